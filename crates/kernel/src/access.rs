@@ -1,0 +1,408 @@
+//! Who may do what: roles, how a caller stands somewhere, and the proof that an ability was checked.
+
+use std::sync::Arc;
+
+use diesel::{
+    backend::Backend,
+    deserialize::{self, FromSql, FromSqlRow},
+    expression::AsExpression,
+    serialize::{self, Output, ToSql},
+    sql_types::Integer,
+};
+
+use crate::{
+    Error, Result,
+    ids::{NamespaceId, ProjectId, UserId},
+};
+
+/// A role, as a number that is stored and sent.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, AsExpression, FromSqlRow,
+)]
+#[diesel(sql_type = Integer)]
+#[repr(i32)]
+pub enum AccessLevel {
+    #[default]
+    NoAccess = 0,
+    Minimal = 5,
+    Guest = 10,
+    Reporter = 20,
+    Developer = 30,
+    Maintainer = 40,
+    Owner = 50,
+    /// Only in protection rules.
+    Admin = 60,
+}
+
+impl AccessLevel {
+    pub const ALL: [Self; 8] = [
+        Self::NoAccess,
+        Self::Minimal,
+        Self::Guest,
+        Self::Reporter,
+        Self::Developer,
+        Self::Maintainer,
+        Self::Owner,
+        Self::Admin,
+    ];
+
+    pub fn number(self) -> i32 {
+        match self {
+            Self::NoAccess => 0,
+            Self::Minimal => 5,
+            Self::Guest => 10,
+            Self::Reporter => 20,
+            Self::Developer => 30,
+            Self::Maintainer => 40,
+            Self::Owner => 50,
+            Self::Admin => 60,
+        }
+    }
+
+    pub fn find(number: i64) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| i64::from(level.number()) == number)
+    }
+}
+
+impl serde::Serialize for AccessLevel {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_i32(self.number())
+    }
+}
+
+impl<DB: Backend> ToSql<Integer, DB> for AccessLevel
+where
+    i32: ToSql<Integer, DB>,
+{
+    fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, DB>) -> serialize::Result {
+        match self {
+            Self::NoAccess => 0.to_sql(out),
+            Self::Minimal => 5.to_sql(out),
+            Self::Guest => 10.to_sql(out),
+            Self::Reporter => 20.to_sql(out),
+            Self::Developer => 30.to_sql(out),
+            Self::Maintainer => 40.to_sql(out),
+            Self::Owner => 50.to_sql(out),
+            Self::Admin => 60.to_sql(out),
+        }
+    }
+}
+
+impl<DB: Backend> FromSql<Integer, DB> for AccessLevel
+where
+    i32: FromSql<Integer, DB>,
+{
+    fn from_sql(raw: DB::RawValue<'_>) -> deserialize::Result<Self> {
+        let number = i32::from_sql(raw)?;
+        Self::find(number.into()).ok_or_else(|| format!("unknown access level {number}").into())
+    }
+}
+
+crate::text_enum! {
+    /// Who may know of a project or group at all.
+    pub enum Visibility { Private = "private", Internal = "internal", Public = "public" }
+}
+
+crate::text_enum! {
+    /// Who may use one feature of a project.
+    pub enum FeatureAccess { Disabled = "disabled", Private = "private", Enabled = "enabled", Public = "public" }
+}
+
+/// The features of a project that can be switched off or kept to members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feature {
+    Repository,
+    Issues,
+    MergeRequests,
+    Forking,
+    Builds,
+    Wiki,
+    Snippets,
+}
+
+/// The access of each [`Feature`] of one project.
+#[derive(Clone, Copy, Debug)]
+pub struct Features {
+    pub repository: FeatureAccess,
+    pub issues: FeatureAccess,
+    pub merge_requests: FeatureAccess,
+    pub forking: FeatureAccess,
+    pub builds: FeatureAccess,
+    pub wiki: FeatureAccess,
+    pub snippets: FeatureAccess,
+}
+
+impl Features {
+    pub const ALL_ENABLED: Self = Self {
+        repository: FeatureAccess::Enabled,
+        issues: FeatureAccess::Enabled,
+        merge_requests: FeatureAccess::Enabled,
+        forking: FeatureAccess::Enabled,
+        builds: FeatureAccess::Enabled,
+        wiki: FeatureAccess::Enabled,
+        snippets: FeatureAccess::Enabled,
+    };
+
+    pub fn of(&self, feature: Feature) -> FeatureAccess {
+        match feature {
+            Feature::Repository => self.repository,
+            Feature::Issues => self.issues,
+            Feature::MergeRequests => self.merge_requests,
+            Feature::Forking => self.forking,
+            Feature::Builds => self.builds,
+            Feature::Wiki => self.wiki,
+            Feature::Snippets => self.snippets,
+        }
+    }
+}
+
+/// Who asks. Somebody without a credential has no id.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Actor {
+    pub id: Option<UserId>,
+    /// Sees everything and may do everything.
+    pub admin: bool,
+    /// External users count as outsiders on internal projects.
+    pub external: bool,
+}
+
+impl Actor {
+    pub const ANONYMOUS: Self = Self { id: None, admin: false, external: false };
+
+    /// The id, where the ability was "signed in".
+    pub fn user(&self) -> Result<UserId> {
+        self.id.ok_or(Error::Unauthenticated)
+    }
+}
+
+/// The whole installation, as a scope.
+#[derive(Clone, Copy, Debug)]
+pub struct Instance;
+
+/// What everybody who acts inside a project needs to know of it; loaded once, with the caller's standing.
+#[derive(Clone, Debug)]
+pub struct ProjectFacts {
+    pub id: ProjectId,
+    pub namespace_id: NamespaceId,
+    pub name: String,
+    /// `group/subgroup/project`.
+    pub full_path: String,
+    /// `None` until the first push.
+    pub default_branch: Option<String>,
+    pub visibility: Visibility,
+    pub archived: bool,
+    pub features: Features,
+}
+
+/// One project, as a scope.
+#[derive(Clone, Debug)]
+pub struct Project(pub Arc<ProjectFacts>);
+
+/// What everybody who acts inside a group or personal namespace needs to know of it.
+#[derive(Clone, Debug)]
+pub struct GroupFacts {
+    pub id: NamespaceId,
+    pub name: String,
+    pub full_path: String,
+    pub visibility: Visibility,
+}
+
+/// One group, as a scope.
+#[derive(Clone, Debug)]
+pub struct Group(pub Arc<GroupFacts>);
+
+/// What decides in one scope: who asks, and what the scope shows to whom.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing {
+    pub actor: Actor,
+    /// The effective role: highest of every membership; administrators are owners.
+    pub level: AccessLevel,
+    /// Whether the caller may know of the scope.
+    pub visible: bool,
+    pub visibility: Visibility,
+    pub archived: bool,
+    pub features: Features,
+}
+
+impl Standing {
+    /// How `actor` stands in the installation itself.
+    pub fn in_instance(actor: Actor) -> Self {
+        Self {
+            actor,
+            level: if actor.admin { AccessLevel::Owner } else { AccessLevel::NoAccess },
+            visible: true,
+            visibility: Visibility::Public,
+            archived: false,
+            features: Features::ALL_ENABLED,
+        }
+    }
+
+    /// How `actor`, with the role `level`, stands in a scope of this visibility.
+    pub fn in_scope(actor: Actor, level: AccessLevel, visibility: Visibility) -> Self {
+        let level = if actor.admin { AccessLevel::Owner } else { level };
+        let open = match visibility {
+            Visibility::Public => true,
+            Visibility::Internal => actor.id.is_some() && !actor.external,
+            Visibility::Private => false,
+        };
+        Self {
+            actor,
+            level,
+            visible: open || level > AccessLevel::NoAccess,
+            visibility,
+            archived: false,
+            features: Features::ALL_ENABLED,
+        }
+    }
+
+    /// How `actor`, with the role `level`, stands in `project`.
+    pub fn in_project(actor: Actor, level: AccessLevel, project: &ProjectFacts) -> Self {
+        let plain = Self::in_scope(actor, level, project.visibility);
+        Self { archived: project.archived, features: project.features, ..plain }
+    }
+
+    pub fn is(&self, at_least: AccessLevel) -> bool {
+        at_least <= self.level
+    }
+
+    pub fn admin(&self) -> bool {
+        self.actor.admin
+    }
+
+    pub fn signed_in(&self) -> bool {
+        self.actor.id.is_some()
+    }
+
+    /// Whether the caller may read a feature. On a private project the role must be at least `private_needs`;
+    /// elsewhere everybody who sees the project may, unless the feature is kept to members or switched off.
+    pub fn reads(&self, feature: Feature, private_needs: AccessLevel) -> bool {
+        let member = self.level >= AccessLevel::Guest;
+        match self.features.of(feature) {
+            FeatureAccess::Disabled => false,
+            FeatureAccess::Private => {
+                if self.visibility == Visibility::Private {
+                    self.is(private_needs)
+                } else {
+                    member
+                }
+            }
+            FeatureAccess::Enabled | FeatureAccess::Public => {
+                self.visibility != Visibility::Private || self.is(private_needs)
+            }
+        }
+    }
+
+    /// Whether the caller may change something that a role of `at_least` may change: never in an archived project.
+    pub fn writes(&self, at_least: AccessLevel) -> bool {
+        self.is(at_least) && !self.archived
+    }
+}
+
+/// A scope that can be denied: tells how its absence is named.
+pub trait Scope: Clone + 'static {
+    const NAME: &'static str;
+}
+impl Scope for Instance {
+    const NAME: &'static str = "Instance";
+}
+impl Scope for Project {
+    const NAME: &'static str = "Project";
+}
+impl Scope for Group {
+    const NAME: &'static str = "Group";
+}
+
+/// One thing a person may do: a row of a domain's `policy.rs`.
+pub trait Ability: 'static {
+    type Scope: Scope;
+    const NAME: &'static str;
+    /// Whether a caller without a credential is heard at all.
+    const OPEN: bool;
+    fn allows(who: &Standing) -> bool;
+}
+
+/// Proof that `A` was checked for this actor in this scope. Only [`Grant::check`] makes one.
+#[derive(Clone, Debug)]
+pub struct Grant<A: Ability> {
+    scope: A::Scope,
+    who: Standing,
+}
+
+impl<A: Ability> Grant<A> {
+    pub fn check(who: &Standing, scope: A::Scope) -> Result<Self> {
+        if !who.visible {
+            return Err(Error::NotFound(A::Scope::NAME));
+        }
+        if !A::allows(who) {
+            return Err(Error::Forbidden);
+        }
+        Ok(Self { scope, who: *who })
+    }
+
+    pub fn actor(&self) -> Actor {
+        self.who.actor
+    }
+
+    /// The caller, where the ability needs one.
+    pub fn user(&self) -> Result<UserId> {
+        self.who.actor.user()
+    }
+
+    /// How the caller stands: for what a role alone cannot say.
+    pub fn who(&self) -> &Standing {
+        &self.who
+    }
+
+    /// The proof of a further ability in the same scope.
+    pub fn also<B: Ability<Scope = A::Scope>>(&self) -> Result<Grant<B>> {
+        Grant::check(&self.who, self.scope.clone())
+    }
+}
+
+impl<A: Ability<Scope = Project>> Grant<A> {
+    pub fn project(&self) -> ProjectId {
+        self.scope.0.id
+    }
+
+    pub fn facts(&self) -> &Arc<ProjectFacts> {
+        &self.scope.0
+    }
+}
+
+impl<A: Ability<Scope = Group>> Grant<A> {
+    pub fn group(&self) -> NamespaceId {
+        self.scope.0.id
+    }
+}
+
+/// The policy of a domain: one ability a line.
+#[macro_export]
+macro_rules! abilities {
+    (in $scope:ident, open; $($rows:tt)*) => { $crate::abilities!(@ $scope true; $($rows)*); };
+    (in $scope:ident, signed in; $($rows:tt)*) => { $crate::abilities!(@ $scope false; $($rows)*); };
+    (@ $scope:ident $open:literal; $($(#[$meta:meta])* $name:ident if |$who:ident| $rule:expr),* $(,)?) => { $(
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name;
+        impl $crate::Ability for $name {
+            type Scope = $crate::access::$scope;
+            const NAME: &'static str = stringify!($name);
+            const OPEN: bool = $open;
+            fn allows($who: &$crate::access::Standing) -> bool { $rule }
+        }
+    )* };
+}
+
+mod everybody {
+    crate::abilities! { in Instance, open;
+        /// Everybody, with or without a credential.
+        Anyone if |_who| true,
+    }
+    crate::abilities! { in Instance, signed in;
+        /// Everybody with a credential.
+        SignedIn if |_who| true,
+        /// Administrators of the installation.
+        Administrate if |who| who.admin(),
+    }
+}
+pub use everybody::{Administrate, Anyone, SignedIn};

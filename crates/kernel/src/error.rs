@@ -1,0 +1,78 @@
+//! What can go wrong, in the caller's terms. The gateway alone owns status codes and bodies.
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Texts per field, in the order in which they were found.
+pub type FieldErrors = Vec<(String, Vec<String>)>;
+
+/// A closed list of meanings.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A credential is needed and none came, or it is unknown.
+    #[error("credential missing or unknown")]
+    Unauthenticated,
+    /// A named kind of thing is not there, or not visible to the caller: `Project`, `File`, `Merge Base`.
+    #[error("{0} not found")]
+    NotFound(&'static str),
+    /// A stored child, looked up by its id or name, is not there.
+    #[error("not found")]
+    Missing,
+    /// The ability is missing.
+    #[error("forbidden")]
+    Forbidden,
+    /// As [`Error::Forbidden`], with the reason.
+    #[error("{0}")]
+    Refused(String),
+    /// Parameters that cannot be read; the text names each.
+    #[error("{0}")]
+    BadParameters(String),
+    /// A request that makes no sense, with the reason.
+    #[error("{0}")]
+    BadRequest(String),
+    /// An operation that git or a rule turned down, in a sentence for the person who asked.
+    #[error("{0}")]
+    Rejected(String),
+    /// A cherry-pick or revert that cannot be done, with its short code.
+    #[error("{message}")]
+    NotApplied { message: String, code: &'static str },
+    /// A record with invalid fields.
+    #[error("invalid record")]
+    Invalid(FieldErrors),
+    /// A record that was refused, in whole sentences.
+    #[error("{}", .0.join(", "))]
+    Unprocessable(Vec<String>),
+    /// Somebody or something is already there.
+    #[error("{0}")]
+    Conflict(String),
+    /// As [`Error::Conflict`], by field.
+    #[error("conflicting record")]
+    ConflictOn(FieldErrors),
+    /// The thing changed after the moment the caller named.
+    #[error("changed meanwhile")]
+    Precondition,
+    /// The thing exists but cannot be treated so.
+    #[error("{0}")]
+    NotAllowed(String),
+    /// It is already as asked.
+    #[error("already so")]
+    Unchanged,
+    #[error("too large: {0}")]
+    TooLarge(String),
+    #[error("too many requests")]
+    TooMany { retry_after: u64 },
+    #[error("{0}")]
+    Unavailable(String),
+    #[error("internal error")]
+    Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Error {
+    pub fn internal(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Internal(cause.into())
+    }
+
+    /// One field with one text.
+    pub fn invalid(field: &str, text: impl Into<String>) -> Self {
+        Self::Invalid(vec![(field.to_owned(), vec![text.into()])])
+    }
+}

@@ -1,0 +1,26 @@
+//! The ids of every stored thing, so that a foreign key needs no dependency on the crate that owns the table.
+
+macro_rules! ids { ($($(#[$meta:meta])* $name:ident),* $(,)?) => { $(
+    $(#[$meta])*
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord,
+             serde::Serialize, serde::Deserialize, diesel_derive_newtype::DieselNewType)]
+    pub struct $name(pub i64);
+    impl std::fmt::Display for $name {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { self.0.fmt(f) }
+    }
+)* } }
+
+ids! {
+    UserId,
+    /// Groups and personal namespaces share one id space.
+    NamespaceId,
+    ProjectId,
+    MemberId,
+    TokenId,
+    ProtectedBranchId,
+    ProtectedTagId,
+    AccessRecordId,
+    PushEventId,
+    CommitNoteId,
+    WorkId,
+}

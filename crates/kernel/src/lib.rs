@@ -1,0 +1,18 @@
+//! The vocabulary every domain shares. No I/O, no HTTP, no connection.
+
+pub mod access;
+pub mod error;
+pub mod event;
+pub mod ids;
+pub mod page;
+pub mod text_enum;
+pub mod time;
+
+pub use access::{Ability, AccessLevel, Actor, Feature, Grant, Standing, Visibility};
+#[doc(hidden)]
+pub use diesel;
+pub use error::{Error, FieldErrors, Result};
+#[doc(hidden)]
+pub use serde;
+pub use text_enum::TextEnum;
+pub use time::{Clock, Ts};

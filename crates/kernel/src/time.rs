@@ -1,0 +1,199 @@
+//! Moments as one number that means and sorts the same on both databases, and the clock they come from.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use diesel::{
+    backend::Backend,
+    deserialize::{self, FromSql, FromSqlRow},
+    expression::AsExpression,
+    serialize::{self, Output, ToSql},
+    sql_types::BigInt,
+};
+use time::{
+    Date, Duration, OffsetDateTime, format_description::well_known::Rfc3339,
+    macros::format_description,
+};
+
+/// A moment: microseconds since the Unix epoch, UTC.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, AsExpression, FromSqlRow,
+)]
+#[diesel(sql_type = BigInt)]
+pub struct Ts(pub i64);
+
+impl Ts {
+    pub fn from_unix(seconds: i64) -> Self {
+        Self(seconds.saturating_mul(1_000_000))
+    }
+
+    pub fn unix(self) -> i64 {
+        self.0.div_euclid(1_000_000)
+    }
+
+    pub fn from_datetime(at: OffsetDateTime) -> Self {
+        Self(i64::try_from(at.unix_timestamp_nanos() / 1_000).unwrap_or(i64::MAX))
+    }
+
+    /// Midnight UTC at which `date` begins.
+    pub fn from_date(date: Date) -> Self {
+        Self::from_datetime(date.midnight().assume_utc())
+    }
+
+    pub fn datetime(self) -> OffsetDateTime {
+        OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000)
+            .unwrap_or(OffsetDateTime::UNIX_EPOCH)
+    }
+
+    pub fn date(self) -> Date {
+        self.datetime().date()
+    }
+
+    pub fn plus(self, span: Duration) -> Self {
+        Self(self.0.saturating_add(i64::try_from(span.whole_microseconds()).unwrap_or(i64::MAX)))
+    }
+
+    /// `2022-12-15T09:08:07.123Z`: the one form in which stored moments are sent.
+    pub fn iso(self) -> String {
+        let form = format_description!(
+            "[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z"
+        );
+        self.datetime().format(&form).unwrap_or_default()
+    }
+
+    /// Reads any usual ISO 8601 form; a bare date is its midnight UTC.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        if let Ok(at) = OffsetDateTime::parse(text, &Rfc3339) {
+            return Some(Self::from_datetime(at));
+        }
+        if let Ok(date) = parse_date(text) {
+            return Some(Self::from_date(date));
+        }
+        // `2020-01-01 10:00:00`, a missing offset, `+0100` without its colon, minutes without seconds.
+        let text = text.replacen(' ', "T", 1);
+        let (main, offset) = split_offset(&text);
+        let main = match main.len() {
+            13 => format!("{main}:00:00"),
+            16 => format!("{main}:00"),
+            _ => main.to_owned(),
+        };
+        OffsetDateTime::parse(&format!("{main}{offset}"), &Rfc3339).ok().map(Self::from_datetime)
+    }
+}
+
+fn split_offset(text: &str) -> (&str, String) {
+    if let Some(main) = text.strip_suffix(['Z', 'z']) {
+        return (main, "Z".to_owned());
+    }
+    match text.get(10..).and_then(|tail| tail.rfind(['+', '-'])).map(|at| text.split_at(at + 10)) {
+        Some((main, offset)) if !offset.contains(':') && offset.len() == 5 => {
+            (main, format!("{}:{}", &offset[..3], &offset[3..]))
+        }
+        Some((main, offset)) if offset.len() == 3 => (main, format!("{offset}:00")),
+        Some((main, offset)) => (main, offset.to_owned()),
+        None => (text, "Z".to_owned()),
+    }
+}
+
+/// Reads `YYYY-MM-DD`.
+pub fn parse_date(text: &str) -> Result<Date, time::error::Parse> {
+    Date::parse(text, format_description!("[year]-[month]-[day]"))
+}
+
+/// Writes `YYYY-MM-DD`.
+pub fn date_text(date: Date) -> String {
+    date.format(format_description!("[year]-[month]-[day]")).unwrap_or_default()
+}
+
+impl serde::Serialize for Ts {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.iso())
+    }
+}
+
+impl<DB: Backend> ToSql<BigInt, DB> for Ts
+where
+    i64: ToSql<BigInt, DB>,
+{
+    fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, DB>) -> serialize::Result {
+        self.0.to_sql(out)
+    }
+}
+
+impl<DB: Backend> FromSql<BigInt, DB> for Ts
+where
+    i64: FromSql<BigInt, DB>,
+{
+    fn from_sql(raw: DB::RawValue<'_>) -> deserialize::Result<Self> {
+        i64::from_sql(raw).map(Ts)
+    }
+}
+
+/// Where the present comes from: the system, or a test's hand.
+#[derive(Debug, Default)]
+pub struct Clock {
+    /// Microseconds; 0 stands for the system's own time.
+    fixed: AtomicI64,
+}
+
+impl Clock {
+    pub fn system() -> Self {
+        Self::default()
+    }
+
+    pub fn fixed(at: Ts) -> Self {
+        Self { fixed: AtomicI64::new(at.0) }
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the clock everybody else takes the time from"
+    )]
+    pub fn now(&self) -> Ts {
+        match self.fixed.load(Ordering::Relaxed) {
+            0 => Ts::from_datetime(OffsetDateTime::now_utc()),
+            at => Ts(at),
+        }
+    }
+
+    /// Moves a fixed clock; the system's own clock cannot be moved.
+    pub fn advance(&self, span: Duration) {
+        let at = self.fixed.load(Ordering::Relaxed);
+        if at != 0 {
+            self.fixed.store(Ts(at).plus(span).0, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ts;
+
+    #[test]
+    fn every_usual_form_of_a_moment_is_read() {
+        for text in [
+            "2020-02-03T04:05:06Z",
+            "2020-02-03T04:05:06.000Z",
+            "2020-02-03 04:05:06",
+            "2020-02-03T05:05:06+01:00",
+            "2020-02-03T05:05:06+0100",
+            "2020-02-03T05:05:06+01",
+        ] {
+            assert_eq!(
+                Ts::parse(text).map(Ts::iso).as_deref(),
+                Some("2020-02-03T04:05:06.000Z"),
+                "{text}"
+            );
+        }
+        assert_eq!(
+            Ts::parse("2020-02-03").map(Ts::iso).as_deref(),
+            Some("2020-02-03T00:00:00.000Z")
+        );
+        assert_eq!(
+            Ts::parse("2020-02-03T04:05").map(Ts::iso).as_deref(),
+            Some("2020-02-03T04:05:00.000Z")
+        );
+        assert_eq!(Ts::parse("yesterday"), None);
+        assert_eq!(Ts::parse("2020-13-03"), None);
+    }
+}

@@ -1,0 +1,1 @@
+//! Git itself: reads in process with gix, everything else through the git command line.

@@ -1,0 +1,3 @@
+//! Git repositories: what is in them, how they change, and who may change what.
+
+pub mod git;

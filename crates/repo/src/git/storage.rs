@@ -1,0 +1,209 @@
+//! Where the repositories lie on disk, and how one comes and goes as a whole.
+
+use std::{
+    fs::{self, File},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use kernel::ids::ProjectId;
+use sha2::{Digest as _, Sha256};
+
+use super::{GitError, RefName, Result};
+
+const CONFIG: &str = "\
+[core]
+\trepositoryformatversion = 0
+\tfilemode = true
+\tbare = true
+[gc]
+\tauto = 0
+[transfer]
+\thideRefs = refs/keep-around
+";
+
+/// The folder of one repository. Only [`Storage`] makes one, so nobody can point git somewhere else.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RepoPath(Arc<Path>);
+
+impl RepoPath {
+    pub fn as_path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl AsRef<Path> for RepoPath {
+    fn as_ref(&self) -> &Path {
+        &self.0
+    }
+}
+
+/// All repositories below one data folder.
+#[derive(Clone, Debug)]
+pub struct Storage {
+    root: Arc<Path>,
+}
+
+impl Storage {
+    /// `root` is the data folder; it should be absolute, since git is started in other folders.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into().into() }
+    }
+
+    /// Where the repository of `project` lies, or would. Names and moves of a project never change it.
+    pub fn repository(&self, project: ProjectId) -> RepoPath {
+        let name = hex::encode(Sha256::digest(project.to_string()));
+        let folder = self.root.join("repositories").join(&name[..2]).join(&name[2..4]);
+        RepoPath(folder.join(format!("{name}.git")).into())
+    }
+
+    pub fn exists(&self, project: ProjectId) -> bool {
+        self.repository(project).as_path().join("HEAD").is_file()
+    }
+
+    /// Makes an empty repository whose HEAD names `default_branch`. It appears whole or not at all.
+    pub fn create(&self, project: ProjectId, default_branch: &RefName) -> Result<RepoPath> {
+        let target = self.repository(project);
+        let folder = parent(target.as_path())?;
+        make_folders(&self.root, folder)?;
+        let draft = tempfile::Builder::new().prefix(".new-").tempdir_in(folder)?;
+        fill(draft.path(), default_branch)?;
+        if target.as_path().exists() {
+            return Err(io::Error::from(io::ErrorKind::AlreadyExists).into());
+        }
+        fs::rename(draft.path(), target.as_path())?;
+        // Moved into place: there is nothing left to clean up.
+        let _ = draft.keep();
+        sync(folder)?;
+        Ok(target)
+    }
+
+    /// Moves the repository out of the way at once; its bytes stay until [`empty_trash`](Self::empty_trash).
+    pub fn delete(&self, project: ProjectId) -> Result<()> {
+        let target = self.repository(project);
+        let trash = self.root.join("trash");
+        make_folders(&self.root, &trash)?;
+        let slot = tempfile::Builder::new().prefix("repository-").tempdir_in(&trash)?;
+        match fs::rename(target.as_path(), slot.path().join("repository.git")) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(GitError::NotFound),
+            Err(error) => Err(error.into()),
+            Ok(()) => {
+                let _ = slot.keep();
+                sync(&trash)?;
+                Ok(sync(parent(target.as_path())?)?)
+            }
+        }
+    }
+
+    /// Removes what was deleted.
+    pub fn empty_trash(&self) -> Result<()> {
+        let entries = match fs::read_dir(self.root.join("trash")) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            entries => entries?,
+        };
+        for entry in entries {
+            fs::remove_dir_all(entry?.path())?;
+        }
+        Ok(())
+    }
+}
+
+fn parent(path: &Path) -> Result<&Path> {
+    path.parent().ok_or(GitError::NotFound)
+}
+
+fn fill(folder: &Path, default_branch: &RefName) -> io::Result<()> {
+    for name in [
+        "objects",
+        "objects/info",
+        "objects/pack",
+        "refs",
+        "refs/heads",
+        "refs/tags",
+        "info",
+        "hooks",
+    ] {
+        fs::create_dir(folder.join(name))?;
+    }
+    let mut head = b"ref: ".to_vec();
+    head.extend_from_slice(default_branch.as_bstr());
+    head.push(b'\n');
+    write(&folder.join("HEAD"), &head)?;
+    write(&folder.join("config"), CONFIG.as_bytes())?;
+    for name in ["objects", "refs", ""] {
+        sync(&folder.join(name))?;
+    }
+    Ok(())
+}
+
+fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = File::create_new(path)?;
+    file.write_all(content)?;
+    file.sync_all()
+}
+
+/// As `create_dir_all`, but the new names outlive a power cut.
+fn make_folders(root: &Path, folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    fs::create_dir_all(folder)?;
+    for above in folder.ancestors().skip(1) {
+        sync(above)?;
+        if above == root {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Makes the names in a folder durable.
+fn sync(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::ids::ProjectId;
+
+    use super::Storage;
+    use crate::git::{GitError, RefName};
+
+    #[test]
+    fn a_repository_lies_under_the_hash_of_its_project() {
+        let path = Storage::new("/data").repository(ProjectId(1));
+        assert_eq!(
+            path.as_path().to_str(),
+            Some(
+                "/data/repositories/6b/86/6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b.git"
+            )
+        );
+    }
+
+    #[test]
+    fn a_repository_comes_and_goes_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let storage = Storage::new(folder.path());
+        let (project, main) = (ProjectId(7), RefName::branch("trunk").unwrap());
+        assert!(!storage.exists(project));
+
+        let path = storage.create(project, &main).unwrap();
+
+        assert!(storage.exists(project));
+        assert!(storage.create(project, &main).is_err());
+        let opened = gix::open_opts(path.as_path(), gix::open::Options::isolated()).unwrap();
+        assert_eq!(opened.head_name().unwrap().unwrap().as_bstr(), "refs/heads/trunk");
+        let around = std::fs::read_dir(path.as_path().parent().unwrap()).unwrap();
+        assert_eq!(around.count(), 1, "no draft is left");
+
+        storage.delete(project).unwrap();
+
+        assert!(!storage.exists(project));
+        assert!(matches!(storage.delete(project), Err(GitError::NotFound)));
+        assert_eq!(std::fs::read_dir(folder.path().join("trash")).unwrap().count(), 1);
+        storage.empty_trash().unwrap();
+        assert_eq!(std::fs::read_dir(folder.path().join("trash")).unwrap().count(), 0);
+        assert!(storage.create(project, &main).is_ok());
+    }
+}

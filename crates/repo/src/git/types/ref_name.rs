@@ -50,8 +50,7 @@ impl RefName {
     }
 
     fn below(folder: &str, name: &str) -> Result<Self> {
-        Self::full(format!("{folder}{name}"))
-            .or_else(|_| Err(GitError::InvalidRef(name.to_owned())))
+        Self::full(format!("{folder}{name}")).map_err(|_full| GitError::InvalidRef(name.to_owned()))
     }
 
     /// A name that git already keeps, whatever our own rules say of it.

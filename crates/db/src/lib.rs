@@ -1,1 +1,18 @@
-//! x
+//! Connections, transactions, schema, outbox: the only crate that knows there are two databases.
+
+mod database;
+mod error;
+mod migrations;
+mod postgres;
+pub mod schema;
+mod sqlite;
+#[cfg(feature = "testing")]
+pub mod testing;
+mod tx;
+
+pub use database::{Database, Listener, Location};
+pub use error::{error, is_duplicate};
+pub use tx::{Conn, Tx, lower};
+
+#[doc(hidden)]
+pub use diesel;

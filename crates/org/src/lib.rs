@@ -1,1 +1,8 @@
-//! People, groups and projects.
+//! People, groups and projects: who they are, where they live, and how each caller stands there.
+
+pub mod access;
+pub mod namespace;
+pub mod policy;
+pub mod project;
+pub mod token;
+pub mod user;

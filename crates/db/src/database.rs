@@ -1,0 +1,228 @@
+//! The database as everybody uses it: `peek`, `read`, `write`.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+};
+
+use diesel::Connection;
+use kernel::{Clock, Error, Result, event::Event};
+use tokio::{sync::oneshot, task::spawn_blocking};
+
+use crate::{
+    Conn, Tx,
+    error::Failed,
+    migrations,
+    postgres::Postgres,
+    sqlite::{Sqlite, Work},
+};
+
+/// Where the rows are.
+#[derive(Clone, Debug)]
+pub enum Location {
+    /// A SQLite file, made when it is not there.
+    File(PathBuf),
+    /// `postgres://…`
+    Postgres(String),
+}
+
+impl fmt::Display for Location {
+    /// Never shows the password of a URL.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "SQLite {}", path.display()),
+            Self::Postgres(url) => {
+                let shown = url.rsplit_once('@').map_or(url.as_str(), |(_, host)| host);
+                write!(f, "PostgreSQL {}", shown.trim_start_matches("postgres://"))
+            }
+        }
+    }
+}
+
+/// Hears every fact before the transaction that announced it commits.
+pub type Listener = fn(&mut Tx<'_>, &dyn Event) -> Result<()>;
+
+/// An open database. Cheap to clone.
+#[derive(Clone)]
+pub struct Database(Arc<Inner>);
+
+struct Inner {
+    backend: Backend,
+    clock: Arc<Clock>,
+    listener: OnceLock<Listener>,
+}
+
+enum Backend {
+    Sqlite(Sqlite),
+    Postgres(Postgres),
+}
+
+impl Database {
+    /// Opens the database and brings it up to date.
+    pub fn open(location: &Location, clock: Arc<Clock>) -> Result<Self> {
+        let backend = match location {
+            Location::File(path) => Backend::Sqlite(Sqlite::open(path)?),
+            Location::Postgres(url) => Backend::Postgres(Postgres::open(url)?),
+        };
+        Ok(Self(Arc::new(Inner { backend, clock, listener: OnceLock::new() })))
+    }
+
+    /// Sets who hears facts inside their transaction. The first one stays.
+    pub fn listen(&self, listener: Listener) {
+        self.0.listener.get_or_init(|| listener);
+    }
+
+    pub fn clock(&self) -> &Clock {
+        &self.0.clock
+    }
+
+    pub fn is_sqlite(&self) -> bool {
+        matches!(self.0.backend, Backend::Sqlite(_))
+    }
+
+    /// How many migrations this binary brings.
+    pub fn known_migrations() -> usize {
+        migrations::known()
+    }
+
+    /// A read that ends within microseconds: one or a few rows by an index. On SQLite it runs at once on the calling
+    /// thread, so it must never scan.
+    pub async fn peek<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        match &self.0.backend {
+            Backend::Sqlite(sqlite) => {
+                let now = self.0.clock.now();
+                sqlite.inline(|conn| work(&mut Tx::new(Conn::Sqlite(conn), now)))
+            }
+            Backend::Postgres(_) => self.read(work).await,
+        }
+    }
+
+    /// Any other read, off the async threads.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let place = match &self.0.backend {
+            Backend::Sqlite(sqlite) => &sqlite.readers,
+            Backend::Postgres(postgres) => &postgres.readers,
+        };
+        let _place = place.acquire().await.map_err(Error::internal)?;
+        let this = self.clone();
+        spawn_blocking(move || this.read_blocking(work)).await.map_err(Error::internal)?
+    }
+
+    /// As [`read`](Self::read), for callers that may block.
+    pub fn read_blocking<T>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
+        let now = self.0.clock.now();
+        match &self.0.backend {
+            Backend::Sqlite(sqlite) => {
+                sqlite.pooled(|conn| work(&mut Tx::new(Conn::Sqlite(conn), now)))
+            }
+            Backend::Postgres(postgres) => {
+                work(&mut Tx::new(Conn::Postgres(&mut *postgres.reader()?), now))
+            }
+        }
+    }
+
+    /// One transaction. Answers only after the commit is durable; an error leaves nothing behind.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        match &self.0.backend {
+            Backend::Sqlite(sqlite) => {
+                let (work, answer) = self.queued(work);
+                sqlite
+                    .writer()?
+                    .send(work)
+                    .await
+                    .map_err(|refused| Error::internal(refused.to_string()))?;
+                answer.await.map_err(Error::internal)?
+            }
+            Backend::Postgres(postgres) => {
+                let _place = postgres.writers.acquire().await.map_err(Error::internal)?;
+                let this = self.clone();
+                spawn_blocking(move || this.write_postgres(work)).await.map_err(Error::internal)?
+            }
+        }
+    }
+
+    /// As [`write`](Self::write), for callers outside of async code.
+    pub fn write_blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        match &self.0.backend {
+            Backend::Sqlite(sqlite) => {
+                let (work, answer) = self.queued(work);
+                sqlite
+                    .writer()?
+                    .blocking_send(work)
+                    .map_err(|refused| Error::internal(refused.to_string()))?;
+                answer.blocking_recv().map_err(Error::internal)?
+            }
+            Backend::Postgres(_) => self.write_postgres(work),
+        }
+    }
+
+    /// Copies a SQLite database, as it is at one moment, while it is in use.
+    pub fn copy_to(&self, target: &Path) -> Result<()> {
+        match &self.0.backend {
+            Backend::Sqlite(sqlite) => sqlite.copy_to(target),
+            Backend::Postgres(_) => {
+                Err(Error::Unavailable("use pg_dump for a PostgreSQL database".to_owned()))
+            }
+        }
+    }
+
+    fn queued<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> (Work, oneshot::Receiver<Result<T>>) {
+        let (answer, receiver) = oneshot::channel();
+        let inner = self.0.clone();
+        let work: Work = Box::new(move |conn| {
+            // A savepoint: an error here undoes this piece of work and leaves the rest of its group alone.
+            let outcome =
+                conn.transaction(|conn| inner.run(Conn::Sqlite(conn), work).map_err(Failed));
+            Box::new(move |committed| {
+                let outcome = match outcome {
+                    Ok(_) if !committed => {
+                        Err(Error::internal("the transaction was not committed"))
+                    }
+                    outcome => outcome.map_err(|failed| failed.0),
+                };
+                // Nobody waits any more when the caller went away; the work is done all the same.
+                drop(answer.send(outcome));
+            })
+        });
+        (work, receiver)
+    }
+
+    fn write_postgres<T>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
+        let Backend::Postgres(postgres) = &self.0.backend else {
+            return Err(Error::internal("not a PostgreSQL database"));
+        };
+        postgres
+            .writer()?
+            .transaction(|conn| self.0.run(Conn::Postgres(conn), work).map_err(Failed))
+            .map_err(|failed| failed.0)
+    }
+}
+
+impl Inner {
+    fn run<T>(&self, conn: Conn<'_>, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
+        let mut tx = Tx::new(conn, self.clock.now());
+        let done = work(&mut tx)?;
+        while let Some(fact) = tx.facts.pop_front() {
+            if let Some(listener) = self.listener.get() {
+                listener(&mut tx, &*fact)?;
+            }
+        }
+        Ok(done)
+    }
+}

@@ -1,0 +1,29 @@
+//! SQL failures as the kernel tells them.
+
+use diesel::result::{DatabaseErrorKind, Error as Sql};
+use kernel::Error;
+
+/// Turns what diesel reports about `what` into the kernel's words: a missing row is `NotFound(what)`.
+pub fn error(what: &'static str) -> impl Fn(Sql) -> Error {
+    move |cause| match cause {
+        Sql::NotFound => Error::NotFound(what),
+        Sql::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => {
+            Error::Conflict(format!("{what} already exists"))
+        }
+        cause => Error::internal(cause),
+    }
+}
+
+/// Whether an insert failed because such a row is already there.
+pub fn is_duplicate(cause: &Sql) -> bool {
+    matches!(cause, Sql::DatabaseError(DatabaseErrorKind::UniqueViolation, _))
+}
+
+/// Carries the kernel's error through diesel's own transaction function.
+pub(crate) struct Failed(pub(crate) Error);
+
+impl From<Sql> for Failed {
+    fn from(cause: Sql) -> Self {
+        Self(Error::internal(cause))
+    }
+}

@@ -1,0 +1,105 @@
+//! A database of its own for each test, copied from a template that was migrated once.
+
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use diesel::{Connection, PgConnection, RunQueryDsl, connection::SimpleConnection, sql_query};
+use kernel::{Clock, Ts};
+
+use crate::{Database, Location};
+
+/// Names the PostgreSQL cluster that tests use; without it they use SQLite.
+pub const URL: &str = "FORGEWAY_TEST_DATABASE_URL";
+
+/// A database that disappears with the value.
+pub struct TestDatabase {
+    pub db: Database,
+    pub location: Location,
+    folder: Option<tempfile::TempDir>,
+}
+
+/// The moment at which every test begins.
+pub fn start() -> Ts {
+    Ts::from_unix(1_767_225_600)
+}
+
+impl TestDatabase {
+    /// A migrated, empty database with a clock that stands still at [`start`].
+    pub fn new() -> Self {
+        Self::with_clock(Arc::new(Clock::fixed(start())))
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        clippy::expect_used,
+        reason = "tests may stop when their set-up fails"
+    )]
+    pub fn with_clock(clock: Arc<Clock>) -> Self {
+        let (location, folder) = match std::env::var(URL) {
+            Ok(cluster) => (Location::Postgres(postgres_copy(&cluster)), None),
+            Err(_) => {
+                let folder = tempfile::tempdir().expect("a temporary folder");
+                let file = folder.path().join("forgeway.sqlite3");
+                std::fs::write(&file, &*SQLITE_TEMPLATE).expect("a copy of the template");
+                (Location::File(file), Some(folder))
+            }
+        };
+        let db = Database::open(&location, clock).expect("the test's database opens");
+        Self { db, location, folder }
+    }
+
+    /// The folder of a SQLite database.
+    pub fn folder(&self) -> Option<PathBuf> {
+        self.folder.as_ref().map(|folder| folder.path().to_owned())
+    }
+}
+
+impl Default for TestDatabase {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[expect(clippy::expect_used, reason = "tests may stop when their set-up fails")]
+static SQLITE_TEMPLATE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("template.sqlite3");
+    drop(
+        Database::open(&Location::File(file.clone()), Arc::default())
+            .expect("the template is migrated"),
+    );
+    std::fs::read(file).expect("the template is readable")
+});
+
+#[expect(clippy::expect_used, reason = "tests may stop when their set-up fails")]
+fn postgres_copy(cluster: &str) -> String {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    static TEMPLATE: LazyLock<std::sync::Mutex<Option<String>>> =
+        LazyLock::new(std::sync::Mutex::default);
+    let (server, _) = cluster.rsplit_once('/').expect("a URL that ends in a database name");
+    let mut conn = PgConnection::establish(cluster).expect("the test cluster answers");
+    let mut template = TEMPLATE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let process = std::process::id();
+    let template = template.get_or_insert_with(|| {
+        let name = format!("forgeway_template_{process}");
+        conn.batch_execute(&format!("DROP DATABASE IF EXISTS {name}; "))
+            .expect("the old template goes");
+        conn.batch_execute(&format!("CREATE DATABASE {name}")).expect("the template is made");
+        let url = format!("{server}/{name}");
+        drop(
+            Database::open(&Location::Postgres(url), Arc::default())
+                .expect("the template is migrated"),
+        );
+        name
+    });
+    let name = format!("forgeway_test_{process}_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+    sql_query(format!("CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy"))
+        .execute(&mut conn)
+        .expect("a copy of the template");
+    format!("{server}/{name}")
+}

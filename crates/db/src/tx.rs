@@ -1,0 +1,67 @@
+//! One unit of work: a transaction, the moment it happens, and the facts it announces.
+
+use std::collections::VecDeque;
+
+use diesel::{PgConnection, RunQueryDsl, SqliteConnection};
+use kernel::{Result, Ts, event::Event};
+
+use crate::{error, schema::outbox};
+
+/// The connection of a transaction, on either database.
+pub enum Conn<'c> {
+    Sqlite(&'c mut SqliteConnection),
+    Postgres(&'c mut PgConnection),
+}
+
+/// Writes a query once and compiles it for each database.
+#[macro_export]
+macro_rules! each_backend {
+    ($tx:expr, |$conn:ident| $query:expr) => {
+        match &mut $tx.conn {
+            $crate::Conn::Sqlite(conn) => {
+                let $conn = &mut **conn;
+                $query
+            }
+            $crate::Conn::Postgres(conn) => {
+                let $conn = &mut **conn;
+                $query
+            }
+        }
+    };
+}
+
+/// A transaction. What it announced is heard before it commits.
+pub struct Tx<'c> {
+    pub conn: Conn<'c>,
+    /// The moment of the transaction: every row it writes carries this one.
+    pub now: Ts,
+    pub(crate) facts: VecDeque<Box<dyn Event>>,
+}
+
+impl<'c> Tx<'c> {
+    pub(crate) fn new(conn: Conn<'c>, now: Ts) -> Self {
+        Self { conn, now, facts: VecDeque::new() }
+    }
+
+    /// Announces a fact in the transaction that made it true.
+    pub fn emit(&mut self, event: impl Event) -> Result<()> {
+        use diesel::ExpressionMethods;
+        let row = (
+            outbox::kind.eq(event.kind()),
+            outbox::project_id.eq(event.project()),
+            outbox::payload.eq(event.payload()),
+            outbox::created_at.eq(self.now),
+        );
+        let insert = diesel::insert_into(outbox::table).values(row);
+        each_backend!(self, |conn| insert.execute(conn).map_err(error("Event")))?;
+        self.facts.push_back(Box::new(event));
+        Ok(())
+    }
+}
+
+#[diesel::declare_sql_function]
+extern "SQL" {
+    /// Lower case for every script; SQLite's own function knows only ASCII, so each connection replaces it.
+    fn lower(text: diesel::sql_types::Text) -> diesel::sql_types::Text;
+}
+pub(crate) use lower_utils::register_impl as register_lower;

@@ -1,0 +1,6 @@
+//! Groups and personal namespaces: the folders that projects live in.
+
+pub mod model;
+pub mod store;
+
+pub use model::{Kind, Namespace};

@@ -1,0 +1,6 @@
+//! Projects: a repository with a name, a home and its settings.
+
+pub mod model;
+pub mod store;
+
+pub use model::Project;

@@ -1,0 +1,6 @@
+//! People who can sign in.
+
+pub mod model;
+pub mod store;
+
+pub use model::{State, User};

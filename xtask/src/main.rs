@@ -1,1 +1,58 @@
-fn main() {}
+//! The developer's tool: whatever is checked, generated or measured about Forgeway starts here.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command line tool talks to its terminal"
+)]
+
+mod check;
+mod migrate;
+mod postgres;
+mod schema;
+mod test;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// Checks, tests, generates and measures Forgeway.
+#[derive(Parser)]
+#[command(name = "cargo xtask", version)]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Everything CI asks for besides the tests: format, lints, crate graph, schema, generated files, …
+    Check(check::Options),
+    /// All tests on SQLite, then the database-backed ones on a scratch PostgreSQL
+    Test(test::Options),
+    /// Make, apply, revert or list migrations
+    #[command(subcommand)]
+    Migrate(migrate::Task),
+    /// Write crates/db/src/schema.rs from the migrations
+    Schema(schema::Options),
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse().task) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(task: Task) -> Result<()> {
+    match task {
+        Task::Check(options) => check::run(&options),
+        Task::Test(options) => test::run(&options),
+        Task::Migrate(task) => migrate::run(&task),
+        Task::Schema(options) => schema::run(&options),
+    }
+}

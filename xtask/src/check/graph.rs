@@ -1,0 +1,97 @@
+//! The lines between crates lead down only, and no domain names another.
+
+use anyhow::Result;
+
+use super::{Outcome, none};
+use crate::workspace::{Package, packages};
+
+const DOMAINS: &[&str] = &["org", "repo", "review", "ci", "deployments", "runners", "admin", "geo"];
+
+/// Crates that speak HTTP or GraphQL; only the gateway may.
+const WEB: &[&str] = &["actix", "juniper"];
+
+pub(super) fn check() -> Result<Outcome> {
+    let found = packages()?.iter().flat_map(findings).collect::<Vec<_>>();
+    none(&found)
+}
+
+/// What a crate may name; `None` when the map has no place for it.
+fn allowed(name: &str) -> Option<Vec<&'static str>> {
+    Some(match name {
+        "kernel" | "xtask" => vec![],
+        "db" => vec!["kernel"],
+        "worker" => vec!["kernel", "db"],
+        "gateway" => [&["kernel", "db", "worker"], DOMAINS].concat(),
+        domain if DOMAINS.contains(&domain) => vec!["kernel", "db", "worker"],
+        _ => return None,
+    })
+}
+
+fn findings(package: &Package) -> Vec<String> {
+    let name = &package.name;
+    let Some(allowed) = allowed(name) else {
+        return vec![format!(
+            "{name}: a crate that the map in xtask/src/check/graph.rs does not show"
+        )];
+    };
+    let mut found = Vec::new();
+    for dependency in &package.dependencies {
+        let own = dependency.package.strip_prefix("forgeway-");
+        if let Some(target) = own.filter(|target| *target != name && !allowed.contains(target)) {
+            found.push(format!("{name} names {target}"));
+        }
+        if name != "gateway" && WEB.iter().any(|web| dependency.package.starts_with(web)) {
+            found.push(format!("{name} names {}, which only the gateway may", dependency.package));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::{Dependency, Kind};
+
+    fn package(name: &str, dependencies: &[&str]) -> Package {
+        let dependencies = dependencies.iter().map(|package| Dependency {
+            package: (*package).to_owned(),
+            identifier: package.replace('-', "_"),
+            kind: Kind::Development,
+        });
+        Package {
+            name: name.to_owned(),
+            id: String::new(),
+            folder: name.into(),
+            dependencies: dependencies.collect(),
+        }
+    }
+
+    #[test]
+    fn a_domain_names_what_lies_below_it() {
+        assert_eq!(
+            findings(&package("repo", &["forgeway-db", "forgeway-worker", "gix"])),
+            Vec::<String>::new()
+        );
+    }
+
+    #[test]
+    fn a_domain_names_no_other_domain_even_for_tests() {
+        assert_eq!(findings(&package("repo", &["forgeway-org"])), ["repo names org"]);
+    }
+
+    #[test]
+    fn nobody_names_the_gateway() {
+        assert_eq!(findings(&package("xtask", &["forgeway-gateway"])), ["xtask names gateway"]);
+    }
+
+    #[test]
+    fn a_domain_speaks_no_http() {
+        assert_eq!(findings(&package("org", &["actix-web"])).len(), 1);
+        assert!(findings(&package("gateway", &["actix-web", "forgeway-org"])).is_empty());
+    }
+
+    #[test]
+    fn an_unknown_crate_is_refused() {
+        assert_eq!(findings(&package("utils", &[])).len(), 1);
+    }
+}

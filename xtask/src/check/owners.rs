@@ -1,0 +1,190 @@
+//! Each table has one owning crate, and only that crate names it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+
+use super::{Outcome, none};
+use crate::{
+    schema,
+    workspace::{files, root, shown},
+};
+
+/// Who owns which tables.
+const OWNERS: &[(&str, &[&str])] = &[
+    ("db", &["outbox", "project_access", "namespace_access"]),
+    ("worker", &["work"]),
+    (
+        "org",
+        &[
+            "users",
+            "user_profiles",
+            "access_tokens",
+            "namespaces",
+            "redirects",
+            "projects",
+            "project_settings",
+            "project_statistics",
+            "project_languages",
+            "topics",
+            "project_topics",
+            "project_stars",
+            "project_group_links",
+            "members",
+            "instance_settings",
+        ],
+    ),
+    (
+        "repo",
+        &[
+            "protected_branches",
+            "protected_branch_access",
+            "protected_tags",
+            "protected_tag_access",
+            "push_events",
+            "ref_journal",
+            "commit_notes",
+        ],
+    ),
+];
+
+/// Who may see which project and group: every list joins it, whoever owns the list. `org` keeps it.
+const ACCESS_PROJECTION: &[&str] = &["project_access", "namespace_access"];
+
+pub(super) fn check() -> Result<Outcome> {
+    let text = std::fs::read_to_string(schema::file()).unwrap_or_default();
+    let tables = tables(&text);
+    let mut found = disagreements(&tables);
+    for file in files(&["crates/*/src/*.rs", "gateway/src/*.rs"])? {
+        let name = shown(&file);
+        let home = home(&name);
+        if home == "db" {
+            continue;
+        }
+        let source = std::fs::read_to_string(root().join(&file))?;
+        found.extend(
+            foreign(home, &named_tables(&source, &tables))
+                .into_iter()
+                .map(|line| format!("{name}: {line}")),
+        );
+    }
+    none(&found)
+}
+
+fn home(path: &str) -> &str {
+    path.strip_prefix("crates/").unwrap_or(path).split('/').next().unwrap_or_default()
+}
+
+fn owner_of(table: &str) -> Option<&'static str> {
+    OWNERS.iter().find(|(_, tables)| tables.contains(&table)).map(|(owner, _)| *owner)
+}
+
+fn foreign(home: &str, named: &BTreeSet<String>) -> Vec<String> {
+    let others = named.iter().filter(|table| !ACCESS_PROJECTION.contains(&table.as_str()));
+    others
+        .filter_map(|table| Some((table, owner_of(table).filter(|owner| *owner != home)?)))
+        .map(|(table, owner)| format!("{home} names the table {table}, which {owner} owns"))
+        .collect()
+}
+
+/// Tables without an owner, with two, or in the list only.
+fn disagreements(tables: &BTreeSet<String>) -> Vec<String> {
+    let mut count: BTreeMap<&str, usize> = tables.iter().map(|table| (table.as_str(), 0)).collect();
+    let mut found = Vec::new();
+    for table in OWNERS.iter().flat_map(|(_, tables)| *tables) {
+        match count.get_mut(table) {
+            Some(owners) => *owners += 1,
+            None => found.push(format!(
+                "xtask/src/check/owners.rs lists {table}, which schema.rs does not have"
+            )),
+        }
+    }
+    for (table, owners) in count {
+        if owners != 1 {
+            found.push(format!("table {table} has {owners} owners in xtask/src/check/owners.rs"));
+        }
+    }
+    found
+}
+
+/// The tables that `schema.rs` declares.
+fn tables(schema: &str) -> BTreeSet<String> {
+    let bodies = schema.split("table! {").skip(1);
+    bodies.filter_map(|body| Some(body.trim_start().split_once(" (")?.0.to_owned())).collect()
+}
+
+/// The tables that a source file takes from `schema`, by path or by a `use` tree.
+fn named_tables(source: &str, tables: &BTreeSet<String>) -> BTreeSet<String> {
+    let mut named = BTreeSet::new();
+    for (place, path) in source.match_indices("schema::") {
+        if source[..place].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+            continue;
+        }
+        let rest = &source[place + path.len()..];
+        let tree = if rest.starts_with('{') { tree(rest) } else { word(rest) };
+        named.extend(tree.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_owned));
+    }
+    named.retain(|name| tables.contains(name));
+    named
+}
+
+fn word(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    &text[..end]
+}
+
+/// The text up to the brace that closes the first one.
+fn tree(text: &str) -> &str {
+    let mut depth = 0_usize;
+    for (place, character) in text.char_indices() {
+        match character {
+            '{' => depth += 1,
+            '}' if depth == 1 => return &text[..place],
+            '}' => depth -= 1,
+            _ => {}
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCHEMA: &str = "diesel::table! {\n    users (id) {\n id -> BigInt, } }\ndiesel::table! {\n    work (id) {\n} }";
+
+    fn named(source: &str) -> Vec<String> {
+        named_tables(source, &tables(SCHEMA)).into_iter().collect()
+    }
+
+    #[test]
+    fn the_tables_of_a_schema_are_found() {
+        assert_eq!(tables(SCHEMA).into_iter().collect::<Vec<_>>(), ["users", "work"]);
+    }
+
+    #[test]
+    fn a_path_and_a_tree_name_tables() {
+        assert_eq!(named("use db::schema::users;"), ["users"]);
+        assert_eq!(
+            named("use db::{Tx, schema::{self, users::dsl, other::{a, work}}}; work"),
+            ["users", "work"]
+        );
+        assert_eq!(named("db::schema::work::table"), ["work"]);
+        assert_eq!(named("my_schema::work"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_foreign_table_is_refused_and_the_projection_is_not() {
+        let named = ["users", "project_access"].map(str::to_owned).into();
+
+        assert_eq!(foreign("repo", &named), ["repo names the table users, which org owns"]);
+        assert!(foreign("org", &named).is_empty());
+    }
+
+    #[test]
+    fn a_table_without_an_owner_is_told() {
+        let tables = ["orphans".to_owned()].into();
+
+        assert!(disagreements(&tables).iter().any(|line| line.contains("orphans has 0 owners")));
+    }
+}

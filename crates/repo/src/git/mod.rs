@@ -1,10 +1,18 @@
 //! Git itself: reads in process with gix, everything else through the git command line.
 
+pub mod change;
+pub mod cli;
+pub mod commit_object;
 pub mod deadline;
 pub mod error;
+pub mod objects;
+pub mod refs;
 pub mod storage;
+pub mod transfer;
+pub mod tree_edit;
 pub mod types;
 
+pub use cli::Git;
 pub use deadline::Deadline;
 pub use error::{GitError, Result};
 pub use storage::{RepoPath, Storage};

@@ -1,0 +1,496 @@
+//! Every git process starts here: one environment, one set of limits, and no user text except after `--`.
+//!
+//! A child inherits nothing, reads no configuration but the repository's own, runs in its own process group,
+//! and is ended with everything it started when it is dropped, takes too long or says too much.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bstr::ByteSlice;
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::{GitError, Oid, RepoPath, TreePath};
+
+/// The oldest git that knows `merge-tree --write-tree` as used here (Debian 12 has 2.39).
+pub const OLDEST: Version = Version { major: 2, minor: 39 };
+
+/// Configuration that every child gets, stronger than anything a repository says.
+const CONFIG: &[&str] = &[
+    "core.fsync=committed,reference",
+    // A name that exists nowhere, so that no hook runs: rules are checked before git is asked.
+    "core.hooksPath=/dev/null",
+    "core.attributesFile=/dev/null",
+    "core.filesRefLockTimeout=5000",
+    "core.packedRefsTimeout=5000",
+    "core.protectHFS=true",
+    "core.protectNTFS=true",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "protocol.allow=never",
+    "advice.detachedHead=false",
+];
+
+/// How long a child that was told to end may take before it is killed.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How much of a child's complaints is kept.
+const STDERR_KEPT: u64 = 64 * 1024;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version {
+    pub major: u32,
+    pub minor: u32,
+}
+
+impl std::fmt::Display for Version {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+impl Version {
+    /// Reads `git version 2.39.5 (Some Vendor-123)`.
+    fn parse(line: &str) -> Option<Self> {
+        let number = line.trim().strip_prefix("git version ")?;
+        let mut parts = number.split(|c: char| !c.is_ascii_digit());
+        Some(Self { major: parts.next()?.parse().ok()?, minor: parts.next()?.parse().ok()? })
+    }
+}
+
+/// What a person who starts the server reads when its git cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Unusable {
+    #[error(
+        "git was not found as {program:?}: install git {OLDEST} or newer, or name the program in the settings"
+    )]
+    NotFound { program: PathBuf, source: std::io::Error },
+    #[error("git {found} is too old: install git {OLDEST} or newer")]
+    TooOld { found: Version },
+    #[error("{program:?} does not answer `version` like git does: {answer:?}")]
+    NotGit { program: PathBuf, answer: String },
+}
+
+/// How many children may run at once, for how long, and how much they may say.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub program: PathBuf,
+    /// The `PATH` of the children, where git finds its own helpers.
+    pub search_path: OsString,
+    pub plumbing: usize,
+    pub transport: usize,
+    pub background: usize,
+    pub time_limit: Duration,
+    pub output_limit: u64,
+}
+
+impl Settings {
+    pub fn new(search_path: OsString) -> Self {
+        Self {
+            program: PathBuf::from("git"),
+            search_path,
+            plumbing: 8,
+            transport: 16,
+            background: 1,
+            time_limit: Duration::from_secs(60),
+            output_limit: 64 * 1024 * 1024,
+        }
+    }
+}
+
+/// Who waits for whom: children of one lane never wait for a free place in another, so a push whose hook needs
+/// a merge base, or a prepared ref whose transaction is slow, cannot block the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// Short questions and answers for API calls.
+    Plumbing,
+    /// Moving refs: held from prepare to commit.
+    Refs,
+    /// Clones, fetches and pushes of remote git clients.
+    Transport,
+    /// Repacking and other care while nobody waits.
+    Background,
+}
+
+/// The git program, checked once at start-up.
+#[derive(Clone, Debug)]
+pub struct Git(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    settings: Settings,
+    version: Version,
+    plumbing: Arc<Semaphore>,
+    refs: Arc<Semaphore>,
+    transport: Arc<Semaphore>,
+    background: Arc<Semaphore>,
+}
+
+impl Git {
+    pub async fn find(settings: Settings) -> Result<Self, Unusable> {
+        let program = settings.program.clone();
+        let mut command = Command::new(&program);
+        command.arg("version").env_clear().env("PATH", &settings.search_path).env("LC_ALL", "C");
+        let output = command
+            .stdin(Stdio::null())
+            .output()
+            .await
+            .map_err(|source| Unusable::NotFound { program: program.clone(), source })?;
+        let answer = String::from_utf8_lossy(&output.stdout).into_owned();
+        let Some(version) = Version::parse(&answer) else {
+            return Err(Unusable::NotGit { program, answer });
+        };
+        if version < OLDEST {
+            return Err(Unusable::TooOld { found: version });
+        }
+        let places = |count: usize| Arc::new(Semaphore::new(count.max(1)));
+        Ok(Self(Arc::new(Inner {
+            plumbing: places(settings.plumbing),
+            // A prepared ref waits for the database, not for a core.
+            refs: places(settings.plumbing.saturating_mul(8)),
+            transport: places(settings.transport),
+            background: places(settings.background),
+            settings,
+            version,
+        })))
+    }
+
+    pub fn version(&self) -> Version {
+        self.0.version
+    }
+
+    /// Starts describing `git <subcommand>` in a repository.
+    pub fn at(&self, repo: &RepoPath, subcommand: &'static str) -> Call {
+        let mut call = self.call();
+        call.command.arg("-c").arg(joined("safe.directory=", repo.as_path().as_os_str()));
+        call.command.arg(joined("--git-dir=", repo.as_path().as_os_str()));
+        call.command.current_dir(repo.as_path());
+        call.subcommand = subcommand;
+        call
+    }
+
+    fn call(&self) -> Call {
+        let settings = &self.0.settings;
+        let mut command = Command::new(&settings.program);
+        command.env_clear().env("PATH", &settings.search_path).envs(ENVIRONMENT.iter().copied());
+        for setting in CONFIG {
+            command.arg("-c").arg(setting);
+        }
+        Call {
+            git: self.clone(),
+            command,
+            subcommand: "",
+            arguments: Vec::new(),
+            input: Vec::new(),
+            lane: Lane::Plumbing,
+            time_limit: settings.time_limit,
+            output_limit: settings.output_limit,
+        }
+    }
+
+    fn places(&self, lane: Lane) -> Arc<Semaphore> {
+        Arc::clone(match lane {
+            Lane::Plumbing => &self.0.plumbing,
+            Lane::Refs => &self.0.refs,
+            Lane::Transport => &self.0.transport,
+            Lane::Background => &self.0.background,
+        })
+    }
+
+    /// Children running now, for the metrics page.
+    pub fn running(&self) -> usize {
+        let settings = &self.0.settings;
+        let all =
+            settings.plumbing.max(1) * 9 + settings.transport.max(1) + settings.background.max(1);
+        let free = [&self.0.plumbing, &self.0.refs, &self.0.transport, &self.0.background];
+        all - free.iter().map(|places| places.available_permits()).sum::<usize>().min(all)
+    }
+}
+
+const ENVIRONMENT: &[(&str, &str)] = &[
+    ("LC_ALL", "C"),
+    ("HOME", "/nonexistent"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_ATTR_NOSYSTEM", "1"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_LITERAL_PATHSPECS", "1"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+];
+
+fn joined(prefix: &str, rest: &OsStr) -> OsString {
+    let mut text = OsString::from(prefix);
+    text.push(rest);
+    text
+}
+
+/// A git command being put together. User text reaches it only as an id or as a path after `--`.
+pub struct Call {
+    git: Git,
+    command: Command,
+    subcommand: &'static str,
+    arguments: Vec<OsString>,
+    input: Vec<u8>,
+    lane: Lane,
+    time_limit: Duration,
+    output_limit: u64,
+}
+
+impl Call {
+    /// A word of the program's own text. What it is made of must not come from a caller.
+    pub fn arg(mut self, word: impl AsRef<OsStr>) -> Self {
+        self.arguments.push(word.as_ref().to_owned());
+        self
+    }
+
+    pub fn args<W: AsRef<OsStr>>(mut self, words: impl IntoIterator<Item = W>) -> Self {
+        self.arguments.extend(words.into_iter().map(|word| word.as_ref().to_owned()));
+        self
+    }
+
+    pub fn id(self, id: Oid) -> Self {
+        self.arg(id.to_string())
+    }
+
+    /// Ends the options and names paths, which git takes literally.
+    pub fn paths<'a>(mut self, paths: impl IntoIterator<Item = &'a TreePath>) -> Self {
+        self.arguments.push(OsString::from("--"));
+        let paths = paths.into_iter().map(|path| path.as_bstr().to_os_str_lossy().into_owned());
+        self.arguments.extend(paths);
+        self
+    }
+
+    /// One more `-c name=value`, stronger than the common ones.
+    pub fn config(mut self, setting: impl AsRef<OsStr>) -> Self {
+        self.command.arg("-c").arg(setting);
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    pub fn input(mut self, bytes: Vec<u8>) -> Self {
+        self.input = bytes;
+        self
+    }
+
+    pub fn lane(mut self, lane: Lane) -> Self {
+        self.lane = lane;
+        self
+    }
+
+    pub fn time_limit(mut self, limit: Duration) -> Self {
+        self.time_limit = limit;
+        self
+    }
+
+    pub fn output_limit(mut self, bytes: u64) -> Self {
+        self.output_limit = bytes;
+        self
+    }
+
+    /// Waits for a free place and starts the child with all three pipes in our hands.
+    pub async fn start(mut self) -> Result<Running, GitError> {
+        let deadline = Instant::now() + self.time_limit;
+        let places = self.git.places(self.lane);
+        let place = match timeout_at(deadline, places.acquire_owned()).await {
+            Ok(Ok(place)) => place,
+            Ok(Err(_)) | Err(_) => return Err(GitError::Timeout),
+        };
+        self.command.arg(self.subcommand).args(&self.arguments);
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.command.process_group(0);
+        let mut child = self.command.spawn().map_err(GitError::Io)?;
+        Ok(Running {
+            stdin: child.stdin.take(),
+            stdout: child.stdout.take(),
+            complaint: tokio::spawn(read_complaint(child.stderr.take())),
+            group: child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)),
+            held: Some((child, place)),
+            subcommand: self.subcommand,
+            deadline,
+        })
+    }
+
+    /// Runs the command to its end, whatever that is.
+    pub async fn output(mut self) -> Result<Output, GitError> {
+        let input = std::mem::take(&mut self.input);
+        let limit = self.output_limit;
+        let mut running = self.start().await?;
+        let deadline = running.deadline;
+        match timeout_at(deadline, running.collect(input, limit)).await {
+            Ok(output) => output,
+            Err(_) => Err(GitError::Timeout),
+        }
+    }
+
+    /// Runs the command and takes anything but success for a broken repository.
+    pub async fn succeed(self) -> Result<Vec<u8>, GitError> {
+        let subcommand = self.subcommand;
+        let output = self.output().await?;
+        if output.status.success() { Ok(output.stdout) } else { Err(output.failure(subcommand)) }
+    }
+}
+
+#[derive(Debug)]
+pub struct Output {
+    pub status: ExitStatus,
+    pub stdout: Vec<u8>,
+    pub stderr: String,
+}
+
+impl Output {
+    pub fn failure(&self, subcommand: &str) -> GitError {
+        failure(subcommand, self.status, &self.stderr)
+    }
+}
+
+fn failure(subcommand: &str, status: ExitStatus, stderr: &str) -> GitError {
+    GitError::Corrupt(format!("git {subcommand}: {status}: {}", stderr.trim()))
+}
+
+/// A started child. Dropping it ends the whole process group, gently at first so that git takes its locks away.
+pub struct Running {
+    pub stdin: Option<ChildStdin>,
+    pub stdout: Option<ChildStdout>,
+    complaint: JoinHandle<String>,
+    /// None once the child is reaped and its number may belong to somebody else.
+    group: Option<Pid>,
+    held: Option<(Child, OwnedSemaphorePermit)>,
+    subcommand: &'static str,
+    deadline: Instant,
+}
+
+impl Running {
+    /// When the child has to be done.
+    pub fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// Waits for the end. After this nothing is left to kill.
+    pub async fn wait(&mut self) -> Result<ExitStatus, GitError> {
+        drop(self.stdin.take());
+        let Some((child, _)) = &mut self.held else {
+            return Err(GitError::Corrupt("a git child was waited for twice".to_owned()));
+        };
+        let status = match timeout_at(self.deadline, child.wait()).await {
+            Ok(status) => status?,
+            Err(_) => return Err(GitError::Timeout),
+        };
+        self.group = None;
+        self.held = None;
+        Ok(status)
+    }
+
+    /// Waits for the end of a child whose output was read by the caller; failure becomes an error with its complaint.
+    pub async fn finish(&mut self) -> Result<(), GitError> {
+        let status = self.wait().await?;
+        if status.success() {
+            Ok(())
+        } else {
+            Err(failure(self.subcommand, status, &self.complaint().await))
+        }
+    }
+
+    /// What the child said on its standard error.
+    pub async fn complaint(&mut self) -> String {
+        match timeout_at(self.deadline, &mut self.complaint).await {
+            Ok(Ok(text)) => text,
+            Ok(Err(_)) | Err(_) => String::new(),
+        }
+    }
+
+    async fn collect(&mut self, input: Vec<u8>, limit: u64) -> Result<Output, GitError> {
+        let (stdin, stdout) = (self.stdin.take(), self.stdout.take());
+        let feed = async move {
+            if let Some(mut stdin) = stdin {
+                // A child that has seen enough closes its end; its exit status tells the rest.
+                let _ = stdin.write_all(&input).await;
+                let _ = stdin.shutdown().await;
+            }
+            Ok(())
+        };
+        let listen = async {
+            match stdout {
+                Some(stdout) => read_at_most(stdout, limit).await,
+                None => Ok(Vec::new()),
+            }
+        };
+        let ((), stdout) = tokio::try_join!(feed, listen)?;
+        let status = self.wait().await?;
+        Ok(Output { status, stdout, stderr: self.complaint().await })
+    }
+}
+
+async fn read_at_most(source: impl AsyncRead + Unpin, limit: u64) -> Result<Vec<u8>, GitError> {
+    let mut bytes = Vec::new();
+    source.take(limit.saturating_add(1)).read_to_end(&mut bytes).await.map_err(GitError::Io)?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > limit) {
+        return Err(GitError::TooLarge);
+    }
+    Ok(bytes)
+}
+
+/// Keeps the beginning and reads the rest away, so that the child never blocks on a full pipe.
+async fn read_complaint(source: Option<ChildStderr>) -> String {
+    let mut bytes = Vec::new();
+    if let Some(mut source) = source {
+        // A complaint that cannot be read is an empty one: the exit status decides.
+        let _ = (&mut source).take(STDERR_KEPT).read_to_end(&mut bytes).await;
+        let _ = tokio::io::copy(&mut source, &mut tokio::io::sink()).await;
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let (Some(group), Some((child, place))) = (self.group, self.held.take()) else { return };
+        signal(group, Signal::TERM);
+        match Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn(put_down(group, child, place))),
+            Err(_) => signal(group, Signal::KILL),
+        }
+    }
+}
+
+/// Waits for a child that was told to end, and insists when it does not. Its place is taken until then.
+async fn put_down(group: Pid, mut child: Child, _place: OwnedSemaphorePermit) {
+    let gone = timeout(GRACE, child.wait()).await.is_ok();
+    if !gone {
+        signal(group, Signal::KILL);
+        // Reaps it; how it ended is of no interest any more.
+        let _ = child.wait().await;
+    }
+}
+
+fn signal(group: Pid, signal: Signal) {
+    // It may be gone already; there is nobody to tell.
+    let _ = kill_process_group(group, signal);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Version;
+
+    #[test]
+    fn versions_of_all_vendors_are_read() {
+        let of = |line| Version::parse(line).map(|found| (found.major, found.minor));
+
+        assert_eq!(of("git version 2.39.5\n"), Some((2, 39)));
+        assert_eq!(of("git version 2.47.3 (Apple Git-155)"), Some((2, 47)));
+        assert_eq!(of("git version 2.50.rc1.windows.1"), Some((2, 50)));
+        assert_eq!(of("hello"), None);
+    }
+}

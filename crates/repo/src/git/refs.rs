@@ -1,0 +1,311 @@
+//! The one place that moves refs, in two phases: git locks and checks, the database decides, git follows.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use bstr::ByteSlice;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::process::{ChildStdin, ChildStdout};
+use tokio::task::spawn_blocking;
+use tokio::time::timeout_at;
+
+use super::cli::{Git, Lane, Running};
+use super::{GitError, Oid, RefName, RepoPath};
+
+/// From the first lock to the commit; includes a database transaction.
+const TIME_LIMIT: Duration = Duration::from_secs(30);
+
+/// What the writer saw. There is no "anything": every writer states what its decision rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expect {
+    Absent,
+    Exactly(Oid),
+}
+
+impl Expect {
+    pub fn oid(self) -> Option<Oid> {
+        match self {
+            Self::Absent => None,
+            Self::Exactly(id) => Some(id),
+        }
+    }
+}
+
+impl From<Option<Oid>> for Expect {
+    fn from(seen: Option<Oid>) -> Self {
+        seen.map_or(Self::Absent, Self::Exactly)
+    }
+}
+
+/// One ref and where it goes; `None` deletes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefMove {
+    pub name: RefName,
+    pub old: Expect,
+    pub new: Option<Oid>,
+}
+
+/// Refs that git has locked and checked, but not moved. Dropping it gives them back unchanged.
+pub struct Prepared {
+    child: Running,
+    stdin: ChildStdin,
+    answers: Lines<BufReader<ChildStdout>>,
+    repo: RepoPath,
+    folders: BTreeSet<PathBuf>,
+}
+
+/// Locks the refs and compares each with what its writer saw: all or nothing.
+pub async fn prepare(git: &Git, repo: &RepoPath, moves: &[RefMove]) -> Result<Prepared, GitError> {
+    let mut child = git
+        .at(repo, "update-ref")
+        .args(["--no-deref", "--stdin", "-z"])
+        .lane(Lane::Refs)
+        .time_limit(TIME_LIMIT)
+        .start()
+        .await?;
+    let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(GitError::Corrupt("git update-ref has no pipes".to_owned()));
+    };
+    let answers = BufReader::new(stdout).lines();
+    let folders = folders_of(repo, moves);
+    let mut prepared = Prepared { child, stdin, answers, repo: repo.clone(), folders };
+    let mut script = b"start\0".to_vec();
+    for step in moves {
+        write_step(&mut script, step);
+    }
+    script.extend_from_slice(b"prepare\0");
+    if prepared.say(&script).await?
+        && prepared.hears("start: ok").await?
+        && prepared.hears("prepare: ok").await?
+    {
+        return Ok(prepared);
+    }
+    let complaint = prepared.end().await;
+    Err(why(git, repo, moves, complaint).await?)
+}
+
+/// Moves refs whose journal needs no database, or was written before.
+pub async fn move_now(git: &Git, repo: &RepoPath, moves: &[RefMove]) -> Result<(), GitError> {
+    prepare(git, repo, moves).await?.commit().await
+}
+
+fn write_step(script: &mut Vec<u8>, step: &RefMove) {
+    let (verb, ids) = match (step.old, step.new) {
+        (Expect::Absent, Some(new)) => ("create ", format!("{new}\0")),
+        (Expect::Exactly(old), Some(new)) => ("update ", format!("{new}\0{old}\0")),
+        (Expect::Exactly(old), None) => ("delete ", format!("{old}\0")),
+        (Expect::Absent, None) => ("verify ", format!("{}\0", Oid::NULL)),
+    };
+    script.extend_from_slice(verb.as_bytes());
+    script.extend_from_slice(step.name.as_bstr());
+    script.push(0);
+    script.extend_from_slice(ids.as_bytes());
+}
+
+impl Prepared {
+    /// Lets the refs move. The decision was made before: an error here is to be repaired from the journal.
+    pub async fn commit(mut self) -> Result<(), GitError> {
+        if !(self.say(b"commit\0").await? && self.hears("commit: ok").await?) {
+            return Err(GitError::Corrupt(format!(
+                "git update-ref did not commit: {}",
+                self.end().await
+            )));
+        }
+        drop(self.stdin);
+        self.child.finish().await?;
+        let (folders, top) = (self.folders, self.repo);
+        blocking(move || sync_folders(&folders, top.as_path())).await
+    }
+
+    /// Gives the refs back and waits until the locks are gone.
+    pub async fn abort(mut self) -> Result<(), GitError> {
+        self.say(b"abort\0").await?;
+        drop(self.stdin);
+        self.child.finish().await
+    }
+
+    /// False when the child has closed its end: it has complained and left.
+    async fn say(&mut self, words: &[u8]) -> Result<bool, GitError> {
+        match timeout_at(self.child.deadline(), self.stdin.write_all(words)).await {
+            Ok(Ok(())) => Ok(true),
+            Ok(Err(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+            Ok(Err(error)) => Err(GitError::Io(error)),
+            Err(_) => Err(GitError::Timeout),
+        }
+    }
+
+    async fn hears(&mut self, expected: &str) -> Result<bool, GitError> {
+        match timeout_at(self.child.deadline(), self.answers.next_line()).await {
+            Ok(line) => Ok(line.map_err(GitError::Io)?.as_deref() == Some(expected)),
+            Err(_) => Err(GitError::Timeout),
+        }
+    }
+
+    /// Ends a refused transaction and tells what git said.
+    async fn end(mut self) -> String {
+        drop(self.stdin);
+        // The complaint matters, not the status.
+        let _ = self.child.wait().await;
+        self.child.complaint().await
+    }
+}
+
+/// Says what a refused transaction ran into, from the refs themselves rather than from git's wording.
+async fn why(
+    git: &Git,
+    repo: &RepoPath,
+    moves: &[RefMove],
+    complaint: String,
+) -> Result<GitError, GitError> {
+    let actual = read(git, repo, moves.iter().map(|step| &step.name)).await?;
+    for step in moves {
+        let now = actual.get(&step.name).copied();
+        if now != step.old.oid() {
+            return Ok(match step.old {
+                Expect::Absent => GitError::RefNameTaken,
+                Expect::Exactly(_) => GitError::Stale { actual: now },
+            });
+        }
+    }
+    if complaint.contains(".lock': File exists") {
+        let first = moves.first().and_then(|step| actual.get(&step.name).copied());
+        return Ok(GitError::Stale { actual: first });
+    }
+    if complaint.contains("cannot create") || complaint.contains("there is a non-empty directory") {
+        return Ok(GitError::RefNameTaken);
+    }
+    Ok(GitError::Corrupt(format!("git update-ref: {}", complaint.trim())))
+}
+
+/// Where the named refs are now; a ref that is not there is left out.
+pub async fn read<'a>(
+    git: &Git,
+    repo: &RepoPath,
+    names: impl IntoIterator<Item = &'a RefName>,
+) -> Result<HashMap<RefName, Oid>, GitError> {
+    let wanted: Vec<&RefName> = names.into_iter().collect();
+    let patterns = wanted.iter().map(|name| name.as_bstr().to_os_str_lossy().into_owned());
+    let listing = git
+        .at(repo, "for-each-ref")
+        .args(["--format=%(objectname) %(refname)", "--"])
+        .args(patterns)
+        .succeed()
+        .await?;
+    let mut found = HashMap::new();
+    for line in ByteSlice::lines(listing.as_slice()) {
+        let Some((id, name)) = line.split_once_str(" ") else { continue };
+        let name = RefName::stored(name.as_bstr());
+        // A pattern also lists what lies below it.
+        if wanted.contains(&&name) {
+            found.insert(name, id.to_str_lossy().parse()?);
+        }
+    }
+    Ok(found)
+}
+
+/// Makes HEAD name `branch`, whether it exists yet or not. HEAD is a ref nobody races for, but git's own lock is
+/// taken all the same.
+pub async fn set_head(repo: &RepoPath, branch: &RefName) -> Result<(), GitError> {
+    let (repo, branch) = (repo.clone(), branch.clone());
+    blocking(move || write_head(repo.as_path(), &branch)).await
+}
+
+fn write_head(folder: &Path, branch: &RefName) -> Result<(), GitError> {
+    let lock = folder.join("HEAD.lock");
+    let mut file = match File::create_new(&lock) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            return Err(GitError::Stale { actual: None });
+        }
+        file => file?,
+    };
+    let text = [b"ref: ", branch.as_bstr().as_bytes(), b"\n"].concat();
+    let written = file.write_all(&text).and_then(|()| file.sync_all());
+    let moved = written.and_then(|()| fs::rename(&lock, folder.join("HEAD")));
+    if let Err(error) = moved {
+        // The lock must not outlive the attempt; the first error is the one to tell.
+        let _ = fs::remove_file(&lock);
+        return Err(error.into());
+    }
+    File::open(folder)?.sync_all()?;
+    Ok(())
+}
+
+/// The folders in which names change: git syncs the files it renames into place, but not these.
+fn folders_of(repo: &RepoPath, moves: &[RefMove]) -> BTreeSet<PathBuf> {
+    let top = repo.as_path();
+    let mut folders = BTreeSet::new();
+    for step in moves {
+        let file = top.join(step.name.as_bstr().to_path_lossy());
+        let between = file.ancestors().skip(1).take_while(|folder| *folder != top);
+        folders.extend(between.map(Path::to_path_buf));
+        if step.new.is_none() {
+            folders.insert(top.to_path_buf());
+        }
+    }
+    folders
+}
+
+fn sync_folders(folders: &BTreeSet<PathBuf>, top: &Path) -> Result<(), GitError> {
+    debug_assert!(
+        folders.iter().all(|folder| folder.starts_with(top)),
+        "refs lie in the repository"
+    );
+    for folder in folders {
+        match File::open(folder) {
+            Ok(open) => open.sync_all()?,
+            // The last ref in it was deleted, and git removed the folder too.
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Takes away locks that no living process can hold: those that outlived a power cut.
+pub async fn clear_stale_locks(
+    repo: &RepoPath,
+    older_than: Duration,
+) -> Result<Vec<PathBuf>, GitError> {
+    let top = repo.as_path().to_path_buf();
+    blocking(move || {
+        let mut cleared = Vec::new();
+        let alone = ["HEAD.lock", "packed-refs.lock"].map(|name| top.join(name));
+        for lock in alone.into_iter().chain(locks_below(top.join("refs"))?) {
+            let age = fs::metadata(&lock)
+                .and_then(|found| found.modified())
+                .ok()
+                .and_then(|at| at.elapsed().ok());
+            if age.is_some_and(|age| age > older_than) {
+                fs::remove_file(&lock)?;
+                cleared.push(lock);
+            }
+        }
+        Ok(cleared)
+    })
+    .await
+}
+
+fn locks_below(top: PathBuf) -> Result<Vec<PathBuf>, GitError> {
+    let (mut folders, mut locks) = (vec![top], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+            } else if entry.path().extension().is_some_and(|end| end == "lock") {
+                locks.push(entry.path());
+            }
+        }
+    }
+    Ok(locks)
+}
+
+/// Runs file work where it does not hold up other requests.
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, GitError> + Send + 'static,
+) -> Result<T, GitError> {
+    spawn_blocking(work).await.map_err(GitError::corrupt)?
+}

@@ -1,0 +1,10 @@
+//! Repositories on disk, held against what git itself says about them.
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests stop the test as the tests themselves do"
+)]
+
+mod change;
+mod cli;
+mod refs;
+mod scratch;

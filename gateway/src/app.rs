@@ -1,0 +1,63 @@
+//! What every handler may use: the database, the repositories, and the addresses under which the world sees them.
+
+use std::sync::Arc;
+
+use db::Database;
+
+/// Shared by all requests; cheap to clone.
+pub type App = Arc<State>;
+
+pub struct State {
+    pub db: Database,
+    pub urls: Urls,
+    pub limits: Limits,
+}
+
+/// Bounds on what comes from outside.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of a request body, git pushes and uploads excepted.
+    pub body: usize,
+    /// Bytes of one uploaded file.
+    pub upload: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { body: 64 << 20, upload: 200 << 20 }
+    }
+}
+
+/// Addresses in answers. All begin with the configured external URL.
+#[derive(Clone, Debug)]
+pub struct Urls {
+    /// Without a trailing slash.
+    base: String,
+}
+
+impl Urls {
+    pub fn new(external: &str) -> Self {
+        Self { base: external.trim_end_matches('/').to_owned() }
+    }
+
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// `http` or `https`, host and port.
+    pub fn origin(&self) -> &str {
+        let after_scheme = self.base.find("://").map_or(0, |at| at + 3);
+        let end =
+            self.base[after_scheme..].find('/').map_or(self.base.len(), |at| after_scheme + at);
+        &self.base[..end]
+    }
+
+    /// Host and port alone.
+    pub fn host(&self) -> &str {
+        self.origin().split_once("://").map_or(self.origin(), |(_, host)| host)
+    }
+
+    pub fn at(&self, path: &str) -> String {
+        format!("{}/{path}", self.base)
+    }
+}

@@ -1,0 +1,1 @@
+//! What one domain needs from another, answered here.

@@ -1,0 +1,163 @@
+//! Every failure as a status and a body. The only file that knows status codes of errors.
+
+use actix_web::{
+    HttpResponse, ResponseError,
+    http::{StatusCode, header},
+};
+use kernel::{Error, FieldErrors};
+use serde_json::{Map, Value, json};
+
+pub type ApiResult<T> = Result<T, ApiError>;
+
+/// What a handler or the extractor may fail with.
+#[derive(Debug)]
+pub enum ApiError {
+    Kernel(Error),
+    /// A token that is known and must not be used, with its text.
+    Token(&'static str),
+    /// A token whose scopes do not reach; the scopes that would do.
+    Scope(String),
+    /// The OAuth endpoints' own form.
+    OAuth {
+        status: StatusCode,
+        code: &'static str,
+        text: &'static str,
+    },
+    /// No such route.
+    NoRoute,
+    /// The route exists for other methods.
+    Method(Vec<&'static str>),
+    /// A way to page that this list does not offer.
+    Keyset(String),
+    /// A body in a language that is not spoken here.
+    ContentType(String),
+    /// Not found, in plain capital words without a kind.
+    Nothing,
+    /// The person to act as, by `sudo`, is unknown.
+    NoUser(String),
+}
+
+impl From<Error> for ApiError {
+    fn from(error: Error) -> Self {
+        Self::Kernel(error)
+    }
+}
+
+impl std::fmt::Display for ApiError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self:?}")
+    }
+}
+
+fn fields(errors: &FieldErrors) -> Value {
+    let mut map = Map::new();
+    for (field, texts) in errors {
+        map.insert(field.clone(), json!(texts));
+    }
+    map.into()
+}
+
+/// The helper form: `404 Project Not Found`.
+fn told(status: StatusCode, text: impl AsRef<str>) -> (StatusCode, Value) {
+    (status, json!({ "message": text.as_ref() }))
+}
+
+fn of_kernel(error: &Error) -> (StatusCode, Value) {
+    match error {
+        Error::Unauthenticated => told(StatusCode::UNAUTHORIZED, "401 Unauthorized"),
+        Error::NotFound(what) => told(StatusCode::NOT_FOUND, format!("404 {what} Not Found")),
+        Error::Missing => told(StatusCode::NOT_FOUND, "404 Not found"),
+        Error::Forbidden => told(StatusCode::FORBIDDEN, "403 Forbidden"),
+        Error::Refused(why) => told(StatusCode::FORBIDDEN, format!("403 Forbidden - {why}")),
+        Error::BadParameters(text) => (StatusCode::BAD_REQUEST, json!({ "error": text })),
+        Error::BadRequest(why) if why.is_empty() => {
+            told(StatusCode::BAD_REQUEST, "400 Bad request")
+        }
+        Error::BadRequest(why) => told(StatusCode::BAD_REQUEST, format!("400 Bad request - {why}")),
+        Error::Rejected(text) => told(StatusCode::BAD_REQUEST, text),
+        Error::NotApplied { message, code } => {
+            (StatusCode::BAD_REQUEST, json!({ "message": message, "error_code": code }))
+        }
+        Error::Invalid(errors) => (StatusCode::BAD_REQUEST, json!({ "message": fields(errors) })),
+        Error::Unprocessable(texts) => {
+            (StatusCode::UNPROCESSABLE_ENTITY, json!({ "message": texts }))
+        }
+        Error::Conflict(text) => told(StatusCode::CONFLICT, text),
+        Error::ConflictOn(errors) => (StatusCode::CONFLICT, json!({ "message": fields(errors) })),
+        Error::Precondition => told(StatusCode::PRECONDITION_FAILED, "412 Precondition Failed"),
+        Error::NotAllowed(text) => told(StatusCode::METHOD_NOT_ALLOWED, text),
+        Error::Unchanged => (StatusCode::NOT_MODIFIED, Value::Null),
+        Error::TooLarge(_) => told(StatusCode::PAYLOAD_TOO_LARGE, "413 Request Entity Too Large"),
+        Error::TooMany { .. } => (
+            StatusCode::TOO_MANY_REQUESTS,
+            json!({ "message": { "error": "This endpoint has been requested too many times. Try again later." } }),
+        ),
+        Error::Unavailable(_) => told(StatusCode::SERVICE_UNAVAILABLE, "503 Service Unavailable"),
+        Error::Internal(_) => told(StatusCode::INTERNAL_SERVER_ERROR, "500 Internal Server Error"),
+    }
+}
+
+impl ApiError {
+    fn parts(&self) -> (StatusCode, Value) {
+        match self {
+            Self::Kernel(error) => of_kernel(error),
+            Self::Token(text) => (
+                StatusCode::UNAUTHORIZED,
+                json!({ "error": "invalid_token", "error_description": text }),
+            ),
+            Self::Scope(scope) => {
+                let text =
+                    "The request requires higher privileges than provided by the access token.";
+                let body = json!({ "error": "insufficient_scope", "error_description": text, "scope": scope });
+                (StatusCode::FORBIDDEN, body)
+            }
+            Self::OAuth { status, code, text } => {
+                (*status, json!({ "error": code, "error_description": text }))
+            }
+            Self::NoRoute => (StatusCode::NOT_FOUND, json!({ "error": "404 Not Found" })),
+            Self::Method(_) => {
+                (StatusCode::METHOD_NOT_ALLOWED, json!({ "error": "405 Not Allowed" }))
+            }
+            Self::Keyset(text) => (StatusCode::METHOD_NOT_ALLOWED, json!({ "error": text })),
+            Self::ContentType(given) => {
+                let text = format!("The provided content-type '{given}' is not supported.");
+                (StatusCode::UNSUPPORTED_MEDIA_TYPE, json!({ "error": text }))
+            }
+            Self::Nothing => told(StatusCode::NOT_FOUND, "404 Not Found"),
+            Self::NoUser(given) => told(
+                StatusCode::NOT_FOUND,
+                format!("404 User with ID or username '{given}' Not Found"),
+            ),
+        }
+    }
+}
+
+impl ResponseError for ApiError {
+    fn status_code(&self) -> StatusCode {
+        self.parts().0
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        if let Self::Kernel(Error::Internal(cause)) = self {
+            tracing::error!(error = %cause, details = ?cause, "request failed");
+        }
+        let (status, body) = self.parts();
+        let mut response = HttpResponse::build(status);
+        match self {
+            Self::Token(text) => {
+                let realm = format!(
+                    "Bearer realm=\"The API\", error=\"invalid_token\", error_description=\"{text}\""
+                );
+                response.insert_header((header::WWW_AUTHENTICATE, realm));
+            }
+            Self::Method(allowed) => {
+                response.insert_header((header::ALLOW, allowed.join(", ")));
+            }
+            Self::Kernel(Error::TooMany { retry_after }) => {
+                response.insert_header((header::RETRY_AFTER, retry_after.to_string()));
+            }
+            _ => {}
+        }
+        if body.is_null() { response.finish() } else { response.json(body) }
+    }
+}

@@ -1,0 +1,123 @@
+//! Reads a request body into parameters, within limits.
+
+use actix_multipart::{Field, Multipart};
+use actix_web::{HttpRequest, dev::Payload, http::header, web::BytesMut};
+use futures_util::{StreamExt, TryStreamExt};
+use kernel::Error;
+use std::{io::Write, sync::Arc};
+
+use super::raw::{Raw, RawMap, Upload};
+use crate::{
+    app::Limits,
+    error::{ApiError, ApiResult},
+};
+
+const NOT_JSON: &str = "\nProblem:\n  message body does not match declared format\nResolution:\n  when specifying \
+                        application/json as content-type, you must pass valid application/json in the request's \
+                        'body' ";
+
+/// The pairs of a query string or of a form.
+pub(super) fn pairs(text: &[u8]) -> RawMap {
+    let mut map = RawMap::default();
+    for pair in text.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()) {
+        let mut halves = pair.splitn(2, |byte| *byte == b'=');
+        let name = decode(halves.next().unwrap_or_default());
+        let value = decode(halves.next().unwrap_or_default());
+        map.add_pair(&name, Raw::Text(value));
+    }
+    map
+}
+
+fn decode(text: &[u8]) -> String {
+    let spaced: Vec<u8> =
+        text.iter().map(|byte| if *byte == b'+' { b' ' } else { *byte }).collect();
+    percent_encoding::percent_decode(&spaced).decode_utf8_lossy().into_owned()
+}
+
+/// The parameters in the body; none when there is no body.
+pub(super) async fn parameters(
+    req: &HttpRequest,
+    payload: &mut Payload,
+    limits: Limits,
+) -> ApiResult<RawMap> {
+    let given = req
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let kind = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if kind == "multipart/form-data" {
+        return multipart(Multipart::new(req.headers(), payload.take()), limits).await;
+    }
+    let body = read(payload, limits.body).await?;
+    if body.is_empty() {
+        return Ok(RawMap::default());
+    }
+    match kind.as_str() {
+        "application/json" => {
+            let value = serde_json::from_slice(&body)
+                .map_err(|_cause| Error::BadParameters(NOT_JSON.to_owned()));
+            Ok(RawMap::from_json(value?))
+        }
+        "application/x-www-form-urlencoded" => Ok(pairs(&body)),
+        _ => Err(ApiError::ContentType(given.to_owned())),
+    }
+}
+
+async fn read(payload: &mut Payload, limit: usize) -> ApiResult<BytesMut> {
+    let mut body = BytesMut::new();
+    while let Some(chunk) = payload.next().await {
+        let chunk = chunk
+            .map_err(|cause| Error::BadParameters(format!("the body cannot be read: {cause}")))?;
+        if body.len() + chunk.len() > limit {
+            return Err(Error::TooLarge(format!("a body may have {limit} bytes")).into());
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+fn unreadable(cause: impl std::fmt::Display) -> Error {
+    Error::BadParameters(format!("the multipart body cannot be read: {cause}"))
+}
+
+async fn multipart(mut parts: Multipart, limits: Limits) -> ApiResult<RawMap> {
+    let mut map = RawMap::default();
+    let mut left = limits.body;
+    while let Some(part) = parts.try_next().await.map_err(unreadable)? {
+        let disposition = part.content_disposition().cloned();
+        let name =
+            disposition.as_ref().and_then(|given| given.get_name()).unwrap_or_default().to_owned();
+        let file_name =
+            disposition.as_ref().and_then(|given| given.get_filename()).map(str::to_owned);
+        let value = match file_name {
+            Some(file_name) => Raw::File(upload(part, file_name, limits.upload).await?),
+            None => Raw::Text(text(part, &mut left).await?),
+        };
+        map.add_pair(&name, value);
+    }
+    Ok(map)
+}
+
+async fn text(mut part: Field, left: &mut usize) -> ApiResult<String> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = part.try_next().await.map_err(unreadable)? {
+        *left = left.checked_sub(chunk.len()).ok_or(Error::TooLarge("the form".to_owned()))?;
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+async fn upload(mut part: Field, file_name: String, limit: u64) -> ApiResult<Upload> {
+    let content_type = part.content_type().map(ToString::to_string);
+    let mut file = tempfile::NamedTempFile::new().map_err(Error::internal)?;
+    let mut size = 0_u64;
+    while let Some(chunk) = part.try_next().await.map_err(unreadable)? {
+        size += u64::try_from(chunk.len()).unwrap_or(u64::MAX);
+        if size > limit {
+            return Err(Error::TooLarge(format!("a file may have {limit} bytes")).into());
+        }
+        file.write_all(&chunk).map_err(Error::internal)?;
+    }
+    Ok(Upload { file_name, content_type, size, file: Arc::new(file) })
+}

@@ -1,0 +1,160 @@
+//! All that a handler may know of its request, checked in the contract's order: credential (401), parameters (400),
+//! scope (404), ability (403).
+
+use std::sync::Arc;
+
+use actix_web::{HttpMessage, HttpRequest, dev::Payload};
+use kernel::{
+    Ability, Actor, Error, Grant,
+    page::{MAX_PER_PAGE, PageRequest},
+};
+use org::{token::AccessToken, user::User};
+
+use super::{
+    Flaws, Params, body,
+    credential::authenticate,
+    locate::Locate,
+    params::{INVALID, NOT_ALLOWED, Param},
+    raw::{Raw, RawMap},
+};
+use crate::{
+    app::App,
+    error::{ApiError, ApiResult},
+    present::PageLinks,
+    route::Matched,
+};
+
+/// Who calls, with what they showed.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    pub user: Option<Arc<User>>,
+    pub token: Option<Arc<AccessToken>>,
+}
+
+impl Caller {
+    pub fn anonymous() -> Self {
+        Self { user: None, token: None }
+    }
+
+    pub fn with_token(user: User, token: AccessToken) -> Self {
+        Self { user: Some(user.into()), token: Some(token.into()) }
+    }
+
+    pub fn actor(&self) -> Actor {
+        self.user.as_deref().map_or(Actor::ANONYMOUS, User::actor)
+    }
+
+    /// The person, where the ability was "signed in".
+    pub fn user(&self) -> Result<&Arc<User>, Error> {
+        self.user.as_ref().ok_or(Error::Unauthenticated)
+    }
+}
+
+/// A request whose caller may do `A`, with its parameters `P`.
+pub struct Call<A: Ability, P = super::params::NoParams> {
+    pub grant: Grant<A>,
+    pub params: P,
+    pub page: PageRequest,
+    pub caller: Caller,
+    /// What came, for the few rules that ask whether something was given.
+    pub raw: RawMap,
+    req: HttpRequest,
+}
+
+impl<A: Ability<Scope: Locate>, P: Params> Call<A, P> {
+    pub async fn take(
+        app: &App,
+        req: &HttpRequest,
+        payload: &mut Payload,
+        route: &Matched,
+    ) -> ApiResult<Self> {
+        let mut raw = body::pairs(req.query_string().as_bytes());
+        let from_body = body::parameters(req, payload, app.limits).await;
+        let unread = match from_body {
+            Ok(given) => {
+                raw.merge(given);
+                None
+            }
+            Err(failure) => Some(failure),
+        };
+        let caller = authenticate(app, req, &raw, route).await?;
+        if caller.user.is_none() && !A::OPEN {
+            return Err(Error::Unauthenticated.into());
+        }
+        if let Some(failure) = unread {
+            return Err(failure);
+        }
+        for (name, value) in route.path_values(req.uri().path()) {
+            raw.set(name, value);
+        }
+        let (params, page) = read_params::<P>(&raw)?;
+        if P::PAGED {
+            req.extensions_mut().insert(PageLinks::new(req.path(), &raw, P::defaults(), page));
+        }
+        let id = raw.text("id").unwrap_or_default().to_owned();
+        let actor = caller.actor();
+        let (scope, who) = app.db.peek(move |tx| A::Scope::locate(tx, actor, &id)).await?;
+        let grant = Grant::check(&who, scope)?;
+        Ok(Self { grant, params, page, caller, raw, req: req.clone() })
+    }
+}
+
+impl<A: Ability, P> Call<A, P> {
+    /// A request header, where it is text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.req.headers().get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// Whether the request was made with this method.
+    pub fn is_method(&self, method: &str) -> bool {
+        self.req.method().as_str() == method
+    }
+}
+
+fn read_params<P: Params>(raw: &RawMap) -> ApiResult<(P, PageRequest)> {
+    let params = P::read(raw);
+    let mut flaws = params.as_ref().err().cloned().unwrap_or_default();
+    let page = if P::PAGED { read_page::<P>(raw, &mut flaws)? } else { PageRequest::default() };
+    let mut texts: Vec<String> = Vec::new();
+    if !flaws.is_empty() {
+        texts.push(flaws.text());
+    }
+    texts.extend(P::rules(raw));
+    match params {
+        Ok(params) if texts.is_empty() => Ok((params, page)),
+        _ => Err(Error::BadParameters(texts.join(", ")).into()),
+    }
+}
+
+fn read_page<P: Params>(raw: &RawMap, flaws: &mut Flaws) -> ApiResult<PageRequest> {
+    if !P::KEYSET && raw.text("pagination") == Some("keyset") {
+        return Err(ApiError::Keyset(
+            "Keyset pagination is not yet available for this type of request".to_owned(),
+        ));
+    }
+    let default = PageRequest::default();
+    let mut number = |name: &str, default: i64| match raw.get(name).map(<i64 as Param>::read) {
+        None => default,
+        Some(Ok(given)) => given.unwrap_or(default),
+        Some(Err(_)) => {
+            flaws.add(name, INVALID);
+            default
+        }
+    };
+    let page = number("page", default.page).max(1);
+    let per_page = match number("per_page", default.per_page) {
+        0 => {
+            flaws.add("per_page", NOT_ALLOWED);
+            default.per_page
+        }
+        given if given < 0 => default.per_page,
+        given => given.min(MAX_PER_PAGE),
+    };
+    Ok(PageRequest { page, per_page })
+}
+
+impl From<String> for Raw {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}

@@ -1,0 +1,165 @@
+//! Who calls: finds the credential, looks it up, and refuses what may not be used.
+
+use actix_web::{HttpRequest, http::header};
+use kernel::{Error, Ts};
+use org::{
+    token::{AccessToken, Kind, Scope, Secret, store::TokenStore},
+    user::{State, User, store::UserStore},
+};
+use time::Duration;
+
+use super::{Caller, raw::RawMap};
+use crate::{
+    app::App,
+    error::{ApiError, ApiResult},
+    route::Matched,
+};
+
+const REVOKED: &str = "Token was revoked. You have to re-authorize from the user.";
+const EXPIRED: &str = "Token is expired. You can either do re-authorization or token refresh.";
+const TWICE: &str = "Both Authorization header and payload includes access token.";
+/// `last_used_at` is written at most this often.
+const TOUCH: Duration = Duration::minutes(10);
+const MAX_TOKEN: usize = 8192;
+
+/// The credential of a request, by the order in which its places count.
+fn presented(req: &HttpRequest, params: &RawMap) -> ApiResult<Option<Secret>> {
+    let header = |name: &str| req.headers().get(name).and_then(|value| value.to_str().ok());
+    let bearer = header(header::AUTHORIZATION.as_str()).and_then(|value| {
+        let (kind, token) = value.split_once(' ')?;
+        kind.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    });
+    let param = |name: &str| params.text(name).filter(|value| !value.is_empty());
+    if bearer.is_some() && param("access_token").is_some() {
+        let status = actix_web::http::StatusCode::BAD_REQUEST;
+        return Err(ApiError::OAuth { status, code: "invalid_request", text: TWICE });
+    }
+    let found = param("private_token")
+        .or_else(|| header("PRIVATE-TOKEN"))
+        .or_else(|| param("access_token"))
+        .or(bearer)
+        .or_else(|| param("bearer_token"))
+        // gitlab-runner puts its job token there; that is no personal token.
+        .filter(|value| !value.is_empty() && !value.starts_with("glcbt-"));
+    match found {
+        Some(value) if value.len() > MAX_TOKEN => Err(Error::Unauthenticated.into()),
+        found => Ok(found.map(Secret::given)),
+    }
+}
+
+/// Authenticates the request; nobody is also an answer.
+pub(super) async fn authenticate(
+    app: &App,
+    req: &HttpRequest,
+    params: &RawMap,
+    route: &Matched,
+) -> ApiResult<Caller> {
+    let Some(secret) = presented(req, params)? else {
+        return match sudo_target(req, params) {
+            Some(_) => Err(Error::Unauthenticated.into()),
+            None => Ok(Caller::anonymous()),
+        };
+    };
+    let found = app.db.peek(move |tx| Ok((tx.find_token(&secret)?, tx.now))).await?;
+    let (Some((token, user)), now) = found else { return Err(Error::Unauthenticated.into()) };
+    ensure_usable(&token, &user, app, now)?;
+    touch(app, &token, now);
+    match sudo_target(req, params) {
+        Some(target) => sudo(app, &user, token, target).await,
+        None => {
+            ensure_scope(&token, req, route)?;
+            Ok(Caller::with_token(user, token))
+        }
+    }
+}
+
+fn ensure_usable(token: &AccessToken, user: &User, app: &App, now: Ts) -> ApiResult<()> {
+    if token.is_expired(now) {
+        return Err(ApiError::Token(EXPIRED));
+    }
+    if token.revoked {
+        return Err(ApiError::Token(REVOKED));
+    }
+    ensure_may_sign_in(user, app.urls.base())
+}
+
+/// Refuses people whose account is not in use, each with its sentence.
+pub fn ensure_may_sign_in(user: &User, base: &str) -> ApiResult<()> {
+    let why = match user.state {
+        State::Active => return Ok(()),
+        State::Blocked | State::LdapBlocked | State::Banned => {
+            "Your account has been blocked.".to_owned()
+        }
+        State::PendingApproval => {
+            "Your account is pending approval from your administrator and hence blocked.".to_owned()
+        }
+        State::Deactivated => format!(
+            "Your account has been deactivated by your administrator. Please log back in from a web browser to \
+             reactivate your account at {base}"
+        ),
+    };
+    Err(Error::Refused(why).into())
+}
+
+/// Whether the token's scopes reach this route with this method.
+fn ensure_scope(token: &AccessToken, req: &HttpRequest, route: &Matched) -> ApiResult<()> {
+    if route.any_scope() {
+        return Ok(());
+    }
+    let scopes = token.scopes();
+    let reads = matches!(req.method().as_str(), "GET" | "HEAD");
+    let also = route.also();
+    let enough = scopes.has(Scope::Api)
+        || (reads && scopes.has(Scope::ReadApi))
+        || (reads && also.iter().any(|scope| scopes.has(*scope)));
+    if enough {
+        return Ok(());
+    }
+    let mut words: Vec<&str> = also.iter().map(|scope| kernel::TextEnum::as_str(*scope)).collect();
+    words.extend(["api", "read_api"]);
+    Err(ApiError::Scope(words.join(" ")))
+}
+
+fn sudo_target(req: &HttpRequest, params: &RawMap) -> Option<String> {
+    let mut given = Vec::new();
+    if let Some(raw) = params.get("sudo") {
+        raw.pairs("sudo", &mut given);
+    }
+    let param = given.into_iter().map(|(_, value)| value).next();
+    let header = req.headers().get("Sudo").and_then(|value| value.to_str().ok()).map(str::to_owned);
+    param.or(header).filter(|target| !target.is_empty())
+}
+
+async fn sudo(app: &App, user: &User, token: AccessToken, target: String) -> ApiResult<Caller> {
+    if !user.admin {
+        return Err(Error::Refused("Must be admin to use sudo".to_owned()).into());
+    }
+    if !token.scopes().has(Scope::Sudo) {
+        return Err(ApiError::Scope("sudo".to_owned()));
+    }
+    let wanted = target.clone();
+    let found = app.db.peek(move |tx| match wanted.parse() {
+        Ok(id) => tx.find_user(kernel::ids::UserId(id)),
+        Err(_) => tx.find_user_named(&wanted),
+    });
+    match found.await? {
+        Some(other) => {
+            ensure_may_sign_in(&other, app.urls.base())?;
+            Ok(Caller::with_token(other, token))
+        }
+        None => Err(ApiError::NoUser(target)),
+    }
+}
+
+/// Notes that the token was used, without making the request wait for it.
+fn touch(app: &App, token: &AccessToken, now: Ts) {
+    let due = token.last_used_at.is_none_or(|last| last.plus(TOUCH) <= now);
+    if due && token.kind != Kind::OAuth {
+        let (db, id) = (app.db.clone(), token.id);
+        tokio::task::spawn(async move {
+            if let Err(cause) = db.write(move |tx| tx.touch_token(id)).await {
+                tracing::warn!(error = %cause, "the use of a token was not noted");
+            }
+        });
+    }
+}

@@ -1,0 +1,16 @@
+//! From a request to what a handler may know of it: credential, parameters, scope, permission, in this order.
+
+mod body;
+mod call;
+mod credential;
+mod locate;
+pub mod params;
+mod raw;
+mod values;
+
+pub use call::{Call, Caller};
+pub use credential::ensure_may_sign_in;
+pub use locate::Locate;
+pub use params::{Flaws, Param, Params};
+pub use raw::{Raw, RawMap, Upload};
+pub use values::{Change, Csv, Filled, NonNegative, Positive, RawText};

@@ -1,0 +1,338 @@
+//! Declared parameters: one table per endpoint says names, types and defaults, and reads, checks and documents them.
+
+use serde_json::{Value, json};
+
+use super::raw::{Raw, RawMap};
+
+/// What is wrong with a request's parameters: paths and texts, in the order of declaration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flaws(Vec<(String, &'static str)>);
+
+pub const MISSING: &str = "is missing";
+pub const INVALID: &str = "is invalid";
+pub const EMPTY: &str = "is empty";
+pub const NOT_LISTED: &str = "does not have a valid value";
+pub const NOT_ALLOWED: &str = "has a value not allowed";
+
+impl Flaws {
+    pub fn one(text: &'static str) -> Self {
+        Self(vec![(String::new(), text)])
+    }
+
+    pub fn add(&mut self, name: &str, text: &'static str) {
+        self.0.push((name.to_owned(), text));
+    }
+
+    /// Takes over what is wrong with the parameter `name`.
+    pub fn add_under(&mut self, name: &str, inner: Self) {
+        self.0.extend(inner.0.into_iter().map(|(path, text)| (format!("{name}{path}"), text)));
+    }
+
+    /// Takes over what is wrong with the fields of a hash.
+    pub fn add_fields(&mut self, inner: Self) {
+        self.0.extend(inner.0.into_iter().map(|(path, text)| {
+            let (head, tail) = path.split_at(path.find('[').unwrap_or(path.len()));
+            (format!("[{head}]{tail}"), text)
+        }));
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// `name is missing, path is invalid`
+    pub fn text(&self) -> String {
+        let texts: Vec<String> =
+            self.0.iter().map(|(path, text)| format!("{path} {text}")).collect();
+        texts.join(", ")
+    }
+}
+
+/// A type that a parameter can have.
+pub trait Param: Sized {
+    /// Reads a value that was given; `None` stands for null.
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws>;
+
+    /// What a parameter that was not given, or was null, is; `None` where it must be given.
+    fn absent() -> Option<Self> {
+        None
+    }
+
+    /// Whether a null counts as "not given".
+    const OPTIONAL: bool = false;
+
+    /// Its JSON Schema.
+    fn schema() -> Value;
+}
+
+impl<T: Param> Param for Option<T> {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        T::read(raw).map(Some)
+    }
+
+    fn absent() -> Option<Self> {
+        Some(None)
+    }
+
+    const OPTIONAL: bool = true;
+
+    fn schema() -> Value {
+        T::schema()
+    }
+}
+
+impl<T: Param> Param for Vec<T> {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        let mut flaws = Flaws::default();
+        let mut values = Self::new();
+        for (position, element) in elements(raw)?.into_iter().enumerate() {
+            match T::read(element) {
+                Ok(Some(value)) => values.push(value),
+                Ok(None) => {}
+                Err(inner) if inner == Flaws::one(INVALID) => return Err(inner),
+                Err(inner) => flaws.add_under(&format!("[{position}]"), inner),
+            }
+        }
+        if flaws.is_empty() { Ok(Some(values)) } else { Err(flaws) }
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "array", "items": T::schema() })
+    }
+}
+
+/// The elements of a list, in either form: a list, or a map with the positions as keys.
+fn elements(raw: &Raw) -> Result<Vec<&Raw>, Flaws> {
+    match raw {
+        Raw::Null => Ok(Vec::new()),
+        Raw::List(list) => Ok(list.iter().collect()),
+        Raw::Map(map) if map.iter().all(|(key, _)| key.parse::<u32>().is_ok()) => {
+            let mut numbered: Vec<_> = map
+                .iter()
+                .filter_map(|(key, value)| Some((key.parse::<u32>().ok()?, value)))
+                .collect();
+            numbered.sort_by_key(|(position, _)| *position);
+            Ok(numbered.into_iter().map(|(_, value)| value).collect())
+        }
+        _ => Err(Flaws::one(INVALID)),
+    }
+}
+
+/// One declared parameter, as documents show it.
+#[derive(Clone, Debug)]
+pub struct ParamDoc {
+    pub name: &'static str,
+    pub required: bool,
+    pub schema: Value,
+    pub text: String,
+}
+
+/// All parameters of an endpoint.
+pub trait Params: Sized + 'static {
+    /// Whether `page` and `per_page` belong to them.
+    const PAGED: bool;
+    /// Whether `pagination=keyset` is offered.
+    const KEYSET: bool = false;
+    fn read(raw: &RawMap) -> Result<Self, Flaws>;
+    fn describe() -> Vec<ParamDoc>;
+    /// The declared defaults, which links to other pages repeat.
+    fn defaults() -> Vec<(&'static str, String)>;
+    /// What holds between parameters.
+    fn rules(_raw: &RawMap) -> Option<String> {
+        None
+    }
+}
+
+/// Reads one field; the value is `None` where a flaw was noted instead.
+pub fn field<T: Param>(
+    raw: &RawMap,
+    name: &'static str,
+    default: Option<T>,
+    flaws: &mut Flaws,
+) -> Option<T> {
+    let Some(given) = raw.get(name) else {
+        let value = default.or_else(T::absent);
+        if value.is_none() {
+            flaws.add(name, MISSING);
+        }
+        return value;
+    };
+    match T::read(given) {
+        Ok(Some(value)) => Some(value),
+        Ok(None) => {
+            let value = default.or_else(T::absent);
+            if value.is_none() {
+                flaws.add(name, INVALID);
+            }
+            value
+        }
+        Err(inner) => {
+            flaws.add_under(name, inner);
+            None
+        }
+    }
+}
+
+/// The name of a field as clients write it: without the mark of a raw identifier.
+pub const fn plain_name(name: &'static str) -> &'static str {
+    match name.as_bytes() {
+        [b'r', b'#', ..] => name.split_at(2).1,
+        _ => name,
+    }
+}
+
+/// How a default looks in a query.
+pub fn default_text(value: &impl serde::Serialize) -> Option<String> {
+    match serde_json::to_value(value) {
+        Ok(Value::String(text)) => Some(text),
+        Ok(Value::Null) | Err(_) => None,
+        Ok(value) => Some(value.to_string()),
+    }
+}
+
+fn given<'a>(raw: &RawMap, names: &[&'a str]) -> Vec<&'a str> {
+    names.iter().copied().filter(|name| raw.has(name)).collect()
+}
+
+/// The rule "at least one of".
+pub fn at_least_one(raw: &RawMap, names: &[&str]) -> Option<String> {
+    given(raw, names).is_empty().then(|| {
+        format!("{} are missing, at least one parameter must be provided", names.join(", "))
+    })
+}
+
+/// The rule "exactly one of".
+pub fn exactly_one(raw: &RawMap, names: &[&str]) -> Option<String> {
+    match given(raw, names).len() {
+        0 => Some(format!(
+            "{} are missing, exactly one parameter must be provided",
+            names.join(", ")
+        )),
+        _ => exclusive(raw, names),
+    }
+}
+
+/// The rule "not both".
+pub fn exclusive(raw: &RawMap, names: &[&str]) -> Option<String> {
+    let given = given(raw, names);
+    (given.len() > 1).then(|| format!("{} are mutually exclusive", given.join(", ")))
+}
+
+/// The rule "all or none".
+pub fn together(raw: &RawMap, names: &[&str]) -> Option<String> {
+    let given = given(raw, names).len();
+    (given != 0 && given != names.len())
+        .then(|| format!("{} provide all or none of parameters", names.join(", ")))
+}
+
+/// Declares the parameters of an endpoint: `name: Type` must be given, `name: Type = value` has a default,
+/// `name: Option<Type>` may be missing. `paged` adds `page` and `per_page`, `keyset` also `pagination=keyset`.
+/// `with rule(names…)` states what holds between them. The struct is a hash parameter, too.
+#[macro_export]
+macro_rules! params {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident $(: $mode:ident)? {
+        $($(#[doc = $doc:literal])* $field:ident : $type:ty $(= $default:expr)?),* $(,)?
+    } $(with $($rule:ident ( $($of:literal),+ $(,)? )),+ ;)?) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone)]
+        $vis struct $name { $($(#[doc = $doc])* pub $field: $type),* }
+
+        impl $crate::extract::Params for $name {
+            const PAGED: bool = $crate::params!(@paged $($mode)?);
+            const KEYSET: bool = $crate::params!(@keyset $($mode)?);
+
+            #[allow(unused_mut, unused_variables, clippy::allow_attributes, clippy::allow_attributes_without_reason)]
+            fn read(raw: &$crate::extract::RawMap) -> Result<Self, $crate::extract::Flaws> {
+                let mut flaws = $crate::extract::Flaws::default();
+                $(let $field = $crate::extract::params::field::<$type>(
+                    raw,
+                    const { $crate::extract::params::plain_name(stringify!($field)) },
+                    $crate::params!(@default $($default)?),
+                    &mut flaws,
+                );)*
+                match ($($field,)*) {
+                    ($(Some($field),)*) if flaws.is_empty() => Ok(Self { $($field),* }),
+                    #[allow(unreachable_patterns)]
+                    _ => Err(flaws),
+                }
+            }
+
+            fn describe() -> Vec<$crate::extract::params::ParamDoc> {
+                vec![$($crate::extract::params::ParamDoc {
+                    name: const { $crate::extract::params::plain_name(stringify!($field)) },
+                    required: !<$type as $crate::extract::Param>::OPTIONAL $(&& $crate::params!(@given $default))?,
+                    schema: <$type as $crate::extract::Param>::schema(),
+                    text: [$($doc.trim()),*].join(" "),
+                }),*]
+            }
+
+            #[allow(unused_mut, clippy::allow_attributes, clippy::allow_attributes_without_reason)]
+            fn defaults() -> Vec<(&'static str, String)> {
+                let mut defaults = Vec::new();
+                $($(if let Some(text) = $crate::extract::params::default_text(&$default) {
+                    defaults.push((const { $crate::extract::params::plain_name(stringify!($field)) }, text));
+                })?)*
+                defaults
+            }
+
+            $(fn rules(raw: &$crate::extract::RawMap) -> Option<String> {
+                $(if let Some(text) = $crate::extract::params::$rule(raw, &[$($of),+]) {
+                    return Some(text);
+                })+
+                None
+            })?
+        }
+
+        impl $crate::extract::Param for $name {
+            fn read(raw: &$crate::extract::Raw) -> Result<Option<Self>, $crate::extract::Flaws> {
+                match raw {
+                    $crate::extract::Raw::Null => Ok(None),
+                    $crate::extract::Raw::Map(map) => match <Self as $crate::extract::Params>::read(map) {
+                        Ok(value) => Ok(Some(value)),
+                        Err(inner) => {
+                            let mut flaws = $crate::extract::Flaws::default();
+                            flaws.add_fields(inner);
+                            Err(flaws)
+                        }
+                    },
+                    _ => Err($crate::extract::Flaws::one($crate::extract::params::INVALID)),
+                }
+            }
+
+            fn schema() -> serde_json::Value {
+                $crate::extract::params::object_schema(&<Self as $crate::extract::Params>::describe())
+            }
+        }
+    };
+    (@paged) => { false };
+    (@paged $mode:ident) => { true };
+    (@keyset) => { false };
+    (@keyset paged) => { false };
+    (@keyset keyset) => { true };
+    (@default) => { None };
+    (@default $default:expr) => { Some($default) };
+    (@given $default:expr) => { false };
+}
+
+/// The schema of a hash with these fields.
+pub fn object_schema(fields: &[ParamDoc]) -> Value {
+    let properties: serde_json::Map<String, Value> =
+        fields.iter().map(|field| (field.name.to_owned(), field.schema.clone())).collect();
+    let required: Vec<&str> =
+        fields.iter().filter(|field| field.required).map(|field| field.name).collect();
+    let mut schema = json!({ "type": "object", "properties": properties });
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema
+}
+
+crate::params! {
+    /// For endpoints that take nothing beside their path.
+    pub struct NoParams {}
+}
+
+crate::params! {
+    /// For lists that take nothing but a page.
+    pub struct OnlyPage: paged {}
+}

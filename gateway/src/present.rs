@@ -1,0 +1,296 @@
+//! The forms of answers: status, paging headers, and how documents describe them.
+
+use actix_web::{
+    HttpMessage, HttpRequest, HttpResponse,
+    http::{StatusCode, header},
+};
+use kernel::page::{COUNT_LIMIT, Page, PageRequest, Total};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::{
+    app::App,
+    extract::RawMap,
+    openapi::{AnswerDoc, Schemas},
+};
+
+/// What a handler may answer with.
+pub trait Answer {
+    fn respond(self, req: &HttpRequest) -> HttpResponse;
+    fn describe(schemas: &mut Schemas) -> AnswerDoc;
+}
+
+/// What an answer sends as its body.
+pub trait Entity: Serialize + ToSchema + 'static {}
+impl<T: Serialize + ToSchema + 'static> Entity for T {}
+
+fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
+    match serde_json::to_vec(body) {
+        Ok(bytes) => HttpResponse::build(status).content_type("application/json").body(bytes),
+        Err(cause) => {
+            tracing::error!(error = %cause, "an answer cannot be written");
+            HttpResponse::InternalServerError().finish()
+        }
+    }
+}
+
+/// 200 with a record.
+pub struct Json<T>(pub T);
+
+impl<T: Entity> Answer for Json<T> {
+    fn respond(self, _: &HttpRequest) -> HttpResponse {
+        json(StatusCode::OK, &self.0)
+    }
+
+    fn describe(schemas: &mut Schemas) -> AnswerDoc {
+        AnswerDoc::json(200, schemas.of::<T>())
+    }
+}
+
+/// 201 with what was made.
+pub struct Created<T>(pub T);
+
+impl<T: Entity> Answer for Created<T> {
+    fn respond(self, _: &HttpRequest) -> HttpResponse {
+        json(StatusCode::CREATED, &self.0)
+    }
+
+    fn describe(schemas: &mut Schemas) -> AnswerDoc {
+        AnswerDoc::json(201, schemas.of::<T>())
+    }
+}
+
+/// 202, for what will be done.
+pub struct Accepted;
+
+impl Answer for Accepted {
+    fn respond(self, _: &HttpRequest) -> HttpResponse {
+        json(StatusCode::ACCEPTED, &serde_json::json!({ "message": "202 Accepted" }))
+    }
+
+    fn describe(_: &mut Schemas) -> AnswerDoc {
+        AnswerDoc::json(202, serde_json::json!({ "type": "object" }))
+    }
+}
+
+/// 204 without a body.
+pub struct NoContent;
+
+impl Answer for NoContent {
+    fn respond(self, _: &HttpRequest) -> HttpResponse {
+        HttpResponse::NoContent().finish()
+    }
+
+    fn describe(_: &mut Schemas) -> AnswerDoc {
+        AnswerDoc::empty(204)
+    }
+}
+
+/// An answer that is no JSON, or whose headers matter: made by the handler itself.
+pub struct Custom(pub HttpResponse);
+
+impl Answer for Custom {
+    fn respond(self, _: &HttpRequest) -> HttpResponse {
+        self.0
+    }
+
+    fn describe(_: &mut Schemas) -> AnswerDoc {
+        AnswerDoc::bytes(200)
+    }
+}
+
+/// A record with headers of its own.
+pub struct WithHeaders<T> {
+    pub body: T,
+    pub headers: Vec<(&'static str, String)>,
+}
+
+impl<T: Answer> Answer for WithHeaders<T> {
+    fn respond(self, req: &HttpRequest) -> HttpResponse {
+        let mut response = self.body.respond(req);
+        for (name, value) in self.headers {
+            if let Ok(value) = header::HeaderValue::from_bytes(value.as_bytes()) {
+                response.headers_mut().insert(header::HeaderName::from_static(name), value);
+            }
+        }
+        response
+    }
+
+    fn describe(schemas: &mut Schemas) -> AnswerDoc {
+        T::describe(schemas)
+    }
+}
+
+/// A page of records with its paging headers.
+pub struct Listed<T>(pub Page<T>);
+
+impl<T: Entity> Answer for Listed<T> {
+    fn respond(self, req: &HttpRequest) -> HttpResponse {
+        let mut response = json(StatusCode::OK, &self.0.items);
+        let links = req.extensions().get::<PageLinks>().cloned();
+        if let (Some(links), Some(app)) = (links, req.app_data::<actix_web::web::Data<App>>()) {
+            for (name, value) in
+                links.headers(app.urls.origin(), self.0.total, self.0.items.is_empty())
+            {
+                if let Ok(value) = header::HeaderValue::from_str(&value) {
+                    response.headers_mut().insert(header::HeaderName::from_static(name), value);
+                }
+            }
+        }
+        response
+    }
+
+    fn describe(schemas: &mut Schemas) -> AnswerDoc {
+        AnswerDoc::json(200, serde_json::json!({ "type": "array", "items": schemas.of::<T>() }))
+    }
+}
+
+/// A page found by its last element; the end is an empty page without a link.
+pub struct ListedAfter<T> {
+    pub items: Vec<T>,
+    /// The parameter that asks for the next page, with its value.
+    pub next: Option<(&'static str, String)>,
+}
+
+impl<T: Entity> Answer for ListedAfter<T> {
+    fn respond(self, req: &HttpRequest) -> HttpResponse {
+        let mut response = json(StatusCode::OK, &self.items);
+        let links = req.extensions().get::<PageLinks>().cloned();
+        if let (Some(links), Some(app), Some((name, value))) =
+            (links, req.app_data::<actix_web::web::Data<App>>(), self.next)
+        {
+            let link = links.next_by(app.urls.origin(), name, &value);
+            if let Ok(link) = header::HeaderValue::from_str(&link) {
+                response.headers_mut().insert(header::LINK, link);
+            }
+        }
+        response
+    }
+
+    fn describe(schemas: &mut Schemas) -> AnswerDoc {
+        AnswerDoc::json(200, serde_json::json!({ "type": "array", "items": schemas.of::<T>() }))
+    }
+}
+
+/// One of two forms of the same answer.
+pub enum Either<A, B> {
+    Left(A),
+    Right(B),
+}
+
+impl<A: Answer, B: Answer> Answer for Either<A, B> {
+    fn respond(self, req: &HttpRequest) -> HttpResponse {
+        match self {
+            Self::Left(answer) => answer.respond(req),
+            Self::Right(answer) => answer.respond(req),
+        }
+    }
+
+    fn describe(schemas: &mut Schemas) -> AnswerDoc {
+        A::describe(schemas).or(B::describe(schemas))
+    }
+}
+
+/// Credentials never come back in a link.
+const SECRETS: [&str; 6] =
+    ["private_token", "access_token", "bearer_token", "job_token", "token", "password"];
+
+const IN_QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'*');
+
+/// What links to other pages of a list repeat: made by [`Call`](crate::extract::Call), used by [`Listed`].
+#[derive(Clone, Debug)]
+pub struct PageLinks {
+    path: String,
+    params: Vec<(String, String)>,
+    page: PageRequest,
+}
+
+impl PageLinks {
+    pub(crate) fn new(
+        path: &str,
+        raw: &RawMap,
+        defaults: Vec<(&'static str, String)>,
+        page: PageRequest,
+    ) -> Self {
+        let mut params = Vec::new();
+        for (name, value) in raw.iter().filter(|(name, _)| !SECRETS.contains(name)) {
+            value.pairs(name, &mut params);
+        }
+        for (name, value) in defaults {
+            if !raw.has(name) {
+                params.push((name.to_owned(), value));
+            }
+        }
+        params.retain(|(name, _)| name != "page" && name != "per_page");
+        Self { path: path.to_owned(), params, page }
+    }
+
+    fn url(&self, origin: &str, extra: &[(&str, String)]) -> String {
+        let mut params: Vec<(&str, &str)> = self
+            .params
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .filter(|(name, _)| extra.iter().all(|(other, _)| other != name))
+            .collect();
+        params.extend(extra.iter().map(|(name, value)| (*name, value.as_str())));
+        params.sort();
+        let pairs: Vec<String> = params
+            .into_iter()
+            .map(|(name, value)| {
+                format!(
+                    "{}={}",
+                    utf8_percent_encode(name, IN_QUERY),
+                    utf8_percent_encode(value, IN_QUERY)
+                )
+            })
+            .collect();
+        format!("{origin}{}?{}", self.path, pairs.join("&"))
+    }
+
+    fn at(&self, origin: &str, page: i64) -> String {
+        self.url(
+            origin,
+            &[("page", page.to_string()), ("per_page", self.page.per_page.to_string())],
+        )
+    }
+
+    fn next_by(&self, origin: &str, name: &str, value: &str) -> String {
+        let extra = [(name, value.to_owned()), ("per_page", self.page.per_page.to_string())];
+        format!("<{}>; rel=\"next\"", self.url(origin, &extra))
+    }
+
+    fn headers(&self, origin: &str, total: Total, empty: bool) -> Vec<(&'static str, String)> {
+        let PageRequest { page, per_page } = self.page;
+        let counted = match total {
+            Total::Counted(total) if total <= COUNT_LIMIT => Some(total),
+            _ => None,
+        };
+        let pages = counted.map(|total| ((total + per_page - 1) / per_page).max(1));
+        let more = match total {
+            Total::Uncounted { more } => more,
+            Total::Counted(total) => page.saturating_mul(per_page) < total,
+        };
+        let beyond = empty && page > 1;
+        let next = (more && !beyond).then_some(page + 1);
+        let prev = (page > 1 && !beyond).then_some(page - 1);
+        let shown = |page: Option<i64>| page.map(|page| page.to_string()).unwrap_or_default();
+        let mut headers = vec![
+            ("x-per-page", per_page.to_string()),
+            ("x-page", page.to_string()),
+            ("x-next-page", shown(next)),
+            ("x-prev-page", shown(prev)),
+        ];
+        if let (Some(total), Some(pages)) = (counted, pages) {
+            headers.push(("x-total", total.to_string()));
+            headers.push(("x-total-pages", pages.to_string()));
+        }
+        let links = [("prev", prev), ("next", next), ("first", Some(1)), ("last", pages)];
+        let links: Vec<String> = links
+            .into_iter()
+            .filter_map(|(rel, page)| Some(format!("<{}>; rel=\"{rel}\"", self.at(origin, page?))))
+            .collect();
+        headers.push(("link", links.join(", ")));
+        headers
+    }
+}

@@ -1,0 +1,41 @@
+//! What is running.
+
+use kernel::access::SignedIn;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::{app::App, error::ApiResult, extract::Call, present::Json, routes};
+
+routes! { "Metadata" at "", also [ReadUser];
+    GET "/version"  => show : SignedIn,
+    GET "/metadata" => show : SignedIn,
+}
+
+/// The release whose API this is; clients decide by it which features they may use.
+pub const API_VERSION: &str = "15.7.0-ee";
+
+#[derive(Serialize, ToSchema)]
+pub struct Metadata {
+    version: &'static str,
+    revision: &'static str,
+    kas: AgentServer,
+    enterprise: bool,
+}
+
+#[derive(Serialize, ToSchema)]
+struct AgentServer {
+    enabled: bool,
+    #[serde(rename = "externalUrl")]
+    external_url: Option<String>,
+    version: Option<String>,
+}
+
+async fn show(_: App, _: Call<SignedIn>) -> ApiResult<Json<Metadata>> {
+    let kas = AgentServer { enabled: false, external_url: None, version: None };
+    Ok(Json(Metadata {
+        version: API_VERSION,
+        revision: env!("CARGO_PKG_VERSION"),
+        kas,
+        enterprise: true,
+    }))
+}

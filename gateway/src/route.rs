@@ -1,0 +1,248 @@
+//! The table form of routes, the check that a row and its handler agree, and the way from a path to a row.
+
+use actix_web::{HttpRequest, HttpResponse, ResponseError, dev::Payload};
+use futures_util::future::LocalBoxFuture;
+use kernel::{Ability, access::Standing};
+use org::token::Scope;
+use percent_encoding::percent_decode_str;
+
+use crate::{
+    app::App,
+    error::{ApiError, ApiResult},
+    extract::{Call, Params, Raw},
+    openapi::{Operation, Schemas},
+    present::Answer,
+};
+
+pub use crate::extract::Locate;
+
+/// Where the REST API begins.
+pub const ROOT: &str = "/api/v4";
+
+/// A row of the API, as the server, the tests and the documents read it.
+#[derive(Clone, Copy)]
+pub struct RouteRow {
+    pub method: &'static str,
+    /// Below [`ROOT`], or from the server's root when it begins with `//`.
+    pub pattern: &'static str,
+    pub handler: &'static str,
+    /// What the resource file says of itself.
+    pub resource: &'static str,
+    pub ability: &'static str,
+    pub scope: &'static str,
+    /// Whether callers without a credential are heard.
+    pub open: bool,
+    pub allows: fn(&Standing) -> bool,
+    /// Scopes that suffice to read here, beside `api` and `read_api`; `None` where any scope does.
+    pub also: Option<&'static [Scope]>,
+    pub serve: fn(App, HttpRequest, Payload, Matched) -> LocalBoxFuture<'static, HttpResponse>,
+    pub describe: fn(&mut Schemas) -> Operation,
+}
+
+impl RouteRow {
+    /// The path from the server's root.
+    pub fn full_pattern(&self) -> String {
+        match self.pattern.strip_prefix("//") {
+            Some(path) => format!("/{path}"),
+            None => format!("{ROOT}{}", self.pattern),
+        }
+    }
+}
+
+impl std::fmt::Debug for RouteRow {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.method, self.pattern)
+    }
+}
+
+/// The row that a request was matched to.
+#[derive(Clone, Copy, Debug)]
+pub struct Matched(pub &'static RouteRow);
+
+impl Matched {
+    pub fn also(&self) -> &'static [Scope] {
+        self.0.also.unwrap_or_default()
+    }
+
+    pub fn any_scope(&self) -> bool {
+        self.0.also.is_none()
+    }
+
+    /// The values of the pattern's names in `path`, which is still percent-encoded.
+    pub fn path_values(&self, path: &str) -> Vec<(&'static str, Raw)> {
+        let pattern = self.0.pattern.trim_start_matches('/').split('/');
+        let path = match self.0.pattern.starts_with("//") {
+            true => path.trim_start_matches('/'),
+            false => path.strip_prefix(ROOT).unwrap_or(path).trim_start_matches('/'),
+        };
+        pattern
+            .zip(path.split('/'))
+            .filter_map(|(name, value)| Some((bare_name(name)?, decoded(value))))
+            .collect()
+    }
+}
+
+fn bare_name(segment: &str) -> Option<&str> {
+    segment.strip_prefix('{')?.strip_suffix('}')
+}
+
+fn decoded(segment: &str) -> Raw {
+    let bytes: Vec<u8> = percent_decode_str(segment).collect();
+    match String::from_utf8(bytes) {
+        Ok(text) => Raw::Text(text),
+        Err(raw) => Raw::Bytes(raw.into_bytes()),
+    }
+}
+
+/// Runs a handler whose first arguments are the application and the call that the row demands.
+pub async fn run<A, P, R, F, Fut>(
+    handler: F,
+    app: App,
+    req: HttpRequest,
+    mut payload: Payload,
+    matched: Matched,
+) -> HttpResponse
+where
+    A: Ability<Scope: Locate>,
+    P: Params,
+    R: Answer,
+    F: Fn(App, Call<A, P>) -> Fut,
+    Fut: Future<Output = ApiResult<R>>,
+{
+    let call = match Call::<A, P>::take(&app, &req, &mut payload, &matched).await {
+        Ok(call) => call,
+        Err(failure) => return failure.error_response(),
+    };
+    match handler(app, call).await {
+        Ok(answer) => answer.respond(&req),
+        Err(failure) => failure.error_response(),
+    }
+}
+
+/// Describes a handler by its types alone.
+pub fn describe<A, P, R, F, Fut>(_: F, schemas: &mut Schemas) -> Operation
+where
+    A: Ability<Scope: Locate>,
+    P: Params,
+    R: Answer,
+    F: Fn(App, Call<A, P>) -> Fut,
+    Fut: Future<Output = ApiResult<R>>,
+{
+    Operation {
+        params: P::describe(),
+        paged: P::PAGED,
+        keyset: P::KEYSET,
+        answer: R::describe(schemas),
+    }
+}
+
+/// A resource's routes: one a line, `METHOD "path" => handler : Ability`. The handler must take a call of the same
+/// ability, or it does not compile. `also [Scope…]` names scopes that suffice to read; `any scope` asks for none.
+#[macro_export]
+macro_rules! routes {
+    ($resource:literal at $base:literal; $($rows:tt)*) => {
+        $crate::routes! { @ $resource, $base, Some(&[]); $($rows)* }
+    };
+    ($resource:literal at $base:literal, also [$($scope:ident),*]; $($rows:tt)*) => {
+        $crate::routes! { @ $resource, $base, Some(&[$(org::token::Scope::$scope),*]); $($rows)* }
+    };
+    ($resource:literal at $base:literal, any scope; $($rows:tt)*) => {
+        $crate::routes! { @ $resource, $base, None; $($rows)* }
+    };
+    (@ $resource:literal, $base:literal, $also:expr;
+     $($method:ident $path:literal => $handler:ident : $ability:ident),* $(,)?) => {
+        pub(crate) static ROUTES: &[$crate::route::RouteRow] = &[$($crate::route::RouteRow {
+            method: stringify!($method),
+            pattern: concat!($base, $path),
+            handler: stringify!($handler),
+            resource: $resource,
+            ability: <$ability as kernel::Ability>::NAME,
+            scope: <<$ability as kernel::Ability>::Scope as kernel::access::Scope>::NAME,
+            open: <$ability as kernel::Ability>::OPEN,
+            allows: <$ability as kernel::Ability>::allows,
+            also: $also,
+            serve: |app, req, payload, matched| {
+                Box::pin($crate::route::run::<$ability, _, _, _, _>($handler, app, req, payload, matched))
+            },
+            describe: |schemas| $crate::route::describe::<$ability, _, _, _, _>($handler, schemas),
+        }),*];
+    };
+}
+
+/// Finds the row for a path in time that does not grow with the number of routes.
+pub struct Router {
+    tree: matchit::Router<Vec<&'static RouteRow>>,
+}
+
+/// What a method and path lead to.
+pub enum Found {
+    Row(&'static RouteRow),
+    /// The path exists for these methods only.
+    Only(Vec<&'static str>),
+    Nothing,
+}
+
+impl Router {
+    /// # Panics
+    /// When two rows cannot both be in the table: a mistake that every start and every test shows.
+    #[expect(clippy::panic, reason = "a table with two equal rows must not serve")]
+    pub fn new(tables: &[&'static [RouteRow]]) -> Self {
+        let mut by_path: Vec<(String, Vec<&'static RouteRow>)> = Vec::new();
+        for row in tables.iter().copied().flatten() {
+            let key = positional(&row.full_pattern());
+            match by_path.iter_mut().find(|(path, _)| *path == key) {
+                Some((_, rows)) => rows.push(row),
+                None => by_path.push((key, vec![row])),
+            }
+        }
+        let mut tree = matchit::Router::new();
+        for (path, rows) in by_path {
+            if let Err(cause) = tree.insert(&path, rows) {
+                panic!("the route {path} cannot be added: {cause}");
+            }
+        }
+        Self { tree }
+    }
+
+    /// `path` is still percent-encoded, so that an encoded slash does not end a segment.
+    pub fn find(&self, method: &str, path: &str) -> Found {
+        let rows = match self.tree.at(path) {
+            Ok(found) => found.value,
+            // A suffix that older clients add to any path.
+            Err(_) => match path.strip_suffix(".json").map(|path| self.tree.at(path)) {
+                Some(Ok(found)) => found.value,
+                _ => return Found::Nothing,
+            },
+        };
+        let of = |method: &str| rows.iter().find(|row| row.method == method).copied();
+        match of(method).or_else(|| if method == "HEAD" { of("GET") } else { None }) {
+            Some(row) => Found::Row(row),
+            None => Found::Only(allowed(rows)),
+        }
+    }
+}
+
+fn allowed(rows: &[&'static RouteRow]) -> Vec<&'static str> {
+    let mut methods = vec!["OPTIONS"];
+    methods.extend(rows.iter().map(|row| row.method).filter(|method| *method != "HEAD"));
+    if rows.iter().any(|row| matches!(row.method, "GET" | "HEAD")) {
+        methods.push("HEAD");
+    }
+    methods
+}
+
+/// The tree wants one name per place, and rows name the same place differently.
+fn positional(pattern: &str) -> String {
+    let segments =
+        pattern.split('/').enumerate().map(|(position, segment)| match bare_name(segment) {
+            Some(_) => format!("{{p{position}}}"),
+            None => segment.to_owned(),
+        });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+impl From<Vec<&'static str>> for ApiError {
+    fn from(allowed: Vec<&'static str>) -> Self {
+        Self::Method(allowed)
+    }
+}

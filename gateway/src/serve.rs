@@ -1,0 +1,171 @@
+//! The one way in: finds the row, runs it, and adds what every answer carries.
+
+use std::{sync::Arc, time::Instant};
+
+use actix_web::{
+    HttpMessage, HttpRequest, HttpResponse, ResponseError,
+    body::{BodySize, BoxBody, MessageBody},
+    dev::Payload,
+    http::{Method, StatusCode, header},
+    web::{Data, ServiceConfig},
+};
+
+use crate::{
+    app::App,
+    error::ApiError,
+    rest,
+    route::{Found, Matched, Router},
+};
+
+/// Puts everything that serves requests into an actix application.
+pub fn configure(app: App) -> impl FnOnce(&mut ServiceConfig) {
+    thread_local! {
+        static ROUTER: Arc<Router> = Arc::new(Router::new(&rest::tables()));
+    }
+    move |config| {
+        config.app_data(Data::new(app));
+        config.app_data(Data::from(ROUTER.with(Arc::clone)));
+        config.default_service(actix_web::web::to(handle));
+    }
+}
+
+async fn handle(
+    req: HttpRequest,
+    payload: actix_web::web::Payload,
+    app: Data<App>,
+    router: Data<Router>,
+) -> HttpResponse {
+    let began = Instant::now();
+    let id = request_id();
+    let app = app.get_ref().clone();
+    let response = if is_preflight(&req) {
+        HttpResponse::NoContent().finish()
+    } else {
+        route(&req, payload.into_inner(), app.clone(), &router).await
+    };
+    finish(&req, &app, response, &id, began)
+}
+
+async fn route(req: &HttpRequest, payload: Payload, app: App, router: &Router) -> HttpResponse {
+    let path = req.uri().path();
+    match router.find(req.method().as_str(), path) {
+        Found::Row(row) => {
+            req.extensions_mut().insert(Matched(row));
+            (row.serve)(app, req.clone(), payload, Matched(row)).await
+        }
+        Found::Only(allowed) if req.method() == Method::OPTIONS => {
+            HttpResponse::NoContent().insert_header((header::ALLOW, allowed.join(", "))).finish()
+        }
+        Found::Only(allowed) => ApiError::Method(allowed).error_response(),
+        Found::Nothing if path == "/api/v3" || path.starts_with("/api/v3/") => HttpResponse::Gone()
+            .content_type("application/json")
+            .body(r#"{"error":"API V3 is no longer supported. Use API V4 instead."}"#),
+        Found::Nothing => ApiError::NoRoute.error_response(),
+    }
+}
+
+fn is_preflight(req: &HttpRequest) -> bool {
+    req.method() == Method::OPTIONS
+        && req.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
+}
+
+fn request_id() -> String {
+    hex::encode(rand::random::<[u8; 16]>())
+}
+
+const EXPOSED: &str = "Link, X-Total, X-Total-Pages, X-Per-Page, X-Page, X-Next-Page, X-Prev-Page, X-Gitlab-Blob-Id, \
+                       X-Gitlab-Commit-Id, X-Gitlab-Content-Sha256, X-Gitlab-Encoding, X-Gitlab-File-Name, \
+                       X-Gitlab-File-Path, X-Gitlab-Last-Commit-Id, X-Gitlab-Ref, X-Gitlab-Size, X-Request-Id, ETag";
+
+fn finish(
+    req: &HttpRequest,
+    app: &App,
+    response: HttpResponse,
+    id: &str,
+    began: Instant,
+) -> HttpResponse {
+    let mut response = tagged(req, response);
+    let has_body = response.body().size() != BodySize::None;
+    let caching = if has_body { "max-age=0, private, must-revalidate" } else { "no-cache" };
+    let seconds = began.elapsed();
+    let headers = response.headers_mut();
+    let mut set = |name: header::HeaderName, value: &str| {
+        if let Ok(value) = header::HeaderValue::from_str(value) {
+            headers.insert(name, value);
+        }
+    };
+    set(header::HeaderName::from_static("x-request-id"), id);
+    set(header::HeaderName::from_static("x-runtime"), &format!("{:.6}", seconds.as_secs_f64()));
+    set(header::VARY, "Origin");
+    set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+    set(header::X_FRAME_OPTIONS, "SAMEORIGIN");
+    if let Some(origin) = req.headers().get(header::ORIGIN).and_then(|value| value.to_str().ok()) {
+        if origin == app.urls.origin() {
+            set(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            set(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, "true");
+        } else {
+            set(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
+        }
+        set(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
+        if is_preflight(req) {
+            set(
+                header::ACCESS_CONTROL_ALLOW_METHODS,
+                "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
+            );
+            let wanted = req.headers().get(header::ACCESS_CONTROL_REQUEST_HEADERS);
+            set(
+                header::ACCESS_CONTROL_ALLOW_HEADERS,
+                wanted.and_then(|value| value.to_str().ok()).unwrap_or("*"),
+            );
+            set(header::ACCESS_CONTROL_MAX_AGE, "7200");
+        }
+    }
+    if !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, header::HeaderValue::from_static(caching));
+    }
+    tracing::info!(
+        request_id = id,
+        method = %req.method(),
+        route = req.extensions().get::<Matched>().map(|matched| matched.0.pattern),
+        status = response.status().as_u16(),
+        milliseconds = seconds.as_secs_f64() * 1_000.0,
+        "answered"
+    );
+    response
+}
+
+/// Gives a successful read a weak tag, and answers 304 to who already has it.
+fn tagged(req: &HttpRequest, response: HttpResponse) -> HttpResponse {
+    let reads = matches!(*req.method(), Method::GET | Method::HEAD);
+    let small = matches!(response.body().size(), BodySize::Sized(size) if size < 4 << 20);
+    if !reads || !small || response.status() != StatusCode::OK {
+        return response;
+    }
+    let (mut head, body) = response.into_parts();
+    let bytes = match body.try_into_bytes() {
+        Ok(bytes) => bytes,
+        Err(body) => return head.set_body(body),
+    };
+    let tag = format!("W/\"{:016x}\"", hash(&bytes));
+    let known = req.headers().get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+    if known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag)) {
+        let mut response = HttpResponse::NotModified();
+        return response.insert_header((header::ETAG, tag)).finish();
+    }
+    if let Ok(tag) = header::HeaderValue::from_str(&tag) {
+        head.headers_mut().insert(header::ETAG, tag);
+    }
+    head.set_body(BoxBody::new(bytes))
+}
+
+/// Equal bytes give equal tags, in this process and the next.
+fn hash(bytes: &[u8]) -> u64 {
+    use std::hash::Hasher;
+    #[expect(
+        deprecated,
+        reason = "the one hasher of the standard library whose result does not change between runs"
+    )]
+    let mut hasher = std::hash::SipHasher::new();
+    hasher.write(bytes);
+    hasher.finish()
+}

@@ -1,16 +1,42 @@
 //! What every handler may use: the database, the repositories, and the addresses under which the world sees them.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
-use db::Database;
+use db::{Database, Location};
+use kernel::{Clock, Result};
+use repo::git::Storage;
 
 /// Shared by all requests; cheap to clone.
 pub type App = Arc<State>;
 
 pub struct State {
     pub db: Database,
+    pub storage: Storage,
     pub urls: Urls,
     pub limits: Limits,
+}
+
+/// What a [`State`] is opened with.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub data: PathBuf,
+    pub database: Location,
+    pub external_url: String,
+    pub limits: Limits,
+}
+
+impl State {
+    /// Opens the database and the data folder, both made when they are not there.
+    pub fn open(settings: &Settings, clock: Arc<Clock>) -> Result<App> {
+        let db = Database::open(&settings.database, clock)?;
+        db.listen(crate::compose::subscribers::inside);
+        Ok(Arc::new(Self {
+            db,
+            storage: Storage::new(&settings.data),
+            urls: Urls::new(&settings.external_url),
+            limits: settings.limits,
+        }))
+    }
 }
 
 /// Bounds on what comes from outside.

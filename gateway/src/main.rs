@@ -1,1 +1,3 @@
+//! The `forgeway` command.
+
 fn main() {}

@@ -1,17 +1,22 @@
 //! How a caller stands in a project or group: one look into the projection of effective membership.
 
+use std::collections::BTreeMap;
+
 use db::{
     Tx, each_backend, error,
-    schema::{namespace_access, project_access},
+    schema::{
+        members, namespace_access, namespaces, project_access, project_group_links, projects,
+    },
 };
 use diesel::prelude::*;
 use kernel::{
-    AccessLevel, Actor, Error, Result, Standing,
+    AccessLevel, Actor, Error, Result, Standing, Ts,
     access::{Group, Project},
-    ids::{NamespaceId, ProjectId},
+    ids::{NamespaceId, ProjectId, UserId},
 };
 
 use crate::{
+    member::actions::Source,
     namespace::{Kind, store::NamespaceStore},
     project::store::ProjectStore,
 };
@@ -91,4 +96,113 @@ pub fn locate_group(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<(Gro
         return Err(Error::NotFound("Group"));
     }
     Ok((Group(group.facts().into()), standing))
+}
+
+/// Somebody's level, from one of the places that give it.
+type Level = (UserId, AccessLevel);
+
+/// Works out anew who has which effective role in a project. Call it in the transaction of whatever changed that.
+pub fn refresh_project(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
+    let row = projects::table.find(project).select(projects::namespace_id);
+    let home: NamespaceId =
+        each_backend!(tx, |conn| row.get_result(conn).map_err(error("Project")))?;
+    let mut levels = levels_in_namespace(tx, home)?;
+    levels.extend(direct_members(tx, Source::Project(project))?);
+    let links =
+        project_group_links::table.filter(project_group_links::project_id.eq(project)).select((
+            project_group_links::namespace_id,
+            project_group_links::access_level,
+            project_group_links::expires_at,
+        ));
+    let links: Vec<(NamespaceId, AccessLevel, Option<Ts>)> =
+        each_backend!(tx, |conn| links.load(conn).map_err(error("Group")))?;
+    let now = tx.now;
+    for (group, cap, _) in links.into_iter().filter(|(_, _, end)| end.is_none_or(|end| end > now)) {
+        let invited = levels_in_namespace(tx, group)?;
+        levels.extend(invited.into_iter().map(|(user, level)| (user, level.min(cap))));
+    }
+    let old = project_access::table.filter(project_access::project_id.eq(project));
+    each_backend!(tx, |conn| diesel::delete(old).execute(conn).map_err(error("Member")))?;
+    for (user, level) in highest(levels) {
+        let row = (
+            project_access::user_id.eq(user),
+            project_access::project_id.eq(project),
+            project_access::access_level.eq(level),
+        );
+        let insert = diesel::insert_into(project_access::table).values(row);
+        each_backend!(tx, |conn| insert.execute(conn).map_err(error("Member")))?;
+    }
+    Ok(())
+}
+
+/// Works out anew the effective roles in a group, in everything below it, and in the projects of all of these.
+pub fn refresh_group(tx: &mut Tx<'_>, group: NamespaceId) -> Result<()> {
+    let levels = highest(levels_in_namespace(tx, group)?);
+    let old = namespace_access::table.filter(namespace_access::namespace_id.eq(group));
+    each_backend!(tx, |conn| diesel::delete(old).execute(conn).map_err(error("Member")))?;
+    for (user, level) in levels {
+        let row = (
+            namespace_access::user_id.eq(user),
+            namespace_access::namespace_id.eq(group),
+            namespace_access::access_level.eq(level),
+        );
+        let insert = diesel::insert_into(namespace_access::table).values(row);
+        each_backend!(tx, |conn| insert.execute(conn).map_err(error("Member")))?;
+    }
+    let inside = projects::table.filter(projects::namespace_id.eq(group)).select(projects::id);
+    let mut inside: Vec<ProjectId> =
+        each_backend!(tx, |conn| inside.load(conn).map_err(error("Project")))?;
+    let invited = project_group_links::table
+        .filter(project_group_links::namespace_id.eq(group))
+        .select(project_group_links::project_id);
+    inside.extend(each_backend!(tx, |conn| invited
+        .load::<ProjectId>(conn)
+        .map_err(error("Project")))?);
+    for project in inside {
+        refresh_project(tx, project)?;
+    }
+    let below = namespaces::table.filter(namespaces::parent_id.eq(group)).select(namespaces::id);
+    let below: Vec<NamespaceId> =
+        each_backend!(tx, |conn| below.load(conn).map_err(error("Group")))?;
+    below.into_iter().try_for_each(|child| refresh_group(tx, child))
+}
+
+/// Every level that membership of a namespace and of those above it gives; one person may occur several times.
+fn levels_in_namespace(tx: &mut Tx<'_>, namespace: NamespaceId) -> Result<Vec<Level>> {
+    let mut levels = Vec::new();
+    let mut next = Some(namespace);
+    while let Some(id) = next {
+        let row = namespaces::table.find(id).select((namespaces::parent_id, namespaces::owner_id));
+        let (parent, owner): (Option<NamespaceId>, Option<UserId>) =
+            each_backend!(tx, |conn| row.get_result(conn).map_err(error("Namespace")))?;
+        levels.extend(owner.map(|owner| (owner, AccessLevel::Owner)));
+        levels.extend(direct_members(tx, Source::Group(id))?);
+        next = parent;
+    }
+    Ok(levels)
+}
+
+fn direct_members(tx: &mut Tx<'_>, of: Source) -> Result<Vec<Level>> {
+    let now = tx.now;
+    let living = members::expires_at.is_null().or(members::expires_at.gt(now));
+    each_backend!(tx, |conn| {
+        let rows = members::table
+            .filter(living)
+            .select((members::user_id, members::access_level))
+            .into_boxed();
+        let rows = match of {
+            Source::Project(id) => rows.filter(members::project_id.eq(id)),
+            Source::Group(id) => rows.filter(members::namespace_id.eq(id)),
+        };
+        rows.load(conn).map_err(error("Member"))
+    })
+}
+
+fn highest(levels: Vec<Level>) -> BTreeMap<UserId, AccessLevel> {
+    let mut best = BTreeMap::new();
+    for (user, level) in levels {
+        let kept = best.entry(user).or_insert(level);
+        *kept = level.max(*kept);
+    }
+    best
 }

@@ -1,1 +1,3 @@
 //! What one domain needs from another, answered here.
+
+pub mod subscribers;

@@ -1,5 +1,6 @@
 //! Projects: a repository with a name, a home and its settings.
 
+pub mod actions;
 pub mod model;
 pub mod store;
 

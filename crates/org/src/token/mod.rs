@@ -1,5 +1,6 @@
 //! Access tokens: what a caller shows instead of a password.
 
+pub mod actions;
 pub mod model;
 pub mod scope;
 pub mod store;

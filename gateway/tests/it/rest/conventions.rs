@@ -1,0 +1,64 @@
+//! What holds for every endpoint.
+
+use serde_json::json;
+
+use crate::support::TestApp;
+
+#[actix_web::test]
+async fn a_credential_is_asked_for_and_an_unknown_one_refused() {
+    let app = TestApp::new();
+    let unauthorized = json!({ "message": "401 Unauthorized" });
+
+    app.anonymous().get("/version").await.refused(401, unauthorized.clone());
+    app.anonymous()
+        .sending("PRIVATE-TOKEN", "nonsense")
+        .get("/version")
+        .await
+        .refused(401, unauthorized);
+    assert_eq!(app.person("ada").get("/version").await.ok()["version"], "15.7.0-ee");
+}
+
+#[actix_web::test]
+async fn every_place_of_a_token_is_read() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let token = ada.token.as_ref().map(|token| token.reveal().to_owned()).unwrap_or_default();
+    let nobody = app.anonymous();
+
+    assert_eq!(nobody.get(&format!("/version?private_token={token}")).await.status, 200);
+    assert_eq!(nobody.get(&format!("/version?access_token={token}")).await.status, 200);
+    assert_eq!(
+        nobody.sending("Authorization", &format!("Bearer {token}")).get("/version").await.status,
+        200
+    );
+    assert_eq!(
+        nobody.sending("Authorization", "Bearer nonsense").get("/version").await.status,
+        401
+    );
+}
+
+#[actix_web::test]
+async fn an_unknown_path_and_a_wrong_method_are_told_apart() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+
+    ada.get("/nowhere").await.refused(404, json!({ "error": "404 Not Found" }));
+    let wrong = ada.post("/version", json!({})).await;
+    assert_eq!(wrong.header("allow"), Some("OPTIONS, GET, HEAD"));
+    wrong.refused(405, json!({ "error": "405 Not Allowed" }));
+    assert_eq!(ada.get("//api/v3/projects").await.status, 410);
+}
+
+#[actix_web::test]
+async fn every_answer_carries_its_headers() {
+    let app = TestApp::new();
+
+    let answer = app.person("ada").get("/version").await;
+
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+    assert!(answer.header("x-request-id").is_some_and(|id| id.len() == 32));
+    let tag = answer.header("etag").expect("a tag").to_owned();
+    let again = app.person("ada").sending("If-None-Match", &tag).get("/version").await;
+    assert_eq!((again.status, again.bytes.len()), (304, 0));
+}

@@ -1,0 +1,138 @@
+//! An application with its own database and data folder, and a clock that stands still.
+
+use std::sync::Arc;
+
+use db::testing::{TestDatabase, start};
+use gateway::app::{App, Limits, Settings, State};
+use kernel::{AccessLevel, Clock, Visibility, ids::ProjectId};
+use org::{
+    member::actions::{NewMember, Source},
+    namespace::store::NamespaceStore,
+    project::actions::NewProject,
+    token::{self, Kind, Scope, Scopes, Secret, actions::NewToken},
+    user::{self, User, actions::NewUser, store::UserStore},
+};
+use repo::git::RefName;
+
+use super::Person;
+
+pub(crate) struct TestApp {
+    pub(crate) state: App,
+    pub(crate) clock: Arc<Clock>,
+    _database: TestDatabase,
+    _data: tempfile::TempDir,
+}
+
+impl TestApp {
+    pub(crate) fn new() -> Self {
+        let clock = Arc::new(Clock::fixed(start()));
+        let database = TestDatabase::with_clock(clock.clone());
+        let data = tempfile::tempdir().expect("a temporary folder");
+        let settings = Settings {
+            data: data.path().to_owned(),
+            database: database.location.clone(),
+            external_url: "http://forge.test".to_owned(),
+            limits: Limits::default(),
+        };
+        let state = State::open(&settings, clock.clone()).expect("the application opens");
+        Self { state, clock, _database: database, _data: data }
+    }
+
+    /// Somebody without a credential.
+    pub(crate) fn anonymous(&self) -> Person<'_> {
+        Person { app: self, username: String::new(), token: None, headers: Vec::new() }
+    }
+
+    /// Somebody with an account and no memberships, whose token may do everything.
+    pub(crate) fn person(&self, username: &str) -> Person<'_> {
+        self.someone(&NewUser::named(username), &[Scope::Api])
+    }
+
+    pub(crate) fn admin(&self) -> Person<'_> {
+        let new = NewUser { admin: true, ..NewUser::named("root") };
+        self.someone(&new, &[Scope::Api, Scope::Sudo, Scope::AdminMode])
+    }
+
+    /// An account, made when it is not there, with a new token of these scopes.
+    pub(crate) fn someone(&self, new: &NewUser, scopes: &[Scope]) -> Person<'_> {
+        let (new, scopes) = (new.clone(), Scopes(scopes.to_vec()));
+        let username = new.username.clone();
+        let secret = Secret::generate("glpat-");
+        let kept = secret.clone();
+        let made = self
+            .state
+            .db
+            .read_blocking(|tx| tx.find_user_named(&username))
+            .expect("people can be read");
+        self.write(move |tx| {
+            let user = match made {
+                Some(user) => user,
+                None => user::actions::create(tx, &new)?,
+            };
+            let name = "test".to_owned();
+            let token =
+                NewToken { user_id: user.id, kind: Kind::Personal, name, scopes, expires_at: None };
+            token::actions::create(tx, &token, &kept)
+        });
+        Person { app: self, username, token: Some(secret), headers: Vec::new() }
+    }
+
+    pub(crate) fn user(&self, username: &str) -> User {
+        let found = self.state.db.read_blocking(|tx| tx.find_user_named(username));
+        found.expect("people can be read").expect("the person exists")
+    }
+
+    /// A project of `owner`'s personal namespace, with an empty repository.
+    pub(crate) fn project(
+        &self,
+        owner: &Person<'_>,
+        path: &str,
+        visibility: Visibility,
+    ) -> ProjectId {
+        let creator = self.user(&owner.username);
+        let path = path.to_owned();
+        let project = self.write(move |tx| {
+            let home = tx
+                .find_namespace_at(&creator.username)?
+                .expect("everybody has a personal namespace");
+            let new = NewProject {
+                namespace_id: home.id,
+                creator_id: creator.id,
+                name: path.clone(),
+                path,
+                description: None,
+                visibility,
+            };
+            org::project::actions::insert(tx, &new)
+        });
+        let main = RefName::branch("main").expect("a valid name");
+        self.state.storage.create(project.id, &main).expect("the repository is made");
+        project.id
+    }
+
+    /// Somebody who is a member of `project` at `level`.
+    pub(crate) fn member(
+        &self,
+        project: ProjectId,
+        username: &str,
+        level: AccessLevel,
+    ) -> Person<'_> {
+        let person = self.person(username);
+        let user_id = self.user(username).id;
+        let source = Source::Project(project);
+        let new =
+            NewMember { source, user_id, access_level: level, expires_at: None, created_by: None };
+        self.write(move |tx| org::member::actions::insert(tx, &new));
+        person
+    }
+
+    /// Runs one transaction; tests may block.
+    pub(crate) fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut db::Tx<'_>) -> kernel::Result<T> + Send + 'static,
+    ) -> T {
+        let db = self.state.db.clone();
+        let done = std::thread::spawn(move || db.write_blocking(work));
+        done.join().expect("the transaction does not panic").expect("the transaction succeeds")
+    }
+}

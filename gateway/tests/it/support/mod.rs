@@ -1,0 +1,9 @@
+//! An application of one's own for each test, and people who use it.
+
+mod answer;
+mod app;
+mod person;
+
+pub(crate) use answer::Answer;
+pub(crate) use app::TestApp;
+pub(crate) use person::Person;

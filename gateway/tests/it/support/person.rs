@@ -1,0 +1,76 @@
+//! Somebody who calls the API.
+
+use actix_web::{App, http::Method, test};
+use gateway::serve;
+use org::token::Secret;
+use serde_json::Value;
+
+use super::{Answer, TestApp};
+
+/// A caller with a token, or nobody.
+#[derive(Clone)]
+pub(crate) struct Person<'a> {
+    pub(crate) app: &'a TestApp,
+    pub(crate) username: String,
+    pub(crate) token: Option<Secret>,
+    pub(crate) headers: Vec<(String, String)>,
+}
+
+impl<'a> Person<'a> {
+    /// The same person, sending one more header.
+    pub(crate) fn sending(&self, name: &str, value: &str) -> Person<'a> {
+        let mut other = self.clone();
+        other.headers.push((name.to_owned(), value.to_owned()));
+        other
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.send(Method::GET, path, None).await
+    }
+
+    pub(crate) async fn head(&self, path: &str) -> Answer {
+        self.send(Method::HEAD, path, None).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Answer {
+        self.send(Method::POST, path, Some(body)).await
+    }
+
+    pub(crate) async fn put(&self, path: &str, body: Value) -> Answer {
+        self.send(Method::PUT, path, Some(body)).await
+    }
+
+    pub(crate) async fn patch(&self, path: &str, body: Value) -> Answer {
+        self.send(Method::PATCH, path, Some(body)).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Answer {
+        self.send(Method::DELETE, path, None).await
+    }
+
+    /// `path` is below `/api/v4`, or from the server's root when it begins with `//`.
+    pub(crate) async fn send(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
+        let url = match path.strip_prefix("//") {
+            Some(path) => format!("/{path}"),
+            None => format!("/api/v4{path}"),
+        };
+        let mut request = test::TestRequest::default().method(method).uri(&url);
+        if let Some(token) = &self.token {
+            request = request.insert_header(("PRIVATE-TOKEN", token.reveal()));
+        }
+        for (name, value) in &self.headers {
+            request = request.insert_header((name.as_str(), value.as_str()));
+        }
+        if let Some(body) = body {
+            request = request.set_json(body);
+        }
+        let service =
+            test::init_service(App::new().configure(serve::configure(self.app.state.clone())))
+                .await;
+        let response = test::call_service(&service, request.to_request()).await;
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let bytes = test::read_body(response).await.to_vec();
+        let body = serde_json::from_slice(&bytes).unwrap_or_default();
+        Answer { status, headers, bytes, body }
+    }
+}

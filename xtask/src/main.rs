@@ -6,9 +6,12 @@
 )]
 
 mod check;
+mod client;
+mod crash;
 mod migrate;
 mod postgres;
 mod schema;
+mod server;
 mod test;
 mod workspace;
 
@@ -31,6 +34,8 @@ enum Task {
     Check(check::Options),
     /// All tests on SQLite, then the database-backed ones on a scratch PostgreSQL
     Test(test::Options),
+    /// Kill the server under load, again and again, and check what it promised
+    Crash(crash::Options),
     /// Make, apply, revert or list migrations
     #[command(subcommand)]
     Migrate(migrate::Task),
@@ -52,6 +57,7 @@ fn run(task: Task) -> Result<()> {
     match task {
         Task::Check(options) => check::run(&options),
         Task::Test(options) => test::run(&options),
+        Task::Crash(options) => crash::run(&options),
         Task::Migrate(task) => migrate::run(&task),
         Task::Schema(options) => schema::run(&options),
     }

@@ -39,7 +39,6 @@ pub(crate) enum Durability {
     /// For tests, which throw the data away.
     Relaxed,
     /// As an operator runs it.
-    #[expect(dead_code, reason = "the measurements that need it come next")]
     Full,
 }
 

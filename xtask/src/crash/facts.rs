@@ -1,0 +1,72 @@
+//! What the database says about refs, read beside the server.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use diesel::{
+    QueryableByName, RunQueryDsl, sql_query,
+    sql_types::{BigInt, Nullable, Text},
+};
+
+use super::ledger::Ref;
+use crate::migrate::Connection;
+
+#[derive(QueryableByName)]
+struct Event {
+    #[diesel(sql_type = BigInt)]
+    project_id: i64,
+    #[diesel(sql_type = Text)]
+    ref_name: String,
+    #[diesel(sql_type = Nullable<Text>)]
+    before_sha: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    after_sha: Option<String>,
+}
+
+#[derive(QueryableByName)]
+struct Count {
+    #[diesel(sql_type = BigInt)]
+    count: i64,
+}
+
+/// Where the push events say that each ref stands, and what they contradict themselves in.
+pub(super) struct Told {
+    pub(super) refs: BTreeMap<Ref, String>,
+    pub(super) gaps: Vec<String>,
+    pub(super) unfinished: i64,
+}
+
+pub(super) fn read(connection: &mut Connection) -> Result<Told> {
+    let events: Vec<Event> = load(
+        connection,
+        "SELECT project_id, ref_name, before_sha, after_sha FROM push_events ORDER BY id",
+    )?;
+    let unfinished: Vec<Count> = load(connection, "SELECT count(*) AS count FROM ref_journal")?;
+    let mut refs: BTreeMap<Ref, String> = BTreeMap::new();
+    let mut gaps = Vec::new();
+    for event in events {
+        let key = (event.project_id, event.ref_name);
+        if refs.get(&key) != event.before_sha.as_ref() {
+            let known = refs.get(&key);
+            gaps.push(format!(
+                "{key:?}: an event begins at {:?}, the one before ended at {known:?}",
+                event.before_sha
+            ));
+        }
+        match event.after_sha {
+            Some(sha) => refs.insert(key, sha),
+            None => refs.remove(&key),
+        };
+    }
+    Ok(Told { refs, gaps, unfinished: unfinished.first().map_or(0, |row| row.count) })
+}
+
+fn load<T>(connection: &mut Connection, query: &str) -> Result<Vec<T>>
+where
+    T: 'static + QueryableByName<diesel::sqlite::Sqlite> + QueryableByName<diesel::pg::Pg>,
+{
+    Ok(match connection {
+        Connection::Sqlite(connection) => sql_query(query).load(connection)?,
+        Connection::Postgres(connection) => sql_query(query).load(connection)?,
+    })
+}

@@ -1,0 +1,163 @@
+//! The load of a round: threads that commit through the API, push with git and write rows until the server is gone.
+
+use std::{
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+    thread::Scope,
+};
+
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+
+use super::{ledger::Shared, pushes::Pusher};
+use crate::{
+    client::{Answer, Client},
+    server::Installation,
+};
+
+/// The projects and clones that all rounds use.
+pub(super) struct Stage<'a> {
+    client: Client,
+    shared_project: i64,
+    own_project: i64,
+    pushers: Vec<Pusher<'a>>,
+}
+
+/// One thread's place in a round.
+struct Worker<'a> {
+    client: Client,
+    ledger: &'a Shared,
+    stop: &'a AtomicBool,
+    /// Makes every name of this thread and round its own.
+    name: String,
+}
+
+impl<'a> Stage<'a> {
+    pub(super) fn prepare(installation: &'a Installation, scratch: &Path) -> Result<Self> {
+        let client = installation.client();
+        let (shared_project, shared_path) = project(&client, "crash-shared")?;
+        let (own_project, own_path) = project(&client, "crash-own")?;
+        let pushers = vec![
+            Pusher::prepare(installation, scratch, (shared_project, &shared_path), "first")?,
+            Pusher::prepare(installation, scratch, (own_project, &own_path), "second")?,
+        ];
+        Ok(Self { client, shared_project, own_project, pushers })
+    }
+
+    /// Starts the threads; they end soon after `stop`.
+    pub(super) fn begin<'scope>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+        round: u32,
+        ledger: &'scope Shared,
+        stop: &'scope AtomicBool,
+    ) {
+        let worker = move |name: &str| Worker {
+            client: self.client.clone(),
+            ledger,
+            stop,
+            name: format!("{name}-{round}"),
+        };
+        for name in ["one", "two"] {
+            let worker = worker(name);
+            scope.spawn(move || {
+                worker.repeat(|worker, n| worker.commit(self.shared_project, "main", n))
+            });
+        }
+        let branches = worker("branches");
+        scope.spawn(move || {
+            branches.repeat(|worker, n| worker.branch_and_commit(self.own_project, n))
+        });
+        for name in ["rows", "more-rows"] {
+            let rows = worker(name);
+            scope.spawn(move || rows.repeat(Worker::rows));
+        }
+        for pusher in &self.pushers {
+            scope.spawn(move || pusher.work(round, ledger, stop));
+        }
+    }
+}
+
+fn project(client: &Client, name: &str) -> Result<(i64, String)> {
+    let body = json!({ "name": name, "initialize_with_readme": true, "default_branch": "main" });
+    let made = client.post("/projects", &body)?.json()?;
+    let path = made["path_with_namespace"].as_str().context("a project without a path")?;
+    Ok((id(&made)?, path.to_owned()))
+}
+
+fn id(record: &Value) -> Result<i64> {
+    record["id"].as_i64().context("a record without an id")
+}
+
+impl Worker<'_> {
+    /// Works until the server is gone; what went wrong before that is noted.
+    fn repeat(&self, step: impl Fn(&Self, u64) -> Result<()>) {
+        for n in 0.. {
+            if self.stop.load(Ordering::SeqCst) {
+                return;
+            }
+            if let Err(error) = step(self, n) {
+                if !self.stop.load(Ordering::SeqCst) {
+                    self.ledger.refuse(&self.name, &format!("{error:#}"));
+                }
+                return;
+            }
+        }
+    }
+
+    /// A commit by actions; losing against another writer of the branch is no failure.
+    fn commit(&self, project: i64, branch: &str, n: u64) -> Result<()> {
+        let path = format!("{}/file-{n}.txt", self.name);
+        let action =
+            json!({ "action": "create", "file_path": path, "content": format!("line {n}\n") });
+        let body = json!({ "branch": branch, "commit_message": format!("Add {path}"), "actions": [action] });
+        let answer = self.client.post(&format!("/projects/{project}/repository/commits"), &body)?;
+        if answer.status == 400 || answer.status == 409 {
+            return Ok(());
+        }
+        let sha = text(&answer, "id")?;
+        let mut ledger = self.ledger.write();
+        ledger.pushes += 1;
+        ledger.commits.entry((project, format!("refs/heads/{branch}"))).or_default().push(sha);
+        Ok(())
+    }
+
+    fn branch_and_commit(&self, project: i64, n: u64) -> Result<()> {
+        let branch = format!("{}-{n}", self.name);
+        let body = json!({ "branch": branch, "ref": "main" });
+        let answer =
+            self.client.post(&format!("/projects/{project}/repository/branches"), &body)?;
+        let sha = answer.json()?["commit"]["id"]
+            .as_str()
+            .context("a branch without a commit")?
+            .to_owned();
+        {
+            let mut ledger = self.ledger.write();
+            ledger.pushes += 1;
+            ledger.commits.entry((project, format!("refs/heads/{branch}"))).or_default().push(sha);
+        }
+        self.commit(project, &branch, n)
+    }
+
+    /// A project, a star on it, a protected branch in it.
+    fn rows(&self, n: u64) -> Result<()> {
+        let name = format!("{}-{n}", self.name);
+        let project = id(&self.client.post("/projects", &json!({ "name": name }))?.json()?)?;
+        self.ledger.write().projects.push(project);
+        self.client.post(&format!("/projects/{project}/star"), &json!({}))?.json()?;
+        self.ledger.write().stars.push(project);
+        let rule = format!("release-{n}-*");
+        self.client
+            .post(&format!("/projects/{project}/protected_branches"), &json!({ "name": rule }))?
+            .json()?;
+        self.ledger.write().protected.push((project, rule));
+        Ok(())
+    }
+}
+
+fn text(answer: &Answer, field: &str) -> Result<String> {
+    answer.json()?[field]
+        .as_str()
+        .map(str::to_owned)
+        .with_context(|| format!("no {field} in {}", answer.told()))
+}

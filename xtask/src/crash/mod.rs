@@ -1,0 +1,152 @@
+//! Kills the server at random moments under load and checks what it promised: nothing acknowledged is lost, nothing
+//! half done is left.
+
+mod facts;
+mod ledger;
+mod load;
+mod pushes;
+mod verify;
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use anyhow::{Result, bail, ensure};
+use clap::Args;
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
+use tempfile::TempDir;
+
+use crate::{
+    migrate::Database,
+    postgres::{Cluster, Durability},
+    server::{self, Installation, Profile, Server},
+};
+use ledger::Shared;
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// How often the server is killed
+    #[arg(long, default_value_t = 20)]
+    rounds: u32,
+    #[arg(long, value_enum, default_value_t = Database::Sqlite)]
+    database: Database,
+    /// Chooses the moments; the same seed chooses the same ones
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The debug build, which is quicker to make
+    #[arg(long)]
+    debug: bool,
+    /// Leave the data folder behind, for a look at what went wrong
+    #[arg(long)]
+    keep: bool,
+}
+
+/// Between the first request of a round and its kill.
+const MOMENTS: std::ops::Range<u64> = 50..1500;
+
+/// Who dies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Victims {
+    /// The server alone; git processes it started run on as orphans.
+    Server,
+    /// Also every git process: as when the machine stops.
+    Everybody,
+}
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let profile = if options.debug { Profile::Debug } else { Profile::Release };
+    let binary = server::build(profile)?;
+    let mut scratch = tempfile::Builder::new().prefix("forgeway-crash-").tempdir()?;
+    scratch.disable_cleanup(options.keep);
+    let cluster = match options.database {
+        Database::Sqlite => None,
+        Database::Postgres => Cluster::start(Durability::Full)?,
+    };
+    let database = cluster.as_ref().map(|cluster| cluster.create("crash")).transpose()?;
+    if options.database == Database::Postgres && database.is_none() {
+        println!("crash: left out, no PostgreSQL server found on PATH or in /usr/lib/postgresql");
+        return Ok(());
+    }
+    let installation = Installation::new(binary, scratch.path().join("data"), database)?;
+    let outcome = rounds(options, &installation, &scratch);
+    if options.keep {
+        println!("crash: the data stays in {}", scratch.path().display());
+    }
+    outcome
+}
+
+fn rounds(options: &Options, installation: &Installation, scratch: &TempDir) -> Result<()> {
+    let mut random = StdRng::seed_from_u64(options.seed);
+    let mut server = installation.start()?;
+    let stage = load::Stage::prepare(installation, scratch.path())?;
+    let everything = Shared::default();
+    for round in 1..=options.rounds {
+        let victims = if random.random_bool(0.5) { Victims::Server } else { Victims::Everybody };
+        let moment = Duration::from_millis(random.random_range(MOMENTS));
+        let ledger = Shared::default();
+        crash(server, &stage, round, &ledger, (moment, victims))?;
+        server = installation.start()?;
+        let back = server.started_in;
+        let told = ledger.summary();
+        let findings = verify::after_crash(installation, &ledger)?;
+        println!(
+            "round {round}: killed {victims:?} after {moment:?}; {told}; ready again in {back:.0?}"
+        );
+        everything.absorb(ledger);
+        report(&findings)?;
+    }
+    let findings = verify::at_the_end(installation, &everything)?;
+    server.stop()?;
+    println!(
+        "crash: {} rounds on {}: {}",
+        options.rounds,
+        options.database.name(),
+        everything.summary()
+    );
+    report(&findings)?;
+    println!(
+        "crash: nothing acknowledged was lost, every repository is sound, rows and refs agree, no lock is left"
+    );
+    Ok(())
+}
+
+/// One round of load, ended by SIGKILL.
+fn crash(
+    server: Server,
+    stage: &load::Stage<'_>,
+    round: u32,
+    ledger: &Shared,
+    (moment, victims): (Duration, Victims),
+) -> Result<()> {
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        stage.begin(scope, round, ledger, &stop);
+        std::thread::sleep(moment);
+        let children = if victims == Victims::Everybody {
+            server::descendants(server.id())
+        } else {
+            Vec::new()
+        };
+        stop.store(true, Ordering::SeqCst);
+        server.kill()?;
+        if !children.is_empty() {
+            server::signal("KILL", &children)?;
+        }
+        anyhow::Ok(())
+    })?;
+    let refused = ledger.refused();
+    ensure!(
+        refused.is_empty(),
+        "a healthy server refused what it should have done:\n{}",
+        refused.join("\n")
+    );
+    Ok(())
+}
+
+fn report(findings: &[String]) -> Result<()> {
+    if findings.is_empty() {
+        return Ok(());
+    }
+    bail!("{} findings:\n{}", findings.len(), findings.join("\n"))
+}

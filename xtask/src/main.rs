@@ -7,7 +7,9 @@
 
 mod check;
 mod client;
+mod clients;
 mod crash;
+mod dump;
 mod migrate;
 mod postgres;
 mod schema;
@@ -34,6 +36,8 @@ enum Task {
     Check(check::Options),
     /// All tests on SQLite, then the database-backed ones on a scratch PostgreSQL
     Test(test::Options),
+    /// Write docs/openapi.json and docs/routes.txt
+    Dump(dump::Options),
     /// Kill the server under load, again and again, and check what it promised
     Crash(crash::Options),
     /// Make, apply, revert or list migrations
@@ -57,6 +61,7 @@ fn run(task: Task) -> Result<()> {
     match task {
         Task::Check(options) => check::run(&options),
         Task::Test(options) => test::run(&options),
+        Task::Dump(options) => dump::run(&options),
         Task::Crash(options) => crash::run(&options),
         Task::Migrate(task) => migrate::run(&task),
         Task::Schema(options) => schema::run(&options),

@@ -7,7 +7,9 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::{
+    clients,
     postgres::{Cluster, Durability},
+    server::Profile,
     workspace::{self, Package, cargo},
 };
 
@@ -22,11 +24,20 @@ pub(crate) struct Options {
     /// Only the database-backed tests, on PostgreSQL; fails when no server is found
     #[arg(long)]
     postgres: bool,
+    /// Instead of the tests: two client libraries from their registries against a running server
+    #[arg(long, conflicts_with_all = ["sqlite", "postgres", "filters"])]
+    clients: bool,
+    /// With `--clients`: the release build of the server
+    #[arg(long, requires = "clients")]
+    release: bool,
     /// Only tests whose name contains one of these
     filters: Vec<String>,
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
+    if options.clients {
+        return clients::smoke(if options.release { Profile::Release } else { Profile::Debug });
+    }
     let mut failed = Vec::new();
     if !options.postgres {
         println!("Tests on SQLite");
@@ -71,7 +82,7 @@ fn on_postgres(options: &Options) -> Result<()> {
             .args(&options.filters)
             .env("CARGO_MANIFEST_DIR", &program.folder);
         println!("     Running {} on PostgreSQL", workspace::shown(&program.file));
-        if workspace::run(tests.env(TEST_DATABASE, cluster.url("postgres"))).is_err() {
+        if !tests.env(TEST_DATABASE, cluster.url("postgres")).status()?.success() {
             failed.push(workspace::shown(&program.file));
         }
     }

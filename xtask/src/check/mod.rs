@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 
 use crate::{
-    schema,
+    dump, schema,
     workspace::{self, cargo, command, root, run as run_program},
 };
 
@@ -43,6 +43,7 @@ const STEPS: &[Step] = &[
     Step { name: "deny", check: deny },
     Step { name: "clippy", check: clippy },
     Step { name: "doc", check: doc },
+    Step { name: "dumps", check: dumps },
     Step { name: "coverage", check: coverage },
 ];
 
@@ -118,6 +119,11 @@ fn deny() -> Result<Outcome> {
         ));
     }
     run_program(cargo().args(["deny", "--all-features", "check", "bans", "licenses", "sources"]))?;
+    Ok(Outcome::Clean)
+}
+
+fn dumps() -> Result<Outcome> {
+    dump::check()?;
     Ok(Outcome::Clean)
 }
 

@@ -1,0 +1,104 @@
+//! Unmodified client libraries, from their own registries, against a running server.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Result, bail};
+
+use crate::{
+    postgres::{Cluster, Durability},
+    server::{self, Installation, PASSWORD, Profile, TOKEN},
+    workspace::{root, run},
+};
+
+/// Both clients against a fresh server on SQLite, and on PostgreSQL where one is found.
+pub(crate) fn smoke(profile: Profile) -> Result<()> {
+    let binary = server::build(profile)?;
+    let tools = server::target()?.join("clients");
+    std::fs::create_dir_all(&tools)?;
+    let python = python(&tools)?;
+    node(&tools)?;
+    let scratch = tempfile::Builder::new().prefix("forgeway-clients-").tempdir()?;
+    let mut failed = against(
+        &Installation::new(binary.clone(), scratch.path().join("sqlite"), None)?,
+        &tools,
+        &python,
+    )?;
+    if let Some(cluster) = Cluster::start(Durability::Relaxed)? {
+        let database = Some(cluster.create("clients")?);
+        failed += against(
+            &Installation::new(binary, scratch.path().join("postgres"), database)?,
+            &tools,
+            &python,
+        )?;
+    }
+    if failed > 0 {
+        bail!("{failed} client runs failed");
+    }
+    Ok(())
+}
+
+/// How many of the clients failed.
+fn against(installation: &Installation, tools: &Path, python: &Path) -> Result<usize> {
+    let server = installation.start()?;
+    let place = if installation.database.is_some() { "PostgreSQL" } else { "SQLite" };
+    println!("Clients on {place}");
+    let mut python = Command::new(python);
+    python.arg(script("python_gitlab.py")).current_dir(tools);
+    let mut node = Command::new("node");
+    node.arg(script("gitbeaker.mjs")).current_dir(tools);
+    let mut failed = 0;
+    for client in [&mut python, &mut node] {
+        client
+            .env("FORGEWAY_URL", installation.root())
+            .env("FORGEWAY_TOKEN", TOKEN)
+            .env("FORGEWAY_PASSWORD", PASSWORD);
+        if run(client).is_err() {
+            failed += 1;
+        }
+    }
+    server.stop()?;
+    Ok(failed)
+}
+
+fn script(name: &str) -> PathBuf {
+    root().join("xtask/clients").join(name)
+}
+
+/// A virtual environment with what `requirements.txt` asks for.
+fn python(tools: &Path) -> Result<PathBuf> {
+    let home = tools.join("python");
+    let program = home.join("bin/python");
+    if !program.is_file() {
+        run(Command::new("python3").args(["-m", "venv"]).arg(&home))?;
+    }
+    let mut install = Command::new(&program);
+    install.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--requirement",
+    ]);
+    run(install.arg(script("requirements.txt")))?;
+    Ok(program)
+}
+
+/// What `package.json` asks for, in `node_modules` beside a copy of it.
+fn node(tools: &Path) -> Result<()> {
+    let mut changed = !tools.join("node_modules").is_dir();
+    for file in ["package.json", "package-lock.json"] {
+        let (from, to) = (script(file), tools.join(file));
+        changed |= std::fs::read(&from)? != std::fs::read(&to).unwrap_or_default();
+        std::fs::copy(from, to)?;
+    }
+    if changed {
+        run(Command::new("npm")
+            .args(["ci", "--silent", "--no-audit", "--no-fund"])
+            .current_dir(tools))?;
+    }
+    Ok(())
+}

@@ -5,6 +5,7 @@ pub mod cli;
 pub mod commit_object;
 pub mod deadline;
 pub mod error;
+pub mod merge;
 pub mod objects;
 pub mod refs;
 pub mod storage;

@@ -6,5 +6,6 @@
 
 mod change;
 mod cli;
+mod merge;
 mod refs;
 mod scratch;

@@ -1,14 +1,19 @@
 //! Git itself: reads in process with gix, everything else through the git command line.
 
+pub mod archive;
+pub mod blame;
 pub mod change;
 pub mod cli;
 pub mod commit_object;
 pub mod deadline;
 pub mod error;
+pub mod fork;
+pub mod maintenance;
 pub mod merge;
 pub mod objects;
 pub mod refs;
 pub mod storage;
+pub mod tag;
 pub mod transfer;
 pub mod tree_edit;
 pub mod types;

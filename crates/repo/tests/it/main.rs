@@ -4,6 +4,9 @@
     reason = "helpers of tests stop the test as the tests themselves do"
 )]
 
+mod archive;
+mod blame;
+mod care;
 mod change;
 mod cli;
 mod merge;

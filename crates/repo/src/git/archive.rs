@@ -1,0 +1,173 @@
+//! A tree as one file to download, streamed while git makes it. The same commit gives the same bytes.
+
+use std::io::Write;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use bzip2::Compression;
+use bzip2::write::BzEncoder;
+use futures_util::Stream;
+use futures_util::stream::try_unfold;
+use tokio::io::AsyncReadExt;
+use tokio::process::ChildStdout;
+use tokio::time::timeout_at;
+
+use super::cli::{Git, Lane, Running};
+use super::refs::blocking;
+use super::{GitError, Oid, RepoPath, TreePath};
+
+const CHUNK: usize = 64 * 1024;
+
+/// Includes the time in which a slow reader takes it.
+const TIME_LIMIT: Duration = Duration::from_secs(3600);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArchiveFormat {
+    Zip,
+    Tar,
+    TarGz,
+    TarBz2,
+}
+
+impl ArchiveFormat {
+    /// By the ending that a caller asks for.
+    pub fn of_extension(text: &str) -> Option<Self> {
+        match text {
+            "zip" => Some(Self::Zip),
+            "tar" => Some(Self::Tar),
+            "tar.gz" | "tgz" | "gz" => Some(Self::TarGz),
+            "tar.bz2" | "tbz" | "tbz2" | "tb2" | "bz2" => Some(Self::TarBz2),
+            _ => None,
+        }
+    }
+
+    /// The ending of the file that is sent.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Zip => "zip",
+            Self::Tar => "tar",
+            Self::TarGz => "tar.gz",
+            Self::TarBz2 => "tar.bz2",
+        }
+    }
+
+    fn made_by_git(self) -> &'static str {
+        match self {
+            Self::Zip => "--format=zip",
+            Self::Tar | Self::TarBz2 => "--format=tar",
+            Self::TarGz => "--format=tar.gz",
+        }
+    }
+}
+
+/// What goes into the file.
+#[derive(Clone, Debug)]
+pub struct Archive {
+    /// Its time becomes the time of every entry.
+    pub commit: Oid,
+    pub format: ArchiveFormat,
+    /// The one folder at the top.
+    pub top: String,
+    /// Only what lies at this path.
+    pub path: Option<TreePath>,
+}
+
+/// Starts the archive. What git refuses, it refuses here, before anything is sent.
+pub async fn archive(
+    git: &Git,
+    repo: &RepoPath,
+    wanted: &Archive,
+) -> Result<impl Stream<Item = Result<Bytes, GitError>> + use<>, GitError> {
+    let top = wanted.top.replace('/', "-");
+    let call = git
+        .at(repo, "archive")
+        // Git's own compression rather than whatever gzip is installed: the same bytes everywhere.
+        .config("tar.tar.gz.command=git archive gzip")
+        .args([wanted.format.made_by_git(), &format!("--prefix={top}/")])
+        .id(wanted.commit)
+        .paths(wanted.path.as_ref().filter(|path| !path.is_root()))
+        .lane(Lane::Transport)
+        .time_limit(TIME_LIMIT);
+    let mut child = call.start().await?;
+    drop(child.stdin.take());
+    let Some(stdout) = child.stdout.take() else {
+        return Err(GitError::Corrupt("git archive has no pipes".to_owned()));
+    };
+    let squeezer = match wanted.format {
+        ArchiveFormat::TarBz2 => Some(BzEncoder::new(Vec::new(), Compression::default())),
+        ArchiveFormat::Zip | ArchiveFormat::Tar | ArchiveFormat::TarGz => None,
+    };
+    let mut source = Source { child, stdout, squeezer, first: None, ended: false };
+    source.first = source.next().await?;
+    Ok(try_unfold(source, |mut source| async move {
+        let chunk = match source.first.take() {
+            Some(first) => Some(first),
+            None => source.next().await?,
+        };
+        Ok(chunk.map(|chunk| (chunk, source)))
+    }))
+}
+
+struct Source {
+    child: Running,
+    stdout: ChildStdout,
+    squeezer: Option<BzEncoder<Vec<u8>>>,
+    first: Option<Bytes>,
+    ended: bool,
+}
+
+impl Source {
+    /// The next piece to send. None only after git has ended well.
+    async fn next(&mut self) -> Result<Option<Bytes>, GitError> {
+        while !self.ended {
+            let chunk = self.read().await?;
+            self.ended = chunk.is_empty();
+            if self.ended {
+                end(&mut self.child).await?;
+            }
+            let chunk = self.squeeze(chunk).await?;
+            if !chunk.is_empty() {
+                return Ok(Some(chunk));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn read(&mut self) -> Result<Bytes, GitError> {
+        let mut chunk = BytesMut::with_capacity(CHUNK);
+        match timeout_at(self.child.deadline(), self.stdout.read_buf(&mut chunk)).await {
+            Ok(read) => {
+                read?;
+                Ok(chunk.freeze())
+            }
+            Err(_) => Err(GitError::Timeout),
+        }
+    }
+
+    /// Compresses a piece where git does not; the empty piece is the last.
+    async fn squeeze(&mut self, chunk: Bytes) -> Result<Bytes, GitError> {
+        let Some(mut squeezer) = self.squeezer.take() else { return Ok(chunk) };
+        let (squeezer, out) = blocking(move || {
+            if chunk.is_empty() {
+                return Ok((None, squeezer.finish()?));
+            }
+            squeezer.write_all(&chunk)?;
+            let out = std::mem::take(squeezer.get_mut());
+            Ok((Some(squeezer), out))
+        })
+        .await?;
+        self.squeezer = squeezer;
+        Ok(out.into())
+    }
+}
+
+async fn end(child: &mut Running) -> Result<(), GitError> {
+    if child.wait().await?.success() {
+        return Ok(());
+    }
+    let complaint = child.complaint().await;
+    if complaint.contains("did not match any files") {
+        return Err(GitError::NotFound);
+    }
+    Err(GitError::Corrupt(format!("git archive: {}", complaint.trim())))
+}

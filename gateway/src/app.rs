@@ -4,7 +4,10 @@ use std::{path::PathBuf, sync::Arc};
 
 use db::{Database, Location};
 use kernel::{Clock, Result};
-use repo::git::Storage;
+use repo::{
+    git::{Git, Storage},
+    push::{Journal, Push},
+};
 
 /// Shared by all requests; cheap to clone.
 pub type App = Arc<State>;
@@ -12,6 +15,8 @@ pub type App = Arc<State>;
 pub struct State {
     pub db: Database,
     pub storage: Storage,
+    pub git: Git,
+    pub journal: Journal,
     pub urls: Urls,
     pub limits: Limits,
 }
@@ -27,15 +32,22 @@ pub struct Settings {
 
 impl State {
     /// Opens the database and the data folder, both made when they are not there.
-    pub fn open(settings: &Settings, clock: Arc<Clock>) -> Result<App> {
+    pub fn open(settings: &Settings, clock: Arc<Clock>, git: Git) -> Result<App> {
         let db = Database::open(&settings.database, clock)?;
         db.listen(crate::compose::subscribers::inside);
         Ok(Arc::new(Self {
             db,
             storage: Storage::new(&settings.data),
+            git,
+            journal: Journal::default(),
             urls: Urls::new(&settings.external_url),
             limits: settings.limits,
         }))
+    }
+
+    /// Moves refs on behalf of the API; see [`repo::push`].
+    pub async fn push(&self, push: Push) -> Result<()> {
+        repo::push::apply(&self.db, &self.git, &self.storage, &self.journal, push).await
     }
 }
 

@@ -1,3 +1,8 @@
 //! Git repositories: what is in them, how they change, and who may change what.
 
+pub mod event;
 pub mod git;
+pub mod protection;
+pub mod push;
+
+pub use event::Event;

@@ -2,6 +2,7 @@
 
 pub mod actions;
 pub mod model;
+pub mod push;
 pub mod store;
 
 pub use model::Project;

@@ -1,6 +1,6 @@
 //! An application with its own database and data folder, and a clock that stands still.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use db::testing::{TestDatabase, start};
 use gateway::app::{App, Limits, Settings, State};
@@ -12,7 +12,7 @@ use org::{
     token::{self, Kind, Scope, Scopes, Secret, actions::NewToken},
     user::{self, User, actions::NewUser, store::UserStore},
 };
-use repo::git::RefName;
+use repo::git::{Git, RefName, cli};
 
 use super::Person;
 
@@ -34,7 +34,7 @@ impl TestApp {
             external_url: "http://forge.test".to_owned(),
             limits: Limits::default(),
         };
-        let state = State::open(&settings, clock.clone()).expect("the application opens");
+        let state = State::open(&settings, clock.clone(), git()).expect("the application opens");
         Self { state, clock, _database: database, _data: data }
     }
 
@@ -135,4 +135,20 @@ impl TestApp {
         let done = std::thread::spawn(move || db.write_blocking(work));
         done.join().expect("the transaction does not panic").expect("the transaction succeeds")
     }
+}
+
+/// The installed git, looked for once.
+fn git() -> Git {
+    static GIT: LazyLock<Git> = LazyLock::new(|| {
+        let find = || {
+            let path = std::env::var_os("PATH").expect("a search path");
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            runtime
+                .expect("a runtime")
+                .block_on(Git::find(cli::Settings::new(path)))
+                .expect("git is installed")
+        };
+        std::thread::spawn(find).join().expect("git is found")
+    });
+    GIT.clone()
 }

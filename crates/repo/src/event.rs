@@ -1,0 +1,67 @@
+//! What repositories announce.
+
+use kernel::ids::{ProjectId, UserId};
+use serde::Serialize;
+
+use crate::push::{Push, journal::PushAction};
+
+/// A fact about a repository.
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// Refs moved, all at once.
+    RefsMoved {
+        project: ProjectId,
+        user: Option<UserId>,
+        /// The branch that is now the project's default, where it had none.
+        becomes_default: Option<String>,
+        moves: Vec<Moved>,
+    },
+}
+
+/// One ref of [`Event::RefsMoved`].
+#[derive(Debug, Serialize)]
+pub struct Moved {
+    /// `refs/heads/main`
+    pub name: String,
+    pub action: PushAction,
+    pub before: Option<String>,
+    pub after: Option<String>,
+    pub commit_count: i64,
+}
+
+impl Event {
+    pub(crate) fn of_push(push: &Push) -> Self {
+        let moves = push.changes.iter().map(|change| Moved {
+            name: change.name.as_bstr().to_string(),
+            action: PushAction::of(change),
+            before: change.old.map(|id| id.to_string()),
+            after: change.new.map(|id| id.to_string()),
+            commit_count: change.commit_count,
+        });
+        Self::RefsMoved {
+            project: push.project.id,
+            user: push.who.actor.id,
+            becomes_default: push.becomes_default.as_ref().map(|name| name.short().into_owned()),
+            moves: moves.collect(),
+        }
+    }
+}
+
+impl kernel::event::Event for Event {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::RefsMoved { .. } => "refs.moved",
+        }
+    }
+
+    fn project(&self) -> Option<ProjectId> {
+        match self {
+            Self::RefsMoved { project, .. } => Some(*project),
+        }
+    }
+
+    fn payload(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}

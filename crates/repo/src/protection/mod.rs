@@ -1,0 +1,3 @@
+//! Which branches and tags are protected, and whom that keeps out.
+
+pub mod rules;

@@ -1,0 +1,136 @@
+//! The steps of a push, in the order in which they happen.
+
+use std::collections::BTreeMap;
+
+use db::{Database, Tx};
+use kernel::{Error, Result, ids::ProjectId};
+
+use super::{Journal, Push, journal::JournalRow, journal::JournalStore};
+use crate::{
+    Event,
+    git::{
+        Git, GitError, Oid, RefName, Storage,
+        refs::{self, Expect, RefMove},
+    },
+    protection,
+};
+
+/// Refuses what the project's rules forbid, in the words that the pusher reads.
+pub fn check(tx: &mut Tx<'_>, push: &Push) -> Result<()> {
+    for change in &push.changes {
+        protection::rules::check_change(tx, &push.who, &push.project, change, push.via)?;
+    }
+    Ok(())
+}
+
+/// The database half of a push. Its commit is the decision: from then on the refs have moved.
+pub fn record(tx: &mut Tx<'_>, push: &Push) -> Result<()> {
+    tx.insert_push(push)?;
+    tx.emit(Event::of_push(push))
+}
+
+/// Notes that git has followed.
+pub fn finish(journal: &Journal, batch: String) {
+    journal.note_finished(batch);
+}
+
+/// Moves refs on behalf of the API: checks, decides and carries out. The objects must be durable already.
+///
+/// A caller that goes away does not stop it half-way.
+///
+/// # Errors
+/// `Rejected` with the text of the rule that forbids it, or that somebody else was faster.
+pub async fn apply(
+    db: &Database,
+    git: &Git,
+    storage: &Storage,
+    journal: &Journal,
+    push: Push,
+) -> Result<()> {
+    let (db, git, storage, journal) = (db.clone(), git.clone(), storage.clone(), journal.clone());
+    let done = tokio::spawn(async move { carry_out(&db, &git, &storage, &journal, push).await });
+    done.await.map_err(Error::internal)?
+}
+
+async fn carry_out(
+    db: &Database,
+    git: &Git,
+    storage: &Storage,
+    journal: &Journal,
+    push: Push,
+) -> Result<()> {
+    let repo = storage.repository(push.project.id);
+    let prepared = refs::prepare(git, &repo, &push.moves()).await.map_err(faster)?;
+    let (batch, head) = (push.batch.clone(), push.becomes_default.clone());
+    let settled = journal.take_finished();
+    let old = settled.clone();
+    let decided = db.write(move |tx| {
+        check(tx, &push)?;
+        record(tx, &push)?;
+        tx.delete_journal_batches(&old)
+    });
+    if let Err(refusal) = decided.await {
+        journal.give_back(settled);
+        if let Err(cause) = prepared.abort().await {
+            tracing::warn!(error = %cause, "a refused push was not given back cleanly");
+        }
+        return Err(refusal);
+    }
+    prepared.commit().await?;
+    if let Some(branch) = head {
+        refs::set_head(&repo, &branch).await?;
+    }
+    finish(journal, batch);
+    Ok(())
+}
+
+/// Somebody moved the ref between this writer's look and its attempt.
+fn faster(error: GitError) -> Error {
+    match error {
+        GitError::Stale { .. } | GitError::RefNameTaken => Error::Rejected(
+            "The branch was changed by somebody else meanwhile. Please try again.".to_owned(),
+        ),
+        other => other.into(),
+    }
+}
+
+/// Finishes what a crash interrupted: every move that was decided and that git has not carried out. Returns how many.
+pub async fn recover(db: &Database, git: &Git, storage: &Storage) -> Result<usize> {
+    let rows = db.read(|tx| tx.journal()).await?;
+    let mut last: BTreeMap<(ProjectId, String), JournalRow> = BTreeMap::new();
+    let mut batches: Vec<String> = Vec::new();
+    for row in rows {
+        batches.push(row.batch.clone());
+        last.insert((row.project_id, row.ref_name.clone()), row);
+    }
+    let mut finished = 0;
+    for row in last.into_values() {
+        finished += usize::from(recover_one(git, storage, &row).await?);
+    }
+    batches.dedup();
+    db.write(move |tx| tx.delete_journal_batches(&batches)).await?;
+    Ok(finished)
+}
+
+async fn recover_one(git: &Git, storage: &Storage, row: &JournalRow) -> Result<bool> {
+    if !storage.exists(row.project_id) {
+        return Ok(false);
+    }
+    let repo = storage.repository(row.project_id);
+    let name = RefName::full(&row.ref_name)?;
+    let parse = |text: &Option<String>| -> Result<Option<Oid>> {
+        Ok(text.as_deref().map(str::parse).transpose().map_err(GitError::corrupt)?)
+    };
+    let (old, new) = (parse(&row.old_sha)?, parse(&row.new_sha)?);
+    let now = refs::read(git, &repo, [&name]).await?.get(&name).copied();
+    if now == new {
+        return Ok(false);
+    }
+    if now != old {
+        tracing::error!(project = %row.project_id, name = row.ref_name, "a ref is neither where a push found it nor where it went");
+        return Ok(false);
+    }
+    tracing::warn!(project = %row.project_id, name = row.ref_name, "finishing a push that was interrupted");
+    refs::move_now(git, &repo, &[RefMove { name, old: Expect::from(old), new }]).await?;
+    Ok(true)
+}

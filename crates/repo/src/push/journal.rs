@@ -1,0 +1,150 @@
+//! The rows of a push: the journal that outlives a crash, and the events that people see.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use db::{
+    Tx, each_backend, error,
+    schema::{push_events, ref_journal},
+};
+use diesel::prelude::*;
+use kernel::{
+    Result, Ts,
+    ids::{ProjectId, PushEventId, UserId},
+};
+
+use super::{Push, RefChange};
+use crate::git::Oid;
+
+kernel::text_enum! {
+    /// What a push did to a ref.
+    pub enum PushAction { Created = "created", Pushed = "pushed", Removed = "removed" }
+}
+
+impl PushAction {
+    pub fn of(change: &RefChange) -> Self {
+        match (change.old, change.new) {
+            (_, None) => Self::Removed,
+            (None, Some(_)) => Self::Created,
+            (Some(_), Some(_)) => Self::Pushed,
+        }
+    }
+}
+
+/// A ref move that was decided.
+#[derive(Clone, Debug, Queryable, Selectable)]
+#[diesel(table_name = ref_journal, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+pub struct JournalRow {
+    pub id: i64,
+    pub project_id: ProjectId,
+    pub batch: String,
+    pub ref_name: String,
+    pub old_sha: Option<String>,
+    pub new_sha: Option<String>,
+}
+
+/// A ref move that happened.
+#[derive(Clone, Debug, Queryable, Selectable)]
+#[diesel(table_name = push_events, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+pub struct PushEvent {
+    pub id: PushEventId,
+    pub project_id: ProjectId,
+    pub user_id: Option<UserId>,
+    pub action: PushAction,
+    pub ref_name: String,
+    pub before_sha: Option<String>,
+    pub after_sha: Option<String>,
+    pub commit_count: i64,
+    pub commit_title: Option<String>,
+    pub created_at: Ts,
+}
+
+pub trait JournalStore {
+    /// Notes every move of a push, and its event.
+    fn insert_push(&mut self, push: &Push) -> Result<()>;
+    /// Every move not known to have reached git, oldest first.
+    fn journal(&mut self) -> Result<Vec<JournalRow>>;
+    fn delete_journal_batches(&mut self, batches: &[String]) -> Result<()>;
+    /// The last thing that happened to each of a project's refs, oldest first.
+    fn push_events(&mut self, project: ProjectId) -> Result<Vec<PushEvent>>;
+}
+
+fn sha(id: Option<Oid>) -> Option<String> {
+    id.map(|id| id.to_string())
+}
+
+impl JournalStore for Tx<'_> {
+    fn insert_push(&mut self, push: &Push) -> Result<()> {
+        let now = self.now;
+        for change in &push.changes {
+            let name = change.name.as_bstr().to_string();
+            let entry = (
+                ref_journal::project_id.eq(push.project.id),
+                ref_journal::batch.eq(&push.batch),
+                ref_journal::ref_name.eq(&name),
+                ref_journal::old_sha.eq(sha(change.old)),
+                ref_journal::new_sha.eq(sha(change.new)),
+                ref_journal::created_at.eq(now),
+            );
+            let insert = diesel::insert_into(ref_journal::table).values(entry);
+            each_backend!(self, |conn| insert.execute(conn).map_err(error("Push")))?;
+            let event = (
+                push_events::project_id.eq(push.project.id),
+                push_events::user_id.eq(push.who.actor.id),
+                push_events::action.eq(PushAction::of(change)),
+                push_events::ref_name.eq(&name),
+                push_events::before_sha.eq(sha(change.old)),
+                push_events::after_sha.eq(sha(change.new)),
+                push_events::commit_count.eq(change.commit_count),
+                push_events::commit_title.eq(&change.commit_title),
+                push_events::created_at.eq(now),
+            );
+            let insert = diesel::insert_into(push_events::table).values(event);
+            each_backend!(self, |conn| insert.execute(conn).map_err(error("Push")))?;
+        }
+        Ok(())
+    }
+
+    fn journal(&mut self) -> Result<Vec<JournalRow>> {
+        each_backend!(self, |conn| ref_journal::table
+            .order(ref_journal::id)
+            .select(JournalRow::as_select())
+            .load(conn)
+            .map_err(error("Push")))
+    }
+
+    fn delete_journal_batches(&mut self, batches: &[String]) -> Result<()> {
+        each_backend!(self, |conn| diesel::delete(
+            ref_journal::table.filter(ref_journal::batch.eq_any(batches))
+        )
+        .execute(conn)
+        .map_err(error("Push")))?;
+        Ok(())
+    }
+
+    fn push_events(&mut self, project: ProjectId) -> Result<Vec<PushEvent>> {
+        each_backend!(self, |conn| push_events::table
+            .filter(push_events::project_id.eq(project))
+            .order(push_events::id)
+            .select(PushEvent::as_select())
+            .load(conn)
+            .map_err(error("Push")))
+    }
+}
+
+/// Remembers which pushes have reached git, so that the next one takes their rows away: no write of its own.
+#[derive(Clone, Debug, Default)]
+pub struct Journal(Arc<Mutex<Vec<String>>>);
+
+impl Journal {
+    pub(super) fn note_finished(&self, batch: String) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(batch);
+    }
+
+    pub(super) fn take_finished(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn give_back(&self, batches: Vec<String>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(batches);
+    }
+}

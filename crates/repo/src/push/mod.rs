@@ -1,0 +1,13 @@
+//! Moving refs: the one way in which a push, and every write of the API, becomes a fact.
+//!
+//! Objects are durable first. Then git locks the refs and checks what the writer saw; one database transaction checks
+//! the rules, notes the moves in a journal and tells what follows from them; its commit is the decision; git follows.
+//! A crash after the decision is finished from the journal at the next start.
+
+pub mod actions;
+pub mod journal;
+pub mod model;
+
+pub use actions::{apply, check, finish, record, recover};
+pub use journal::Journal;
+pub use model::{Push, RefChange, Via};

@@ -1,0 +1,114 @@
+//! What is to move, where, and on whose behalf.
+
+use std::sync::Arc;
+
+use kernel::{Standing, access::ProjectFacts, ids::ProjectId};
+
+use crate::git::{Oid, RefName, refs::RefMove};
+
+/// How a push arrives: some refusals differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Via {
+    Api,
+    Git,
+}
+
+/// One ref, what the writer saw, where it goes, and what a reader will want to know of the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefChange {
+    pub name: RefName,
+    pub old: Option<Oid>,
+    /// `None` deletes the ref.
+    pub new: Option<Oid>,
+    /// Whether commits of the old value are lost: an update that is no fast-forward.
+    pub forced: bool,
+    /// New commits; counted to a limit.
+    pub commit_count: i64,
+    /// Of the newest commit.
+    pub commit_title: Option<String>,
+}
+
+impl RefChange {
+    /// A move of which only the ends are known.
+    pub fn plain(name: RefName, old: Option<Oid>, new: Option<Oid>) -> Self {
+        Self { name, old, new, forced: false, commit_count: 0, commit_title: None }
+    }
+
+    pub fn as_move(&self) -> RefMove {
+        RefMove { name: self.name.clone(), old: self.old.into(), new: self.new }
+    }
+}
+
+/// All that moves at once: everything or nothing.
+#[derive(Clone, Debug)]
+pub struct Push {
+    pub project: Arc<ProjectFacts>,
+    /// How the pusher stands in the project.
+    pub who: Standing,
+    pub via: Via,
+    pub changes: Vec<RefChange>,
+    /// The branch that becomes the project's default, where it has none yet.
+    pub becomes_default: Option<RefName>,
+    /// Names the push in the journal.
+    pub batch: String,
+}
+
+impl Push {
+    pub fn new(
+        project: Arc<ProjectFacts>,
+        who: Standing,
+        via: Via,
+        changes: Vec<RefChange>,
+    ) -> Self {
+        let first = match project.default_branch {
+            Some(_) => None,
+            None => default_among(&changes),
+        };
+        let batch = hex::encode(rand::random::<[u8; 16]>());
+        Self { project, who, via, changes, becomes_default: first, batch }
+    }
+
+    pub fn project_id(&self) -> ProjectId {
+        self.project.id
+    }
+
+    pub fn moves(&self) -> Vec<RefMove> {
+        self.changes.iter().map(RefChange::as_move).collect()
+    }
+}
+
+/// Of several branches that arrive in an empty repository, the one that is most likely meant.
+fn default_among(changes: &[RefChange]) -> Option<RefName> {
+    let arriving =
+        || changes.iter().filter(|change| change.new.is_some() && change.name.is_branch());
+    let usual = ["main", "master"];
+    usual
+        .into_iter()
+        .find_map(|name| arriving().find(|change| change.name.short() == name))
+        .or_else(|| arriving().next())
+        .map(|change| change.name.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RefChange, default_among};
+    use crate::git::{Oid, RefName};
+
+    #[test]
+    fn the_usual_names_become_the_default_first() {
+        let some = Oid::NULL;
+        let arriving = |names: &[&str]| -> Option<String> {
+            let changes: Vec<RefChange> = names
+                .iter()
+                .map(|name| RefChange::plain(RefName::full(name).unwrap(), None, Some(some)))
+                .collect();
+            default_among(&changes).map(|name| name.short().into_owned())
+        };
+        assert_eq!(
+            arriving(&["refs/heads/a", "refs/heads/master", "refs/heads/main"]).as_deref(),
+            Some("main")
+        );
+        assert_eq!(arriving(&["refs/heads/b", "refs/heads/a"]).as_deref(), Some("b"));
+        assert_eq!(arriving(&["refs/tags/v1"]), None);
+    }
+}

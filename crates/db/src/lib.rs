@@ -1,5 +1,6 @@
 //! Connections, transactions, schema, outbox: the only crate that knows there are two databases.
 
+mod count;
 mod database;
 mod error;
 mod migrations;
@@ -10,6 +11,7 @@ mod sqlite;
 pub mod testing;
 mod tx;
 
+pub use count::CountOf;
 pub use database::{Database, Listener, Location};
 pub use error::{error, is_duplicate};
 pub use tx::{Conn, Tx, lower};

@@ -79,8 +79,10 @@ diesel::table! {
         default_branch_protection -> Nullable<Integer>,
         project_creation_level -> Text,
         subgroup_creation_level -> Text,
+        settings -> Text,
         created_at -> BigInt,
         updated_at -> BigInt,
+        deleted_at -> Nullable<BigInt>,
     }
 }
 

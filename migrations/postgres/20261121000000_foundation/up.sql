@@ -77,8 +77,11 @@ CREATE TABLE namespaces (
     default_branch_protection INTEGER,
     project_creation_level TEXT NOT NULL,
     subgroup_creation_level TEXT NOT NULL,
+    -- Beyond the columns that lists filter by: one JSON object with the names of the API.
+    settings TEXT NOT NULL DEFAULT '{}',
     created_at BIGINT NOT NULL,
-    updated_at BIGINT NOT NULL
+    updated_at BIGINT NOT NULL,
+    deleted_at BIGINT
 );
 CREATE INDEX namespaces_parent_id ON namespaces (parent_id, id);
 CREATE INDEX namespaces_owner_id ON namespaces (owner_id);

@@ -5,6 +5,7 @@
     reason = "a command line tool talks to its terminal"
 )]
 
+mod bench;
 mod check;
 mod client;
 mod clients;
@@ -40,6 +41,8 @@ enum Task {
     Dump(dump::Options),
     /// Kill the server under load, again and again, and check what it promised
     Crash(crash::Options),
+    /// Measure every kind of request on the release build, and compare answers with git
+    Bench(bench::Options),
     /// Make, apply, revert or list migrations
     #[command(subcommand)]
     Migrate(migrate::Task),
@@ -63,6 +66,7 @@ fn run(task: Task) -> Result<()> {
         Task::Test(options) => test::run(&options),
         Task::Dump(options) => dump::run(&options),
         Task::Crash(options) => crash::run(&options),
+        Task::Bench(options) => bench::run(&options),
         Task::Migrate(task) => migrate::run(&task),
         Task::Schema(options) => schema::run(&options),
     }

@@ -17,7 +17,7 @@ use crate::{
     postgres::{Cluster, Durability},
     workspace::root,
 };
-use model::Table;
+pub(crate) use model::Table;
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -99,7 +99,8 @@ fn migrated(connection: &mut Connection) -> Result<Vec<Table>> {
     tables(connection)
 }
 
-fn tables(connection: &mut Connection) -> Result<Vec<Table>> {
+/// The tables that a migrated database has.
+pub(crate) fn tables(connection: &mut Connection) -> Result<Vec<Table>> {
     match connection {
         Connection::Sqlite(connection) => sqlite::tables(connection),
         Connection::Postgres(connection) => postgres::tables(connection),

@@ -4,17 +4,17 @@
 pub(super) const RECORD: &str = "__diesel_schema_migrations";
 
 #[derive(Debug)]
-pub(super) struct Table {
-    pub(super) name: String,
-    pub(super) key: Vec<String>,
-    pub(super) columns: Vec<Column>,
+pub(crate) struct Table {
+    pub(crate) name: String,
+    pub(crate) key: Vec<String>,
+    pub(crate) columns: Vec<Column>,
     pub(super) references: Vec<Reference>,
     pub(super) indexes: Vec<Index>,
 }
 
 #[derive(Debug)]
-pub(super) struct Column {
-    pub(super) name: String,
+pub(crate) struct Column {
+    pub(crate) name: String,
     /// diesel's name of the type
     pub(super) sql_type: &'static str,
     pub(super) nullable: bool,
@@ -22,7 +22,7 @@ pub(super) struct Column {
 
 /// A foreign key.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Reference {
+pub(crate) struct Reference {
     pub(super) columns: Vec<String>,
     pub(super) table: String,
     pub(super) on_delete: String,
@@ -30,8 +30,8 @@ pub(super) struct Reference {
 
 /// A named index; those that stand for a constraint are not listed.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Index {
-    pub(super) name: String,
+pub(crate) struct Index {
+    pub(crate) name: String,
     pub(super) unique: bool,
     pub(super) columns: Vec<String>,
 }

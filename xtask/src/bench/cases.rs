@@ -1,0 +1,111 @@
+//! What is measured: a name, and the requests that stand for it.
+
+use anyhow::Result;
+
+use super::{history::History, wrk::encoded};
+
+pub(super) struct Case {
+    pub(super) name: &'static str,
+    pub(super) requests: Vec<String>,
+}
+
+/// The projects the requests name.
+pub(super) struct Projects {
+    /// The first and last id of the many.
+    pub(super) many: (i64, i64),
+    /// The one with the large repository.
+    pub(super) large: i64,
+    /// Those that take commits.
+    pub(super) small: Vec<i64>,
+}
+
+pub(super) const CONSTANT: &str = "constant answer";
+
+pub(super) fn cases(projects: &Projects, history: &History) -> Result<Vec<Case>> {
+    let mut cases = vec![Case { name: CONSTANT, requests: vec!["GET /-/liveness".to_owned()] }];
+    cases.extend(rows(projects));
+    cases.extend(histories(projects, history)?);
+    cases.extend(contents(projects, history)?);
+    cases.push(Case { name: "create commit", requests: commits(projects) });
+    Ok(cases)
+}
+
+fn rows(projects: &Projects) -> Vec<Case> {
+    let (first, last) = projects.many;
+    let step = usize::try_from((last - first) / 500 + 1).unwrap_or(1);
+    let some = (first..=last).step_by(step).collect::<Vec<_>>();
+    let number = |id: &i64| id - first + 1;
+    vec![
+        case("version", ["/version".to_owned()]),
+        case("user", ["/user".to_owned()]),
+        case("project by id", some.iter().map(|id| format!("/projects/{id}"))),
+        case(
+            "project by path",
+            some.iter().map(|id| format!("/projects/root%2Fproject-{}", number(id))),
+        ),
+        case(
+            "projects list",
+            ["/projects".to_owned(), "/projects?order_by=name&sort=asc".to_owned()],
+        ),
+        case("projects list, page 100", ["/projects?page=100".to_owned()]),
+        case(
+            "projects list, keyset",
+            some.iter().map(|id| format!("/projects?pagination=keyset&order_by=id&id_before={id}")),
+        ),
+        case(
+            "projects search",
+            some.iter().map(|id| format!("/projects?search=project-{}", number(id))),
+        ),
+    ]
+}
+
+fn histories(projects: &Projects, history: &History) -> Result<Vec<Case>> {
+    let base = format!("/projects/{}/repository", projects.large);
+    let hot = history.hot_files(10)?;
+    let shas = history.commits(200)?;
+    Ok(vec![
+        case("commits list", [format!("{base}/commits")]),
+        case("commits list, page 50", (45..55).map(|page| format!("{base}/commits?page={page}"))),
+        case(
+            "path history",
+            hot.iter().map(|path| format!("{base}/commits?path={}", encoded(path))),
+        ),
+        case("commit", shas.iter().map(|sha| format!("{base}/commits/{sha}"))),
+        case("commit diff", shas.iter().map(|sha| format!("{base}/commits/{sha}/diff"))),
+        case("branches", [format!("{base}/branches")]),
+        case("tags", [format!("{base}/tags")]),
+        case(
+            "compare",
+            (1..20)
+                .map(|n| format!("{base}/compare?from={0}~{n}&to={0}", encoded(&history.branch))),
+        ),
+    ])
+}
+
+fn contents(projects: &Projects, history: &History) -> Result<Vec<Case>> {
+    let base = format!("/projects/{}/repository", projects.large);
+    let branch = encoded(&history.branch);
+    let (files, hot) = (history.files(50)?, history.hot_files(5)?);
+    let folders = history.lines(&["ls-tree", "-d", "--name-only", &history.branch])?;
+    let file =
+        |path: &String, what: &str| format!("{base}/files/{}{what}?ref={branch}", encoded(path));
+    Ok(vec![
+        case("file", files.iter().map(|path| file(path, ""))),
+        case("raw file", files.iter().map(|path| file(path, "/raw"))),
+        case("blame", hot.iter().map(|path| file(path, "/blame"))),
+        case("tree", folders.iter().map(|path| format!("{base}/tree?path={}", encoded(path)))),
+    ])
+}
+
+fn commits(projects: &Projects) -> Vec<String> {
+    let body = r#"{"branch":"main","commit_message":"Add @","actions":[{"action":"create","file_path":"made/@.txt","content":"@"}]}"#;
+    projects
+        .small
+        .iter()
+        .map(|id| format!("POST /api/v4/projects/{id}/repository/commits {body}"))
+        .collect()
+}
+
+fn case(name: &'static str, paths: impl IntoIterator<Item = String>) -> Case {
+    Case { name, requests: paths.into_iter().map(|path| format!("GET /api/v4{path}")).collect() }
+}

@@ -1,0 +1,231 @@
+//! One run, one table: how quick each kind of request is beside a constant answer measured in the same run.
+
+mod cases;
+mod correct;
+mod history;
+mod seed;
+mod table;
+mod transport;
+mod wrk;
+
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use clap::Args;
+use serde_json::json;
+
+use crate::{
+    migrate::Database,
+    postgres::{Cluster, Durability},
+    server::{self, Installation, Profile, Server},
+};
+use cases::{CONSTANT, Projects};
+use correct::Compared;
+use history::History;
+use transport::Timed;
+use wrk::{Generator, Measured};
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// A repository to push and measure; without it a small one is made
+    #[arg(long)]
+    data: Option<PathBuf>,
+    /// Only on this database; without it on both
+    #[arg(long, value_enum)]
+    database: Option<Database>,
+    /// Fewer projects and shorter runs, for a first look
+    #[arg(long)]
+    quick: bool,
+    /// Only cases whose name contains this
+    #[arg(long)]
+    only: Option<String>,
+    /// Connections that are open at the same time
+    #[arg(long, default_value_t = 32)]
+    connections: u32,
+}
+
+/// Everything one database's run found.
+struct Report {
+    database: &'static str,
+    cases: Vec<(&'static str, Measured)>,
+    transport: Vec<Timed>,
+    compared: Vec<Compared>,
+    notes: Vec<(&'static str, String)>,
+}
+
+const SMALL_PROJECTS: usize = 32;
+/// How long background work after the first push may take.
+const SETTLE_LIMIT: Duration = Duration::from_secs(600);
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let scratch = tempfile::Builder::new().prefix("forgeway-bench-").tempdir()?;
+    let history = match &options.data {
+        Some(folder) => History::open(folder)?,
+        None => History::make(&scratch.path().join("made.git"))?,
+    };
+    let generator =
+        Generator::new(scratch.path(), options.connections, if options.quick { 2 } else { 6 })?;
+    let binary = server::build(Profile::Release)?;
+    let mut reports = Vec::new();
+    for database in [Database::Sqlite, Database::Postgres] {
+        if options.database.is_some_and(|only| only != database) {
+            continue;
+        }
+        let cluster = match database {
+            Database::Sqlite => None,
+            Database::Postgres => match Cluster::start(Durability::Full)? {
+                Some(cluster) => Some(cluster),
+                None => {
+                    println!(
+                        "bench: PostgreSQL is left out, no server found on PATH or in /usr/lib/postgresql"
+                    );
+                    continue;
+                }
+            },
+        };
+        let address = cluster.as_ref().map(|cluster| cluster.create("bench")).transpose()?;
+        let folder = scratch.path().join(database.name());
+        std::fs::create_dir_all(&folder)?;
+        let mut installation = Installation::new(binary.clone(), folder.join("data"), address)?;
+        installation.settings = quiet();
+        let run = Run { options, installation, history: &history, generator: &generator, folder };
+        reports.push(run.report(database.name())?);
+    }
+    table::print(&reports);
+    let differing = reports
+        .iter()
+        .flat_map(|report| &report.compared)
+        .filter(|compared| !compared.differences.is_empty());
+    let differing = differing.count();
+    ensure!(differing == 0, "{differing} comparisons with git differ");
+    Ok(())
+}
+
+/// Settings without which the measurement would be of something else.
+fn quiet() -> Vec<(&'static str, String)> {
+    vec![("FORGEWAY_LOG", "warn".to_owned())]
+}
+
+/// One database.
+struct Run<'a> {
+    options: &'a Options,
+    installation: Installation,
+    history: &'a History,
+    generator: &'a Generator,
+    folder: PathBuf,
+}
+
+impl Run<'_> {
+    fn report(&self, database: &'static str) -> Result<Report> {
+        let server = self.installation.start()?;
+        let mut notes = vec![("first start, from nothing", milliseconds(server.started_in))];
+        let (projects, template) = self.projects()?;
+        let mut transport =
+            vec![transport::push_everything(&self.installation, self.history, "root/large")?];
+        notes.push((
+            "background work after the push",
+            format!("{:.1} s", self.settle()?.as_secs_f64()),
+        ));
+        server.stop()?;
+        let count = if self.options.quick { 10_000 } else { 100_000 };
+        let many = seed::projects(&self.installation.database_address(), template, count)?;
+        let projects = Projects { many, ..projects };
+        let server = self.restarted(&mut notes)?;
+        let compared = match &self.options.data {
+            Some(_) => {
+                correct::compare_all(&self.installation.client(), projects.large, self.history, 60)
+            }
+            None => Vec::new(),
+        };
+        let cases = self.measured(&projects)?;
+        let repeats = if self.options.quick { 1 } else { 3 };
+        let names = ("root/large", "root/small-0");
+        transport.extend(transport::measure(
+            &self.installation,
+            self.history,
+            names,
+            &self.folder,
+            repeats,
+        )?);
+        notes.push(("resident after the run", megabytes(&server)?));
+        server.stop()?;
+        Ok(Report { database, cases, transport, compared, notes })
+    }
+
+    /// The large project, the small ones that take commits, and the one that is copied many times.
+    fn projects(&self) -> Result<(Projects, i64)> {
+        let large = self.create("large", false)?;
+        let small = (0..SMALL_PROJECTS)
+            .map(|n| self.create(&format!("small-{n}"), true))
+            .collect::<Result<_>>()?;
+        let template = self.create("template", false)?;
+        Ok((Projects { many: (0, 0), large, small }, template))
+    }
+
+    fn create(&self, name: &str, readme: bool) -> Result<i64> {
+        let body =
+            json!({ "name": name, "initialize_with_readme": readme, "visibility": "private" });
+        let made = self.installation.client().post("/projects", &body)?.json()?;
+        made["id"].as_i64().context("a project without an id")
+    }
+
+    /// Waits until background work has come to rest.
+    fn settle(&self) -> Result<Duration> {
+        let begun = Instant::now();
+        while seed::waiting_work(&self.installation.database_address())? > 0 {
+            if begun.elapsed() > SETTLE_LIMIT {
+                bail!("background work has not ended after {SETTLE_LIMIT:?}");
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        Ok(begun.elapsed())
+    }
+
+    /// Start-up on existing data, several times; the last server stays.
+    fn restarted(&self, notes: &mut Vec<(&'static str, String)>) -> Result<Server> {
+        let mut times = Vec::new();
+        for _ in 0..4 {
+            let server = self.installation.start()?;
+            times.push(server.started_in);
+            server.stop()?;
+        }
+        let server = self.installation.start()?;
+        times.push(server.started_in);
+        times.sort();
+        notes.push(("start on existing data, median of 5", milliseconds(times[2])));
+        std::thread::sleep(Duration::from_secs(2));
+        notes.push(("resident, idle", megabytes(&server)?));
+        Ok(server)
+    }
+
+    fn measured(&self, projects: &Projects) -> Result<Vec<(&'static str, Measured)>> {
+        let mut measured = Vec::new();
+        for case in cases::cases(projects, self.history)? {
+            let wanted = self
+                .options
+                .only
+                .as_deref()
+                .is_none_or(|only| case.name == CONSTANT || case.name.contains(only));
+            if wanted {
+                let figures = self.generator.measure(&self.installation.root(), &case.requests)?;
+                println!(
+                    "{}: {:.0} a second, p99 {:.1} ms",
+                    case.name, figures.per_second, figures.p99
+                );
+                measured.push((case.name, figures));
+            }
+        }
+        Ok(measured)
+    }
+}
+
+fn milliseconds(duration: Duration) -> String {
+    format!("{:.0} ms", duration.as_secs_f64() * 1_000.0)
+}
+
+fn megabytes(server: &Server) -> Result<String> {
+    Ok(format!("{:.1} MiB", server::resident(server.id())?))
+}

@@ -1,0 +1,110 @@
+//! Many projects at once: one made through the API, then copied row by row inside the database.
+
+use anyhow::{Context as _, Result};
+use diesel::{
+    QueryableByName, RunQueryDsl as _,
+    connection::SimpleConnection as _,
+    sql_query,
+    sql_types::{BigInt, Nullable},
+};
+
+use crate::{
+    migrate::Connection,
+    schema::{self, Table},
+};
+
+#[derive(QueryableByName)]
+struct Number {
+    #[diesel(sql_type = Nullable<BigInt>)]
+    number: Option<i64>,
+}
+
+/// Copies the project `template`; answers the first and the last id of the copies.
+pub(super) fn projects(address: &str, template: i64, count: i64) -> Result<(i64, i64)> {
+    let mut connection = Connection::open(address)?;
+    let before = number(&mut connection, "SELECT max(id) AS number FROM projects")?
+        .context("there is no project")?;
+    let tables = schema::tables(&mut connection)?;
+    let mut script = String::from("BEGIN;\n");
+    let projects = tables
+        .iter()
+        .find(|table| table.name == "projects")
+        .context("there is no table projects")?;
+    script.push_str(&copies_of_project(projects, template, before, count));
+    for table in
+        tables.iter().filter(|table| table.columns.iter().any(|column| column.name == "project_id"))
+    {
+        script.push_str(&copies_of_rows(table, template, before));
+    }
+    script.push_str("COMMIT;\n");
+    match &mut connection {
+        Connection::Sqlite(connection) => connection.batch_execute(&script)?,
+        Connection::Postgres(connection) => {
+            let next = "SELECT setval(pg_get_serial_sequence('projects', 'id'), (SELECT max(id) FROM projects));";
+            connection.batch_execute(&format!("{script}{next}"))?;
+            // What autovacuum does within a minute.
+            connection.batch_execute("ANALYZE")?;
+        }
+    }
+    Ok((before + 1, before + count))
+}
+
+/// Background work that has not given up and waits for nothing but its turn.
+pub(super) fn waiting_work(address: &str) -> Result<i64> {
+    let mut connection = Connection::open(address)?;
+    Ok(number(&mut connection, "SELECT count(*) AS number FROM work WHERE last_error IS NULL")?
+        .unwrap_or_default())
+}
+
+fn number(connection: &mut Connection, query: &str) -> Result<Option<i64>> {
+    let row: Number = match connection {
+        Connection::Sqlite(connection) => sql_query(query).get_result(connection)?,
+        Connection::Postgres(connection) => sql_query(query).get_result(connection)?,
+    };
+    Ok(row.number)
+}
+
+fn copies_of_project(table: &Table, template: i64, before: i64, count: i64) -> String {
+    let value = |column: &str| match column {
+        "id" => format!("{before} + n.i"),
+        "name" => "'Project ' || n.i".to_owned(),
+        "path" => "'project-' || n.i".to_owned(),
+        "full_path" | "path_key" => "'root/project-' || n.i".to_owned(),
+        "full_name" => "t.full_name || ' ' || n.i".to_owned(),
+        "description" => "'Sample number ' || n.i || ' of many'".to_owned(),
+        "visibility" => {
+            "CASE n.i % 3 WHEN 0 THEN 'public' WHEN 1 THEN 'internal' ELSE 'private' END".to_owned()
+        }
+        "created_at" | "updated_at" | "last_activity_at" => format!("t.{column} - n.i * 1000000"),
+        "star_count" => "n.i % 50".to_owned(),
+        other => format!("t.{other}"),
+    };
+    let names = table.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>();
+    let values = names.iter().map(|name| value(name)).collect::<Vec<_>>();
+    format!(
+        "INSERT INTO projects ({}) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count}) \
+         SELECT {} FROM projects t, n WHERE t.id = {template};\n",
+        names.join(", "),
+        values.join(", ")
+    )
+}
+
+fn copies_of_rows(table: &Table, template: i64, before: i64) -> String {
+    let own_id = table.key == ["id"];
+    let names = table
+        .columns
+        .iter()
+        .map(|column| column.name.as_str())
+        .filter(|name| !(own_id && *name == "id"));
+    let names = names.collect::<Vec<_>>();
+    let values = names
+        .iter()
+        .map(|name| if *name == "project_id" { "p.id".to_owned() } else { format!("t.{name}") })
+        .collect::<Vec<_>>();
+    format!(
+        "INSERT INTO {0} ({1}) SELECT {2} FROM {0} t, projects p WHERE t.project_id = {template} AND p.id > {before};\n",
+        table.name,
+        names.join(", "),
+        values.join(", ")
+    )
+}

@@ -1,0 +1,124 @@
+//! Push and clone, timed with the real git.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    time::Instant,
+};
+
+use anyhow::{Result, ensure};
+
+use super::history::History;
+use crate::server::Installation;
+
+/// Seconds, over several runs of the same command.
+pub(super) struct Timed {
+    pub(super) what: String,
+    pub(super) seconds: Vec<f64>,
+}
+
+impl Timed {
+    pub(super) fn median(&self) -> f64 {
+        let mut sorted = self.seconds.clone();
+        sorted.sort_by(f64::total_cmp);
+        sorted.get(sorted.len() / 2).copied().unwrap_or_default()
+    }
+}
+
+/// The first push: all branches and tags.
+pub(super) fn push_everything(
+    installation: &Installation,
+    history: &History,
+    project: &str,
+) -> Result<Timed> {
+    let remote = installation.remote(project);
+    let specs = ["refs/heads/*:refs/heads/*", "refs/tags/*:refs/tags/*"];
+    let mut push = git();
+    push.arg("--git-dir").arg(history.folder()).args(["push", "--quiet", &remote]).args(specs);
+    Ok(Timed { what: "push of everything".to_owned(), seconds: vec![seconds(&mut push)?] })
+}
+
+/// Clones of the large project over HTTP beside clones of the same repository from the disk, then small pushes.
+pub(super) fn measure(
+    installation: &Installation,
+    history: &History,
+    (large, small): (&str, &str),
+    scratch: &Path,
+    repeats: usize,
+) -> Result<Vec<Timed>> {
+    let served = installation.remote(large);
+    let disk = format!("file://{}", history.folder().display());
+    let clone = |what: &str, source: &str, options: &[&str]| -> Result<Timed> {
+        let runs =
+            (0..repeats).map(|_| clone_once(source, options, scratch)).collect::<Result<_>>()?;
+        Ok(Timed { what: what.to_owned(), seconds: runs })
+    };
+    let shallow = ["--depth", "1"];
+    let partial = ["--filter=blob:none"];
+    Ok(vec![
+        clone("clone over HTTP", &served, &[])?,
+        clone("clone from the disk", &disk, &[])?,
+        clone("clone --depth 1 over HTTP", &served, &shallow)?,
+        clone("clone --depth 1 from the disk", &disk, &shallow)?,
+        clone("clone --filter=blob:none over HTTP", &served, &partial)?,
+        pushes(installation, small, scratch, repeats * 5)?,
+    ])
+}
+
+fn clone_once(source: &str, options: &[&str], scratch: &Path) -> Result<f64> {
+    let target = scratch.join("cloned");
+    let mut clone = git();
+    clone.args(["clone", "--quiet", "--bare"]).args(options).arg(source).arg(&target);
+    let taken = seconds(&mut clone)?;
+    std::fs::remove_dir_all(target)?;
+    Ok(taken)
+}
+
+/// One new commit at a time onto one branch.
+fn pushes(
+    installation: &Installation,
+    project: &str,
+    scratch: &Path,
+    repeats: usize,
+) -> Result<Timed> {
+    let remote = installation.remote(project);
+    let clone: PathBuf = scratch.join("pusher");
+    seconds(git().args(["clone", "--quiet", &remote]).arg(&clone))?;
+    let mut runs = Vec::new();
+    for n in 0..repeats {
+        let commit = format!("commit {n}");
+        seconds(git().current_dir(&clone).args([
+            "commit",
+            "--quiet",
+            "--allow-empty",
+            "--message",
+            &commit,
+        ]))?;
+        runs.push(seconds(git().current_dir(&clone).args(["push", "--quiet", "origin", "HEAD"]))?);
+    }
+    Ok(Timed { what: "push of one commit".to_owned(), seconds: runs })
+}
+
+fn git() -> Command {
+    let mut git = Command::new("git");
+    git.env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_TERMINAL_PROMPT", "0");
+    git.args([
+        "-c",
+        "safe.directory=*",
+        "-c",
+        "user.name=Bench",
+        "-c",
+        "user.email=bench@example.com",
+    ]);
+    git
+}
+
+fn seconds(command: &mut Command) -> Result<f64> {
+    let begun = Instant::now();
+    let done = command.output()?;
+    let told = String::from_utf8_lossy(&done.stderr);
+    ensure!(done.status.success(), "{command:?}: {told}");
+    Ok(begun.elapsed().as_secs_f64())
+}

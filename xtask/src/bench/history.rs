@@ -155,3 +155,22 @@ fn stream() -> Result<String> {
     }
     Ok(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_made_history_can_be_asked() {
+        let folder = tempfile::tempdir().unwrap();
+
+        let history = History::make(&folder.path().join("made.git")).unwrap();
+
+        assert_eq!(history.branch, "main");
+        assert_eq!(history.lines(&["rev-list", "main"]).unwrap().len(), 5_000);
+        assert_eq!(history.lines(&["tag", "--list"]).unwrap().len(), 20);
+        assert_eq!(history.commits(200).unwrap().len(), 200);
+        assert_eq!(history.files(50).unwrap().len(), 50);
+        assert_eq!(history.hot_files(5).unwrap().len(), 5);
+    }
+}

@@ -157,17 +157,17 @@ impl Run<'_> {
 
     /// The large project, the small ones that take commits, and the one that is copied many times.
     fn projects(&self) -> Result<(Projects, i64)> {
-        let large = self.create("large", false)?;
+        let large = self.create("large", &self.history.branch, false)?;
         let small = (0..SMALL_PROJECTS)
-            .map(|n| self.create(&format!("small-{n}"), true))
+            .map(|n| self.create(&format!("small-{n}"), "main", true))
             .collect::<Result<_>>()?;
-        let template = self.create("template", false)?;
+        let template = self.create("template", "main", false)?;
         Ok((Projects { many: (0, 0), large, small }, template))
     }
 
-    fn create(&self, name: &str, readme: bool) -> Result<i64> {
+    fn create(&self, name: &str, branch: &str, readme: bool) -> Result<i64> {
         let body =
-            json!({ "name": name, "initialize_with_readme": readme, "visibility": "private" });
+            json!({ "name": name, "initialize_with_readme": readme, "default_branch": branch });
         let made = self.installation.client().post("/projects", &body)?.json()?;
         made["id"].as_i64().context("a project without an id")
     }

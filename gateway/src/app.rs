@@ -1,6 +1,12 @@
 //! What every handler may use: the database, the repositories, and the addresses under which the world sees them.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use db::{Database, Location};
 use kernel::{Clock, Result};
@@ -8,6 +14,8 @@ use repo::{
     git::{Git, Storage},
     push::{Journal, Push},
 };
+
+use crate::rate_limit::Rates;
 
 /// Shared by all requests; cheap to clone.
 pub type App = Arc<State>;
@@ -19,6 +27,9 @@ pub struct State {
     pub journal: Journal,
     pub urls: Urls,
     pub limits: Limits,
+    pub rates: Rates,
+    data: PathBuf,
+    ready: AtomicBool,
 }
 
 /// What a [`State`] is opened with.
@@ -42,7 +53,28 @@ impl State {
             journal: Journal::default(),
             urls: Urls::new(&settings.external_url),
             limits: settings.limits,
+            rates: Rates::new(settings.limits),
+            data: settings.data.clone(),
+            ready: AtomicBool::new(false),
         }))
+    }
+
+    /// The folder of everything that is no row.
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    pub fn has_data_folder(&self) -> bool {
+        self.data.is_dir()
+    }
+
+    /// Whether requests are being served: not before the start is over, nor after the signal to stop.
+    pub fn is_ready(&self) -> bool {
+        self.ready.load(Ordering::Acquire)
+    }
+
+    pub fn set_ready(&self, ready: bool) {
+        self.ready.store(ready, Ordering::Release);
     }
 
     /// Moves refs on behalf of the API; see [`repo::push`].
@@ -58,11 +90,23 @@ pub struct Limits {
     pub body: usize,
     /// Bytes of one uploaded file.
     pub upload: u64,
+    /// Bytes of one git push; 0 is no limit.
+    pub push: u64,
+    /// Requests a minute by one person; 0 is no limit.
+    pub user_per_minute: u32,
+    /// Requests a minute from one address without a credential; 0 is no limit.
+    pub address_per_minute: u32,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { body: 64 << 20, upload: 200 << 20 }
+        Self {
+            body: 64 << 20,
+            upload: 200 << 20,
+            push: 0,
+            user_per_minute: 0,
+            address_per_minute: 0,
+        }
     }
 }
 

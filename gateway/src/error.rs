@@ -4,8 +4,10 @@ use actix_web::{
     HttpResponse, ResponseError,
     http::{StatusCode, header},
 };
-use kernel::{Error, FieldErrors};
+use kernel::{Error, FieldErrors, Ts};
 use serde_json::{Map, Value, json};
+
+use crate::rate_limit::Refusal;
 
 pub type ApiResult<T> = Result<T, ApiError>;
 
@@ -35,6 +37,8 @@ pub enum ApiError {
     Nothing,
     /// The person to act as, by `sudo`, is unknown.
     NoUser(String),
+    /// More requests than one person or address may make.
+    Rate(Refusal, Ts),
 }
 
 impl From<Error> for ApiError {
@@ -124,6 +128,7 @@ impl ApiError {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, json!({ "error": text }))
             }
             Self::Nothing => told(StatusCode::NOT_FOUND, "404 Not Found"),
+            Self::Rate(..) => (StatusCode::TOO_MANY_REQUESTS, Value::Null),
             Self::NoUser(given) => told(
                 StatusCode::NOT_FOUND,
                 format!("404 User with ID or username '{given}' Not Found"),
@@ -140,6 +145,9 @@ impl ResponseError for ApiError {
     fn error_response(&self) -> HttpResponse {
         if let Self::Kernel(Error::Internal(cause)) = self {
             tracing::error!(error = %cause, details = ?cause, "request failed");
+        }
+        if let Self::Rate(refusal, now) = self {
+            return refusal.response(*now);
         }
         let (status, body) = self.parts();
         let mut response = HttpResponse::build(status);

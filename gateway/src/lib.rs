@@ -1,12 +1,18 @@
 //! Composes the domains into one API. The only crate that sees two of them.
 
 pub mod app;
+pub mod commands;
 pub mod compose;
+pub mod config;
 pub mod entities;
 pub mod error;
 pub mod extract;
+pub mod first_run;
+pub mod metrics;
 pub mod openapi;
 pub mod present;
+pub mod rate_limit;
 pub mod rest;
 pub mod route;
 pub mod serve;
+pub mod server;

@@ -1,3 +1,6 @@
 //! The `forgeway` command.
 
-fn main() {}
+#[actix_web::main]
+async fn main() -> anyhow::Result<()> {
+    gateway::commands::run().await
+}

@@ -10,10 +10,12 @@ use actix_web::{
     web::{Data, ServiceConfig},
 };
 
+use tracing::Instrument;
+
 use crate::{
     app::App,
     error::ApiError,
-    rest,
+    metrics, rest,
     route::{Found, Matched, Router},
 };
 
@@ -41,7 +43,8 @@ async fn handle(
     let response = if is_preflight(&req) {
         HttpResponse::NoContent().finish()
     } else {
-        route(&req, payload.into_inner(), app.clone(), &router).await
+        let span = tracing::error_span!("request", id);
+        route(&req, payload.into_inner(), app.clone(), &router).instrument(span).await
     };
     finish(&req, &app, response, &id, began)
 }
@@ -123,10 +126,12 @@ fn finish(
     if !headers.contains_key(header::CACHE_CONTROL) {
         headers.insert(header::CACHE_CONTROL, header::HeaderValue::from_static(caching));
     }
-    tracing::info!(
+    let route = req.extensions().get::<Matched>().map_or("none", |matched| matched.0.pattern);
+    metrics::answered(req.method().as_str(), route, response.status().as_u16(), seconds);
+    tracing::debug!(
         request_id = id,
         method = %req.method(),
-        route = req.extensions().get::<Matched>().map(|matched| matched.0.pattern),
+        route,
         status = response.status().as_u16(),
         milliseconds = seconds.as_secs_f64() * 1_000.0,
         "answered"

@@ -78,6 +78,11 @@ impl<A: Ability<Scope: Locate>, P: Params> Call<A, P> {
             Err(failure) => Some(failure),
         };
         let caller = authenticate(app, req, &raw, route).await?;
+        let within = match &caller.user {
+            Some(user) => app.rates.check_user(user.id),
+            None => app.rates.check_address(req.peer_addr().map(|address| address.ip())),
+        };
+        within.map_err(|refusal| ApiError::Rate(refusal, app.db.clock().now()))?;
         if caller.user.is_none() && !A::OPEN {
             return Err(Error::Unauthenticated.into());
         }

@@ -2,9 +2,10 @@
 
 use crate::route::RouteRow;
 
+pub mod health;
 pub mod version;
 
 /// All tables.
 pub fn tables() -> Vec<&'static [RouteRow]> {
-    vec![version::ROUTES]
+    vec![health::ROUTES, version::ROUTES]
 }

@@ -1,0 +1,272 @@
+//! Every setting, its default and its documentation. The only reader of the environment.
+//!
+//! A flag wins over `FORGEWAY_…`, which wins over the file, which wins over the default.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use db::Location;
+use figment::{
+    Figment,
+    providers::{Env, Format, Serialized, Toml},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::app::{Limits, Settings};
+
+/// What the server runs with.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    pub listen: String,
+    pub data: PathBuf,
+    pub external_url: Option<String>,
+    pub database_url: Option<String>,
+    pub root_password: Option<String>,
+    pub root_token: Option<String>,
+    pub log: String,
+    pub log_format: LogFormat,
+    pub workers: usize,
+    pub max_connections: usize,
+    pub request_seconds: u64,
+    pub body_limit: usize,
+    pub upload_limit: u64,
+    pub push_limit: u64,
+    pub rate_limit_user: u32,
+    pub rate_limit_address: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    Human,
+    Json,
+}
+
+/// One line of documentation for each setting, in the order in which they are shown.
+pub const SETTINGS: [(&str, &str); 16] = [
+    ("listen", "address and port to serve on"),
+    ("data", "folder for repositories, uploads, the key file and the SQLite database"),
+    (
+        "external_url",
+        "how the world reaches this server; answers and links begin with it [http://LISTEN]",
+    ),
+    ("database_url", "postgres://USER:PASSWORD@HOST/NAME instead of the embedded SQLite"),
+    (
+        "root_password",
+        "password of the administrator, used at the first start only [random, shown once]",
+    ),
+    (
+        "root_token",
+        "access token of the administrator, used at the first start only [random, shown once]",
+    ),
+    ("log", "what is logged, as in `info` or `forgeway_repo=debug,info`"),
+    ("log_format", "human or json"),
+    ("workers", "threads that serve requests; 0 is one per core"),
+    ("max_connections", "connections held open at once, over all threads"),
+    ("request_seconds", "time a client has to send its request's head"),
+    ("body_limit", "bytes of a request body, pushes and uploads excepted"),
+    ("upload_limit", "bytes of one uploaded file"),
+    ("push_limit", "bytes of one git push; 0 is no limit"),
+    ("rate_limit_user", "requests a minute by one signed-in person; 0 is no limit"),
+    (
+        "rate_limit_address",
+        "requests a minute from one address without a credential; 0 is no limit",
+    ),
+];
+
+const SECRET: [&str; 3] = ["root_password", "root_token", "database_url"];
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:8080".to_owned(),
+            data: PathBuf::from("forgeway-data"),
+            external_url: None,
+            database_url: None,
+            root_password: None,
+            root_token: None,
+            log: "info".to_owned(),
+            log_format: LogFormat::Human,
+            workers: 0,
+            max_connections: 25_000,
+            request_seconds: 10,
+            body_limit: Limits::default().body,
+            upload_limit: Limits::default().upload,
+            push_limit: 0,
+            rate_limit_user: 600_000,
+            rate_limit_address: 300_000,
+        }
+    }
+}
+
+/// What the command line says; an absent flag says nothing.
+#[derive(Clone, Debug, Default, Serialize, clap::Args)]
+pub struct Flags {
+    /// Settings file (TOML) [default: forgeway.toml, when it is there]
+    #[arg(long, value_name = "FILE", global = true)]
+    #[serde(skip)]
+    pub config: Option<PathBuf>,
+    /// Address and port to serve on
+    #[arg(long, value_name = "HOST:PORT", global = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    listen: Option<String>,
+    /// Folder for everything that is kept
+    #[arg(long, value_name = "FOLDER", global = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<PathBuf>,
+    /// How the world reaches this server
+    #[arg(long, value_name = "URL", global = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    external_url: Option<String>,
+    /// postgres://… instead of the embedded SQLite
+    #[arg(long, value_name = "URL", global = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    database_url: Option<String>,
+    /// What is logged
+    #[arg(long, value_name = "FILTER", global = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log: Option<String>,
+}
+
+/// The settings with where each came from.
+pub struct Loaded {
+    pub config: Config,
+    figment: Figment,
+}
+
+/// Reads flags, environment and file.
+///
+/// # Errors
+/// When the file cannot be read, or a setting is unknown or of the wrong kind; the text names it.
+pub fn load(flags: &Flags) -> anyhow::Result<Loaded> {
+    let names: Vec<&str> = SETTINGS.iter().map(|(name, _)| *name).collect();
+    let file = flags.config.clone().unwrap_or_else(|| PathBuf::from("forgeway.toml"));
+    if let Some(wanted) = &flags.config {
+        anyhow::ensure!(wanted.is_file(), "there is no settings file {}", wanted.display());
+    }
+    let figment = Figment::from(Serialized::defaults(Config::default()))
+        .merge(Toml::file(file))
+        .merge(Env::prefixed("FORGEWAY_").only(&names))
+        .merge(Serialized::defaults(flags));
+    let config: Config = figment.extract().context("the settings cannot be used")?;
+    config.check()?;
+    Ok(Loaded { config, figment })
+}
+
+/// The search path of the process, for finding git.
+#[expect(clippy::disallowed_methods, reason = "this file is the one reader of the environment")]
+pub fn search_path() -> std::ffi::OsString {
+    std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned()).into()
+}
+
+impl Config {
+    fn check(&self) -> anyhow::Result<()> {
+        anyhow::ensure!(
+            self.listen.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()),
+            "listen must be HOST:PORT, as in 127.0.0.1:8080, and is {:?}",
+            self.listen
+        );
+        if let Some(url) = &self.external_url {
+            let known = url.starts_with("http://") || url.starts_with("https://");
+            anyhow::ensure!(
+                known,
+                "external_url must begin with http:// or https://, and is {url:?}"
+            );
+        }
+        if let Some(url) = &self.database_url {
+            let known = url.starts_with("postgres://") || url.starts_with("postgresql://");
+            anyhow::ensure!(
+                known,
+                "database_url must begin with postgres://; leave it out for SQLite"
+            );
+        }
+        Ok(())
+    }
+
+    pub fn external_url(&self) -> String {
+        self.external_url.clone().unwrap_or_else(|| format!("http://{}", self.listen))
+    }
+
+    /// The data folder, absolute: git is started in other folders.
+    pub fn data_folder(&self) -> anyhow::Result<PathBuf> {
+        std::path::absolute(&self.data)
+            .with_context(|| format!("the data folder {}", self.data.display()))
+    }
+
+    pub fn location(&self, data: &Path) -> Location {
+        match &self.database_url {
+            Some(url) => Location::Postgres(url.clone()),
+            None => Location::File(data.join("forgeway.sqlite3")),
+        }
+    }
+
+    pub fn settings(&self) -> anyhow::Result<Settings> {
+        let data = self.data_folder()?;
+        Ok(Settings {
+            database: self.location(&data),
+            data,
+            external_url: self.external_url(),
+            limits: Limits {
+                body: self.body_limit,
+                upload: self.upload_limit,
+                push: self.push_limit,
+                user_per_minute: self.rate_limit_user,
+                address_per_minute: self.rate_limit_address,
+            },
+        })
+    }
+}
+
+impl Loaded {
+    /// Every setting with its value, its source and its meaning. Secrets are not shown.
+    pub fn table(&self) -> String {
+        let values = serde_json::to_value(&self.config).unwrap_or_default();
+        let mut table = String::new();
+        for (name, text) in SETTINGS {
+            let value = match &values[name] {
+                serde_json::Value::Null => "-".to_owned(),
+                _ if SECRET.contains(&name) => "(set)".to_owned(),
+                serde_json::Value::String(text) => text.clone(),
+                value => value.to_string(),
+            };
+            let source = self.source(name);
+            table += &format!("{name:<20} {value:<28} {source:<28} {text}\n");
+        }
+        table
+    }
+
+    fn source(&self, name: &str) -> String {
+        let Some(metadata) = self.figment.find_metadata(name) else { return "default".to_owned() };
+        if metadata.name.contains("environment") {
+            return format!("FORGEWAY_{}", name.to_uppercase());
+        }
+        if let Some(figment::Source::File(path)) = &metadata.source {
+            return path.display().to_string();
+        }
+        let defaults = serde_json::to_value(Config::default()).unwrap_or_default();
+        let now = serde_json::to_value(&self.config).unwrap_or_default();
+        if defaults[name] == now[name] { "default" } else { "flag" }.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Config, SETTINGS};
+
+    #[test]
+    fn every_setting_is_documented() {
+        let values = serde_json::to_value(Config::default()).unwrap();
+        let mut names: Vec<&String> = values.as_object().unwrap().keys().collect();
+        names.sort();
+        let mut documented: Vec<&str> = SETTINGS.iter().map(|(name, _)| *name).collect();
+        documented.sort_unstable();
+        assert_eq!(names, documented);
+    }
+
+    #[test]
+    fn an_address_without_a_port_is_refused() {
+        let config = Config { listen: "localhost".to_owned(), ..Config::default() };
+        assert!(config.check().unwrap_err().to_string().starts_with("listen must be HOST:PORT"));
+    }
+}

@@ -1,0 +1,66 @@
+//! What happens when there is nobody yet: the administrator is made, with secrets that are shown once.
+
+use db::{Database, Tx, each_backend, error, schema::users};
+use diesel::prelude::*;
+use kernel::{Result, ids::UserId};
+use org::{
+    token::{self, Kind, Scope, Scopes, Secret, actions::NewToken},
+    user::{self, actions::NewUser, password},
+};
+
+/// The administrator's first secrets; `None` where the settings gave them and need not be shown.
+#[derive(Debug)]
+pub struct First {
+    pub password: Option<String>,
+    pub token: Option<Secret>,
+}
+
+/// Makes `root` when there is nobody. Returns what to show.
+pub async fn prepare(
+    db: &Database,
+    password: Option<&str>,
+    token: Option<&str>,
+) -> Result<Option<First>> {
+    if db.peek(has_users).await? {
+        return Ok(None);
+    }
+    let generated = Secret::generate("");
+    let clear = password.map_or_else(|| generated.reveal().to_owned(), str::to_owned);
+    let hash = tokio::task::spawn_blocking(move || password::hash(&clear))
+        .await
+        .map_err(kernel::Error::internal)??;
+    let secret = token.map_or_else(|| Secret::generate("glpat-"), Secret::given);
+    let kept = secret.clone();
+    let made = db.write(move |tx| make_root(tx, hash, &kept)).await?;
+    Ok(made.then(|| First {
+        password: password.is_none().then(|| generated.reveal().to_owned()),
+        token: token.is_none().then_some(secret),
+    }))
+}
+
+fn has_users(tx: &mut Tx<'_>) -> Result<bool> {
+    let query = users::table.select(users::id).order(users::id).limit(1);
+    let first: Option<UserId> =
+        each_backend!(tx, |conn| query.get_result(conn).optional().map_err(error("User")))?;
+    Ok(first.is_some())
+}
+
+/// False when another process was faster.
+fn make_root(tx: &mut Tx<'_>, password_hash: String, secret: &Secret) -> Result<bool> {
+    if has_users(tx)? {
+        return Ok(false);
+    }
+    let root = NewUser {
+        name: "Administrator".to_owned(),
+        email: "admin@example.com".to_owned(),
+        password_hash: Some(password_hash),
+        admin: true,
+        ..NewUser::named("root")
+    };
+    let root = user::actions::create(tx, &root)?;
+    let scopes = Scopes(vec![Scope::Api, Scope::Sudo, Scope::AdminMode]);
+    let name = "first start".to_owned();
+    let new = NewToken { user_id: root.id, kind: Kind::Personal, name, scopes, expires_at: None };
+    token::actions::create(tx, &new, secret)?;
+    Ok(true)
+}

@@ -1,0 +1,136 @@
+//! How many requests one person, or one address, may make in a minute.
+
+use std::{hash::Hash, net::IpAddr, num::NonZeroU32};
+
+use actix_web::{HttpResponse, http::header};
+use governor::{
+    Quota, RateLimiter,
+    clock::{Clock as _, DefaultClock},
+    middleware::StateInformationMiddleware,
+    state::keyed::DashMapStateStore,
+};
+use kernel::{Ts, ids::UserId};
+
+use crate::app::Limits;
+
+type Limiter<K> = RateLimiter<K, DashMapStateStore<K>, DefaultClock, StateInformationMiddleware>;
+
+/// Both limits; each may be off.
+pub struct Rates {
+    users: Option<Limiter<UserId>>,
+    addresses: Option<Limiter<IpAddr>>,
+}
+
+/// A request too many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    name: &'static str,
+    limit: u32,
+    wait_seconds: u64,
+}
+
+fn limiter<K: Hash + Eq + Clone>(per_minute: u32) -> Option<Limiter<K>> {
+    let quota = Quota::per_minute(NonZeroU32::new(per_minute)?);
+    Some(RateLimiter::dashmap(quota).with_middleware())
+}
+
+fn check<K: Hash + Eq + Clone>(
+    limiter: Option<&Limiter<K>>,
+    key: &K,
+    name: &'static str,
+) -> Result<(), Refusal> {
+    let Some(limiter) = limiter else { return Ok(()) };
+    match limiter.check_key(key) {
+        Ok(_) => Ok(()),
+        Err(until) => Err(Refusal {
+            name,
+            limit: until.quota().burst_size().get(),
+            wait_seconds: until.wait_time_from(DefaultClock::default().now()).as_secs().max(1),
+        }),
+    }
+}
+
+impl Rates {
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            users: limiter(limits.user_per_minute),
+            addresses: limiter(limits.address_per_minute),
+        }
+    }
+
+    pub fn check_user(&self, user: UserId) -> Result<(), Refusal> {
+        check(self.users.as_ref(), &user, "throttle_authenticated_api")
+    }
+
+    pub fn check_address(&self, address: Option<IpAddr>) -> Result<(), Refusal> {
+        address.map_or(Ok(()), |address| {
+            check(self.addresses.as_ref(), &address, "throttle_unauthenticated_api")
+        })
+    }
+
+    /// Forgets who has been quiet for long enough to have the whole quota again.
+    pub fn forget_the_quiet(&self) {
+        if let Some(users) = &self.users {
+            users.retain_recent();
+        }
+        if let Some(addresses) = &self.addresses {
+            addresses.retain_recent();
+        }
+    }
+}
+
+impl Refusal {
+    /// The plain answer of the outermost limiter, with the headers that clients pace themselves by.
+    pub fn response(&self, now: Ts) -> HttpResponse {
+        let reset = Ts::from_unix(now.unix() + i64::try_from(self.wait_seconds).unwrap_or(60));
+        let http_date = httpdate(reset);
+        HttpResponse::TooManyRequests()
+            .content_type("text/plain")
+            .insert_header(("RateLimit-Name", self.name))
+            .insert_header(("RateLimit-Limit", self.limit.to_string()))
+            .insert_header(("RateLimit-Observed", self.limit.saturating_add(1).to_string()))
+            .insert_header(("RateLimit-Remaining", "0"))
+            .insert_header(("RateLimit-Reset", reset.unix().to_string()))
+            .insert_header(("RateLimit-ResetTime", http_date))
+            .insert_header((header::RETRY_AFTER, self.wait_seconds.to_string()))
+            .body("Retry later\n")
+    }
+}
+
+fn httpdate(at: Ts) -> String {
+    let form = time::macros::format_description!(
+        "[weekday repr:short], [day] [month repr:short] [year] [hour]:[minute]:[second] GMT"
+    );
+    at.datetime().format(form).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::{Ts, ids::UserId};
+
+    use super::{Rates, httpdate};
+    use crate::app::Limits;
+
+    #[test]
+    fn one_person_too_fast_does_not_slow_another() {
+        let rates = Rates::new(Limits { user_per_minute: 2, ..Limits::default() });
+        assert!(rates.check_user(UserId(1)).is_ok());
+        assert!(rates.check_user(UserId(1)).is_ok());
+
+        let refusal = rates.check_user(UserId(1)).unwrap_err();
+
+        let response = refusal.response(Ts::from_unix(0));
+        assert_eq!(response.status(), 429);
+        assert_eq!(response.headers().get("RateLimit-Limit").unwrap(), "2");
+        assert!(rates.check_user(UserId(2)).is_ok());
+        assert!(
+            rates.check_address(Some("192.0.2.1".parse().unwrap())).is_ok(),
+            "no limit is set for addresses"
+        );
+    }
+
+    #[test]
+    fn a_moment_is_written_as_http_wants_it() {
+        assert_eq!(httpdate(Ts::from_unix(784_111_777)), "Sun, 06 Nov 1994 08:49:37 GMT");
+    }
+}

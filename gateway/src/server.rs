@@ -1,0 +1,151 @@
+//! From settings to a server that answers, and from a signal to a quiet end.
+
+use std::{
+    fs::{self, File, TryLockError},
+    path::Path,
+    sync::Arc,
+    time::Duration,
+};
+
+use actix_web::{App as Application, HttpServer};
+use anyhow::{Context, bail};
+use kernel::Clock;
+use repo::git::{Git, cli};
+use tracing_subscriber::EnvFilter;
+
+use crate::{
+    app::{App, State},
+    config::{Config, LogFormat},
+    first_run::{self, First},
+    metrics, serve,
+};
+
+/// How long requests that are being answered may take after the signal to stop.
+const DRAIN_SECONDS: u64 = 30;
+const UPKEEP: Duration = Duration::from_secs(60);
+
+/// Begins to log.
+pub fn begin_logging(config: &Config) -> anyhow::Result<()> {
+    let filter = EnvFilter::try_new(&config.log).context("the setting `log` cannot be read")?;
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match config.log_format {
+        LogFormat::Human => log.init(),
+        LogFormat::Json => log.json().init(),
+    }
+    Ok(())
+}
+
+/// An open data folder. Nobody else has it open for writing while this lives.
+pub struct Opened {
+    pub app: App,
+    _lock: File,
+}
+
+/// Opens everything that a server or an administrative command needs, and finishes what a crash interrupted.
+pub async fn open(config: &Config) -> anyhow::Result<Opened> {
+    let settings = config.settings()?;
+    make_folder(&settings.data)?;
+    let lock = lock(&settings.data)?;
+    let git = Git::find(cli::Settings::new(crate::config::search_path())).await?;
+    let app = State::open(&settings, Arc::new(Clock::system()), git)
+        .with_context(|| format!("the database {} cannot be opened", settings.database))?;
+    let finished =
+        repo::push::recover(&app.db, &app.git, &app.storage).await.context("the journal")?;
+    if finished > 0 {
+        tracing::warn!(pushes = finished, "finished what was interrupted");
+    }
+    Ok(Opened { app, _lock: lock })
+}
+
+fn make_folder(data: &Path) -> anyhow::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(data)
+        .with_context(|| format!("the data folder {} cannot be made", data.display()))
+}
+
+/// One process at a time: the lock goes with the process, however it ends.
+fn lock(data: &Path) -> anyhow::Result<File> {
+    let path = data.join("forgeway.lock");
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path)
+        .with_context(|| format!("{} cannot be opened", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            bail!(
+                "{} is in use by another forgeway process; stop it first, or give --data another folder",
+                data.display()
+            )
+        }
+        Err(TryLockError::Error(cause)) => Err(cause).context("the data folder cannot be locked"),
+    }
+}
+
+/// Serves until SIGTERM or SIGINT, then lets requests end.
+pub async fn run(config: Config) -> anyhow::Result<()> {
+    metrics::install();
+    let opened = open(&config).await?;
+    let app = opened.app.clone();
+    let first =
+        first_run::prepare(&app.db, config.root_password.as_deref(), config.root_token.as_deref())
+            .await?;
+    let serving = app.clone();
+    let workers = match config.workers {
+        0 => std::thread::available_parallelism().map_or(2, usize::from),
+        given => given,
+    };
+    let server =
+        HttpServer::new(move || Application::new().configure(serve::configure(serving.clone())))
+            .workers(workers)
+            .max_connections(config.max_connections / workers)
+            .client_request_timeout(Duration::from_secs(config.request_seconds))
+            .client_disconnect_timeout(Duration::from_secs(5))
+            .keep_alive(Duration::from_secs(75))
+            .shutdown_timeout(DRAIN_SECONDS)
+            .bind(&config.listen)
+            .with_context(|| format!("cannot listen on {}", config.listen))?;
+    greet(&app, first.as_ref());
+    let upkeep = tokio::spawn(keep_up(app.clone()));
+    app.set_ready(true);
+    let served = server.run().await;
+    app.set_ready(false);
+    upkeep.abort();
+    tracing::info!("stopped");
+    served.context("the server failed")
+}
+
+async fn keep_up(app: App) {
+    let mut tick = tokio::time::interval(UPKEEP);
+    loop {
+        tick.tick().await;
+        app.rates.forget_the_quiet();
+        metrics::upkeep();
+    }
+}
+
+#[expect(
+    clippy::print_stdout,
+    reason = "what a person needs at the first start goes to the terminal, not to the log"
+)]
+fn greet(app: &App, first: Option<&First>) {
+    let url = app.urls.base();
+    println!("Forgeway serves on {url}");
+    let Some(first) = first else { return };
+    println!(
+        "\nThis is the first start. The administrator is root; the secrets below are shown only now."
+    );
+    if let Some(password) = &first.password {
+        println!("  password: {password}");
+    }
+    let shown = first.token.as_ref().map_or("$FORGEWAY_ROOT_TOKEN", |token| token.reveal());
+    println!("  token:    {shown}");
+    let (scheme, host) = url.split_once("://").unwrap_or(("http", url));
+    println!("\nPush a repository; the project is made when it is not there:");
+    println!("  git push {scheme}://root:{shown}@{host}/root/my-project.git HEAD:main\n");
+}

@@ -8,6 +8,7 @@ mod archive;
 mod blame;
 mod care;
 mod change;
+mod change_model;
 mod cli;
 mod merge;
 mod refs;

@@ -13,8 +13,9 @@ use super::cli::Git;
 use super::refs::blocking;
 use super::{GitError, Oid, RepoPath};
 
-/// Up to so many objects are written one by one. Beyond, one pack costs fewer syncs than the files would.
-const FEW: usize = 12;
+/// Up to so many objects are written one by one, at two syncs each; beyond, they become one pack at three syncs and
+/// a process. Packs are not worth it for less: every read looks into each of them until the next repack.
+const FEW: usize = 16;
 
 struct NewObject {
     id: Oid,

@@ -53,8 +53,9 @@ pub struct Prepared {
     child: Running,
     stdin: ChildStdin,
     answers: Lines<BufReader<ChildStdout>>,
+    git: Git,
     repo: RepoPath,
-    folders: BTreeSet<PathBuf>,
+    moves: Vec<RefMove>,
 }
 
 /// Locks the refs and compares each with what its writer saw: all or nothing.
@@ -70,10 +71,10 @@ pub async fn prepare(git: &Git, repo: &RepoPath, moves: &[RefMove]) -> Result<Pr
         return Err(GitError::Corrupt("git update-ref has no pipes".to_owned()));
     };
     let answers = BufReader::new(stdout).lines();
-    let folders = folders_of(repo, moves);
-    let mut prepared = Prepared { child, stdin, answers, repo: repo.clone(), folders };
+    let (git, repo, moves) = (git.clone(), repo.clone(), moves.to_vec());
+    let mut prepared = Prepared { child, stdin, answers, git, repo, moves };
     let mut script = b"start\0".to_vec();
-    for step in moves {
+    for step in &prepared.moves {
         write_step(&mut script, step);
     }
     script.extend_from_slice(b"prepare\0");
@@ -83,8 +84,7 @@ pub async fn prepare(git: &Git, repo: &RepoPath, moves: &[RefMove]) -> Result<Pr
     {
         return Ok(prepared);
     }
-    let complaint = prepared.end().await;
-    Err(why(git, repo, moves, complaint).await?)
+    Err(prepared.refusal().await?)
 }
 
 /// Moves refs whose journal needs no database, or was written before.
@@ -106,18 +106,22 @@ fn write_step(script: &mut Vec<u8>, step: &RefMove) {
 }
 
 impl Prepared {
-    /// Lets the refs move. The decision was made before: an error here is to be repaired from the journal.
+    /// Lets the refs move. The decision was made before, so a child that was lost meanwhile is replaced.
     pub async fn commit(mut self) -> Result<(), GitError> {
-        if !(self.say(b"commit\0").await? && self.hears("commit: ok").await?) {
-            return Err(GitError::Corrupt(format!(
-                "git update-ref did not commit: {}",
-                self.end().await
-            )));
+        let committed = match self.say(b"commit\0").await {
+            Ok(true) => self.hears("commit: ok").await,
+            said => said,
+        };
+        let Self { child, stdin, git, repo, moves, .. } = self;
+        drop(stdin);
+        if matches!(committed, Ok(true)) {
+            let mut child = child;
+            child.finish().await?;
+            return sync(&repo, &moves).await;
         }
-        drop(self.stdin);
-        self.child.finish().await?;
-        let (folders, top) = (self.folders, self.repo);
-        blocking(move || sync_folders(&folders, top.as_path())).await
+        tracing::warn!(?committed, "git was lost between prepare and commit");
+        drop(child);
+        redo(&git, &repo, &moves).await
     }
 
     /// Gives the refs back and waits until the locks are gone.
@@ -144,13 +148,32 @@ impl Prepared {
         }
     }
 
-    /// Ends a refused transaction and tells what git said.
-    async fn end(mut self) -> String {
-        drop(self.stdin);
+    /// Ends a refused transaction and tells why it was refused.
+    async fn refusal(self) -> Result<GitError, GitError> {
+        let Self { mut child, stdin, git, repo, moves, .. } = self;
+        drop(stdin);
         // The complaint matters, not the status.
-        let _ = self.child.wait().await;
-        self.child.complaint().await
+        let _ = child.wait().await;
+        let complaint = child.complaint().await;
+        // Its place is free again before the question why takes another.
+        drop(child);
+        why(&git, &repo, &moves, complaint).await
     }
+}
+
+/// Carries out moves that were decided, however many of them git had made before it was interrupted.
+///
+/// # Errors
+/// [`GitError::Stale`] when a ref is neither where its writer found it nor where it was to go.
+pub async fn redo(git: &Git, repo: &RepoPath, moves: &[RefMove]) -> Result<(), GitError> {
+    let now = read(git, repo, moves.iter().map(|step| &step.name)).await?;
+    let ahead: Vec<RefMove> =
+        moves.iter().filter(|step| now.get(&step.name).copied() != step.new).cloned().collect();
+    if ahead.is_empty() {
+        return sync(repo, moves).await;
+    }
+    // Boxed because the commit inside may end up here again.
+    Box::pin(move_now(git, repo, &ahead)).await
 }
 
 /// Says what a refused transaction ran into, from the refs themselves rather than from git's wording.
@@ -233,6 +256,11 @@ fn write_head(folder: &Path, branch: &RefName) -> Result<(), GitError> {
     Ok(())
 }
 
+async fn sync(repo: &RepoPath, moves: &[RefMove]) -> Result<(), GitError> {
+    let folders = folders_of(repo, moves);
+    blocking(move || sync_folders(&folders)).await
+}
+
 /// The folders in which names change: git syncs the files it renames into place, but not these.
 fn folders_of(repo: &RepoPath, moves: &[RefMove]) -> BTreeSet<PathBuf> {
     let top = repo.as_path();
@@ -248,11 +276,7 @@ fn folders_of(repo: &RepoPath, moves: &[RefMove]) -> BTreeSet<PathBuf> {
     folders
 }
 
-fn sync_folders(folders: &BTreeSet<PathBuf>, top: &Path) -> Result<(), GitError> {
-    debug_assert!(
-        folders.iter().all(|folder| folder.starts_with(top)),
-        "refs lie in the repository"
-    );
+fn sync_folders(folders: &BTreeSet<PathBuf>) -> Result<(), GitError> {
     for folder in folders {
         match File::open(folder) {
             Ok(open) => open.sync_all()?,

@@ -2,7 +2,7 @@
 
 use forgeway_repo::git::change::{ActionKind, FileAction};
 use forgeway_repo::git::refs::{
-    Expect, RefMove, clear_stale_locks, move_now, prepare, read, set_head,
+    Expect, RefMove, clear_stale_locks, move_now, prepare, read, redo, set_head,
 };
 use forgeway_repo::git::{GitError, Oid, RefName};
 
@@ -188,4 +188,52 @@ async fn only_old_locks_are_taken_away() {
 
     assert_eq!(cleared.len(), 2);
     assert!(locks(&scratch).is_empty());
+}
+
+#[cfg(target_os = "linux")]
+/// Tells the git child that works in the repository to end, and waits until it has.
+async fn lose_the_child(scratch: &Scratch) {
+    let folder = scratch.repo.as_path().canonicalize().unwrap();
+    let here = |entry: &std::fs::DirEntry| {
+        std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == folder)
+    };
+    let entries = std::fs::read_dir("/proc").unwrap().map(Result::unwrap);
+    let child = entries.filter(here).find_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let child = child.and_then(rustix::process::Pid::from_raw).unwrap();
+    rustix::process::kill_process(child, rustix::process::Signal::TERM).unwrap();
+    while !locks(scratch).is_empty() {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_child_lost_before_the_commit_is_replaced() {
+    let (scratch, id) = with_one_commit().await;
+    let moves = [branch("x", Expect::Absent, Some(id)), branch("y", Expect::Absent, Some(id))];
+    let prepared = prepare(&scratch.git, &scratch.repo, &moves).await.unwrap();
+    lose_the_child(&scratch).await;
+    assert_eq!(scratch.ask(&["for-each-ref", "refs/heads/x"]), "");
+
+    prepared.commit().await.unwrap();
+
+    assert_eq!((scratch.tip("x"), scratch.tip("y")), (id, id));
+    assert!(locks(&scratch).is_empty());
+}
+
+#[tokio::test]
+async fn what_was_decided_is_done_again_from_wherever_it_stopped() {
+    let (scratch, id) = with_one_commit().await;
+    let other = Oid::new([7; 20]);
+    let moves = [branch("x", Expect::Absent, Some(id)), branch("y", Expect::Absent, Some(id))];
+    move_now(&scratch.git, &scratch.repo, &moves[..1]).await.unwrap();
+
+    redo(&scratch.git, &scratch.repo, &moves).await.unwrap();
+    redo(&scratch.git, &scratch.repo, &moves).await.unwrap();
+    let astray =
+        redo(&scratch.git, &scratch.repo, &[branch("x", Expect::Exactly(other), Some(other))])
+            .await;
+
+    assert_eq!((scratch.tip("x"), scratch.tip("y")), (id, id));
+    assert!(matches!(astray, Err(GitError::Stale { actual: Some(actual) }) if actual == id));
 }

@@ -319,6 +319,10 @@ pub trait Ability: 'static {
     /// Whether a caller without a credential is heard at all.
     const OPEN: bool;
     fn allows(who: &Standing) -> bool;
+    /// What somebody is told who may not.
+    fn refusal(_who: &Standing) -> Error {
+        Error::Forbidden
+    }
 }
 
 /// Proof that `A` was checked for this actor in this scope. Only [`Grant::check`] makes one.
@@ -334,7 +338,7 @@ impl<A: Ability> Grant<A> {
             return Err(Error::NotFound(A::Scope::NAME));
         }
         if !A::allows(who) {
-            return Err(Error::Forbidden);
+            return Err(A::refusal(who));
         }
         Ok(Self { scope, who: *who })
     }
@@ -375,12 +379,12 @@ impl<A: Ability<Scope = Group>> Grant<A> {
     }
 }
 
-/// The policy of a domain: one ability a line.
+/// The policy of a domain: one ability a line. `=> function` says what those are told who may not.
 #[macro_export]
 macro_rules! abilities {
     (in $scope:ident, open; $($rows:tt)*) => { $crate::abilities!(@ $scope true; $($rows)*); };
     (in $scope:ident, signed in; $($rows:tt)*) => { $crate::abilities!(@ $scope false; $($rows)*); };
-    (@ $scope:ident $open:literal; $($(#[$meta:meta])* $name:ident if |$who:ident| $rule:expr),* $(,)?) => { $(
+    (@ $scope:ident $open:literal; $($(#[$meta:meta])* $name:ident if |$who:ident| $rule:expr $(=> $refusal:path)?),* $(,)?) => { $(
         $(#[$meta])*
         #[derive(Clone, Copy, Debug)]
         pub struct $name;
@@ -389,6 +393,7 @@ macro_rules! abilities {
             const NAME: &'static str = stringify!($name);
             const OPEN: bool = $open;
             fn allows($who: &$crate::access::Standing) -> bool { $rule }
+            $(fn refusal(who: &$crate::access::Standing) -> $crate::Error { $refusal(who) })?
         }
     )* };
 }

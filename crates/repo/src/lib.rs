@@ -2,6 +2,7 @@
 
 pub mod event;
 pub mod git;
+pub mod policy;
 pub mod protection;
 pub mod push;
 

@@ -1,0 +1,99 @@
+//! Who may do what with repositories.
+
+use kernel::{
+    AccessLevel::{Developer, Guest, Maintainer, Reporter},
+    Error, Feature, Standing,
+    access::FeatureAccess,
+};
+
+/// What those read who may not push to a branch.
+pub const NOT_YOUR_BRANCH: &str = "You are not allowed to push into this branch";
+
+kernel::abilities! { in Project, open;
+    /// Read commits, branches, tags, trees, comparisons and archives; clone.
+    ReadCode if |who| who.reads(Feature::Repository, Reporter) => no_repository,
+    /// Read the content of files.
+    ReadFiles if |who| who.reads(Feature::Repository, Reporter),
+}
+
+kernel::abilities! { in Project, signed in;
+    /// Push, make and delete branches and tags. Protected ones have rules of their own.
+    PushCode if |who| pushes(who),
+    /// As [`PushCode`], for calls that name their branch.
+    PushToBranch if |who| pushes(who) => not_your_branch,
+    /// Say something about a commit.
+    CommentOnCommit if |who| {
+        who.reads(Feature::Repository, Reporter) && !who.archived
+    } => no_repository,
+    /// Say which branches and tags are protected, and from whom.
+    ProtectRefs if |who| who.writes(Maintainer),
+}
+
+fn pushes(who: &Standing) -> bool {
+    who.reads(Feature::Repository, Reporter) && who.writes(Developer)
+}
+
+/// Where the repository is switched off for the caller, there is none.
+fn no_repository(who: &Standing) -> Error {
+    let off = match who.features.repository {
+        FeatureAccess::Disabled => true,
+        FeatureAccess::Private => !who.is(Guest),
+        FeatureAccess::Enabled | FeatureAccess::Public => false,
+    };
+    if off { Error::NotFound("Repository") } else { Error::Forbidden }
+}
+
+fn not_your_branch(who: &Standing) -> Error {
+    if who.reads(Feature::Repository, Reporter) {
+        return Error::Refused(NOT_YOUR_BRANCH.to_owned());
+    }
+    no_repository(who)
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::{
+        Ability as _, AccessLevel, Actor, Error, Standing, Visibility, access::FeatureAccess,
+        ids::UserId,
+    };
+
+    use super::{PushToBranch, ReadCode, ReadFiles};
+
+    fn standing(level: AccessLevel, visibility: Visibility, access: FeatureAccess) -> Standing {
+        let actor = Actor { id: Some(UserId(1)), ..Actor::ANONYMOUS };
+        let mut who = Standing::in_scope(actor, level, visibility);
+        who.features.repository = access;
+        who
+    }
+
+    #[test]
+    fn guests_read_code_where_everybody_does() {
+        use AccessLevel::{Guest, NoAccess, Reporter};
+        use FeatureAccess::{Disabled, Enabled, Private};
+        for (level, visibility, access, reads) in [
+            (NoAccess, Visibility::Public, Enabled, true),
+            (NoAccess, Visibility::Public, Private, false),
+            (Guest, Visibility::Public, Private, true),
+            (Guest, Visibility::Private, Enabled, false),
+            (Reporter, Visibility::Private, Enabled, true),
+            (Reporter, Visibility::Private, Private, true),
+            (Reporter, Visibility::Public, Disabled, false),
+        ] {
+            let who = standing(level, visibility, access);
+            assert_eq!(ReadCode::allows(&who), reads, "{level:?} {visibility} {access}");
+            assert_eq!(ReadFiles::allows(&who), reads, "{level:?} {visibility} {access}");
+        }
+    }
+
+    #[test]
+    fn a_repository_that_is_off_is_not_there() {
+        let hidden = standing(AccessLevel::NoAccess, Visibility::Public, FeatureAccess::Private);
+        assert!(matches!(ReadCode::refusal(&hidden), Error::NotFound("Repository")));
+        assert!(matches!(ReadFiles::refusal(&hidden), Error::Forbidden));
+        assert!(matches!(PushToBranch::refusal(&hidden), Error::NotFound("Repository")));
+        let guest = standing(AccessLevel::Guest, Visibility::Private, FeatureAccess::Enabled);
+        assert!(matches!(ReadCode::refusal(&guest), Error::Forbidden));
+        let reader = standing(AccessLevel::Reporter, Visibility::Public, FeatureAccess::Enabled);
+        assert!(matches!(PushToBranch::refusal(&reader), Error::Refused(_)));
+    }
+}

@@ -7,3 +7,5 @@ pub mod protection;
 pub mod push;
 
 pub use event::Event;
+#[cfg(feature = "testing")]
+pub mod testing;

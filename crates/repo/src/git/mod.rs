@@ -11,6 +11,7 @@ pub mod fork;
 pub mod maintenance;
 pub mod merge;
 pub mod objects;
+pub mod reader;
 pub mod refs;
 pub mod storage;
 pub mod tag;
@@ -21,6 +22,10 @@ pub mod types;
 pub use cli::Git;
 pub use deadline::Deadline;
 pub use error::{GitError, Result};
+pub use reader::{
+    BlobInfo, Contributor, DiffLimits, LogQuery, Order, Range, Reader, RefInfo, Repositories,
+    SignedObject, TagInfo, Tips, TreePage,
+};
 pub use storage::{RepoPath, Storage};
 pub use types::{
     ChangeKind, CommitInfo, EntryInfo, EntryKind, FileDiff, FileMode, LineStats, Oid, RefKind,

@@ -11,5 +11,6 @@ mod change;
 mod change_model;
 mod cli;
 mod merge;
+mod reader;
 mod refs;
 mod scratch;

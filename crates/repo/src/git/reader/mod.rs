@@ -1,0 +1,144 @@
+//! Reading a repository in process. Every method blocks; the gateway calls them on blocking threads.
+
+mod ancestry;
+mod blob;
+mod commits;
+mod contributors;
+pub mod diff;
+mod files;
+mod graph;
+mod languages;
+mod log;
+mod path_filter;
+mod refs;
+mod resolve;
+mod signature;
+mod tree;
+mod walk;
+
+use std::sync::Arc;
+
+use gix::{ObjectId, objs::Kind};
+
+pub use blob::BlobInfo;
+pub use contributors::Contributor;
+pub use diff::DiffLimits;
+pub use languages::language_of;
+pub use log::{LogQuery, Order, Tips};
+pub use refs::{RefInfo, TagInfo};
+pub use resolve::Range;
+pub use signature::SignedObject;
+pub use tree::TreePage;
+
+use super::{GitError, Oid, RepoPath, Result};
+
+/// How many repositories stay open, for their mapped packs.
+const OPEN_REPOSITORIES: u64 = 1024;
+const OBJECT_CACHE_BYTES: usize = 32 << 20;
+/// No object beyond this is taken into memory; blobs above a far lower limit are streamed.
+const LARGEST_OBJECT: &str = "gitoxide.objects.allocLimit=256m";
+
+/// The open repositories of one process. Cheap to clone.
+#[derive(Clone)]
+pub struct Repositories {
+    open: moka::sync::Cache<RepoPath, Arc<gix::ThreadSafeRepository>>,
+}
+
+impl Default for Repositories {
+    fn default() -> Self {
+        Self { open: moka::sync::Cache::new(OPEN_REPOSITORIES) }
+    }
+}
+
+impl Repositories {
+    pub fn open(&self, path: &RepoPath) -> Result<Reader> {
+        let shared = match self.open.get(path) {
+            Some(shared) => shared,
+            None => {
+                let shared = Arc::new(open(path)?);
+                self.open.insert(path.clone(), Arc::clone(&shared));
+                shared
+            }
+        };
+        let mut repo = shared.to_thread_local();
+        repo.object_cache_size_if_unset(OBJECT_CACHE_BYTES);
+        Ok(Reader { repo, path: path.clone() })
+    }
+
+    /// Closes a repository that was deleted, or whose configuration changed.
+    pub fn forget(&self, path: &RepoPath) {
+        self.open.invalidate(path);
+    }
+}
+
+fn open(path: &RepoPath) -> Result<gix::ThreadSafeRepository> {
+    if !path.as_path().join("HEAD").is_file() {
+        return Err(GitError::NotFound);
+    }
+    let options =
+        gix::open::Options::isolated().config_overrides([LARGEST_OBJECT]).open_path_as_is(true);
+    Ok(gix::ThreadSafeRepository::open_opts(path.as_path(), options)?)
+}
+
+/// One repository, for the length of one request.
+pub struct Reader {
+    repo: gix::Repository,
+    path: RepoPath,
+}
+
+impl Reader {
+    pub fn path(&self) -> &RepoPath {
+        &self.path
+    }
+
+    /// Whether an object is there, of whatever kind.
+    pub fn has(&self, id: Oid) -> bool {
+        self.repo.has_object(id.gix())
+    }
+
+    fn object(&self, id: ObjectId) -> Result<gix::Object<'_>> {
+        self.repo.try_find_object(id)?.ok_or(GitError::NotFound)
+    }
+
+    /// The object's kind and inflated size, without inflating it.
+    fn header(&self, id: ObjectId) -> Result<(Kind, u64)> {
+        let header = self.repo.try_find_header(id)?.ok_or(GitError::NotFound)?;
+        Ok((header.kind(), header.size()))
+    }
+
+    /// Follows annotated tags to a commit.
+    fn peel_to_commit(&self, id: ObjectId) -> Result<ObjectId> {
+        let (mut id, mut kind) = (id, self.header(id)?.0);
+        while kind == Kind::Tag {
+            id = self.object(id)?.try_to_tag_ref()?.target();
+            kind = self.header(id)?.0;
+        }
+        if kind == Kind::Commit { Ok(id) } else { Err(GitError::NotFound) }
+    }
+
+    /// The tree of a commit or tag, or the tree itself.
+    fn tree_of(&self, id: ObjectId) -> Result<ObjectId> {
+        if self.header(id)?.0 == Kind::Tree {
+            return Ok(id);
+        }
+        let commit = self.object(self.peel_to_commit(id)?)?;
+        Ok(commit.try_to_commit_ref()?.tree())
+    }
+
+    /// How many bytes the repository takes on disk.
+    pub fn disk_size(&self) -> Result<u64> {
+        files::size_of(self.path.as_path())
+    }
+}
+
+impl std::fmt::Debug for Reader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Reader").field(&self.path).finish()
+    }
+}
+
+impl From<gix::Error> for GitError {
+    fn from(error: gix::Error) -> Self {
+        Self::corrupt(error)
+    }
+}

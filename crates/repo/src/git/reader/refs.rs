@@ -1,0 +1,122 @@
+//! Branches, tags and HEAD.
+
+use bstr::ByteSlice as _;
+use gix::{objs::Kind, refs::TargetRef};
+
+use super::{Reader, commits};
+use crate::git::{GitError, Oid, RefName, Result, Signature};
+
+/// One ref and where it leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefInfo {
+    pub name: RefName,
+    /// What the ref itself names; a tag object for an annotated tag.
+    pub target: Oid,
+    /// The commit at the end; `None` for a tag of a tree or a blob.
+    pub commit: Option<Oid>,
+}
+
+/// One tag, with its annotation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TagInfo {
+    pub name: RefName,
+    pub target: Oid,
+    pub commit: Option<Oid>,
+    /// The annotation without its signature; `None` for a lightweight tag.
+    pub message: Option<String>,
+    pub tagger: Option<Signature>,
+    pub signed: bool,
+}
+
+impl Reader {
+    /// The branch that HEAD names, whether or not it exists yet.
+    pub fn head_branch(&self) -> Result<Option<RefName>> {
+        Ok(self.repo.head_name()?.map(|name| RefName::stored(name.as_bstr())))
+    }
+
+    /// Whether there is no branch at all.
+    pub fn is_empty(&self) -> Result<bool> {
+        Ok(self.repo.references()?.local_branches()?.next().is_none())
+    }
+
+    /// All branches by name.
+    pub fn branches(&self) -> Result<Vec<RefInfo>> {
+        self.refs_below("refs/heads/")
+    }
+
+    /// All tags by name, without their annotations.
+    pub fn tag_refs(&self) -> Result<Vec<RefInfo>> {
+        self.refs_below("refs/tags/")
+    }
+
+    /// All refs by name, hidden ones included.
+    pub fn all_refs(&self) -> Result<Vec<RefInfo>> {
+        self.refs_below("refs/")
+    }
+
+    /// All tags by name.
+    pub fn tags(&self) -> Result<Vec<TagInfo>> {
+        self.tag_refs()?.into_iter().map(|tag| self.annotation(tag)).collect()
+    }
+
+    pub fn tag(&self, name: &RefName) -> Result<TagInfo> {
+        self.annotation(self.reference(name)?)
+    }
+
+    pub fn reference(&self, name: &RefName) -> Result<RefInfo> {
+        self.find_reference(name)?.ok_or(GitError::NotFound)
+    }
+
+    pub fn find_reference(&self, name: &RefName) -> Result<Option<RefInfo>> {
+        let found = self.repo.try_find_reference(name.as_bstr())?;
+        // gix also tries `refs/heads/<name>` and the like; only the exact name counts here.
+        let Some(found) = found.filter(|found| found.name().as_bstr() == name.as_bstr()) else {
+            return Ok(None);
+        };
+        self.follow(found)
+    }
+
+    /// `None` when the ref is symbolic and leads nowhere.
+    fn follow(&self, mut found: gix::Reference<'_>) -> Result<Option<RefInfo>> {
+        let name = RefName::stored(found.name().as_bstr());
+        let target = match found.target() {
+            TargetRef::Object(id) => id.to_owned(),
+            TargetRef::Symbolic(_) => match found.follow_to_object() {
+                Ok(id) => id.detach(),
+                Err(_) => return Ok(None),
+            },
+        };
+        let commit = match self.peel_to_commit(target) {
+            Ok(id) => Some(Oid::of(&id)),
+            Err(GitError::NotFound) => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Some(RefInfo { name, target: Oid::of(&target), commit }))
+    }
+
+    fn refs_below(&self, folder: &str) -> Result<Vec<RefInfo>> {
+        let mut refs = Vec::new();
+        let platform = self.repo.references()?;
+        for found in platform.prefixed(folder.as_bytes())? {
+            refs.extend(self.follow(found?)?);
+        }
+        refs.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(refs)
+    }
+
+    fn annotation(&self, tag: RefInfo) -> Result<TagInfo> {
+        let RefInfo { name, target, commit } = tag;
+        let plain = TagInfo { name, target, commit, message: None, tagger: None, signed: false };
+        if self.header(target.gix())?.0 != Kind::Tag {
+            return Ok(plain);
+        }
+        let object = self.object(target.gix())?;
+        let annotated = object.try_to_tag_ref()?;
+        Ok(TagInfo {
+            message: Some(annotated.message.to_str_lossy().trim_end_matches('\n').to_owned()),
+            tagger: annotated.tagger.map(|tagger| commits::signature(tagger, None)),
+            signed: annotated.signature.is_some(),
+            ..plain
+        })
+    }
+}

@@ -1,0 +1,127 @@
+//! Trees and what is in them.
+
+use bstr::ByteSlice as _;
+use gix::{ObjectId, objs::TreeRefIter};
+
+use super::Reader;
+use crate::git::{EntryInfo, EntryKind, FileMode, GitError, Oid, Result, TreePath};
+
+/// Which part of a listing is wanted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TreePage {
+    pub skip: usize,
+    /// `None` takes all.
+    pub take: Option<usize>,
+}
+
+impl Reader {
+    /// The entry at a path of a commit or tree. The root itself is a tree without a name.
+    pub fn entry(&self, at: Oid, path: &TreePath) -> Result<EntryInfo> {
+        self.find_entry(at, path)?.ok_or(GitError::NotFound)
+    }
+
+    pub fn find_entry(&self, at: Oid, path: &TreePath) -> Result<Option<EntryInfo>> {
+        let mut id = self.tree_of(at.gix())?;
+        let mut mode = FileMode::Tree;
+        for part in path.parts() {
+            if mode != FileMode::Tree {
+                return Ok(None);
+            }
+            let tree = self.object(id)?;
+            let entries = TreeRefIter::from_bytes(&tree.data, id.kind());
+            let Some(entry) = entries.filter_map(Result::ok).find(|entry| entry.filename == part)
+            else {
+                return Ok(None);
+            };
+            (id, mode) = (entry.oid.to_owned(), FileMode::of(entry.mode));
+        }
+        Ok(Some(EntryInfo { id: Oid::of(&id), path: path.clone(), mode }))
+    }
+
+    /// What lies in the folder `path`. With `deep`, everything below it in git's order, folders before their content;
+    /// otherwise folders, then files, then submodules, each by name.
+    pub fn list(
+        &self,
+        at: Oid,
+        path: &TreePath,
+        deep: bool,
+        page: TreePage,
+    ) -> Result<Vec<EntryInfo>> {
+        let folder = self.entry(at, path)?;
+        if folder.kind() != EntryKind::Tree {
+            return Err(GitError::NotFound);
+        }
+        let end = page.take.map(|take| page.skip.saturating_add(take));
+        let mut entries = Vec::new();
+        if deep {
+            self.list_deep(folder.id.gix(), path, end, &mut entries)?;
+        } else {
+            entries = self.children(folder.id.gix(), path)?;
+            entries.sort_by(|one, other| {
+                one.kind().cmp(&other.kind()).then_with(|| one.path.cmp(&other.path))
+            });
+        }
+        entries.truncate(end.unwrap_or(usize::MAX));
+        Ok(entries.split_off(page.skip.min(entries.len())))
+    }
+
+    fn list_deep(
+        &self,
+        tree: ObjectId,
+        path: &TreePath,
+        end: Option<usize>,
+        into: &mut Vec<EntryInfo>,
+    ) -> Result<()> {
+        for entry in self.children(tree, path)? {
+            if end.is_some_and(|end| into.len() >= end) {
+                return Ok(());
+            }
+            let folder = (entry.mode == FileMode::Tree).then(|| (entry.id, entry.path.clone()));
+            into.push(entry);
+            if let Some((id, path)) = folder {
+                self.list_deep(id.gix(), &path, end, into)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The entries of one tree, in git's order.
+    pub(super) fn children(&self, tree: ObjectId, path: &TreePath) -> Result<Vec<EntryInfo>> {
+        let object = self.object(tree)?;
+        let mut children = Vec::new();
+        for entry in TreeRefIter::from_bytes(&object.data, tree.kind()) {
+            let entry = entry?;
+            children.push(EntryInfo {
+                id: Oid::of(entry.oid),
+                path: path.join(entry.filename),
+                mode: FileMode::of(entry.mode),
+            });
+        }
+        Ok(children)
+    }
+
+    /// The file of the root that introduces the project to its readers.
+    pub fn readme(&self, at: Oid) -> Result<Option<EntryInfo>> {
+        self.first_in_root(at, &["readme"])
+    }
+
+    pub fn license(&self, at: Oid) -> Result<Option<EntryInfo>> {
+        self.first_in_root(at, &["license", "licence", "copying", "unlicense"])
+    }
+
+    /// The first file whose name, without its ending, is one of `names`; those with a Markdown ending go first.
+    fn first_in_root(&self, at: Oid, names: &[&str]) -> Result<Option<EntryInfo>> {
+        let mut found = self.children(self.tree_of(at.gix())?, &TreePath::ROOT)?;
+        found.retain(|entry| {
+            let name = entry.path.name().to_str_lossy().to_lowercase();
+            let stem = name.split_once('.').map_or(name.as_str(), |(stem, _)| stem);
+            entry.kind() == EntryKind::Blob && names.contains(&stem)
+        });
+        let is_markdown = |entry: &EntryInfo| {
+            let name = entry.path.name().to_ascii_lowercase();
+            name.ends_with(b".md") || name.ends_with(b".markdown")
+        };
+        found.sort_by_key(|entry| !is_markdown(entry));
+        Ok(found.into_iter().next())
+    }
+}

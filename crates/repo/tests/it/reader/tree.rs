@@ -1,0 +1,143 @@
+//! Trees, entries and blobs.
+
+use bstr::{BString, ByteSlice as _};
+use forgeway_repo::{
+    git::{Deadline, EntryInfo, EntryKind, GitError, TreePage, TreePath},
+    testing::Fixture,
+};
+
+use super::{text, told};
+
+/// As `git ls-tree -z` prints an entry.
+fn row(entry: &EntryInfo) -> BString {
+    let head = format!("{} {} {}\t", entry.mode.as_str(), entry.kind().as_str(), entry.id);
+    [head.as_bytes(), entry.path.as_bstr()].concat().into()
+}
+
+fn rows(fixture: &Fixture, arguments: &[&str]) -> Vec<BString> {
+    let output = fixture.git(&[&["ls-tree", "-z"], arguments].concat());
+    output.split_str("\0").filter(|row| !row.is_empty()).map(BString::from).collect()
+}
+
+#[test]
+fn deep_listings_are_those_of_git() {
+    for fixture in told() {
+        let reader = fixture.reader();
+        for name in ["main", "main~2", "v0.1", "orphan"] {
+            let expected = rows(&fixture, &["-r", "-t", name]);
+            let found =
+                reader.list(fixture.id(name), &TreePath::ROOT, true, TreePage::default()).unwrap();
+            assert_eq!(found.iter().map(row).collect::<Vec<_>>(), expected);
+        }
+        let docs = TreePath::new("docs").unwrap();
+        let found = reader.list(fixture.id("main"), &docs, true, TreePage::default()).unwrap();
+        assert_eq!(
+            found.iter().map(row).collect::<Vec<_>>(),
+            rows(&fixture, &["-r", "main", "docs/"])
+        );
+    }
+}
+
+#[test]
+fn a_flat_listing_has_folders_first_and_submodules_last() {
+    let fixture = Fixture::new();
+    let reader = fixture.reader();
+
+    let found =
+        reader.list(fixture.id("main"), &TreePath::ROOT, false, TreePage::default()).unwrap();
+
+    let mut expected = rows(&fixture, &["main"]);
+    expected.sort();
+    let mut sorted: Vec<_> = found.iter().map(row).collect();
+    sorted.sort();
+    assert_eq!(sorted, expected);
+    let kinds: Vec<_> = found.iter().map(EntryInfo::kind).collect();
+    assert!(kinds.is_sorted());
+    assert_eq!((kinds[0], kinds.last().copied()), (EntryKind::Tree, Some(EntryKind::Commit)));
+    assert!(
+        found
+            .chunk_by(|one, other| one.kind() == other.kind())
+            .all(|group| group.is_sorted_by_key(|entry| entry.path.clone()))
+    );
+}
+
+#[test]
+fn listings_come_in_pages() {
+    let fixture = Fixture::new();
+    let reader = fixture.reader();
+    let main = fixture.id("main");
+    for deep in [false, true] {
+        let all = reader.list(main, &TreePath::ROOT, deep, TreePage::default()).unwrap();
+        let pages = (0..=all.len() / 3).flat_map(|page| {
+            let page = TreePage { skip: page * 3, take: Some(3) };
+            reader.list(main, &TreePath::ROOT, deep, page).unwrap()
+        });
+        assert_eq!(pages.collect::<Vec<_>>(), all);
+    }
+}
+
+#[test]
+fn entries_are_found_by_path() {
+    for fixture in told() {
+        let reader = fixture.reader();
+        let main = fixture.id("main");
+        for entry in reader.list(main, &TreePath::ROOT, true, TreePage::default()).unwrap() {
+            assert_eq!(reader.entry(main, &entry.path).unwrap(), entry);
+        }
+        for path in ["none", "docs/none", "topic.txt/x", "module/x", "README.md/inner.txt/x"] {
+            assert!(matches!(
+                reader.entry(main, &TreePath::new(path).unwrap()),
+                Err(GitError::NotFound)
+            ));
+        }
+        let root = reader.entry(main, &TreePath::ROOT).unwrap();
+        assert_eq!(root.id.to_string(), fixture.lines(&["rev-parse", "main^{tree}"])[0]);
+        let file = TreePath::new("topic.txt").unwrap();
+        assert!(matches!(
+            reader.list(main, &file, false, TreePage::default()),
+            Err(GitError::NotFound)
+        ));
+        assert!(reader.entry(main, &file).unwrap().is_executable());
+    }
+}
+
+#[test]
+fn blobs_are_read_within_bounds() {
+    let fixture = Fixture::new();
+    let reader = fixture.reader();
+    let main = fixture.id("main");
+    let entry = reader.entry(main, &TreePath::new("lib/program.c").unwrap()).unwrap();
+    let expected = fixture.git(&["cat-file", "blob", "main:lib/program.c"]);
+
+    let info = reader.blob_info(entry.id).unwrap();
+
+    assert_eq!(info.size, u64::try_from(expected.len()).unwrap());
+    assert_eq!(reader.blob(entry.id, info.size).unwrap(), expected);
+    assert!(matches!(reader.blob(entry.id, info.size - 1), Err(GitError::TooLarge)));
+    assert!(matches!(reader.blob(main, 1 << 20), Err(GitError::NotFound)));
+    let hash = "f1f2cbcb30e2b1d1ee2d1ae0ab3cf5ab21d53ec0b45bd1e8f6bf1b3e0b5d3c16";
+    assert_eq!(reader.blob_sha256(entry.id, 1 << 20).unwrap().len(), hash.len());
+    let empty = text(&fixture.git_with(&["hash-object", "-w", "--stdin"], b""));
+    let empty = reader.blob_sha256(empty.trim().parse().unwrap(), 0).unwrap();
+    assert_eq!(empty, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}
+
+#[test]
+fn the_project_introduces_itself() {
+    let fixture = Fixture::new();
+    let reader = fixture.reader();
+    let path = |entry: Option<EntryInfo>| entry.map(|entry| entry.path.to_string());
+    let old = fixture.id("v1.0");
+
+    assert_eq!(path(reader.readme(old).unwrap()).as_deref(), Some("README.md"));
+    assert_eq!(
+        path(reader.readme(fixture.id("main")).unwrap()),
+        None,
+        "a folder introduces nothing"
+    );
+    assert_eq!(path(reader.license(fixture.id("main")).unwrap()).as_deref(), Some("LICENSE"));
+    assert_eq!(path(reader.license(old).unwrap()), None);
+    let languages = reader.languages(old, Deadline::NEVER).unwrap();
+    assert_eq!(languages.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["C"]);
+    assert!(reader.disk_size().unwrap() > 1000);
+}

@@ -5,7 +5,7 @@ pub mod git;
 pub mod policy;
 pub mod protection;
 pub mod push;
-
-pub use event::Event;
 #[cfg(feature = "testing")]
 pub mod testing;
+
+pub use event::Event;

@@ -21,6 +21,8 @@ pub(crate) struct Client {
 
 #[derive(Debug)]
 pub(crate) struct Answer {
+    /// What was asked, for messages.
+    request: String,
     pub(crate) status: u16,
     pub(crate) body: Vec<u8>,
 }
@@ -54,6 +56,7 @@ impl Client {
     }
 
     fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Answer> {
+        let asked = format!("{method} {path}");
         let request = Request::builder().method(method).uri(format!("{}{path}", self.root));
         let request =
             request.header("PRIVATE-TOKEN", &self.token).header("Content-Type", "application/json");
@@ -61,9 +64,9 @@ impl Client {
             Some(body) => self.agent.run(request.body(body.to_string())?),
             None => self.agent.run(request.body(())?),
         };
-        let mut answer = sent.with_context(|| path.to_owned())?;
+        let mut answer = sent.with_context(|| asked.clone())?;
         let body = answer.body_mut().with_config().limit(u64::MAX).read_to_vec()?;
-        Ok(Answer { status: answer.status().as_u16(), body })
+        Ok(Answer { request: asked, status: answer.status().as_u16(), body })
     }
 }
 
@@ -80,9 +83,9 @@ impl Answer {
         serde_json::from_slice(&self.body).with_context(|| self.told())
     }
 
-    /// Status and the beginning of the body.
+    /// Request, status and the beginning of the body.
     pub(crate) fn told(&self) -> String {
         let text = String::from_utf8_lossy(&self.body).chars().take(300).collect::<String>();
-        format!("{} {text}", self.status)
+        format!("{}: {} {text}", self.request, self.status)
     }
 }

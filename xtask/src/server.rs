@@ -49,11 +49,15 @@ pub(crate) struct Server {
 /// Compiles the server and answers where it lies.
 pub(crate) fn build(profile: Profile) -> Result<PathBuf> {
     let mut build = cargo();
-    build.args(["build", "--package", "forgeway-gateway", "--bin", "forgeway"]);
+    build.args(["build", "--bin", "forgeway"]);
     let folder = match profile {
-        Profile::Debug => "debug",
+        // With the features the tests use, so that nothing is compiled a second time.
+        Profile::Debug => {
+            build.args(["--workspace", "--all-features"]);
+            "debug"
+        }
         Profile::Release => {
-            build.arg("--release");
+            build.args(["--package", "forgeway-gateway", "--release"]);
             "release"
         }
     };

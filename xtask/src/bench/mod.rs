@@ -3,6 +3,7 @@
 mod cases;
 mod correct;
 mod history;
+mod idle;
 mod seed;
 mod table;
 mod transport;
@@ -106,7 +107,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 /// Settings without which the measurement would be of something else.
 fn quiet() -> Vec<(&'static str, String)> {
-    vec![("FORGEWAY_LOG", "warn".to_owned())]
+    let unlimited = ["FORGEWAY_RATE_LIMIT_USER", "FORGEWAY_RATE_LIMIT_ADDRESS"];
+    let mut settings = vec![("FORGEWAY_LOG", "warn".to_owned())];
+    settings.extend(unlimited.map(|name| (name, "0".to_owned())));
+    settings
 }
 
 /// One database.
@@ -151,6 +155,7 @@ impl Run<'_> {
             repeats,
         )?);
         notes.push(("resident after the run", megabytes(&server)?));
+        notes.extend(self.beside_idle(&server)?);
         server.stop()?;
         Ok(Report { database, cases, transport, compared, notes })
     }
@@ -219,6 +224,19 @@ impl Run<'_> {
             }
         }
         Ok(measured)
+    }
+
+    /// The constant answer while thousands of other connections are open.
+    fn beside_idle(&self, server: &Server) -> Result<[(&'static str, String); 3]> {
+        let idle = idle::connections(self.installation.port, idle::CONNECTIONS)?;
+        let requests = ["GET /-/liveness".to_owned()];
+        let figures = self.generator.measure(&self.installation.root(), &requests)?;
+        let told = format!("{:.0} a second, p99 {:.1} ms", figures.per_second, figures.p99);
+        Ok([
+            ("idle connections", idle.len().to_string()),
+            ("resident beside them", megabytes(server)?),
+            ("constant answer beside them", told),
+        ])
     }
 }
 

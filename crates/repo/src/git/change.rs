@@ -51,6 +51,22 @@ pub enum Refusal {
     BranchMoved(RefName),
 }
 
+impl Refusal {
+    /// The words of the endpoints that write a single file.
+    pub fn of_one_file(&self, kind: ActionKind) -> String {
+        match (self, kind) {
+            (Self::FileChanged(_), ActionKind::Delete) => {
+                "You are attempting to delete a file that has been previously updated.".to_owned()
+            }
+            (Self::FileChanged(_), _) => {
+                "You are attempting to update a file that has changed since you started editing it."
+                    .to_owned()
+            }
+            _ => self.to_string(),
+        }
+    }
+}
+
 /// A change that was refused, or could not be tried.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeError {
@@ -388,7 +404,7 @@ fn create(
 ) -> Result<(), ChangeError> {
     let path = writable(&action.path)?;
     ensure_free(tree, &path)?;
-    let id = objects.add(Kind::Blob, action.content.clone().unwrap_or_default().to_vec())?;
+    let id = objects.add(Kind::Blob, action.content.clone().unwrap_or_default())?;
     Ok(tree.put(&path, Leaf::file(id, mode(action)))?)
 }
 
@@ -403,7 +419,7 @@ fn update(
     if old.mode.is_commit() {
         return Err(Refusal::FileMissing.into());
     }
-    let id = objects.add(Kind::Blob, action.content.clone().unwrap_or_default().to_vec())?;
+    let id = objects.add(Kind::Blob, action.content.clone().unwrap_or_default())?;
     Ok(tree.put(&path, Leaf { id, ..old })?)
 }
 
@@ -415,6 +431,9 @@ fn relocate(
     let from = normalize(action.previous_path.as_deref().unwrap_or_default())?;
     let to = writable(&action.path)?;
     let mut moved = leaf(tree, &from)?;
+    if moved.mode.is_link() && !may_be_a_link(&to) {
+        return Err(Refusal::InvalidPath(action.path.clone()).into());
+    }
     match tree.find(&to)? {
         Found::Leaf(_) => return Err(Refusal::FileExists.into()),
         Found::Folder => return Err(Refusal::FolderExists.into()),
@@ -427,7 +446,7 @@ fn relocate(
         if moved.mode.is_commit() {
             return Err(Refusal::FileMissing.into());
         }
-        moved.id = objects.add(Kind::Blob, content.to_vec())?;
+        moved.id = objects.add(Kind::Blob, content.clone())?;
     }
     Ok(tree.put(&to, moved)?)
 }
@@ -467,6 +486,12 @@ fn writable(text: &str) -> Result<TreePath, Refusal> {
     TreePath::new(path.as_bstr()).map_err(|_invalid| Refusal::InvalidPath(text.to_owned()))
 }
 
+/// Git follows no link named `.gitmodules`, and refuses whoever brings one.
+fn may_be_a_link(path: &TreePath) -> bool {
+    use gix::validate::path::component;
+    component(path.name(), Some(component::Mode::Symlink), component::Options::default()).is_ok()
+}
+
 /// A path as git spells it: `/a/./b/` is `a/b`. Anything stored can be named, so that it can be removed.
 fn normalize(text: &str) -> Result<TreePath, Refusal> {
     if text.is_empty() {
@@ -489,7 +514,7 @@ fn normalize(text: &str) -> Result<TreePath, Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Refusal, normalize, writable};
+    use super::{ActionKind, Refusal, normalize, writable};
 
     #[test]
     fn paths_are_spelled_as_git_does() {
@@ -521,5 +546,18 @@ mod tests {
         ] {
             assert_eq!(writable(text), Err(refusal), "{text:?}");
         }
+    }
+
+    #[test]
+    fn one_file_has_words_of_its_own_only_for_the_conflict() {
+        let changed = Refusal::FileChanged("a".to_owned());
+        let told = |kind| changed.of_one_file(kind);
+
+        assert!(told(ActionKind::Update).starts_with("You are attempting to update a file"));
+        assert!(told(ActionKind::Delete).starts_with("You are attempting to delete a file"));
+        assert_eq!(
+            Refusal::FileExists.of_one_file(ActionKind::Create),
+            Refusal::FileExists.to_string()
+        );
     }
 }

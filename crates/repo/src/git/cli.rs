@@ -26,7 +26,7 @@ pub const OLDEST: Version = Version { major: 2, minor: 39 };
 /// Configuration that every child gets, stronger than anything a repository says.
 const CONFIG: &[&str] = &[
     "core.fsync=committed,reference",
-    // A name that exists nowhere, so that no hook runs: rules are checked before git is asked.
+    // Nothing lies below it, so no hook runs: rules are checked before git is asked.
     "core.hooksPath=/dev/null",
     "core.attributesFile=/dev/null",
     "core.filesRefLockTimeout=5000",
@@ -128,10 +128,28 @@ pub struct Git(Arc<Inner>);
 struct Inner {
     settings: Settings,
     version: Version,
-    plumbing: Arc<Semaphore>,
-    refs: Arc<Semaphore>,
-    transport: Arc<Semaphore>,
-    background: Arc<Semaphore>,
+    plumbing: Places,
+    refs: Places,
+    transport: Places,
+    background: Places,
+}
+
+/// Room for so many children at once.
+#[derive(Debug)]
+struct Places {
+    free: Arc<Semaphore>,
+    all: usize,
+}
+
+impl Places {
+    fn new(count: usize) -> Self {
+        let all = count.max(1);
+        Self { free: Arc::new(Semaphore::new(all)), all }
+    }
+
+    fn taken(&self) -> usize {
+        self.all.saturating_sub(self.free.available_permits())
+    }
 }
 
 impl Git {
@@ -151,13 +169,12 @@ impl Git {
         if version < OLDEST {
             return Err(Unusable::TooOld { found: version });
         }
-        let places = |count: usize| Arc::new(Semaphore::new(count.max(1)));
         Ok(Self(Arc::new(Inner {
-            plumbing: places(settings.plumbing),
+            plumbing: Places::new(settings.plumbing),
             // A prepared ref waits for the database, not for a core.
-            refs: places(settings.plumbing.saturating_mul(8)),
-            transport: places(settings.transport),
-            background: places(settings.background),
+            refs: Places::new(settings.plumbing.saturating_mul(8)),
+            transport: Places::new(settings.transport),
+            background: Places::new(settings.background),
             settings,
             version,
         })))
@@ -196,22 +213,19 @@ impl Git {
         }
     }
 
-    fn places(&self, lane: Lane) -> Arc<Semaphore> {
-        Arc::clone(match lane {
+    fn places(&self, lane: Lane) -> &Places {
+        match lane {
             Lane::Plumbing => &self.0.plumbing,
             Lane::Refs => &self.0.refs,
             Lane::Transport => &self.0.transport,
             Lane::Background => &self.0.background,
-        })
+        }
     }
 
     /// Children running now, for the metrics page.
     pub fn running(&self) -> usize {
-        let settings = &self.0.settings;
-        let all =
-            settings.plumbing.max(1) * 9 + settings.transport.max(1) + settings.background.max(1);
-        let free = [&self.0.plumbing, &self.0.refs, &self.0.transport, &self.0.background];
-        all - free.iter().map(|places| places.available_permits()).sum::<usize>().min(all)
+        let lanes = [Lane::Plumbing, Lane::Refs, Lane::Transport, Lane::Background];
+        lanes.into_iter().map(|lane| self.places(lane).taken()).sum()
     }
 }
 
@@ -304,7 +318,7 @@ impl Call {
     /// Waits for a free place and starts the child with all three pipes in our hands.
     pub async fn start(mut self) -> Result<Running, GitError> {
         let deadline = Instant::now() + self.time_limit;
-        let places = self.git.places(self.lane);
+        let places = Arc::clone(&self.git.places(self.lane).free);
         let place = match timeout_at(deadline, places.acquire_owned()).await {
             Ok(Ok(place)) => place,
             Ok(Err(_)) | Err(_) => return Err(GitError::Timeout),

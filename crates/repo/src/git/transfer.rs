@@ -35,8 +35,7 @@ pub async fn bring(
         .lane(Lane::Transport)
         .start()
         .await?;
-    let mut indexer =
-        git.at(into, "index-pack").args(["--stdin", "--fix-thin", "--strict"]).start().await?;
+    let mut indexer = git.at(into, "index-pack").args(["--stdin", "--fix-thin"]).start().await?;
     let limit = packer.deadline();
     match timeout_at(limit, pipe(&mut packer, &mut indexer, &wanted)).await {
         Ok(piped) => piped?,

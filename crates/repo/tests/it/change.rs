@@ -150,6 +150,7 @@ async fn every_refusal_has_its_words() {
         (act(Move, "a").from("a"), exists),
         (act(Move, "d").from("a"), folder),
         (act(Move, ".git/x").from("a"), "invalid path: '.git/x'"),
+        (act(Move, "x/.gitmodules").from("link"), "invalid path: 'x/.gitmodules'"),
         (act(Update, "a").content("alpha\n"), "Your changes could not be committed"),
         (act(Chmod, "run").executable(true), "Your changes could not be committed"),
     ] {

@@ -161,7 +161,7 @@ proptest! {
 
     #[test]
     fn any_actions_leave_what_a_map_would_hold(
-        commits in collection::vec((weighted(0.2), collection::vec(action(), 1..8)), 1..20)
+        commits in collection::vec((weighted(0.2), collection::vec(action(), 1..8)), 1..12)
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(hold_against_git(commits));

@@ -16,3 +16,4 @@ pub mod rest;
 pub mod route;
 pub mod serve;
 pub mod server;
+pub mod vendor;

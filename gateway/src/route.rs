@@ -87,11 +87,7 @@ fn bare_name(segment: &str) -> Option<&str> {
 }
 
 fn decoded(segment: &str) -> Raw {
-    let bytes: Vec<u8> = percent_decode_str(segment).collect();
-    match String::from_utf8(bytes) {
-        Ok(text) => Raw::Text(text),
-        Err(raw) => Raw::Bytes(raw.into_bytes()),
-    }
+    Raw::from_bytes(percent_decode_str(segment).collect())
 }
 
 /// Runs a handler whose first arguments are the application and the call that the row demands.

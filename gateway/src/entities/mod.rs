@@ -1,1 +1,6 @@
 //! The JSON shapes of the API.
+
+pub mod blame;
+pub mod commit;
+pub mod diff;
+pub mod file;

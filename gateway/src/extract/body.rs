@@ -23,15 +23,15 @@ pub(super) fn pairs(text: &[u8]) -> RawMap {
         let mut halves = pair.splitn(2, |byte| *byte == b'=');
         let name = decode(halves.next().unwrap_or_default());
         let value = decode(halves.next().unwrap_or_default());
-        map.add_pair(&name, Raw::Text(value));
+        map.add_pair(&String::from_utf8_lossy(&name), Raw::from_bytes(value));
     }
     map
 }
 
-fn decode(text: &[u8]) -> String {
+fn decode(text: &[u8]) -> Vec<u8> {
     let spaced: Vec<u8> =
         text.iter().map(|byte| if *byte == b'+' { b' ' } else { *byte }).collect();
-    percent_encoding::percent_decode(&spaced).decode_utf8_lossy().into_owned()
+    percent_encoding::percent_decode(&spaced).collect()
 }
 
 /// The parameters in the body; none when there is no body.
@@ -92,20 +92,20 @@ async fn multipart(mut parts: Multipart, limits: Limits) -> ApiResult<RawMap> {
             disposition.as_ref().and_then(|given| given.get_filename()).map(str::to_owned);
         let value = match file_name {
             Some(file_name) => Raw::File(upload(part, file_name, limits.upload).await?),
-            None => Raw::Text(text(part, &mut left).await?),
+            None => Raw::from_bytes(text(part, &mut left).await?),
         };
         map.add_pair(&name, value);
     }
     Ok(map)
 }
 
-async fn text(mut part: Field, left: &mut usize) -> ApiResult<String> {
+async fn text(mut part: Field, left: &mut usize) -> ApiResult<Vec<u8>> {
     let mut bytes = Vec::new();
     while let Some(chunk) = part.try_next().await.map_err(unreadable)? {
         *left = left.checked_sub(chunk.len()).ok_or(Error::TooLarge("the form".to_owned()))?;
         bytes.extend_from_slice(&chunk);
     }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(bytes)
 }
 
 async fn upload(mut part: Field, file_name: String, limit: u64) -> ApiResult<Upload> {

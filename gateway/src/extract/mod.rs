@@ -2,6 +2,7 @@
 
 mod body;
 mod call;
+mod content;
 mod credential;
 mod locate;
 pub mod params;
@@ -9,6 +10,7 @@ mod raw;
 mod values;
 
 pub use call::{Call, Caller};
+pub use content::{Content, FilePath};
 pub use credential::ensure_may_sign_in;
 pub use locate::Locate;
 pub use params::{Flaws, Param, Params};

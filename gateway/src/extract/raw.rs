@@ -11,7 +11,7 @@ pub enum Raw {
     Bool(bool),
     Number(serde_json::Number),
     Text(String),
-    /// Text that is no UTF-8: only in paths.
+    /// What is no UTF-8: names and contents of files.
     Bytes(Vec<u8>),
     List(Vec<Raw>),
     Map(RawMap),
@@ -99,6 +99,14 @@ impl RawMap {
 }
 
 impl Raw {
+    /// Text, where it is text.
+    pub fn from_bytes(bytes: Vec<u8>) -> Self {
+        match String::from_utf8(bytes) {
+            Ok(text) => Self::Text(text),
+            Err(raw) => Self::Bytes(raw.into_bytes()),
+        }
+    }
+
     fn from_json(value: Value) -> Self {
         match value {
             Value::Null => Self::Null,

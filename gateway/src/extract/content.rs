@@ -1,0 +1,89 @@
+//! Parameters that are paths and contents of files: bytes rather than text.
+
+use bytes::Bytes;
+use repo::git::TreePath;
+use serde_json::{Value, json};
+
+use super::{
+    params::{Flaws, INVALID, Param},
+    raw::Raw,
+};
+
+const NO_PATH: &str = "should be a valid file path";
+
+/// A file as a URL names it. It may hold bytes that are no text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilePath(Vec<u8>);
+
+impl FilePath {
+    /// The path in a tree; `None` when no tree can hold it.
+    pub fn lookup(&self) -> Option<TreePath> {
+        TreePath::lookup(&self.0).ok().filter(|path| !path.is_root())
+    }
+
+    /// As text, where it is text.
+    pub fn text(&self) -> Option<&str> {
+        std::str::from_utf8(&self.0).ok()
+    }
+}
+
+impl Param for FilePath {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        let bytes = match raw {
+            Raw::Text(text) => text.as_bytes(),
+            Raw::Bytes(bytes) => bytes,
+            _ => return Err(Flaws::one(INVALID)),
+        };
+        let climbs = bytes.split(|byte| *byte == b'/').any(|part| part == b"..");
+        if climbs || bytes.starts_with(b"/") || bytes.contains(&0) {
+            return Err(Flaws::one(NO_PATH));
+        }
+        Ok(Some(Self(bytes.to_vec())))
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "string" })
+    }
+}
+
+/// The content of a file, as text, as bytes of a form, or as an uploaded file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Content(pub Bytes);
+
+impl Param for Content {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        Ok(Some(Self(match raw {
+            Raw::Null => return Ok(None),
+            Raw::Bool(value) => value.to_string().into(),
+            Raw::Number(value) => value.to_string().into(),
+            Raw::Text(text) => text.clone().into(),
+            Raw::Bytes(bytes) => bytes.clone().into(),
+            Raw::File(upload) => {
+                std::fs::read(upload.file.path()).map_err(|_unread| Flaws::one(INVALID))?.into()
+            }
+            Raw::List(_) | Raw::Map(_) => return Err(Flaws::one(INVALID)),
+        })))
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "string" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FilePath, Param as _, Raw};
+
+    #[test]
+    fn paths_that_leave_the_repository_are_refused() {
+        let read = |bytes: &[u8]| FilePath::read(&Raw::Bytes(bytes.to_vec()));
+        for path in [&b"/etc/passwd"[..], b"../a", b"a/../b", b"a/..", b"a\0b"] {
+            assert!(read(path).is_err(), "{path:?}");
+        }
+        for path in [&b"a/b.txt"[..], b"..a", b"caf\xe9", b"a..b"] {
+            assert!(read(path).is_ok(), "{path:?}");
+        }
+        assert!(read(b"a//b").unwrap().unwrap().lookup().is_none());
+        assert!(read(&b"a".repeat(1 << 20)).unwrap().unwrap().lookup().is_none());
+    }
+}

@@ -1,1 +1,10 @@
-//! Background work.
+//! Background work that survives a restart: queued in the transaction that asks for it, run after its commit, tried
+//! again when it fails. Knows no domain.
+
+mod job;
+mod queue;
+mod runner;
+
+pub use job::Job;
+pub use queue::{Depth, Queue, Taken};
+pub use runner::Worker;

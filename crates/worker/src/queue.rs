@@ -1,0 +1,133 @@
+//! The queue as rows.
+
+use db::{Tx, each_backend, error, schema::work};
+use diesel::prelude::*;
+use kernel::{Error, Result, Ts, ids::WorkId};
+use time::Duration;
+
+use crate::Job;
+
+/// How long somebody who took a piece of work may keep it to themselves.
+const LEASE: Duration = Duration::minutes(30);
+/// After this many failures a piece of work waits for a person.
+const MAX_ATTEMPTS: i32 = 12;
+const NEVER: Ts = Ts(i64::MAX);
+
+/// A piece of work that is ours until it is done, or has failed.
+#[derive(Clone, Debug, Queryable, Selectable)]
+#[diesel(table_name = work, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+pub struct Taken {
+    pub id: WorkId,
+    pub kind: String,
+    pub payload: String,
+    pub attempts: i32,
+}
+
+/// How much waits, and how much has been given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Depth {
+    pub waiting: i64,
+    pub given_up: i64,
+}
+
+pub trait Queue {
+    /// Asks for work that is done once this transaction has committed.
+    fn enqueue<J: Job>(&mut self, job: &J) -> Result<()>;
+    /// As [`enqueue`](Self::enqueue), not before `at`.
+    fn enqueue_at<J: Job>(&mut self, job: &J, at: Ts) -> Result<()>;
+    /// Takes the piece of work that has been due for the longest time.
+    fn take_work(&mut self) -> Result<Option<Taken>>;
+    fn finish_work(&mut self, id: WorkId) -> Result<()>;
+    /// Puts failed work back, to be tried again later and later.
+    fn fail_work(&mut self, taken: &Taken, cause: &str) -> Result<()>;
+    fn work_depth(&mut self) -> Result<Depth>;
+}
+
+impl Queue for Tx<'_> {
+    fn enqueue<J: Job>(&mut self, job: &J) -> Result<()> {
+        let now = self.now;
+        self.enqueue_at(job, now)
+    }
+
+    fn enqueue_at<J: Job>(&mut self, job: &J, at: Ts) -> Result<()> {
+        let row = (
+            work::kind.eq(J::KIND),
+            work::payload.eq(serde_json::to_string(job).map_err(Error::internal)?),
+            work::unique_key.eq(job.unique_key().map(|key| format!("{}:{key}", J::KIND))),
+            work::run_at.eq(at),
+            work::attempts.eq(0),
+            work::created_at.eq(self.now),
+        );
+        let insert = diesel::insert_into(work::table).values(row);
+        each_backend!(self, |conn| insert
+            .on_conflict(work::unique_key)
+            .do_nothing()
+            .execute(conn)
+            .map_err(error("Work")))?;
+        Ok(())
+    }
+
+    fn take_work(&mut self) -> Result<Option<Taken>> {
+        let now = self.now;
+        let free = work::locked_until.is_null().or(work::locked_until.le(now));
+        let due = work::table
+            .filter(work::run_at.le(now))
+            .filter(free)
+            .order((work::run_at, work::id))
+            .limit(1);
+        let first: Option<Taken> = each_backend!(self, |conn| due
+            .select(Taken::as_select())
+            .get_result(conn)
+            .optional()
+            .map_err(error("Work")))?;
+        let Some(taken) = first else { return Ok(None) };
+        // Somebody else may have seen the same row: only one of us changes it. Without its key, the same work can be
+        // asked for again while it is being done.
+        let mine = work::table.find(taken.id).filter(free);
+        let changed = each_backend!(self, |conn| diesel::update(mine)
+            .set((
+                work::locked_until.eq(Some(now.plus(LEASE))),
+                work::unique_key.eq(None::<String>)
+            ))
+            .execute(conn)
+            .map_err(error("Work")))?;
+        Ok((changed == 1).then_some(taken))
+    }
+
+    fn finish_work(&mut self, id: WorkId) -> Result<()> {
+        let row = work::table.find(id);
+        each_backend!(self, |conn| diesel::delete(row).execute(conn).map_err(error("Work")))?;
+        Ok(())
+    }
+
+    fn fail_work(&mut self, taken: &Taken, cause: &str) -> Result<()> {
+        let attempts = taken.attempts + 1;
+        let again = if attempts >= MAX_ATTEMPTS { NEVER } else { self.now.plus(pause(attempts)) };
+        let row = work::table.find(taken.id);
+        each_backend!(self, |conn| diesel::update(row)
+            .set((
+                work::attempts.eq(attempts),
+                work::run_at.eq(again),
+                work::locked_until.eq(None::<Ts>),
+                work::last_error.eq(Some(cause)),
+            ))
+            .execute(conn)
+            .map_err(error("Work")))?;
+        Ok(())
+    }
+
+    fn work_depth(&mut self) -> Result<Depth> {
+        let waiting = work::table.filter(work::run_at.lt(NEVER)).count();
+        let waiting = each_backend!(self, |conn| waiting.get_result(conn).map_err(error("Work")))?;
+        let given_up = work::table.filter(work::run_at.eq(NEVER)).count();
+        let given_up =
+            each_backend!(self, |conn| given_up.get_result(conn).map_err(error("Work")))?;
+        Ok(Depth { waiting, given_up })
+    }
+}
+
+/// 10 s, 20 s, 40 s … an hour.
+fn pause(attempts: i32) -> Duration {
+    let doubled = 10_i64 << attempts.clamp(1, 10).saturating_sub(1);
+    Duration::seconds(doubled.min(3_600))
+}

@@ -1,0 +1,125 @@
+//! Does the work: takes, runs, ticks off, and stops between two pieces when asked to.
+
+use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc};
+
+use db::Database;
+use futures_util::{FutureExt, future::BoxFuture};
+use kernel::{Error, Result};
+use tokio::{sync::watch, time::Duration};
+
+use crate::{Job, Queue, Taken};
+
+type Run<C> = Arc<dyn Fn(C, String) -> BoxFuture<'static, Result<()>> + Send + Sync>;
+type Ask = Arc<dyn Fn(&mut db::Tx<'_>) -> Result<()> + Send + Sync>;
+
+/// How long an idle worker rests before it looks again.
+const REST: Duration = Duration::from_secs(1);
+
+/// Knows how each kind of work is done. `C` is what all of it may use.
+pub struct Worker<C> {
+    db: Database,
+    context: C,
+    handlers: HashMap<&'static str, Run<C>>,
+    schedules: Vec<(time::Duration, Ask)>,
+}
+
+impl<C: Clone + Send + Sync + 'static> Worker<C> {
+    pub fn new(db: Database, context: C) -> Self {
+        Self { db, context, handlers: HashMap::new(), schedules: Vec::new() }
+    }
+
+    /// Says how work of one kind is done.
+    #[must_use]
+    pub fn on<J: Job, F>(mut self, run: fn(C, J) -> F) -> Self
+    where
+        F: Future<Output = Result<()>> + Send + 'static,
+    {
+        let run: Run<C> = Arc::new(move |context, payload| {
+            Box::pin(async move {
+                run(context, serde_json::from_str(&payload).map_err(Error::internal)?).await
+            })
+        });
+        self.handlers.insert(J::KIND, run);
+        self
+    }
+
+    /// Asks for work again and again.
+    #[must_use]
+    pub fn every<J: Job + Sync>(mut self, span: time::Duration, job: J) -> Self {
+        self.schedules.push((span, Arc::new(move |tx| tx.enqueue(&job))));
+        self
+    }
+
+    /// Works until `stop` turns true; a piece that was begun is finished first.
+    pub async fn run(self, mut stop: watch::Receiver<bool>) {
+        let mut next: Vec<kernel::Ts> =
+            self.schedules.iter().map(|_| self.db.clock().now()).collect();
+        while !*stop.borrow() {
+            self.ask_what_is_scheduled(&mut next).await;
+            match self.run_one().await {
+                Ok(true) => {}
+                Ok(false) => self.rest(&mut stop).await,
+                Err(cause) => {
+                    tracing::error!(error = %cause, "the queue cannot be read");
+                    self.rest(&mut stop).await;
+                }
+            }
+        }
+    }
+
+    async fn rest(&self, stop: &mut watch::Receiver<bool>) {
+        // Either a second passes or somebody wants us to stop: the loop looks itself.
+        let _ = tokio::time::timeout(REST, stop.changed()).await;
+    }
+
+    async fn ask_what_is_scheduled(&self, next: &mut [kernel::Ts]) {
+        let now = self.db.clock().now();
+        for ((span, ask), due) in self.schedules.iter().zip(next) {
+            if now < *due {
+                continue;
+            }
+            *due = now.plus(*span);
+            let ask = ask.clone();
+            if let Err(cause) = self.db.write(move |tx| ask(tx)).await {
+                tracing::error!(error = %cause, "scheduled work was not queued");
+            }
+        }
+    }
+
+    /// Does everything that is due now; returns how much that was. For tests and for a clean end.
+    ///
+    /// # Errors
+    /// When the queue cannot be read; failing work is put back and is no error here.
+    pub async fn run_due(&self) -> Result<usize> {
+        let mut done = 0;
+        while self.run_one().await? {
+            done += 1;
+        }
+        Ok(done)
+    }
+
+    async fn run_one(&self) -> Result<bool> {
+        let Some(taken) = self.db.write(|tx| tx.take_work()).await? else { return Ok(false) };
+        let outcome = self.attempt(&taken).await;
+        metrics::counter!("forgeway_work_total", "kind" => taken.kind.clone(), "outcome" => if outcome.is_ok() { "done" } else { "failed" })
+            .increment(1);
+        match outcome {
+            Ok(()) => self.db.write(move |tx| tx.finish_work(taken.id)).await?,
+            Err(cause) => {
+                tracing::error!(kind = taken.kind, attempts = taken.attempts + 1, error = %cause, "work failed");
+                let text = cause.to_string();
+                self.db.write(move |tx| tx.fail_work(&taken, &text)).await?;
+            }
+        }
+        Ok(true)
+    }
+
+    async fn attempt(&self, taken: &Taken) -> Result<()> {
+        let Some(run) = self.handlers.get(taken.kind.as_str()) else {
+            return Err(Error::internal(format!("nobody knows how to do {}", taken.kind)));
+        };
+        let done =
+            AssertUnwindSafe(run(self.context.clone(), taken.payload.clone())).catch_unwind();
+        done.await.unwrap_or_else(|_| Err(Error::internal("the work panicked")))
+    }
+}

@@ -3,10 +3,9 @@
 //! [`build`] answers the refusals of the contract in its order, and otherwise a commit whose objects are durable.
 //! Nothing names it yet: the caller moves the branch with [`super::refs`].
 
-use std::collections::HashMap;
-
 use bstr::{BStr, ByteSlice};
 use bytes::Bytes;
+use futures_util::stream::{self, StreamExt, TryStreamExt};
 use gix::objs::Kind;
 use tokio::task::spawn_blocking;
 
@@ -17,6 +16,9 @@ use super::refs::{Expect, RefMove};
 use super::transfer;
 use super::tree_edit::{Found, Leaf, TreeEdit};
 use super::{FileMode, GitError, Oid, RefName, RepoPath, Signature, TreePath};
+
+/// How many files' histories are looked at together.
+const LOOKUPS: usize = 4;
 
 /// Why a change was not made, in the words of the contract.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -151,6 +153,15 @@ impl FileAction {
     pub fn seen(mut self, commit: impl Into<String>) -> Self {
         self.last_commit_id = Some(commit.into());
         self
+    }
+
+    /// The file and the commit that must still be its last. An id that cannot be read guards nothing.
+    fn guard(&self) -> Option<(TreePath, Oid)> {
+        if self.kind == ActionKind::Create {
+            return None;
+        }
+        let seen = self.last_commit_id.as_deref()?.parse().ok()?;
+        Some((normalize(self.known_as()).ok()?, seen))
     }
 
     /// The file as the caller knew it.
@@ -338,28 +349,29 @@ async fn check_seen(
     tip: Oid,
     actions: &[FileAction],
 ) -> Result<(), ChangeError> {
-    let mut newest = HashMap::new();
-    for action in actions {
-        let Some(seen) = action.last_commit_id.as_deref().and_then(|id| id.parse::<Oid>().ok())
-        else {
-            continue;
-        };
-        let Ok(path) = normalize(action.known_as()) else { continue };
-        if action.kind == ActionKind::Create {
-            continue;
-        }
-        let now = match newest.get(&path) {
-            Some(now) => *now,
-            None => last_commit(git, repo, tip, &path).await?,
-        };
-        newest.insert(path.clone(), now);
-        let Some(now) = now.filter(|now| *now != seen) else { continue };
-        let then = last_commit(git, repo, seen, &path).await?;
-        if then.is_some_and(|then| then != now) {
-            return Err(Refusal::FileChanged(action.known_as().to_owned()).into());
-        }
+    let guarded = actions.iter().filter_map(|action| Some((action, action.guard()?)));
+    let checks = guarded.map(|(action, (path, seen))| async move {
+        let touched = is_touched(git, repo, tip, seen, &path).await?;
+        let refusal = || Refusal::FileChanged(action.known_as().to_owned());
+        if touched { Err(ChangeError::from(refusal())) } else { Ok(()) }
+    });
+    stream::iter(checks).buffered(LOOKUPS).try_collect().await
+}
+
+/// Whether the last commit of a path is another one now than it was at `seen`.
+async fn is_touched(
+    git: &Git,
+    repo: &RepoPath,
+    tip: Oid,
+    seen: Oid,
+    path: &TreePath,
+) -> Result<bool, GitError> {
+    let now = last_commit(git, repo, tip, path).await?;
+    if now.is_none() || now == Some(seen) || tip == seen {
+        return Ok(false);
     }
-    Ok(())
+    let then = last_commit(git, repo, seen, path).await?;
+    Ok(then.is_some() && then != now)
 }
 
 /// The last commit that touched a path, seen from `tip`; none when either is not there.

@@ -15,7 +15,7 @@ use crate::scratch::{Scratch, run_in};
 async fn furnished() -> Scratch {
     let scratch = Scratch::new().await;
     let large: Vec<u8> =
-        (0..2_000_000_u32).map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()[0]).collect();
+        (0..300_000_u32).map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()[0]).collect();
     scratch
         .commit(vec![
             FileAction::new(Create, "a").content("alpha"),

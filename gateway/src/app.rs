@@ -9,11 +9,14 @@ use std::{
 };
 
 use db::{Database, Location};
-use kernel::{Clock, Result};
+use kernel::{Clock, Error, Result, ids::ProjectId};
 use repo::{
-    git::{Git, Storage},
+    commit::Answers,
+    git::{Git, GitError, Reader, Repositories, Storage},
     push::{Journal, Push},
 };
+
+use tokio::sync::Semaphore;
 
 use crate::rate_limit::Rates;
 
@@ -25,11 +28,15 @@ pub struct State {
     pub storage: Storage,
     pub git: Git,
     pub journal: Journal,
+    pub repositories: Repositories,
+    /// What was once worked out from git objects.
+    pub answers: Answers,
     pub urls: Urls,
     pub limits: Limits,
     pub rates: Rates,
     data: PathBuf,
     ready: AtomicBool,
+    git_reads: Arc<Semaphore>,
 }
 
 /// What a [`State`] is opened with.
@@ -51,11 +58,14 @@ impl State {
             storage: Storage::new(&settings.data),
             git,
             journal: Journal::default(),
+            repositories: Repositories::default(),
+            answers: Answers::default(),
             urls: Urls::new(&settings.external_url),
             limits: settings.limits,
             rates: Rates::new(settings.limits),
             data: settings.data.clone(),
             ready: AtomicBool::new(false),
+            git_reads: Arc::new(Semaphore::new(reads_at_once())),
         }))
     }
 
@@ -77,10 +87,35 @@ impl State {
         self.ready.store(ready, Ordering::Release);
     }
 
+    /// Reads a project's repository on a thread that may block; only so many at once. A repository that is not on
+    /// disk is a 404.
+    pub async fn git_read<T: Send + 'static>(
+        &self,
+        project: ProjectId,
+        work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let place = Arc::clone(&self.git_reads).acquire_owned().await.map_err(Error::internal)?;
+        let (path, repositories) = (self.storage.repository(project), self.repositories.clone());
+        let done = tokio::task::spawn_blocking(move || {
+            let _place = place;
+            match repositories.open(&path) {
+                Ok(reader) => work(&reader),
+                Err(GitError::NotFound) => Err(Error::NotFound("Repository")),
+                Err(failure) => Err(failure.into()),
+            }
+        });
+        done.await.map_err(Error::internal)?
+    }
+
     /// Moves refs on behalf of the API; see [`repo::push`].
     pub async fn push(&self, push: Push) -> Result<()> {
         repo::push::apply(&self.db, &self.git, &self.storage, &self.journal, push).await
     }
+}
+
+/// Git reads are bound to a core while they run, and rarely wait.
+fn reads_at_once() -> usize {
+    std::thread::available_parallelism().map_or(4, |cores| cores.get() * 2)
 }
 
 /// Bounds on what comes from outside.

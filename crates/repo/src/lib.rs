@@ -1,5 +1,6 @@
 //! Git repositories: what is in them, how they change, and who may change what.
 
+pub mod commit;
 pub mod event;
 pub mod git;
 pub mod policy;

@@ -1,0 +1,149 @@
+//! What was once worked out about commits and blobs. Objects never change, so an answer that is kept by their names
+//! stays right; every store is bounded.
+
+use std::sync::Arc;
+
+use moka::sync::Cache;
+
+use crate::git::{
+    Deadline, GitError, LineStats, LogQuery, Oid, Reader, Result, Tips, TreePath,
+    blame::{BlameRange, LineRange},
+};
+
+/// Entries of a store whose values are small.
+const ENTRIES: u64 = 100_000;
+const LOG_BYTES: u64 = 16 << 20;
+const BLAME_BYTES: u64 = 32 << 20;
+
+/// Pages of logs, by the whole question.
+type Logs = Cache<String, Arc<[Oid]>>;
+type BlameKey = (Oid, TreePath, Option<(u32, u32)>);
+
+/// Cheap to clone; shared by all requests.
+#[derive(Clone)]
+pub struct Answers {
+    stats: Cache<Oid, LineStats>,
+    last_commits: Cache<(Oid, TreePath), Option<Oid>>,
+    logs: Logs,
+    counts: Cache<(Oid, bool), u64>,
+    checksums: Cache<Oid, Arc<str>>,
+    blames: Cache<BlameKey, Arc<Vec<BlameRange>>>,
+}
+
+impl Default for Answers {
+    fn default() -> Self {
+        let weight = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
+        Self {
+            stats: Cache::new(ENTRIES),
+            last_commits: Cache::new(ENTRIES),
+            logs: Cache::builder()
+                .weigher(move |key: &String, ids: &Arc<[Oid]>| {
+                    weight(100 + key.len() + ids.len() * 20)
+                })
+                .max_capacity(LOG_BYTES)
+                .build(),
+            counts: Cache::new(ENTRIES),
+            checksums: Cache::new(ENTRIES),
+            blames: Cache::builder()
+                .weigher(move |_: &BlameKey, ranges: &Arc<Vec<BlameRange>>| {
+                    let lines = ranges.iter().flat_map(|range| &range.lines);
+                    weight(200 + lines.map(|line| line.len() + 40).sum::<usize>())
+                })
+                .max_capacity(BLAME_BYTES)
+                .build(),
+        }
+    }
+}
+
+impl Answers {
+    /// The lines a commit added and removed.
+    pub fn stats(&self, reader: &Reader, id: Oid, deadline: Deadline) -> Result<LineStats> {
+        kept(&self.stats, id, || reader.stats(id, deadline))
+    }
+
+    /// The newest commit that leads to `tip` and changed the path.
+    pub fn last_commit(
+        &self,
+        reader: &Reader,
+        tip: Oid,
+        path: &TreePath,
+        deadline: Deadline,
+    ) -> Result<Option<Oid>> {
+        let key = (tip, path.clone());
+        kept(&self.last_commits, key, || reader.last_commit(tip, path, deadline))
+    }
+
+    /// The commits that a query finds. Where it begins must be said by ids to be kept.
+    pub fn log(&self, reader: &Reader, query: &LogQuery, deadline: Deadline) -> Result<Arc<[Oid]>> {
+        if query.tips == Tips::AllRefs {
+            return Ok(reader.log_ids(query, deadline)?.into());
+        }
+        kept(&self.logs, format!("{query:?}"), || Ok(reader.log_ids(query, deadline)?.into()))
+    }
+
+    /// How many commits lead to one, itself included.
+    pub fn count(
+        &self,
+        reader: &Reader,
+        id: Oid,
+        first_parent: bool,
+        deadline: Deadline,
+    ) -> Result<u64> {
+        kept(&self.counts, (id, first_parent), || {
+            let query = LogQuery { first_parent, ..LogQuery::of(id) };
+            let ids = reader.log_ids(&query, deadline)?;
+            u64::try_from(ids.len()).or(Err(GitError::TooLarge))
+        })
+    }
+
+    /// The SHA-256 of a blob, where it is known.
+    pub fn checksum(&self, blob: Oid) -> Option<Arc<str>> {
+        self.checksums.get(&blob)
+    }
+
+    pub fn keep_checksum(&self, blob: Oid, checksum: &str) {
+        self.checksums.insert(blob, checksum.into());
+    }
+
+    pub fn blame(
+        &self,
+        at: Oid,
+        path: &TreePath,
+        lines: Option<LineRange>,
+    ) -> Option<Arc<Vec<BlameRange>>> {
+        self.blames.get(&blame_key(at, path, lines))
+    }
+
+    pub fn keep_blame(
+        &self,
+        at: Oid,
+        path: &TreePath,
+        lines: Option<LineRange>,
+        ranges: &Arc<Vec<BlameRange>>,
+    ) {
+        self.blames.insert(blame_key(at, path, lines), Arc::clone(ranges));
+    }
+}
+
+impl std::fmt::Debug for Answers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Answers").finish_non_exhaustive()
+    }
+}
+
+fn blame_key(at: Oid, path: &TreePath, lines: Option<LineRange>) -> BlameKey {
+    (at, path.clone(), lines.map(|lines| (lines.first, lines.last)))
+}
+
+fn kept<K, V>(cache: &Cache<K, V>, key: K, work: impl FnOnce() -> Result<V>) -> Result<V>
+where
+    K: std::hash::Hash + Eq + Send + Sync + 'static,
+    V: Clone + Send + Sync + 'static,
+{
+    if let Some(known) = cache.get(&key) {
+        return Ok(known);
+    }
+    let value = work()?;
+    cache.insert(key, value.clone());
+    Ok(value)
+}

@@ -2,8 +2,10 @@
 
 mod graph;
 mod owners;
+mod snapshots;
 mod text;
 mod unused;
+mod workflows;
 
 use std::path::PathBuf;
 
@@ -39,6 +41,8 @@ const STEPS: &[Step] = &[
     Step { name: "graph", check: graph::check },
     Step { name: "unused", check: unused::check },
     Step { name: "owners", check: owners::check },
+    Step { name: "snapshots", check: snapshots::check },
+    Step { name: "workflows", check: workflows::check },
     Step { name: "schema", check: schema_of_both },
     Step { name: "deny", check: deny },
     Step { name: "clippy", check: clippy },

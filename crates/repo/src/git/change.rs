@@ -3,22 +3,19 @@
 //! [`build`] answers the refusals of the contract in its order, and otherwise a commit whose objects are durable.
 //! Nothing names it yet: the caller moves the branch with [`super::refs`].
 
-use bstr::{BStr, ByteSlice};
+use bstr::BStr;
 use bytes::Bytes;
-use futures_util::stream::{self, StreamExt, TryStreamExt};
 use gix::objs::Kind;
 use tokio::task::spawn_blocking;
 
 use super::cli::Git;
 use super::commit_object::CommitText;
 use super::objects::{NewObjects, open};
+use super::reader::Reader;
 use super::refs::{Expect, RefMove};
 use super::transfer;
 use super::tree_edit::{Found, Leaf, TreeEdit};
-use super::{FileMode, GitError, Oid, RefName, RepoPath, Signature, TreePath};
-
-/// How many files' histories are looked at together.
-const LOOKUPS: usize = 4;
+use super::{Deadline, FileMode, GitError, Oid, RefName, RepoPath, Signature, TreePath};
 
 /// Why a change was not made, in the words of the contract.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -218,11 +215,14 @@ pub async fn build(git: &Git, repo: &RepoPath, change: Change) -> Result<NewComm
     if let (Some(other), Some(parent)) = (&change.start.repository, ground.parent) {
         transfer::bring(git, other, repo, parent).await?;
     }
-    if let Some(parent) = ground.parent {
-        check_seen(git, repo, parent, &change.actions).await?;
-    }
-    let place = repo.clone();
-    let (commit, objects) = in_background(move || ground.commit(&place, &change)).await?;
+    let (place, deadline) = (repo.clone(), Deadline::after(git.time_limit()));
+    let (commit, objects) = in_background(move || {
+        if let Some(parent) = ground.parent {
+            check_seen(&Reader::alone(&place)?, parent, &change.actions, deadline)?;
+        }
+        ground.commit(&place, &change)
+    })
+    .await?;
     objects.persist(git, repo).await?;
     Ok(commit)
 }
@@ -343,52 +343,39 @@ pub(super) fn tree_of(repo: &gix::Repository, commit: Oid) -> Result<Oid, GitErr
 }
 
 /// Refuses when a file was touched after the commit that its editor had seen.
-async fn check_seen(
-    git: &Git,
-    repo: &RepoPath,
+fn check_seen(
+    reader: &Reader,
     tip: Oid,
     actions: &[FileAction],
+    deadline: Deadline,
 ) -> Result<(), ChangeError> {
-    let guarded = actions.iter().filter_map(|action| Some((action, action.guard()?)));
-    let checks = guarded.map(|(action, (path, seen))| async move {
-        let touched = is_touched(git, repo, tip, seen, &path).await?;
-        let refusal = || Refusal::FileChanged(action.known_as().to_owned());
-        if touched { Err(ChangeError::from(refusal())) } else { Ok(()) }
-    });
-    stream::iter(checks).buffered(LOOKUPS).try_collect().await
+    for action in actions {
+        let Some((path, seen)) = action.guard() else { continue };
+        if is_touched(reader, tip, seen, &path, deadline)? {
+            return Err(Refusal::FileChanged(action.known_as().to_owned()).into());
+        }
+    }
+    Ok(())
 }
 
 /// Whether the last commit of a path is another one now than it was at `seen`.
-async fn is_touched(
-    git: &Git,
-    repo: &RepoPath,
+fn is_touched(
+    reader: &Reader,
     tip: Oid,
     seen: Oid,
     path: &TreePath,
+    deadline: Deadline,
 ) -> Result<bool, GitError> {
-    let now = last_commit(git, repo, tip, path).await?;
+    let now = reader.last_commit(tip, path, deadline)?;
     if now.is_none() || now == Some(seen) || tip == seen {
         return Ok(false);
     }
-    let then = last_commit(git, repo, seen, path).await?;
-    Ok(then.is_some() && then != now)
-}
-
-/// The last commit that touched a path, seen from `tip`; none when either is not there.
-async fn last_commit(
-    git: &Git,
-    repo: &RepoPath,
-    tip: Oid,
-    path: &TreePath,
-) -> Result<Option<Oid>, GitError> {
-    let call = git.at(repo, "rev-list").args(["-1"]).id(tip).paths([path]);
-    let output = call.output().await?;
-    if !output.status.success() {
+    match reader.last_commit(seen, path, deadline) {
+        Ok(then) => Ok(then.is_some() && then != now),
         // The caller's id names nothing here, or no commit.
-        return Ok(None);
+        Err(GitError::NotFound) => Ok(false),
+        Err(error) => Err(error),
     }
-    let text = output.stdout.trim().to_str_lossy().into_owned();
-    if text.is_empty() { Ok(None) } else { text.parse().map(Some) }
 }
 
 fn apply(

@@ -184,6 +184,11 @@ impl Git {
         self.0.version
     }
 
+    /// How long a question may take.
+    pub fn time_limit(&self) -> Duration {
+        self.0.settings.time_limit
+    }
+
     /// Starts describing `git <subcommand>` in a repository.
     pub fn at(&self, repo: &RepoPath, subcommand: &'static str) -> Call {
         let mut call = self.call();

@@ -180,11 +180,7 @@ fn push_header(pack: &mut Vec<u8>, kind: Kind, size: usize) {
     pack.push(byte);
 }
 
-/// A handle that reads no configuration but the repository's own.
+/// A handle for one write, which wants to see what is on disk now.
 pub(super) fn open(repo: &RepoPath) -> Result<gix::Repository, GitError> {
-    match gix::open_opts(repo.as_path(), gix::open::Options::isolated()) {
-        Ok(open) => Ok(open),
-        Err(_) if !repo.as_path().join("HEAD").is_file() => Err(GitError::NotFound),
-        Err(error) => Err(GitError::corrupt(error)),
-    }
+    Ok(super::reader::open(repo)?.to_thread_local())
 }

@@ -2,8 +2,9 @@
 
 use forgeway_repo::git::change::ActionKind::{Chmod, Create, Delete, Move, Update};
 use forgeway_repo::git::change::{ActionKind, Change, FileAction, Start, StartAt, build};
+use forgeway_repo::git::reader::LogQuery;
 use forgeway_repo::git::refs::{Expect, move_now};
-use forgeway_repo::git::{Oid, Signature};
+use forgeway_repo::git::{Deadline, Oid, Signature};
 
 use crate::scratch::{Scratch, ask_in, on, plain_git};
 
@@ -379,4 +380,21 @@ async fn the_loser_of_a_race_is_told_to_try_again() {
 
     let told = forgeway_repo::git::change::ChangeError::of_move(&late.branch.name, refused);
     assert_eq!(told.to_string(), "Could not update refs/heads/main. Please refresh and try again.");
+}
+
+#[tokio::test]
+async fn a_replaced_object_is_read_as_it_is() {
+    let (scratch, tip) = furnished().await;
+    let first = scratch.ask(&["rev-parse", "main^"]);
+    scratch.ask(&["update-ref", &format!("refs/replace/{tip}"), &first]);
+
+    scratch.commit(vec![file("new", "x")]).await;
+
+    let listed = scratch.ask(&["--no-replace-objects", "ls-tree", "-r", "--name-only", "main"]);
+    assert!(listed.contains("module"), "{listed}");
+    let log = scratch.ask(&["--no-replace-objects", "rev-list", "main"]);
+    let reader = forgeway_repo::git::reader::Reader::alone(&scratch.repo).unwrap();
+    let query = LogQuery { take: 9, ..LogQuery::of(scratch.tip("main")) };
+    let ids = reader.log_ids(&query, Deadline::NEVER).unwrap();
+    assert_eq!(ids.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"), log);
 }

@@ -37,6 +37,8 @@ const OPEN_REPOSITORIES: u64 = 1024;
 const OBJECT_CACHE_BYTES: usize = 32 << 20;
 /// No object beyond this is taken into memory; blobs above a far lower limit are streamed.
 const LARGEST_OBJECT: &str = "gitoxide.objects.allocLimit=256m";
+/// Anybody may push a ref below `refs/replace/`; it must not make others read something else.
+const NO_REPLACEMENTS: &str = "core.useReplaceRefs=false";
 
 /// The open repositories of one process. Cheap to clone.
 #[derive(Clone)]
@@ -71,12 +73,13 @@ impl Repositories {
     }
 }
 
-fn open(path: &RepoPath) -> Result<gix::ThreadSafeRepository> {
+pub(super) fn open(path: &RepoPath) -> Result<gix::ThreadSafeRepository> {
     if !path.as_path().join("HEAD").is_file() {
         return Err(GitError::NotFound);
     }
-    let options =
-        gix::open::Options::isolated().config_overrides([LARGEST_OBJECT]).open_path_as_is(true);
+    let options = gix::open::Options::isolated()
+        .config_overrides([LARGEST_OBJECT, NO_REPLACEMENTS])
+        .open_path_as_is(true);
     Ok(gix::ThreadSafeRepository::open_opts(path.as_path(), options)?)
 }
 
@@ -87,6 +90,11 @@ pub struct Reader {
 }
 
 impl Reader {
+    /// Opens a repository for one look, without keeping it open for others.
+    pub fn alone(path: &RepoPath) -> Result<Self> {
+        Ok(Self { repo: open(path)?.to_thread_local(), path: path.clone() })
+    }
+
     pub fn path(&self) -> &RepoPath {
         &self.path
     }

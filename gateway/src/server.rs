@@ -2,6 +2,7 @@
 
 use std::{
     fs::{self, File, TryLockError},
+    io::IsTerminal,
     path::Path,
     sync::Arc,
     time::Duration,
@@ -11,10 +12,12 @@ use actix_web::{App as Application, HttpServer};
 use anyhow::{Context, bail};
 use kernel::Clock;
 use repo::git::{Git, cli};
+use tokio::sync::watch;
 use tracing_subscriber::EnvFilter;
 
 use crate::{
     app::{App, State},
+    compose,
     config::{Config, LogFormat},
     first_run::{self, First},
     metrics, serve,
@@ -27,7 +30,10 @@ const UPKEEP: Duration = Duration::from_secs(60);
 /// Begins to log.
 pub fn begin_logging(config: &Config) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(&config.log).context("the setting `log` cannot be read")?;
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr);
     match config.log_format {
         LogFormat::Human => log.init(),
         LogFormat::Json => log.json().init(),
@@ -41,20 +47,32 @@ pub struct Opened {
     _lock: File,
 }
 
-/// Opens everything that a server or an administrative command needs, and finishes what a crash interrupted.
-pub async fn open(config: &Config) -> anyhow::Result<Opened> {
+/// Opens everything that a server needs, for this process alone, and finishes what a crash interrupted.
+pub async fn open_and_recover(config: &Config) -> anyhow::Result<Opened> {
     let settings = config.settings()?;
     make_folder(&settings.data)?;
     let lock = lock(&settings.data)?;
-    let git = Git::find(cli::Settings::new(crate::config::search_path())).await?;
-    let app = State::open(&settings, Arc::new(Clock::system()), git)
-        .with_context(|| format!("the database {} cannot be opened", settings.database))?;
+    let app = open_shared(config).await?;
     let finished =
         repo::push::recover(&app.db, &app.git, &app.storage).await.context("the journal")?;
     if finished > 0 {
         tracing::warn!(pushes = finished, "finished what was interrupted");
     }
     Ok(Opened { app, _lock: lock })
+}
+
+/// Opens the same beside a server that runs: for reading, and for rows that the server sees at once.
+pub async fn open_shared(config: &Config) -> anyhow::Result<App> {
+    let settings = config.settings()?;
+    anyhow::ensure!(
+        settings.data.is_dir(),
+        "there is no data folder {}; start the server once, or give --data",
+        settings.data.display()
+    );
+    let git = Git::find(cli::Settings::new(crate::config::search_path())).await?;
+    let app = State::open(&settings, Arc::new(Clock::system()), git)
+        .with_context(|| format!("the database {} cannot be opened", settings.database))?;
+    Ok(app)
 }
 
 fn make_folder(data: &Path) -> anyhow::Result<()> {
@@ -90,7 +108,7 @@ fn lock(data: &Path) -> anyhow::Result<File> {
 /// Serves until SIGTERM or SIGINT, then lets requests end.
 pub async fn run(config: Config) -> anyhow::Result<()> {
     metrics::install();
-    let opened = open(&config).await?;
+    let opened = open_and_recover(&config).await?;
     let app = opened.app.clone();
     let first =
         first_run::prepare(&app.db, config.root_password.as_deref(), config.root_token.as_deref())
@@ -112,10 +130,17 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
             .with_context(|| format!("cannot listen on {}", config.listen))?;
     greet(&app, first.as_ref());
     let upkeep = tokio::spawn(keep_up(app.clone()));
+    let (stop, stopping) = watch::channel(false);
+    let working = tokio::spawn(compose::jobs::worker(app.clone()).run(stopping));
     app.set_ready(true);
     let served = server.run().await;
     app.set_ready(false);
     upkeep.abort();
+    // The worker may have ended already; then nobody listens, and nobody needs to.
+    let _ = stop.send(true);
+    if tokio::time::timeout(Duration::from_secs(DRAIN_SECONDS), working).await.is_err() {
+        tracing::warn!("background work was cut short; it is done again at the next start");
+    }
     tracing::info!("stopped");
     served.context("the server failed")
 }

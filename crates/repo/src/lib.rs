@@ -3,6 +3,7 @@
 pub mod commit;
 pub mod event;
 pub mod git;
+pub mod jobs;
 pub mod policy;
 pub mod protection;
 pub mod push;

@@ -1,3 +1,4 @@
 //! What one domain needs from another, answered here.
 
+pub mod jobs;
 pub mod subscribers;

@@ -1,6 +1,6 @@
 //! The steps of a push, in the order in which they happen.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use db::{Database, Tx};
 use kernel::{Error, Result, ids::ProjectId};
@@ -14,6 +14,10 @@ use crate::{
     },
     protection,
 };
+
+/// The git child of a server that was killed gives its locks back within moments.
+const LOCK_TRIES: u32 = 100;
+const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 /// Refuses what the project's rules forbid, in the words that the pusher reads.
 pub fn check(tx: &mut Tx<'_>, push: &Push) -> Result<()> {
@@ -97,19 +101,42 @@ fn faster(error: GitError) -> Error {
 /// Finishes what a crash interrupted: every move that was decided and that git has not carried out. Returns how many.
 pub async fn recover(db: &Database, git: &Git, storage: &Storage) -> Result<usize> {
     let rows = db.read(|tx| tx.journal()).await?;
-    let mut last: BTreeMap<(ProjectId, String), JournalRow> = BTreeMap::new();
-    let mut batches: Vec<String> = Vec::new();
-    for row in rows {
-        batches.push(row.batch.clone());
-        last.insert((row.project_id, row.ref_name.clone()), row);
-    }
+    let mut batches: Vec<String> = rows.iter().map(|row| row.batch.clone()).collect();
+    batches.dedup();
     let mut finished = 0;
-    for row in last.into_values() {
+    for row in last_of_each_ref(rows) {
         finished += usize::from(recover_one(git, storage, &row).await?);
     }
-    batches.dedup();
-    db.write(move |tx| tx.delete_journal_batches(&batches)).await?;
+    if !batches.is_empty() {
+        db.write(move |tx| tx.delete_journal_batches(&batches)).await?;
+    }
     Ok(finished)
+}
+
+/// Moves that were decided and that git has not carried out.
+pub async fn unsettled(db: &Database, git: &Git, storage: &Storage) -> Result<Vec<JournalRow>> {
+    let rows = db.read(|tx| tx.journal()).await?;
+    let mut open = Vec::new();
+    for row in last_of_each_ref(rows) {
+        if !storage.exists(row.project_id) {
+            continue;
+        }
+        let name = RefName::full(&row.ref_name)?;
+        let now = refs::read(git, &storage.repository(row.project_id), [&name]).await?;
+        if now.get(&name).map(ToString::to_string) != row.new_sha {
+            open.push(row);
+        }
+    }
+    Ok(open)
+}
+
+/// Earlier moves of a ref were carried out, or the later one could not have been prepared.
+fn last_of_each_ref(rows: Vec<JournalRow>) -> impl Iterator<Item = JournalRow> {
+    let mut last: BTreeMap<(ProjectId, String), JournalRow> = BTreeMap::new();
+    for row in rows {
+        last.insert((row.project_id, row.ref_name.clone()), row);
+    }
+    last.into_values()
 }
 
 async fn recover_one(git: &Git, storage: &Storage, row: &JournalRow) -> Result<bool> {
@@ -131,6 +158,17 @@ async fn recover_one(git: &Git, storage: &Storage, row: &JournalRow) -> Result<b
         return Ok(false);
     }
     tracing::warn!(project = %row.project_id, name = row.ref_name, "finishing a push that was interrupted");
-    refs::move_now(git, &repo, &[RefMove { name, old: Expect::from(old), new }]).await?;
-    Ok(true)
+    let step = [RefMove { name, old: Expect::from(old), new }];
+    for _ in 0..LOCK_TRIES {
+        match refs::move_now(git, &repo, &step).await {
+            Err(GitError::Stale { actual }) if actual == old => {
+                tokio::time::sleep(LOCK_PAUSE).await
+            }
+            moved => return Ok(moved.map(|()| true)?),
+        }
+    }
+    Err(Error::Unavailable(format!(
+        "the ref {} of project {} stays locked",
+        row.ref_name, row.project_id
+    )))
 }

@@ -64,8 +64,10 @@ pub trait JournalStore {
     /// Every move not known to have reached git, oldest first.
     fn journal(&mut self) -> Result<Vec<JournalRow>>;
     fn delete_journal_batches(&mut self, batches: &[String]) -> Result<()>;
-    /// The last thing that happened to each of a project's refs, oldest first.
+    /// Everything that was pushed to a project, oldest first.
     fn push_events(&mut self, project: ProjectId) -> Result<Vec<PushEvent>>;
+    /// Every project that was ever pushed to.
+    fn projects_with_pushes(&mut self) -> Result<Vec<ProjectId>>;
 }
 
 fn sha(id: Option<Oid>) -> Option<String> {
@@ -128,6 +130,14 @@ impl JournalStore for Tx<'_> {
             .select(PushEvent::as_select())
             .load(conn)
             .map_err(error("Push")))
+    }
+
+    fn projects_with_pushes(&mut self) -> Result<Vec<ProjectId>> {
+        let query = push_events::table
+            .select(push_events::project_id)
+            .distinct()
+            .order(push_events::project_id);
+        each_backend!(self, |conn| query.load(conn).map_err(error("Push")))
     }
 }
 

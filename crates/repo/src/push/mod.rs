@@ -8,6 +8,6 @@ pub mod actions;
 pub mod journal;
 pub mod model;
 
-pub use actions::{apply, check, finish, record, recover};
+pub use actions::{apply, check, finish, record, recover, unsettled};
 pub use journal::Journal;
 pub use model::{Push, RefChange, Via};

@@ -1,0 +1,106 @@
+//! The command line: what it is called, what it takes, and what it does.
+
+mod backup;
+mod doctor;
+mod people;
+mod restore;
+
+use std::path::PathBuf;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::{
+    config::{self, Flags},
+    server,
+};
+
+/// A whole software-development platform in one binary.
+#[derive(Debug, Parser)]
+#[command(
+    name = "forgeway",
+    version,
+    after_help = "Examples:\n  forgeway                                     serve on 127.0.0.1:8080, data in ./forgeway-data\n  forgeway --listen 0.0.0.0:80 --data /srv/forgeway\n  forgeway config                              show every setting and where it comes from\n  forgeway user create ada --email ada@example.com\n  forgeway backup /var/backups/forgeway.tar.gz"
+)]
+pub struct Arguments {
+    #[command(flatten)]
+    flags: Flags,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve requests (what happens without a command, too)
+    Serve,
+    /// Show every setting, its value and its source
+    Config,
+    /// Create, list, block and unblock people, or give somebody a new password
+    #[command(subcommand)]
+    User(people::UserCommand),
+    /// Create and revoke access tokens
+    #[command(subcommand)]
+    Token(people::TokenCommand),
+    /// Check the installation; exits with 1 when something is wrong
+    #[command(
+        after_help = "Examples:\n  forgeway doctor\n  forgeway doctor --fsck      also let git check every object"
+    )]
+    Doctor {
+        /// Also let git check every object of every repository
+        #[arg(long)]
+        fsck: bool,
+    },
+    /// Copy everything into one file while the server runs
+    #[command(after_help = "Example:\n  forgeway backup /var/backups/forgeway.tar.gz")]
+    Backup {
+        /// The archive to write (.tar.gz); it must not exist
+        file: PathBuf,
+    },
+    /// Fill an empty data folder from a backup
+    #[command(
+        after_help = "Examples:\n  forgeway restore --dry-run backup.tar.gz      only show what is in it\n  forgeway --data /srv/forgeway restore backup.tar.gz"
+    )]
+    Restore {
+        file: PathBuf,
+        /// Only show what the archive holds
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Print a completion script, as in: forgeway completions bash > /etc/bash_completion.d/forgeway
+    Completions { shell: clap_complete::Shell },
+}
+
+/// Runs what the command line asks for.
+///
+/// # Errors
+/// What went wrong, in words that say what to do.
+pub async fn run() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let loaded = config::load(&arguments.flags)?;
+    let config = &loaded.config;
+    match arguments.command.unwrap_or(Command::Serve) {
+        Command::Serve => {
+            server::begin_logging(config)?;
+            server::run(loaded.config).await
+        }
+        Command::Config => {
+            print(&loaded.table());
+            Ok(())
+        }
+        Command::User(command) => people::run_user(config, command).await,
+        Command::Token(command) => people::run_token(config, command).await,
+        Command::Doctor { fsck } => doctor::run(config, fsck).await,
+        Command::Backup { file } => backup::run(config, &file).await,
+        Command::Restore { file, dry_run } => restore::run(config, &file, dry_run).await,
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "forgeway", &mut script);
+            print(&String::from_utf8_lossy(&script));
+            Ok(())
+        }
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "this is what the commands are for")]
+fn print(text: &str) {
+    print!("{text}");
+}

@@ -1,0 +1,27 @@
+//! Who does which background work, and when it is asked for.
+
+use kernel::Result;
+use repo::jobs::{EmptyTrash, MaintainRepository};
+use time::Duration;
+use worker::Worker;
+
+use crate::app::App;
+
+/// Pushes come in bursts: care for a repository waits until one is over.
+pub const AFTER_PUSH: Duration = Duration::seconds(30);
+
+/// A worker that knows all work.
+pub fn worker(app: App) -> Worker<App> {
+    Worker::new(app.db.clone(), app)
+        .on(maintain)
+        .on(empty_trash)
+        .every(Duration::hours(1), EmptyTrash {})
+}
+
+async fn maintain(app: App, job: MaintainRepository) -> Result<()> {
+    job.run(&app.git, &app.storage).await
+}
+
+async fn empty_trash(app: App, job: EmptyTrash) -> Result<()> {
+    job.run(&app.storage).await
+}

@@ -189,6 +189,8 @@ pub struct ProjectFacts {
     pub full_path: String,
     /// `None` until the first push.
     pub default_branch: Option<String>,
+    /// The role that may make the first push; of no meaning afterwards.
+    pub first_push: AccessLevel,
     pub visibility: Visibility,
     pub archived: bool,
     pub features: Features,

@@ -17,7 +17,7 @@ use kernel::{
 
 use crate::{
     member::actions::Source,
-    namespace::{Kind, store::NamespaceStore},
+    namespace::{Kind, default_branch, store::NamespaceStore},
     project::store::ProjectStore,
 };
 
@@ -65,6 +65,20 @@ pub fn level_in_namespace(
     Ok(level.unwrap_or_default())
 }
 
+/// Whether a project is shared with a group.
+pub fn is_shared_with(tx: &mut Tx<'_>, project: ProjectId, group: NamespaceId) -> Result<bool> {
+    let now = tx.now;
+    let links = project_group_links::table
+        .filter(project_group_links::project_id.eq(project))
+        .filter(project_group_links::namespace_id.eq(group))
+        .filter(
+            project_group_links::expires_at.is_null().or(project_group_links::expires_at.gt(now)),
+        );
+    let found: i64 =
+        each_backend!(tx, |conn| links.count().get_result(conn).map_err(error("Group")))?;
+    Ok(found > 0)
+}
+
 /// Finds a project and how the actor stands there. Absent and invisible are the same `NotFound`.
 pub fn locate_project(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<(Project, Standing)> {
     let found = match id {
@@ -74,7 +88,10 @@ pub fn locate_project(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<(P
     };
     let project = found.ok_or(Error::NotFound("Project"))?;
     let level = level_in_project(tx, actor, project.id)?;
-    let facts = project.facts();
+    let mut facts = project.facts();
+    if facts.default_branch.is_none() {
+        facts.first_push = default_branch::first_push(tx, facts.namespace_id)?;
+    }
     let standing = Standing::in_project(actor, level, &facts);
     if !standing.visible {
         return Err(Error::NotFound("Project"));

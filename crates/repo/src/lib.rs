@@ -5,6 +5,7 @@ pub mod event;
 pub mod git;
 pub mod jobs;
 pub mod policy;
+pub mod ports;
 pub mod protection;
 pub mod push;
 #[cfg(feature = "testing")]

@@ -1,5 +1,7 @@
 //! Finding groups and personal namespaces.
 
+use std::collections::HashMap;
+
 use db::{
     Tx, each_backend, error,
     schema::{namespaces, redirects},
@@ -12,6 +14,8 @@ use super::Namespace;
 pub trait NamespaceStore {
     fn namespace(&mut self, id: NamespaceId) -> Result<Namespace>;
     fn find_namespace(&mut self, id: NamespaceId) -> Result<Option<Namespace>>;
+    /// The names of all namespaces of a page at once.
+    fn namespace_names(&mut self, ids: &[NamespaceId]) -> Result<HashMap<NamespaceId, String>>;
     /// By full path; letter case does not matter, and paths it had before count too.
     fn find_namespace_at(&mut self, full_path: &str) -> Result<Option<Namespace>>;
 }
@@ -32,6 +36,15 @@ impl NamespaceStore for Tx<'_> {
             .get_result(conn)
             .optional()
             .map_err(error("Namespace")))
+    }
+
+    fn namespace_names(&mut self, ids: &[NamespaceId]) -> Result<HashMap<NamespaceId, String>> {
+        let rows: Vec<(NamespaceId, String)> = each_backend!(self, |conn| namespaces::table
+            .filter(namespaces::id.eq_any(ids))
+            .select((namespaces::id, namespaces::name))
+            .load(conn)
+            .map_err(error("Namespace")))?;
+        Ok(rows.into_iter().collect())
     }
 
     fn find_namespace_at(&mut self, full_path: &str) -> Result<Option<Namespace>> {

@@ -2,7 +2,7 @@
 
 use diesel::prelude::{Queryable, Selectable};
 use kernel::{
-    Ts, Visibility,
+    AccessLevel, Ts, Visibility,
     access::{FeatureAccess, Features, ProjectFacts},
     ids::{NamespaceId, ProjectId, UserId},
 };
@@ -64,6 +64,7 @@ impl Project {
             name: self.name.clone(),
             full_path: self.full_path.clone(),
             default_branch: self.default_branch.clone(),
+            first_push: AccessLevel::Maintainer,
             visibility: self.visibility,
             archived: self.archived,
             features: self.features(),

@@ -1,28 +1,176 @@
-//! Whether a ref may move.
+//! Whether a ref may move: every refusal, in the order in which it is looked for.
 
 use db::Tx;
-use kernel::{AccessLevel, Error, Result, Standing, access::ProjectFacts};
+use kernel::{
+    AccessLevel::{Developer, Maintainer},
+    Error, Result, Standing,
+    access::ProjectFacts,
+};
 
-use crate::push::{RefChange, Via};
+use super::guard::{BranchProtection, Protection, TagProtection};
+use crate::{
+    git::RefKind,
+    push::{RefChange, Via},
+};
+
+const NO_PUSH: &str = "You are not allowed to push code to this project.";
+const DEFAULT_STAYS: &str = "The default branch of a project cannot be deleted.";
+const LOOKS_LIKE_ID: &str =
+    "You cannot create a branch with a 40-character hexadecimal branch name.";
+const NO_FORCE: &str =
+    "You are not allowed to force push code to a protected branch on this project.";
+const NO_PROTECTED: &str = "You are not allowed to create protected branches on this project.";
+const NO_BASIS: &str =
+    "You can only use an existing protected branch ref as the basis of a new protected branch.";
+const CREATE_ELSEWHERE: &str =
+    "You can only create protected branches using the web interface and API.";
+const NO_DELETE: &str = "You are not allowed to delete protected branches from this project. Only a project maintainer or owner can delete a protected branch.";
+const DELETE_ELSEWHERE: &str = "You can only delete protected branches using the web interface.";
+const NO_PROTECTED_PUSH: &str =
+    "You are not allowed to push code to protected branches on this project.";
+const NO_TAG: &str = "You are not allowed to create this tag as it is protected.";
+const TAG_STAYS: &str = "Protected tags cannot be updated.";
+const NO_TAG_DELETE: &str = "You are not allowed to delete protected tags from this project. Only a project maintainer or owner can delete a protected tag.";
+const TAG_DELETE_ELSEWHERE: &str = "You can only delete protected tags using the web interface.";
+const NO_TAG_CHANGE: &str = "You are not allowed to change existing tags on this project.";
 
 /// Refuses a change that the caller may not make, in the words that the caller reads.
 pub fn check_change(
-    _tx: &mut Tx<'_>,
+    tx: &mut Tx<'_>,
     who: &Standing,
     project: &ProjectFacts,
     change: &RefChange,
-    _via: Via,
+    via: Via,
 ) -> Result<()> {
-    if !who.writes(AccessLevel::Developer) {
-        return Err(Error::Rejected("You are not allowed to push into this branch".to_owned()));
-    }
-    let deletes_default = change.new.is_none()
-        && change.name.is_branch()
-        && project.default_branch.as_deref() == Some(&*change.name.short());
-    if deletes_default {
-        return Err(Error::Rejected(
-            "The default branch of a project cannot be deleted.".to_owned(),
-        ));
-    }
-    Ok(())
+    check_changes(tx, who, project, std::slice::from_ref(change), via)
 }
+
+/// As [`check_change`], for everything that moves at once: the rules are loaded once.
+pub fn check_changes(
+    tx: &mut Tx<'_>,
+    who: &Standing,
+    project: &ProjectFacts,
+    changes: &[RefChange],
+    via: Via,
+) -> Result<()> {
+    let protection = Protection::load(tx, who, project.id)?;
+    let check = |change| refusal(&protection, who, project, change, via);
+    match changes.iter().find_map(check) {
+        Some(text) => Err(Error::Rejected(text)),
+        None => Ok(()),
+    }
+}
+
+fn refusal(
+    protection: &Protection,
+    who: &Standing,
+    project: &ProjectFacts,
+    change: &RefChange,
+    via: Via,
+) -> Option<String> {
+    let name = change.name.short();
+    let told = match change.name.kind() {
+        _ if !who.writes(Developer) => Some(NO_PUSH),
+        RefKind::Branch if project.default_branch.is_none() => {
+            return first_push_refusal(&protection.branch(&name), who, project, &name);
+        }
+        RefKind::Branch => branch_refusal(&protection.branch(&name), who, project, change, via),
+        RefKind::Tag => tag_refusal(&protection.tag(&name), who, change, via),
+        RefKind::Other => None,
+    };
+    told.map(str::to_owned)
+}
+
+/// Before anything was pushed, the first branch is as protected as the default branch is going to be.
+fn first_push_refusal(
+    branch: &BranchProtection<'_>,
+    who: &Standing,
+    project: &ProjectFacts,
+    name: &str,
+) -> Option<String> {
+    if looks_like_id(name) {
+        return Some(LOOKS_LIKE_ID.to_owned());
+    }
+    let allowed = who.is(Maintainer)
+        || (branch.may_push() && (branch.is_protected() || who.is(project.first_push)));
+    (!allowed).then(|| {
+        let path = &project.full_path;
+        format!(
+            "A default branch (e.g. main) does not yet exist for {path}\nIt comes with the first push, which a maintainer or owner of the project has to make."
+        )
+    })
+}
+
+fn branch_refusal(
+    branch: &BranchProtection<'_>,
+    who: &Standing,
+    project: &ProjectFacts,
+    change: &RefChange,
+    via: Via,
+) -> Option<&'static str> {
+    let name = change.name.short();
+    let deletes = change.new.is_none();
+    if deletes && project.default_branch.as_deref() == Some(&*name) {
+        return Some(DEFAULT_STAYS);
+    }
+    if !deletes && looks_like_id(&name) {
+        return Some(LOOKS_LIKE_ID);
+    }
+    if !branch.is_protected() {
+        return None;
+    }
+    if change.forced && !branch.allows_force_push() {
+        return Some(NO_FORCE);
+    }
+    match (change.old, change.new) {
+        (None, Some(_)) => creation_refusal(branch, change, via),
+        (_, None) if !who.is(Maintainer) => Some(NO_DELETE),
+        (_, None) if via == Via::Git => Some(DELETE_ELSEWHERE),
+        (Some(_), Some(_)) if !branch.may_push() => Some(NO_PROTECTED_PUSH),
+        _ => None,
+    }
+}
+
+fn creation_refusal(
+    branch: &BranchProtection<'_>,
+    change: &RefChange,
+    via: Via,
+) -> Option<&'static str> {
+    if branch.may_push() {
+        return None;
+    }
+    if !branch.may_merge() {
+        return Some(NO_PROTECTED);
+    }
+    if !change.on_protected {
+        return Some(NO_BASIS);
+    }
+    (via == Via::Git).then_some(CREATE_ELSEWHERE)
+}
+
+fn tag_refusal(
+    tag: &TagProtection<'_>,
+    who: &Standing,
+    change: &RefChange,
+    via: Via,
+) -> Option<&'static str> {
+    let protected = tag.is_protected();
+    match (change.old, change.new) {
+        (None, Some(_)) if !tag.may_create() => Some(NO_TAG),
+        (Some(_), Some(_)) if protected => Some(TAG_STAYS),
+        (Some(_), Some(_)) if !who.is(Maintainer) => Some(NO_TAG_CHANGE),
+        (_, None) if protected && !who.is(Maintainer) => Some(NO_TAG_DELETE),
+        (_, None) if protected && via == Via::Git => Some(TAG_DELETE_ELSEWHERE),
+        _ => None,
+    }
+}
+
+/// Whether a branch could be mistaken for a commit: 40 hexadecimal digits, alone or before `/` or `-/`.
+fn looks_like_id(name: &str) -> bool {
+    let Some((start, rest)) = name.split_at_checked(40) else { return false };
+    start.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && (rest.is_empty() || rest.starts_with('/') || rest.starts_with("-/"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -21,10 +21,7 @@ const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 /// Refuses what the project's rules forbid, in the words that the pusher reads.
 pub fn check(tx: &mut Tx<'_>, push: &Push) -> Result<()> {
-    for change in &push.changes {
-        protection::rules::check_change(tx, &push.who, &push.project, change, push.via)?;
-    }
-    Ok(())
+    protection::rules::check_changes(tx, &push.who, &push.project, &push.changes, push.via)
 }
 
 /// The database half of a push. Its commit is the decision: from then on the refs have moved.

@@ -22,6 +22,8 @@ pub struct RefChange {
     pub new: Option<Oid>,
     /// Whether commits of the old value are lost: an update that is no fast-forward.
     pub forced: bool,
+    /// Whether the new value lies on a protected branch already; asked only where a protected branch is made.
+    pub on_protected: bool,
     /// New commits; counted to a limit.
     pub commit_count: i64,
     /// Of the newest commit.
@@ -31,7 +33,15 @@ pub struct RefChange {
 impl RefChange {
     /// A move of which only the ends are known.
     pub fn plain(name: RefName, old: Option<Oid>, new: Option<Oid>) -> Self {
-        Self { name, old, new, forced: false, commit_count: 0, commit_title: None }
+        Self {
+            name,
+            old,
+            new,
+            forced: false,
+            on_protected: false,
+            commit_count: 0,
+            commit_title: None,
+        }
     }
 
     pub fn as_move(&self) -> RefMove {

@@ -1,0 +1,403 @@
+//! Protecting branches and tags, changing that, and taking it back.
+
+use db::Tx;
+use kernel::{
+    AccessLevel, Error, Grant, Result, Ts,
+    ids::{AccessRecordId, ProjectId},
+};
+
+use super::{
+    branch_store::{BranchRuleStore, NewBranchRule},
+    guard::Protection,
+    model::{Access, AccessKind, BranchRule, Holder, TagRule},
+    tag_store::TagRuleStore,
+};
+use crate::{policy::ProtectRefs, ports::Membership};
+
+/// What a new rule is asked to let people do: a role, particular holders, or both. Neither means maintainers.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    pub level: Option<AccessLevel>,
+    pub holders: Vec<Holder>,
+}
+
+impl Asked {
+    pub fn level(level: AccessLevel) -> Self {
+        Self { level: Some(level), holders: Vec::new() }
+    }
+
+    fn records(&self) -> Vec<Holder> {
+        match (self.level, self.holders.as_slice()) {
+            (None, []) => vec![Holder::Role(AccessLevel::Maintainer)],
+            (level, holders) => {
+                level.map(Holder::Role).into_iter().chain(holders.iter().copied()).collect()
+            }
+        }
+    }
+}
+
+/// A branch rule as it is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct NewProtection {
+    pub name: String,
+    pub allow_force_push: bool,
+    pub code_owner_approval_required: bool,
+    pub push: Asked,
+    pub merge: Asked,
+    pub unprotect: Asked,
+}
+
+/// A change to one access record.
+#[derive(Clone, Copy, Debug)]
+pub enum AccessChange {
+    Add(Holder),
+    Set(AccessRecordId, Holder),
+    Remove(AccessRecordId),
+}
+
+/// A change to a branch rule; records that are not named stay.
+#[derive(Clone, Debug, Default)]
+pub struct ProtectionChange {
+    pub allow_force_push: Option<bool>,
+    pub code_owner_approval_required: bool,
+    pub push: Vec<AccessChange>,
+    pub merge: Vec<AccessChange>,
+    pub unprotect: Vec<AccessChange>,
+}
+
+/// Protects a branch, or all branches that a wildcard matches. The branch need not exist.
+pub fn protect_branch(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ProtectRefs>,
+    members: &impl Membership,
+    new: &NewProtection,
+) -> Result<BranchRule> {
+    let name = &new.name;
+    if tx.find_branch_rule(grant.project(), name)?.is_some() {
+        return Err(Error::Conflict(format!("Protected branch '{name}' already exists")));
+    }
+    let asked = [
+        (AccessKind::Push, new.push.records()),
+        (AccessKind::Merge, new.merge.records()),
+        (AccessKind::Unprotect, new.unprotect.records()),
+    ];
+    let mut texts = blank_name(name);
+    for (kind, holders) in &asked {
+        for holder in holders {
+            texts.extend(outsider(tx, members, grant.project(), title(*kind), *holder)?);
+        }
+    }
+    refuse_all(texts)?;
+    let row = NewBranchRule {
+        project_id: grant.project(),
+        name: name.clone(),
+        allow_force_push: new.allow_force_push,
+        code_owner_approval_required: new.code_owner_approval_required,
+    };
+    insert_branch(tx, &row, &asked)
+}
+
+fn insert_branch(
+    tx: &mut Tx<'_>,
+    row: &NewBranchRule,
+    asked: &[(AccessKind, Vec<Holder>)],
+) -> Result<BranchRule> {
+    let branch = tx.insert_branch_rule(row)?;
+    let mut rule = BranchRule { branch, push: vec![], merge: vec![], unprotect: vec![] };
+    for (kind, holders) in asked {
+        for holder in holders {
+            let access = tx.insert_branch_access(rule.branch.id, *kind, *holder)?;
+            rule.access_mut(*kind).push(access);
+        }
+    }
+    Ok(rule)
+}
+
+/// Changes a branch rule.
+pub fn update_branch(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ProtectRefs>,
+    members: &impl Membership,
+    name: &str,
+    change: &ProtectionChange,
+) -> Result<BranchRule> {
+    let mut rule = changeable(tx, grant, name)?;
+    let mut texts = Vec::new();
+    for (kind, changes) in [
+        (AccessKind::Push, &change.push),
+        (AccessKind::Merge, &change.merge),
+        (AccessKind::Unprotect, &change.unprotect),
+    ] {
+        for one in changes {
+            texts.extend(change_access(tx, members, &mut rule, kind, *one)?);
+        }
+    }
+    refuse_all(texts)?;
+    let branch = &mut rule.branch;
+    branch.allow_force_push = change.allow_force_push.unwrap_or(branch.allow_force_push);
+    branch.code_owner_approval_required = change.code_owner_approval_required;
+    branch.updated_at = tx.now;
+    tx.update_branch_rule(branch)?;
+    Ok(rule)
+}
+
+/// Carries out one change; answers why it cannot be.
+fn change_access(
+    tx: &mut Tx<'_>,
+    members: &impl Membership,
+    rule: &mut BranchRule,
+    kind: AccessKind,
+    change: AccessChange,
+) -> Result<Vec<String>> {
+    let project = rule.branch.project_id;
+    let place = |id| rule.access(kind).iter().position(|access| access.id == id);
+    match change {
+        AccessChange::Add(holder) => {
+            let mut texts = taken(title(kind), rule.access(kind), None, holder);
+            texts.extend(outsider(tx, members, project, title(kind), holder)?);
+            if !texts.is_empty() {
+                return Ok(texts);
+            }
+            let access = tx.insert_branch_access(rule.branch.id, kind, holder)?;
+            rule.access_mut(kind).push(access);
+            Ok(texts)
+        }
+        AccessChange::Set(id, holder) => {
+            let place = place(id).ok_or(Error::Missing)?;
+            let mut texts = taken(title(kind), rule.access(kind), Some(id), holder);
+            texts.extend(outsider(tx, members, project, title(kind), holder)?);
+            if !texts.is_empty() {
+                return Ok(texts);
+            }
+            tx.update_branch_access(id, holder)?;
+            rule.access_mut(kind)[place].holder = holder;
+            Ok(texts)
+        }
+        AccessChange::Remove(id) => {
+            let place = place(id).ok_or(Error::Missing)?;
+            tx.delete_branch_access(id)?;
+            rule.access_mut(kind).remove(place);
+            Ok(Vec::new())
+        }
+    }
+}
+
+/// Takes a branch rule away, unless it changed after `unmodified_since`.
+pub fn unprotect_branch(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ProtectRefs>,
+    name: &str,
+    unmodified_since: Option<Ts>,
+) -> Result<()> {
+    let rule = changeable(tx, grant, name)?;
+    if unmodified_since.is_some_and(|since| rule.branch.updated_at > since) {
+        return Err(Error::Precondition);
+    }
+    tx.delete_branch_rule(rule.branch.id)
+}
+
+/// The rule of this name, where its own records let the caller change it.
+fn changeable(tx: &mut Tx<'_>, grant: &Grant<ProtectRefs>, name: &str) -> Result<BranchRule> {
+    let rule = tx.find_branch_rule(grant.project(), name)?.ok_or(Error::Missing)?;
+    let protection = Protection::load(tx, grant.who(), grant.project())?;
+    if protection.may_unprotect(&rule) { Ok(rule) } else { Err(Error::Forbidden) }
+}
+
+/// The older way to protect a branch: developers or maintainers push, and likewise merge. `None` leaves as it is.
+pub fn protect_for_developers(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ProtectRefs>,
+    name: &str,
+    developers_can_push: Option<bool>,
+    developers_can_merge: Option<bool>,
+) -> Result<()> {
+    let level = |developers: bool| {
+        if developers { AccessLevel::Developer } else { AccessLevel::Maintainer }
+    };
+    let asked = [
+        (AccessKind::Push, developers_can_push.map(level)),
+        (AccessKind::Merge, developers_can_merge.map(level)),
+    ];
+    let Some(rule) = tx.find_branch_rule(grant.project(), name)? else {
+        let of = |level: Option<AccessLevel>| {
+            vec![Holder::Role(level.unwrap_or(AccessLevel::Maintainer))]
+        };
+        let mut asked = asked.map(|(kind, level)| (kind, of(level))).to_vec();
+        asked.push((AccessKind::Unprotect, of(None)));
+        insert_branch(tx, &plain_rule(grant.project(), name), &asked)?;
+        return Ok(());
+    };
+    for (kind, level) in asked {
+        let Some(level) = level else { continue };
+        for access in rule.access(kind).iter().filter(|access| access.holder.role().is_some()) {
+            tx.delete_branch_access(access.id)?;
+        }
+        tx.insert_branch_access(rule.branch.id, kind, Holder::Role(level))?;
+    }
+    tx.update_branch_rule(&rule.branch)
+}
+
+/// Takes away the rule of exactly this name, where there is one.
+pub fn unprotect_if_protected(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ProtectRefs>,
+    name: &str,
+) -> Result<()> {
+    match unprotect_branch(tx, grant, name, None) {
+        Err(Error::Missing) => Ok(()),
+        done => done,
+    }
+}
+
+/// How far the default branch of a new repository is protected, as groups and the installation set it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DefaultProtection {
+    None,
+    DevelopersPush,
+    Full,
+    DevelopersMerge,
+    /// As `Full`; developers may make the first push.
+    FullAfterFirstPush,
+}
+
+impl DefaultProtection {
+    /// From its number in settings; whatever is unknown counts as full.
+    pub fn of_number(number: i64) -> Self {
+        match number {
+            0 => Self::None,
+            1 => Self::DevelopersPush,
+            3 => Self::DevelopersMerge,
+            4 => Self::FullAfterFirstPush,
+            _ => Self::Full,
+        }
+    }
+}
+
+/// Protects the branch that has just become the default one, unless a rule matches it already.
+pub fn protect_default_branch(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    name: &str,
+    level: DefaultProtection,
+) -> Result<()> {
+    use AccessLevel::{Developer, Maintainer};
+    let (push, merge) = match level {
+        DefaultProtection::None => return Ok(()),
+        DefaultProtection::DevelopersPush => (Developer, Maintainer),
+        DefaultProtection::DevelopersMerge => (Maintainer, Developer),
+        DefaultProtection::Full | DefaultProtection::FullAfterFirstPush => (Maintainer, Maintainer),
+    };
+    if super::guard::is_branch_protected(tx, project, name)? {
+        return Ok(());
+    }
+    let asked = [
+        (AccessKind::Push, vec![Holder::Role(push)]),
+        (AccessKind::Merge, vec![Holder::Role(merge)]),
+        (AccessKind::Unprotect, vec![Holder::Role(Maintainer)]),
+    ];
+    insert_branch(tx, &plain_rule(project, name), &asked)?;
+    Ok(())
+}
+
+fn plain_rule(project_id: ProjectId, name: &str) -> NewBranchRule {
+    NewBranchRule {
+        project_id,
+        name: name.to_owned(),
+        allow_force_push: false,
+        code_owner_approval_required: false,
+    }
+}
+
+/// Protects a tag, or all tags that a wildcard matches.
+pub fn protect_tag(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ProtectRefs>,
+    members: &impl Membership,
+    name: &str,
+    asked: &Asked,
+) -> Result<TagRule> {
+    let mut texts = blank_name(name);
+    if tx.find_tag_rule(grant.project(), name)?.is_some() {
+        texts.push("Name has already been taken".to_owned());
+    }
+    let holders = asked.records();
+    for holder in &holders {
+        texts.extend(outsider(tx, members, grant.project(), "Create", *holder)?);
+    }
+    refuse_all(texts)?;
+    let tag = tx.insert_tag_rule(grant.project(), name)?;
+    let create: Result<Vec<Access>> =
+        holders.into_iter().map(|holder| tx.insert_tag_access(tag.id, holder)).collect();
+    Ok(TagRule { tag, create: create? })
+}
+
+/// Takes a tag rule away, unless it changed after `unmodified_since`.
+pub fn unprotect_tag(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ProtectRefs>,
+    name: &str,
+    unmodified_since: Option<Ts>,
+) -> Result<()> {
+    let rule = tx.find_tag_rule(grant.project(), name)?.ok_or(Error::Missing)?;
+    if unmodified_since.is_some_and(|since| rule.tag.updated_at > since) {
+        return Err(Error::Precondition);
+    }
+    tx.delete_tag_rule(rule.tag.id)
+}
+
+fn refuse_all(texts: Vec<String>) -> Result<()> {
+    if texts.is_empty() { Ok(()) } else { Err(Error::Unprocessable(texts)) }
+}
+
+fn blank_name(name: &str) -> Vec<String> {
+    let blank = name.trim().is_empty();
+    blank.then(|| "Name can't be blank".to_owned()).into_iter().collect()
+}
+
+fn title(kind: AccessKind) -> &'static str {
+    match kind {
+        AccessKind::Push => "Push",
+        AccessKind::Merge => "Merge",
+        AccessKind::Unprotect => "Unprotect",
+    }
+}
+
+/// Why `holder` cannot have a record: somebody who has nothing to do with the project.
+fn outsider(
+    tx: &mut Tx<'_>,
+    members: &impl Membership,
+    project: ProjectId,
+    title: &str,
+    holder: Holder,
+) -> Result<Option<String>> {
+    let fault = match holder {
+        Holder::User(user) if !members.is_member(tx, project, user)? => {
+            "user is not a member of the project"
+        }
+        Holder::Group(group) if !members.is_invited(tx, project, group)? => {
+            "group does not have access to the project"
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(format!("{title} access levels {fault}")))
+}
+
+/// Why `holder` cannot have another record; the record that is being changed does not count.
+fn taken(
+    title: &str,
+    stored: &[Access],
+    changed: Option<AccessRecordId>,
+    holder: Holder,
+) -> Vec<String> {
+    let word = match holder {
+        Holder::Role(_) => "access level",
+        Holder::User(_) => "user",
+        Holder::Group(_) => "group",
+    };
+    let mut others = stored.iter().filter(|access| Some(access.id) != changed);
+    let taken = others.any(|access| access.holder == holder);
+    taken
+        .then(|| format!("{title} access levels {word} has already been taken"))
+        .into_iter()
+        .collect()
+}

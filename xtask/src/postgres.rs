@@ -10,7 +10,10 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use diesel::{Connection as _, PgConnection, connection::SimpleConnection as _};
+use diesel::{
+    Connection as _, PgConnection, QueryableByName, RunQueryDsl as _,
+    connection::SimpleConnection as _, sql_query, sql_types::Text,
+};
 
 use crate::workspace;
 
@@ -40,6 +43,12 @@ pub(crate) enum Durability {
     Relaxed,
     /// As an operator runs it.
     Full,
+}
+
+#[derive(QueryableByName)]
+struct Name {
+    #[diesel(sql_type = Text)]
+    name: String,
 }
 
 pub(crate) struct Cluster {
@@ -72,6 +81,20 @@ impl Cluster {
         let mut connection = PgConnection::establish(&self.url("postgres"))?;
         connection.batch_execute(&format!("CREATE DATABASE {database}"))?;
         Ok(self.url(database))
+    }
+
+    /// Drops the databases whose names begin like that; a test leaves its own behind.
+    pub(crate) fn forget(&self, prefix: &str) -> Result<()> {
+        let mut connection = PgConnection::establish(&self.url("postgres"))?;
+        let names: Vec<Name> = sql_query(
+            "SELECT datname::text AS name FROM pg_database WHERE starts_with(datname, $1)",
+        )
+        .bind::<Text, _>(prefix)
+        .load(&mut connection)?;
+        for Name { name } in names {
+            connection.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)"))?;
+        }
+        Ok(())
     }
 
     fn wait(&mut self, folder: &Path) -> Result<()> {

@@ -85,6 +85,7 @@ fn on_postgres(options: &Options) -> Result<()> {
         if !tests.env(TEST_DATABASE, cluster.url("postgres")).status()?.success() {
             failed.push(workspace::shown(&program.file));
         }
+        cluster.forget("forgeway_test_")?;
     }
     ensure!(failed.is_empty(), "on PostgreSQL these failed: {}", failed.join(", "));
     Ok(())

@@ -41,6 +41,19 @@ pub(super) fn at_the_end(installation: &Installation, everything: &Shared) -> Re
     for project in touched(&ledger).into_iter().chain(ledger.projects.iter().copied()) {
         found.extend(fsck(&repository(installation, project)));
     }
+    found.extend(doctor(installation)?);
+    Ok(found)
+}
+
+/// What the product itself says of its state.
+fn doctor(installation: &Installation) -> Result<Vec<String>> {
+    let done = installation.command().arg("doctor").output()?;
+    let told = String::from_utf8_lossy(&done.stdout);
+    let wrong = told.lines().filter(|line| line.starts_with("WRONG"));
+    let mut found = wrong.map(|line| format!("doctor: {line}")).collect::<Vec<_>>();
+    if !done.status.success() && found.is_empty() {
+        found.push(format!("doctor: {}", String::from_utf8_lossy(&done.stderr)));
+    }
     Ok(found)
 }
 

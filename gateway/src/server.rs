@@ -54,7 +54,7 @@ pub async fn open_and_recover(config: &Config) -> anyhow::Result<Opened> {
     let lock = lock(&settings.data)?;
     let app = open_shared(config).await?;
     let finished =
-        repo::push::recover(&app.db, &app.git, &app.storage).await.context("the journal")?;
+        repo::push::recover(&app.db, &app.git, &app.storage, None).await.context("the journal")?;
     if finished > 0 {
         tracing::warn!(pushes = finished, "finished what was interrupted");
     }

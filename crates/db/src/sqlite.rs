@@ -3,7 +3,7 @@
 
 use std::{
     cell::RefCell,
-    collections::HashMap,
+    collections::{HashMap, hash_map::Entry},
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     sync::atomic::{AtomicU64, Ordering},
@@ -108,12 +108,10 @@ impl Sqlite {
         work: impl FnOnce(&mut SqliteConnection) -> Result<T>,
     ) -> Result<T> {
         INLINE.with_borrow_mut(|connections| {
-            if !connections.contains_key(&self.serial) {
-                connections.insert(self.serial, connect(&self.path)?);
-            }
-            let conn = connections
-                .get_mut(&self.serial)
-                .ok_or_else(|| Error::internal("no connection"))?;
+            let conn = match connections.entry(self.serial) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => place.insert(connect(&self.path)?),
+            };
             work(conn)
         })
     }

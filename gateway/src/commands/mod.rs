@@ -65,7 +65,10 @@ enum Command {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Print a completion script, as in: forgeway completions bash > /etc/bash_completion.d/forgeway
+    /// Print a completion script
+    #[command(
+        after_help = "Example:\n  forgeway completions bash > /etc/bash_completion.d/forgeway"
+    )]
     Completions { shell: clap_complete::Shell },
 }
 

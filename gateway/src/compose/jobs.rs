@@ -1,7 +1,7 @@
 //! Who does which background work, and when it is asked for.
 
 use kernel::Result;
-use repo::jobs::{EmptyTrash, MaintainRepository};
+use repo::jobs::{EmptyTrash, MaintainRepository, SettleJournal};
 use time::Duration;
 use worker::Worker;
 
@@ -15,7 +15,9 @@ pub fn worker(app: App) -> Worker<App> {
     Worker::new(app.db.clone(), app)
         .on(maintain)
         .on(empty_trash)
+        .on(settle_journal)
         .every(Duration::hours(1), EmptyTrash {})
+        .every(Duration::minutes(10), SettleJournal {})
 }
 
 async fn maintain(app: App, job: MaintainRepository) -> Result<()> {
@@ -24,4 +26,8 @@ async fn maintain(app: App, job: MaintainRepository) -> Result<()> {
 
 async fn empty_trash(app: App, job: EmptyTrash) -> Result<()> {
     job.run(&app.storage).await
+}
+
+async fn settle_journal(app: App, job: SettleJournal) -> Result<()> {
+    job.run(&app.db, &app.git, &app.storage).await
 }

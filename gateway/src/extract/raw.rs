@@ -138,7 +138,7 @@ impl Raw {
     }
 }
 
-/// `a[b][]` → `a`, [`b`, ``]. A name that is not well formed is taken as it is.
+/// `a[b][]` is `a` with the keys `b` and nothing. A name that is not well formed is taken as it is.
 fn split_name(name: &str) -> (String, Vec<String>) {
     let Some((head, tail)) = name.split_once('[') else { return (name.to_owned(), Vec::new()) };
     let Some(tail) = tail.strip_suffix(']') else { return (name.to_owned(), Vec::new()) };

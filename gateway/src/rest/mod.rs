@@ -2,10 +2,11 @@
 
 use crate::route::RouteRow;
 
+pub mod documents;
 pub mod health;
 pub mod version;
 
 /// All tables.
 pub fn tables() -> Vec<&'static [RouteRow]> {
-    vec![health::ROUTES, version::ROUTES]
+    vec![documents::ROUTES, health::ROUTES, version::ROUTES]
 }

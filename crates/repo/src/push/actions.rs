@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use db::{Database, Tx};
-use kernel::{Error, Result, ids::ProjectId};
+use kernel::{Error, Result, Ts, ids::ProjectId};
 
 use super::{Journal, Push, journal::JournalRow, journal::JournalStore};
 use crate::{
@@ -18,6 +18,9 @@ use crate::{
 /// The git child of a server that was killed gives its locks back within moments.
 const LOCK_TRIES: u32 = 100;
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
+
+/// No ref is locked for so long: the lock outlived a power cut.
+const STALE_LOCK: Duration = Duration::from_secs(120);
 
 /// Refuses what the project's rules forbid, in the words that the pusher reads.
 pub fn check(tx: &mut Tx<'_>, push: &Push) -> Result<()> {
@@ -96,8 +99,23 @@ fn faster(error: GitError) -> Error {
 }
 
 /// Finishes what a crash interrupted: every move that was decided and that git has not carried out. Returns how many.
-pub async fn recover(db: &Database, git: &Git, storage: &Storage) -> Result<usize> {
-    let rows = db.read(|tx| tx.journal()).await?;
+///
+/// At the start every row counts; while the server runs, `decided_before` keeps away from pushes that are under way.
+pub async fn recover(
+    db: &Database,
+    git: &Git,
+    storage: &Storage,
+    decided_before: Option<Ts>,
+) -> Result<usize> {
+    let mut rows = db.read(|tx| tx.journal()).await?;
+    if let Some(limit) = decided_before {
+        let busy: Vec<(ProjectId, String)> = rows
+            .iter()
+            .filter(|row| row.created_at >= limit)
+            .map(|row| (row.project_id, row.ref_name.clone()))
+            .collect();
+        rows.retain(|row| !busy.contains(&(row.project_id, row.ref_name.clone())));
+    }
     let mut batches: Vec<String> = rows.iter().map(|row| row.batch.clone()).collect();
     batches.dedup();
     let mut finished = 0;
@@ -141,6 +159,7 @@ async fn recover_one(git: &Git, storage: &Storage, row: &JournalRow) -> Result<b
         return Ok(false);
     }
     let repo = storage.repository(row.project_id);
+    refs::clear_stale_locks(&repo, STALE_LOCK).await?;
     let name = RefName::full(&row.ref_name)?;
     let parse = |text: &Option<String>| -> Result<Option<Oid>> {
         Ok(text.as_deref().map(str::parse).transpose().map_err(GitError::corrupt)?)

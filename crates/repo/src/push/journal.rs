@@ -40,6 +40,7 @@ pub struct JournalRow {
     pub ref_name: String,
     pub old_sha: Option<String>,
     pub new_sha: Option<String>,
+    pub created_at: Ts,
 }
 
 /// A ref move that happened.

@@ -1,4 +1,5 @@
 //! Work is done once, later, and again when it fails.
+#![expect(clippy::unwrap_used, reason = "a test may stop where its set-up fails")]
 
 use std::sync::{Arc, Mutex};
 

@@ -62,3 +62,20 @@ async fn every_answer_carries_its_headers() {
     let again = app.person("ada").sending("If-None-Match", &tag).get("/version").await;
     assert_eq!((again.status, again.bytes.len()), (304, 0));
 }
+
+#[actix_web::test]
+async fn the_api_describes_itself_and_needs_nothing_from_elsewhere() {
+    let app = TestApp::new();
+
+    let document = app.anonymous().get("/openapi.json").await.ok();
+    let page = app.anonymous().get("//-/api").await;
+
+    assert_eq!(document["openapi"], "3.1.0");
+    assert!(document["paths"]["/api/v4/version"]["get"].is_object());
+    let page_text = String::from_utf8_lossy(&page.bytes).into_owned();
+    assert!(
+        !page_text.contains("http://") && !page_text.contains("https://"),
+        "nothing is loaded from elsewhere"
+    );
+    assert_eq!(app.anonymous().get("//").await.header("location"), Some("http://forge.test/-/api"));
+}

@@ -65,6 +65,16 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
+    /// The same page, without saying how long the whole list is.
+    #[must_use]
+    pub fn without_total(self, page: PageRequest) -> Self {
+        let more = match self.total {
+            Total::Uncounted { more } => more,
+            Total::Counted(total) => page.page.saturating_mul(page.per_page) < total,
+        };
+        Self { total: Total::Uncounted { more }, ..self }
+    }
+
     pub fn map<U>(self, f: impl FnMut(T) -> U) -> Page<U> {
         Page { items: self.items.into_iter().map(f).collect(), total: self.total }
     }

@@ -4,3 +4,4 @@ pub mod blame;
 pub mod commit;
 pub mod diff;
 pub mod file;
+pub mod signature;

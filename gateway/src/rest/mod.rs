@@ -2,11 +2,12 @@
 
 use crate::route::RouteRow;
 
+pub mod commits;
 pub mod documents;
 pub mod health;
 pub mod version;
 
 /// All tables.
 pub fn tables() -> Vec<&'static [RouteRow]> {
-    vec![documents::ROUTES, health::ROUTES, version::ROUTES]
+    vec![commits::ROUTES, documents::ROUTES, health::ROUTES, version::ROUTES]
 }

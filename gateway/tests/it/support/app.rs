@@ -1,6 +1,9 @@
 //! An application with its own database and data folder, and a clock that stands still.
 
-use std::sync::{Arc, LazyLock};
+use std::{
+    path::Path,
+    sync::{Arc, LazyLock},
+};
 
 use db::testing::{TestDatabase, start};
 use gateway::app::{App, Limits, Settings, State};
@@ -12,7 +15,10 @@ use org::{
     token::{self, Kind, Scope, Scopes, Secret, actions::NewToken},
     user::{self, User, actions::NewUser, store::UserStore},
 };
-use repo::git::{Git, RefName, cli};
+use repo::{
+    git::{Git, RefName, cli},
+    testing::Fixture,
+};
 
 use super::Person;
 
@@ -110,6 +116,16 @@ impl TestApp {
         project.id
     }
 
+    /// A public project of `ada`'s, whose repository holds what the fixture's does.
+    pub(crate) fn project_from(&self, fixture: &Fixture) -> ProjectId {
+        let project = self.project(&self.person("ada"), "forge", Visibility::Public);
+        let home = self.state.storage.repository(project);
+        std::fs::remove_dir_all(home.as_path()).expect("the empty repository goes");
+        copy_folder(fixture.path.as_path(), home.as_path());
+        self.write(move |tx| tx.set_default_branch(project, Some("main")));
+        project
+    }
+
     /// Somebody who is a member of `project` at `level`.
     pub(crate) fn member(
         &self,
@@ -151,4 +167,17 @@ fn git() -> Git {
         std::thread::spawn(find).join().expect("git is found")
     });
     GIT.clone()
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder is made");
+    for entry in std::fs::read_dir(from).expect("a folder is read") {
+        let entry = entry.expect("a folder is read");
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).expect("a file is copied");
+        }
+    }
 }

@@ -1,0 +1,216 @@
+//! A project's commits, as they are read.
+
+use kernel::{Error, Result, Ts};
+use repo::{
+    commit::{
+        CommitFilter, Source,
+        read::{self, commit_named, deadline},
+        signature::SignatureKind,
+    },
+    git::{DiffLimits, FileDiff, Order, RefKind, TreePath},
+    policy::ReadCode,
+};
+
+use crate::{
+    app::App,
+    entities::{
+        commit::{CommitDetailEntity, CommitEntity, CommitRefEntity, SequenceEntity},
+        diff::DiffEntity,
+        signature::SignatureEntity,
+    },
+    error::ApiResult,
+    extract::{Call, RawText},
+    param_enums, params,
+    present::{Json, Listed},
+    routes,
+};
+
+routes! { "Commits" at "/projects/{id}/repository/commits";
+    GET ""                 => list      : ReadCode,
+    GET "/{sha}"           => show      : ReadCode,
+    GET "/{sha}/refs"      => refs      : ReadCode,
+    GET "/{sha}/diff"      => diff      : ReadCode,
+    GET "/{sha}/sequence"  => sequence  : ReadCode,
+    GET "/{sha}/signature" => signature : ReadCode,
+}
+
+kernel::text_enum! {
+    /// Newest first, or no commit before all that come from it.
+    pub enum CommitOrder { Default = "default", Topo = "topo" }
+}
+kernel::text_enum! {
+    /// Which refs are asked for.
+    pub enum RefType { Branch = "branch", Tag = "tag", All = "all" }
+}
+param_enums! { CommitOrder, RefType }
+
+params! {
+    pub struct ListCommits: paged {
+        /// A branch, tag, commit or range `a..b`; the default branch when left out.
+        ref_name: Option<RawText>,
+        /// Not before, by committer date.
+        since: Option<Ts>,
+        /// Not after, by committer date.
+        until: Option<Ts>,
+        /// A file, which is followed through renames, or a folder.
+        path: Option<String>,
+        /// Part of the author's name or e-mail address.
+        author: Option<String>,
+        /// From every ref of the repository.
+        all: bool = false,
+        with_stats: bool = false,
+        first_parent: bool = false,
+        order: CommitOrder = CommitOrder::Default,
+        trailers: bool = false,
+    }
+}
+
+impl ListCommits {
+    fn filter(&self) -> Result<CommitFilter> {
+        let name = self.ref_name.as_ref().map(|name| name.0.as_str());
+        let path = self.path.as_deref().map(TreePath::lookup).transpose().map_err(|_invalid| {
+            Error::BadParameters("path should be a valid file path".to_owned())
+        })?;
+        Ok(CommitFilter {
+            source: match name.filter(|name| !name.is_empty()) {
+                _ if self.all => Source::AllRefs,
+                Some(name) => Source::named(name)?,
+                None => Source::DefaultBranch,
+            },
+            path: path.filter(|path| !path.is_root()),
+            since: self.since,
+            until: self.until,
+            first_parent: self.first_parent,
+            order: match self.order {
+                CommitOrder::Default => Order::CommitTime,
+                CommitOrder::Topo => Order::Topo,
+            },
+            author: self.author.clone(),
+        })
+    }
+}
+
+async fn list(app: App, call: Call<ReadCode, ListCommits>) -> ApiResult<Listed<CommitEntity>> {
+    let (grant, page, params) = (call.grant, call.page, call.params);
+    let filter = params.filter()?;
+    let (answers, url) = (app.answers.clone(), app.urls.at(&grant.facts().full_path));
+    let read = app.git_read(grant.project(), move |reader| {
+        let commits = read::list(reader, &answers, grant.facts(), &filter, page)?;
+        let deadline = deadline();
+        commits.try_map_all(|commits| {
+            let entities = commits.iter().map(|commit| {
+                let mut entity = CommitEntity::new(commit, &url);
+                if params.trailers {
+                    entity = entity.with_trailers(commit);
+                }
+                if params.with_stats {
+                    entity = entity.with_stats(answers.stats(reader, commit.id, deadline)?);
+                }
+                Ok(entity)
+            });
+            entities.collect()
+        })
+    });
+    Ok(Listed(read.await?))
+}
+
+params! {
+    pub struct OneCommit {
+        /// A hash, which may be cut short, or a branch or tag.
+        sha: String,
+        stats: bool = true,
+    }
+}
+
+async fn show(app: App, call: Call<ReadCode, OneCommit>) -> ApiResult<Json<CommitDetailEntity>> {
+    let (project, params) = (call.grant.project(), call.params);
+    let (answers, url) = (app.answers.clone(), app.urls.at(&call.grant.facts().full_path));
+    let read = app.git_read(project, move |reader| {
+        let commit = reader.commit(commit_named(reader, &params.sha)?)?;
+        let mut entity = CommitEntity::new(&commit, &url);
+        if params.stats {
+            entity = entity.with_stats(answers.stats(reader, commit.id, deadline())?);
+        }
+        Ok(CommitDetailEntity::new(entity, project))
+    });
+    Ok(Json(read.await?))
+}
+
+params! {
+    pub struct RefsOfCommit: paged {
+        sha: String,
+        r#type: RefType = RefType::All,
+    }
+}
+
+async fn refs(app: App, call: Call<ReadCode, RefsOfCommit>) -> ApiResult<Listed<CommitRefEntity>> {
+    let (page, params) = (call.page, call.params);
+    let kinds: &[RefKind] = match params.r#type {
+        RefType::Branch => &[RefKind::Branch],
+        RefType::Tag => &[RefKind::Tag],
+        RefType::All => &[RefKind::Branch, RefKind::Tag],
+    };
+    let read = app.git_read(call.grant.project(), move |reader| {
+        let id = commit_named(reader, &params.sha)?;
+        read::refs_with(reader, id, kinds)
+    });
+    let names = page.slice(read.await?).without_total(page);
+    Ok(Listed(names.map(|name| CommitRefEntity::from(&name))))
+}
+
+params! {
+    pub struct DiffOfCommit: paged {
+        sha: String,
+        /// Names both sides before the hunks, as other tools expect it.
+        unidiff: bool = false,
+    }
+}
+
+async fn diff(app: App, call: Call<ReadCode, DiffOfCommit>) -> ApiResult<Listed<DiffEntity>> {
+    let (page, params) = (call.page, call.params);
+    let read = app.git_read(call.grant.project(), move |reader| {
+        let id = commit_named(reader, &params.sha)?;
+        Ok(reader.commit_diff(id, DiffLimits::default(), deadline())?)
+    });
+    let shown: fn(&FileDiff) -> DiffEntity =
+        if params.unidiff { DiffEntity::unified } else { |file| DiffEntity::from(file) };
+    Ok(Listed(page.slice(read.await?).map(|file| shown(&file))))
+}
+
+params! {
+    pub struct SequenceOfCommit {
+        sha: String,
+        first_parent: bool = false,
+    }
+}
+
+async fn sequence(
+    app: App,
+    call: Call<ReadCode, SequenceOfCommit>,
+) -> ApiResult<Json<SequenceEntity>> {
+    let (answers, params) = (app.answers.clone(), call.params);
+    let read = app.git_read(call.grant.project(), move |reader| {
+        let id = commit_named(reader, &params.sha)?;
+        Ok(answers.count(reader, id, params.first_parent, deadline())?)
+    });
+    Ok(Json(SequenceEntity { count: read.await? }))
+}
+
+params! {
+    pub struct SignatureOfCommit {
+        sha: String,
+    }
+}
+
+async fn signature(
+    app: App,
+    call: Call<ReadCode, SignatureOfCommit>,
+) -> ApiResult<Json<SignatureEntity>> {
+    let params = call.params;
+    let read = app.git_read(call.grant.project(), move |reader| {
+        let id = commit_named(reader, &params.sha)?;
+        let signed = reader.signature(id)?.ok_or(Error::NotFound("Signature"))?;
+        Ok(SignatureKind::of(&signed))
+    });
+    Ok(Json(read.await?.into()))
+}

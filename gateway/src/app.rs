@@ -98,10 +98,18 @@ impl State {
         let (path, repositories) = (self.storage.repository(project), self.repositories.clone());
         let done = tokio::task::spawn_blocking(move || {
             let _place = place;
-            match repositories.open(&path) {
+            let read = match repositories.open(&path) {
                 Ok(reader) => work(&reader),
-                Err(GitError::NotFound) => Err(Error::NotFound("Repository")),
+                Err(GitError::NotFound) => return Err(Error::NotFound("Repository")),
                 Err(failure) => Err(failure.into()),
+            };
+            match read {
+                // It was open, and has been deleted since.
+                Err(Error::Internal(_)) if !path.as_path().exists() => {
+                    repositories.forget(&path);
+                    Err(Error::NotFound("Repository"))
+                }
+                read => read,
             }
         });
         done.await.map_err(Error::internal)?

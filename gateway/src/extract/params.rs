@@ -262,7 +262,7 @@ macro_rules! params {
                     name: const { $crate::extract::params::plain_name(stringify!($field)) },
                     required: !<$type as $crate::extract::Param>::OPTIONAL $(&& $crate::params!(@given $default))?,
                     schema: <$type as $crate::extract::Param>::schema(),
-                    text: [$($doc.trim()),*].join(" "),
+                    text: <[&str]>::join(&[$($doc.trim()),*], " "),
                 }),*]
             }
 

@@ -122,7 +122,7 @@ impl TestApp {
         let home = self.state.storage.repository(project);
         std::fs::remove_dir_all(home.as_path()).expect("the empty repository goes");
         copy_folder(fixture.path.as_path(), home.as_path());
-        self.write(move |tx| tx.set_default_branch(project, Some("main")));
+        self.write(move |tx| org::project::push::note(tx, project, Some("main")));
         project
     }
 

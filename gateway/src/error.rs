@@ -86,6 +86,7 @@ fn of_kernel(error: &Error) -> (StatusCode, Value) {
         Error::Unprocessable(texts) => {
             (StatusCode::UNPROCESSABLE_ENTITY, json!({ "message": texts }))
         }
+        Error::Unfit(text) => told(StatusCode::UNPROCESSABLE_ENTITY, text),
         Error::Conflict(text) => told(StatusCode::CONFLICT, text),
         Error::ConflictOn(errors) => (StatusCode::CONFLICT, json!({ "message": fields(errors) })),
         Error::Precondition => told(StatusCode::PRECONDITION_FAILED, "412 Precondition Failed"),

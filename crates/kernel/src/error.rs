@@ -41,6 +41,9 @@ pub enum Error {
     /// A record that was refused, in whole sentences.
     #[error("{}", .0.join(", "))]
     Unprocessable(Vec<String>),
+    /// As [`Error::Unprocessable`], in one sentence.
+    #[error("{0}")]
+    Unfit(String),
     /// Somebody or something is already there.
     #[error("{0}")]
     Conflict(String),

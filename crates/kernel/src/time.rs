@@ -52,6 +52,14 @@ impl Ts {
         Self(self.0.saturating_add(i64::try_from(span.whole_microseconds()).unwrap_or(i64::MAX)))
     }
 
+    /// Whether a thing that was last changed at this moment is no newer than `limit`. Such limits come in whole seconds.
+    pub fn ensure_unchanged_since(self, limit: Option<Self>) -> crate::Result<()> {
+        match limit {
+            Some(limit) if self.unix() > limit.unix() => Err(crate::Error::Precondition),
+            _ => Ok(()),
+        }
+    }
+
     /// `2022-12-15T09:08:07.123Z`: the one form in which stored moments are sent.
     pub fn iso(self) -> String {
         let form = format_description!(

@@ -1,9 +1,12 @@
 //! People, groups and projects: who they are, where they live, and how each caller stands there.
 
 pub mod access;
+pub mod faults;
 pub mod member;
 pub mod namespace;
 pub mod policy;
 pub mod project;
+pub mod search;
+pub mod settings;
 pub mod token;
 pub mod user;

@@ -1,6 +1,9 @@
 //! Who may do what with projects, groups and people.
 
-use kernel::{AccessLevel::Guest, Feature};
+use kernel::{
+    AccessLevel::{Guest, Maintainer, Owner},
+    Feature, Visibility,
+};
 
 kernel::abilities! { in Project, open;
     /// Know that the project exists, and read what it is set to.
@@ -9,4 +12,26 @@ kernel::abilities! { in Project, open;
 
 kernel::abilities! { in Project, signed in;
     ForkProject if |who| who.reads(Feature::Repository, Guest) && who.reads(Feature::Forking, Guest),
+}
+
+kernel::abilities! { in Project, signed in;
+    ReadProjectMembers if |who| who.visibility != Visibility::Private || who.is(Guest),
+    ManageProjectMembers if |who| who.is(Maintainer),
+    /// Take oneself out; taking out others is for those who manage members.
+    LeaveProject if |_who| true,
+    /// Ask for the project's tokens. What is refused there is no plain "forbidden", so the actions say it.
+    AskForProjectTokens if |_who| true,
+}
+
+kernel::abilities! { in Group, open;
+    ReadGroup if |_who| true,
+}
+
+kernel::abilities! { in Group, signed in;
+    AdminGroup if |who| who.is(Owner),
+    RemoveGroup if |who| who.is(Owner),
+    ReadGroupMembers if |who| who.visibility != Visibility::Private || who.is(Guest),
+    ManageGroupMembers if |who| who.is(Owner),
+    /// Take oneself out; taking out others is for those who manage members.
+    LeaveGroup if |_who| true,
 }

@@ -1,7 +1,9 @@
 //! Groups and personal namespaces: the folders that projects live in.
 
+pub mod actions;
 pub mod default_branch;
 pub mod model;
+pub mod rules;
 pub mod store;
 
-pub use model::{Kind, Namespace};
+pub use model::{GroupDetails, GroupFilter, GroupSettings, Kind, Namespace};

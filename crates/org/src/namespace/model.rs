@@ -2,12 +2,21 @@
 
 use diesel::prelude::{Queryable, Selectable};
 use kernel::{
-    Ts, Visibility,
+    AccessLevel, TextEnum, Ts, Visibility,
     access::GroupFacts,
     ids::{NamespaceId, UserId},
 };
+use serde::{Deserialize, Serialize};
 
 kernel::text_enum! { pub enum Kind { User = "user", Group = "group" } }
+kernel::text_enum! {
+    /// From which role on members may create projects in a group.
+    pub enum ProjectCreation { NoOne = "noone", Maintainer = "maintainer", Developer = "developer" }
+}
+kernel::text_enum! {
+    /// From which role on members may create subgroups.
+    pub enum SubgroupCreation { Owner = "owner", Maintainer = "maintainer" }
+}
 
 #[derive(Clone, Debug, Queryable, Selectable)]
 #[diesel(table_name = db::schema::namespaces, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
@@ -28,6 +37,8 @@ pub struct Namespace {
     pub default_branch_protection: Option<i32>,
     pub project_creation_level: String,
     pub subgroup_creation_level: String,
+    #[diesel(column_name = settings)]
+    pub settings_text: String,
     pub created_at: Ts,
     pub updated_at: Ts,
 }
@@ -41,4 +52,122 @@ impl Namespace {
             visibility: self.visibility,
         }
     }
+
+    pub fn settings(&self) -> GroupSettings {
+        serde_json::from_str(&self.settings_text).unwrap_or_default()
+    }
+
+    /// From which role on members may create subgroups here.
+    pub fn may_create_subgroups(&self) -> AccessLevel {
+        match SubgroupCreation::find(&self.subgroup_creation_level) {
+            Some(SubgroupCreation::Maintainer) => AccessLevel::Maintainer,
+            _ => AccessLevel::Owner,
+        }
+    }
+}
+
+/// What a group is set to beyond the columns that lists filter by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GroupSettings {
+    pub share_with_group_lock: bool,
+    pub require_two_factor_authentication: bool,
+    pub two_factor_grace_period: i64,
+    pub auto_devops_enabled: Option<bool>,
+    pub emails_disabled: Option<bool>,
+    pub mentions_disabled: Option<bool>,
+    pub lfs_enabled: Option<bool>,
+    pub request_access_enabled: bool,
+    pub prevent_sharing_groups_outside_hierarchy: bool,
+    /// Whether only the group, and none of its projects, may be given members.
+    pub membership_lock: bool,
+}
+
+impl Default for GroupSettings {
+    fn default() -> Self {
+        Self {
+            share_with_group_lock: false,
+            require_two_factor_authentication: false,
+            two_factor_grace_period: 48,
+            auto_devops_enabled: None,
+            emails_disabled: None,
+            mentions_disabled: None,
+            lfs_enabled: None,
+            request_access_enabled: true,
+            prevent_sharing_groups_outside_hierarchy: false,
+            membership_lock: false,
+        }
+    }
+}
+
+/// Everything about a group that its owners may set.
+#[derive(Clone, Debug)]
+pub struct GroupDetails {
+    pub name: String,
+    pub path: String,
+    pub description: Option<String>,
+    pub visibility: Visibility,
+    pub default_branch_protection: Option<i32>,
+    pub project_creation_level: ProjectCreation,
+    pub subgroup_creation_level: SubgroupCreation,
+    pub settings: GroupSettings,
+}
+
+impl GroupDetails {
+    pub fn of(group: &Namespace) -> Self {
+        Self {
+            name: group.name.clone(),
+            path: group.path.clone(),
+            description: group.description.clone(),
+            visibility: group.visibility,
+            default_branch_protection: group.default_branch_protection,
+            project_creation_level: ProjectCreation::find(&group.project_creation_level)
+                .unwrap_or(ProjectCreation::Developer),
+            subgroup_creation_level: SubgroupCreation::find(&group.subgroup_creation_level)
+                .unwrap_or(SubgroupCreation::Maintainer),
+            settings: group.settings(),
+        }
+    }
+}
+
+kernel::text_enum! { pub enum GroupOrder {
+    Name = "name", Path = "path", Id = "id", Similarity = "similarity",
+} }
+
+/// Which part of the tree a list shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    #[default]
+    Anywhere,
+    TopLevel,
+    /// Direct children.
+    Under(NamespaceId),
+    /// Everything below the group with this full path.
+    Below(String),
+}
+
+/// Whom a list is for, and how wide they look.
+#[derive(Clone, Copy, Debug)]
+pub enum Reach {
+    /// Administrators see everything.
+    All,
+    /// What is open to everybody, or to everybody who is signed in, and what `user` is a member of.
+    Open { user: Option<UserId>, internal: bool },
+    /// What the person has at least this role in.
+    Member { user: UserId, level: AccessLevel },
+    /// What the person owns directly.
+    Owned { user: UserId },
+}
+
+/// Which groups a list shows.
+#[derive(Clone, Debug)]
+pub struct GroupFilter {
+    pub reach: Reach,
+    pub place: Place,
+    pub search: Option<String>,
+    pub skip: Vec<NamespaceId>,
+    pub order: GroupOrder,
+    pub descending: bool,
+    /// Where a list that is paged by its last element goes on.
+    pub after: Option<(String, NamespaceId)>,
 }

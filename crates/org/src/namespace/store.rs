@@ -1,15 +1,36 @@
-//! Finding groups and personal namespaces.
+//! Finding and keeping groups and personal namespaces.
 
 use std::collections::HashMap;
 
 use db::{
-    Tx, each_backend, error,
-    schema::{namespaces, redirects},
+    CountOf, Tx, each_backend, error, lower,
+    schema::{members, namespace_access, namespaces, project_access, projects, redirects},
 };
-use diesel::prelude::*;
-use kernel::{Result, ids::NamespaceId};
+use diesel::{
+    dsl::{case_when, exists},
+    prelude::*,
+    sql_types::Integer,
+};
+use kernel::{
+    AccessLevel, Result, Visibility,
+    ids::{NamespaceId, ProjectId, UserId},
+    page::{COUNT_LIMIT, Page, PageRequest, Total},
+};
 
-use super::Namespace;
+use super::{
+    GroupDetails, GroupFilter, Kind, Namespace,
+    model::{GroupOrder, Place, Reach},
+};
+use crate::search::{beginning, containing};
+
+/// Of a namespace and of what is inside it, when it moves.
+#[derive(Clone, Debug)]
+pub struct NewPlace {
+    pub name: String,
+    pub path: String,
+    pub full_path: String,
+    pub full_name: String,
+}
 
 pub trait NamespaceStore {
     fn namespace(&mut self, id: NamespaceId) -> Result<Namespace>;
@@ -18,11 +39,52 @@ pub trait NamespaceStore {
     fn namespace_names(&mut self, ids: &[NamespaceId]) -> Result<HashMap<NamespaceId, String>>;
     /// By full path; letter case does not matter, and paths it had before count too.
     fn find_namespace_at(&mut self, full_path: &str) -> Result<Option<Namespace>>;
+    fn personal_namespace(&mut self, user: UserId) -> Result<Option<Namespace>>;
+    /// Whether a group, a person or a project has the full path now.
+    fn is_path_taken(&mut self, full_path: &str) -> Result<bool>;
+    /// Whether another group under the same parent has the name.
+    fn is_name_taken(
+        &mut self,
+        parent: NamespaceId,
+        name: &str,
+        own: Option<NamespaceId>,
+    ) -> Result<bool>;
+    fn groups(&mut self, filter: &GroupFilter, page: PageRequest) -> Result<Page<Namespace>>;
+    /// Personal namespaces of `user` and groups with a role in; everything for `None`.
+    fn namespaces(
+        &mut self,
+        user: Option<UserId>,
+        search: Option<&str>,
+        owned_only: bool,
+        page: PageRequest,
+    ) -> Result<Page<Namespace>>;
+    fn insert_group(
+        &mut self,
+        details: &GroupDetails,
+        parent: Option<&Namespace>,
+    ) -> Result<Namespace>;
+    fn keep_group(&mut self, id: NamespaceId, details: &GroupDetails) -> Result<()>;
+    fn move_namespace(&mut self, id: NamespaceId, place: &NewPlace) -> Result<()>;
+    fn child_groups(&mut self, id: NamespaceId) -> Result<Vec<Namespace>>;
+    /// Id, name, path and old full path of every project directly inside.
+    fn child_projects(
+        &mut self,
+        id: NamespaceId,
+    ) -> Result<Vec<(ProjectId, String, String, String)>>;
+    /// Gives a project its new place and leaves a sign at the old one.
+    fn move_project(&mut self, id: ProjectId, old_path: &str, place: &NewPlace) -> Result<()>;
+    /// The most visible project and the most visible subgroup directly inside.
+    fn visibility_inside(
+        &mut self,
+        id: NamespaceId,
+    ) -> Result<(Option<Visibility>, Option<Visibility>)>;
+    /// Hides a namespace and its projects at once and frees their paths.
+    fn hide_namespace(&mut self, namespace: &Namespace) -> Result<()>;
 }
 
 impl NamespaceStore for Tx<'_> {
     fn namespace(&mut self, id: NamespaceId) -> Result<Namespace> {
-        let query = namespaces::table.find(id);
+        let query = namespaces::table.find(id).filter(namespaces::deleted_at.is_null());
         each_backend!(self, |conn| query
             .select(Namespace::as_select())
             .get_result(conn)
@@ -30,7 +92,7 @@ impl NamespaceStore for Tx<'_> {
     }
 
     fn find_namespace(&mut self, id: NamespaceId) -> Result<Option<Namespace>> {
-        let query = namespaces::table.find(id);
+        let query = namespaces::table.find(id).filter(namespaces::deleted_at.is_null());
         each_backend!(self, |conn| query
             .select(Namespace::as_select())
             .get_result(conn)
@@ -49,7 +111,9 @@ impl NamespaceStore for Tx<'_> {
 
     fn find_namespace_at(&mut self, full_path: &str) -> Result<Option<Namespace>> {
         let key = full_path.to_lowercase();
-        let query = namespaces::table.filter(namespaces::path_key.eq(&key));
+        let query = namespaces::table
+            .filter(namespaces::path_key.eq(&key))
+            .filter(namespaces::deleted_at.is_null());
         let found: Option<Namespace> = each_backend!(self, |conn| query
             .select(Namespace::as_select())
             .get_result(conn)
@@ -58,12 +122,413 @@ impl NamespaceStore for Tx<'_> {
         if found.is_some() {
             return Ok(found);
         }
-        let moved =
-            redirects::table.inner_join(namespaces::table).filter(redirects::path_key.eq(&key));
+        let moved = redirects::table
+            .inner_join(namespaces::table)
+            .filter(redirects::path_key.eq(&key))
+            .filter(namespaces::deleted_at.is_null());
         each_backend!(self, |conn| moved
             .select(Namespace::as_select())
             .get_result(conn)
             .optional()
             .map_err(error("Namespace")))
+    }
+
+    fn personal_namespace(&mut self, user: UserId) -> Result<Option<Namespace>> {
+        let query = namespaces::table.filter(namespaces::owner_id.eq(user));
+        each_backend!(self, |conn| query
+            .select(Namespace::as_select())
+            .get_result(conn)
+            .optional()
+            .map_err(error("Namespace")))
+    }
+
+    fn is_path_taken(&mut self, full_path: &str) -> Result<bool> {
+        let key = full_path.to_lowercase();
+        let group = exists(namespaces::table.filter(namespaces::path_key.eq(&key)));
+        let project = exists(projects::table.filter(projects::path_key.eq(&key)));
+        each_backend!(self, |conn| diesel::select(group.or(project))
+            .get_result(conn)
+            .map_err(error("Namespace")))
+    }
+
+    fn is_name_taken(
+        &mut self,
+        parent: NamespaceId,
+        name: &str,
+        own: Option<NamespaceId>,
+    ) -> Result<bool> {
+        let siblings = namespaces::table
+            .filter(namespaces::parent_id.eq(parent))
+            .filter(namespaces::name.eq(name))
+            .filter(namespaces::deleted_at.is_null())
+            .filter(namespaces::id.ne(own.unwrap_or(NamespaceId(0))));
+        each_backend!(self, |conn| diesel::select(exists(siblings))
+            .get_result(conn)
+            .map_err(error("Namespace")))
+    }
+
+    fn groups(&mut self, filter: &GroupFilter, page: PageRequest) -> Result<Page<Namespace>> {
+        let words = SearchWords::of(filter.search.as_deref());
+        let short = matches!(filter.place, Place::Under(_) | Place::Below(_));
+        each_backend!(self, |conn| {
+            let chosen = || {
+                let mut query = namespaces::table
+                    .filter(namespaces::kind.eq(Kind::Group))
+                    .filter(namespaces::deleted_at.is_null())
+                    .into_boxed();
+                let mine = |user: UserId, level: AccessLevel| {
+                    namespaces::id.eq_any(
+                        namespace_access::table
+                            .filter(namespace_access::user_id.eq(user))
+                            .filter(namespace_access::access_level.ge(level))
+                            .select(namespace_access::namespace_id),
+                    )
+                };
+                let open = namespaces::visibility.eq(Visibility::Public);
+                let inside = namespaces::visibility.eq(Visibility::Internal);
+                query = match filter.reach {
+                    Reach::All => query,
+                    Reach::Open { user: None, .. } => query.filter(open),
+                    Reach::Open { user: Some(user), internal: true } => {
+                        query.filter(open.or(inside).or(mine(user, AccessLevel::Minimal)))
+                    }
+                    Reach::Open { user: Some(user), internal: false } => {
+                        query.filter(open.or(mine(user, AccessLevel::Minimal)))
+                    }
+                    Reach::Member { user, level } => query.filter(mine(user, level)),
+                    Reach::Owned { user } => query.filter(
+                        namespaces::id.nullable().eq_any(
+                            members::table
+                                .filter(members::user_id.eq(user))
+                                .filter(members::access_level.eq(AccessLevel::Owner))
+                                .select(members::namespace_id),
+                        ),
+                    ),
+                };
+                query = match &filter.place {
+                    Place::Anywhere => query,
+                    Place::TopLevel => query.filter(namespaces::parent_id.is_null()),
+                    Place::Under(parent) => query.filter(namespaces::parent_id.eq(*parent)),
+                    Place::Below(path) => query.filter(
+                        namespaces::path_key
+                            .like(beginning(&format!("{}/", path.to_lowercase())))
+                            .escape('\\'),
+                    ),
+                };
+                if !filter.skip.is_empty() {
+                    query = query.filter(namespaces::id.ne_all(&filter.skip));
+                }
+                if let Some(whole) = &words.whole {
+                    query = match short {
+                        true => query.filter(
+                            lower(namespaces::path).eq(whole).or(lower(namespaces::name).eq(whole)),
+                        ),
+                        false => query.filter(
+                            namespaces::path_key
+                                .eq(whole)
+                                .or(lower(namespaces::full_name).eq(whole)),
+                        ),
+                    };
+                }
+                for part in &words.parts {
+                    query = match short {
+                        true => query.filter(
+                            lower(namespaces::path).like(part).escape('\\').or(lower(
+                                namespaces::name,
+                            )
+                            .like(part)
+                            .escape('\\')),
+                        ),
+                        false => query.filter(
+                            namespaces::path_key.like(part).escape('\\').or(lower(
+                                namespaces::full_name,
+                            )
+                            .like(part)
+                            .escape('\\')),
+                        ),
+                    };
+                }
+                if let Some((name, id)) = &filter.after {
+                    query = query.filter(
+                        namespaces::name
+                            .gt(name)
+                            .or(namespaces::name.eq(name).and(namespaces::id.gt(*id))),
+                    );
+                }
+                query
+            };
+            let order = match (filter.order, &filter.search) {
+                (GroupOrder::Similarity, None) => GroupOrder::Name,
+                (order, _) => order,
+            };
+            let term = filter.search.as_deref().unwrap_or_default().to_lowercase();
+            let query = match (order, filter.descending) {
+                (GroupOrder::Name, false) => chosen().order_by(namespaces::name.asc()),
+                (GroupOrder::Name, true) => chosen().order_by(namespaces::name.desc()),
+                (GroupOrder::Path, false) => chosen().order_by(namespaces::path.asc()),
+                (GroupOrder::Path, true) => chosen().order_by(namespaces::path.desc()),
+                (GroupOrder::Id, false) => chosen().order_by(namespaces::id.asc()),
+                (GroupOrder::Id, true) => chosen().order_by(namespaces::id.desc()),
+                (GroupOrder::Similarity, _) => {
+                    let same =
+                        lower(namespaces::path).eq(&term).or(lower(namespaces::name).eq(&term));
+                    let begins = lower(namespaces::name).like(beginning(&term)).escape('\\');
+                    let rank = case_when(same, 0.into_sql::<Integer>())
+                        .when(begins, 1.into_sql::<Integer>())
+                        .otherwise(2.into_sql::<Integer>());
+                    chosen().order_by((rank, namespaces::parent_id.desc()))
+                }
+            };
+            let items: Vec<Namespace> = query
+                .then_order_by(namespaces::id.asc())
+                .select(Namespace::as_select())
+                .limit(page.per_page)
+                .offset(page.offset())
+                .load(conn)
+                .map_err(error("Group"))?;
+            let counted = chosen().select(diesel::dsl::sql::<Integer>("1")).limit(COUNT_LIMIT + 1);
+            let total: i64 = CountOf(counted).get_result(conn).map_err(error("Group"))?;
+            Ok(Page { items, total: Total::Counted(total) })
+        })
+    }
+
+    fn namespaces(
+        &mut self,
+        user: Option<UserId>,
+        search: Option<&str>,
+        owned_only: bool,
+        page: PageRequest,
+    ) -> Result<Page<Namespace>> {
+        let words = SearchWords::of(search);
+        let level = if owned_only { AccessLevel::Owner } else { AccessLevel::Minimal };
+        each_backend!(self, |conn| {
+            let chosen = || {
+                let mut query =
+                    namespaces::table.filter(namespaces::deleted_at.is_null()).into_boxed();
+                if let Some(user) = user {
+                    query = query.filter(
+                        namespaces::id.eq_any(
+                            namespace_access::table
+                                .filter(namespace_access::user_id.eq(user))
+                                .filter(namespace_access::access_level.ge(level))
+                                .select(namespace_access::namespace_id),
+                        ),
+                    );
+                }
+                if let Some(whole) = &words.whole {
+                    query = query.filter(
+                        lower(namespaces::path).eq(whole).or(lower(namespaces::name).eq(whole)),
+                    );
+                }
+                for part in &words.parts {
+                    query = query.filter(
+                        lower(namespaces::path)
+                            .like(part)
+                            .escape('\\')
+                            .or(lower(namespaces::name).like(part).escape('\\')),
+                    );
+                }
+                query
+            };
+            let items: Vec<Namespace> = chosen()
+                .order_by(namespaces::id.asc())
+                .select(Namespace::as_select())
+                .limit(page.per_page)
+                .offset(page.offset())
+                .load(conn)
+                .map_err(error("Namespace"))?;
+            let counted = chosen().select(diesel::dsl::sql::<Integer>("1")).limit(COUNT_LIMIT + 1);
+            let total: i64 = CountOf(counted).get_result(conn).map_err(error("Namespace"))?;
+            Ok(Page { items, total: Total::Counted(total) })
+        })
+    }
+
+    fn insert_group(
+        &mut self,
+        details: &GroupDetails,
+        parent: Option<&Namespace>,
+    ) -> Result<Namespace> {
+        let full_path = joined(parent.map(|parent| parent.full_path.as_str()), "/", &details.path);
+        let full_name =
+            joined(parent.map(|parent| parent.full_name.as_str()), " / ", &details.name);
+        let row = (
+            namespaces::kind.eq(Kind::Group),
+            namespaces::name.eq(&details.name),
+            namespaces::path.eq(&details.path),
+            namespaces::path_key.eq(full_path.to_lowercase()),
+            namespaces::full_path.eq(full_path),
+            namespaces::full_name.eq(full_name),
+            namespaces::parent_id.eq(parent.map(|parent| parent.id)),
+            namespaces::visibility.eq(details.visibility),
+            namespaces::description.eq(&details.description),
+            namespaces::default_branch_protection.eq(details.default_branch_protection),
+            namespaces::project_creation_level.eq(details.project_creation_level.to_string()),
+            namespaces::subgroup_creation_level.eq(details.subgroup_creation_level.to_string()),
+            namespaces::settings.eq(settings_text(details)?),
+            namespaces::created_at.eq(self.now),
+            namespaces::updated_at.eq(self.now),
+        );
+        let insert = diesel::insert_into(namespaces::table).values(row);
+        each_backend!(self, |conn| insert
+            .returning(Namespace::as_returning())
+            .get_result(conn)
+            .map_err(error("Group")))
+    }
+
+    fn keep_group(&mut self, id: NamespaceId, details: &GroupDetails) -> Result<()> {
+        let changes = (
+            namespaces::visibility.eq(details.visibility),
+            namespaces::description.eq(&details.description),
+            namespaces::default_branch_protection.eq(details.default_branch_protection),
+            namespaces::project_creation_level.eq(details.project_creation_level.to_string()),
+            namespaces::subgroup_creation_level.eq(details.subgroup_creation_level.to_string()),
+            namespaces::settings.eq(settings_text(details)?),
+            namespaces::updated_at.eq(self.now),
+        );
+        let update = diesel::update(namespaces::table.find(id)).set(changes);
+        each_backend!(self, |conn| update.execute(conn).map_err(error("Group")))?;
+        Ok(())
+    }
+
+    fn move_namespace(&mut self, id: NamespaceId, place: &NewPlace) -> Result<()> {
+        let changes = (
+            namespaces::name.eq(&place.name),
+            namespaces::path.eq(&place.path),
+            namespaces::path_key.eq(place.full_path.to_lowercase()),
+            namespaces::full_path.eq(&place.full_path),
+            namespaces::full_name.eq(&place.full_name),
+            namespaces::updated_at.eq(self.now),
+        );
+        let update = diesel::update(namespaces::table.find(id)).set(changes);
+        each_backend!(self, |conn| update.execute(conn).map_err(error("Group")))?;
+        Ok(())
+    }
+
+    fn child_groups(&mut self, id: NamespaceId) -> Result<Vec<Namespace>> {
+        let query = namespaces::table
+            .filter(namespaces::parent_id.eq(id))
+            .filter(namespaces::deleted_at.is_null())
+            .order_by(namespaces::id);
+        each_backend!(self, |conn| query
+            .select(Namespace::as_select())
+            .load(conn)
+            .map_err(error("Group")))
+    }
+
+    fn child_projects(
+        &mut self,
+        id: NamespaceId,
+    ) -> Result<Vec<(ProjectId, String, String, String)>> {
+        let query = projects::table
+            .filter(projects::namespace_id.eq(id))
+            .filter(projects::deleted_at.is_null())
+            .order_by(projects::id)
+            .select((projects::id, projects::name, projects::path, projects::full_path));
+        each_backend!(self, |conn| query.load(conn).map_err(error("Project")))
+    }
+
+    fn move_project(&mut self, id: ProjectId, old_path: &str, place: &NewPlace) -> Result<()> {
+        let key = place.full_path.to_lowercase();
+        let changes = (
+            projects::path_key.eq(&key),
+            projects::full_path.eq(&place.full_path),
+            projects::full_name.eq(&place.full_name),
+            projects::updated_at.eq(self.now),
+        );
+        let update = diesel::update(projects::table.find(id)).set(changes);
+        each_backend!(self, |conn| update.execute(conn).map_err(error("Project")))?;
+        if old_path.to_lowercase() == key {
+            return Ok(());
+        }
+        let leads = redirects::project_id.eq(Some(id));
+        let sign = diesel::insert_into(redirects::table)
+            .values((redirects::path_key.eq(old_path.to_lowercase()), leads))
+            .on_conflict(redirects::path_key)
+            .do_update()
+            .set(leads);
+        each_backend!(self, |conn| sign.execute(conn).map_err(error("Project")))?;
+        Ok(())
+    }
+
+    fn visibility_inside(
+        &mut self,
+        id: NamespaceId,
+    ) -> Result<(Option<Visibility>, Option<Visibility>)> {
+        let inner = projects::table
+            .filter(projects::namespace_id.eq(id))
+            .filter(projects::deleted_at.is_null())
+            .select(projects::visibility)
+            .distinct();
+        let inner: Vec<Visibility> =
+            each_backend!(self, |conn| inner.load(conn).map_err(error("Project")))?;
+        let groups = namespaces::table
+            .filter(namespaces::parent_id.eq(id))
+            .filter(namespaces::deleted_at.is_null())
+            .select(namespaces::visibility)
+            .distinct();
+        let groups: Vec<Visibility> =
+            each_backend!(self, |conn| groups.load(conn).map_err(error("Group")))?;
+        Ok((inner.into_iter().max(), groups.into_iter().max()))
+    }
+
+    fn hide_namespace(&mut self, namespace: &Namespace) -> Result<()> {
+        let id = namespace.id;
+        for (project, _, _, path) in self.child_projects(id)? {
+            let changes = (
+                projects::path_key.eq(freed(&path, project.0)),
+                projects::deleted_at.eq(Some(self.now)),
+                projects::updated_at.eq(self.now),
+            );
+            let update = diesel::update(projects::table.find(project)).set(changes);
+            each_backend!(self, |conn| update.execute(conn).map_err(error("Project")))?;
+            let access = project_access::table.filter(project_access::project_id.eq(project));
+            each_backend!(self, |conn| diesel::delete(access)
+                .execute(conn)
+                .map_err(error("Project")))?;
+        }
+        let changes = (
+            namespaces::path_key.eq(freed(&namespace.full_path, id.0)),
+            namespaces::owner_id.eq(None::<UserId>),
+            namespaces::deleted_at.eq(Some(self.now)),
+            namespaces::updated_at.eq(self.now),
+        );
+        let update = diesel::update(namespaces::table.find(id)).set(changes);
+        each_backend!(self, |conn| update.execute(conn).map_err(error("Group")))?;
+        let access = namespace_access::table.filter(namespace_access::namespace_id.eq(id));
+        each_backend!(self, |conn| diesel::delete(access).execute(conn).map_err(error("Group")))?;
+        Ok(())
+    }
+}
+
+/// No path holds two slashes, so nobody else ever wants this one.
+fn freed(full_path: &str, id: i64) -> String {
+    format!("{}//{id}", full_path.to_lowercase())
+}
+
+/// `parent/child`, or the child alone at the top.
+pub(crate) fn joined(parent: Option<&str>, between: &str, child: &str) -> String {
+    match parent {
+        Some(parent) => format!("{parent}{between}{child}"),
+        None => child.to_owned(),
+    }
+}
+
+fn settings_text(details: &GroupDetails) -> Result<String> {
+    serde_json::to_string(&details.settings).map_err(kernel::Error::internal)
+}
+
+/// What a search for groups looks for: words of three letters or more anywhere, anything shorter as the whole text.
+struct SearchWords {
+    whole: Option<String>,
+    parts: Vec<String>,
+}
+
+impl SearchWords {
+    fn of(search: Option<&str>) -> Self {
+        let term = search.unwrap_or_default().trim().to_lowercase();
+        let long = term.split_whitespace().filter(|word| word.chars().count() >= 3);
+        let parts: Vec<String> = long.map(containing).collect();
+        let whole = (parts.is_empty() && !term.is_empty()).then_some(term);
+        Self { whole, parts }
     }
 }

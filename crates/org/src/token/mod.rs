@@ -2,8 +2,10 @@
 
 pub mod actions;
 pub mod model;
+pub mod oauth;
+pub mod project;
 pub mod scope;
 pub mod store;
 
-pub use model::{AccessToken, Kind, Secret};
+pub use model::{AccessToken, Activity, Kind, Secret, TokenFilter};
 pub use scope::{Scope, Scopes};

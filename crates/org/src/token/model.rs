@@ -39,6 +39,11 @@ impl AccessToken {
         Scopes::parse(&self.scope_words)
     }
 
+    /// The id by which a chain of rotations is known.
+    pub fn family(&self) -> TokenId {
+        self.family_id.unwrap_or(self.id)
+    }
+
     pub fn is_expired(&self, now: Ts) -> bool {
         self.expires_at.is_some_and(|end| end <= now)
     }
@@ -46,6 +51,24 @@ impl AccessToken {
     pub fn is_active(&self, now: Ts) -> bool {
         !self.revoked && !self.is_expired(now)
     }
+}
+
+kernel::text_enum! { pub enum Activity { Active = "active", Inactive = "inactive" } }
+
+/// Which tokens a list shows.
+#[derive(Clone, Debug, Default)]
+pub struct TokenFilter {
+    pub kinds: Vec<Kind>,
+    pub user: Option<UserId>,
+    pub revoked: Option<bool>,
+    pub activity: Option<Activity>,
+    pub search: Option<String>,
+    pub created_after: Option<Ts>,
+    pub created_before: Option<Ts>,
+    pub last_used_after: Option<Ts>,
+    pub last_used_before: Option<Ts>,
+    pub expires_after: Option<Ts>,
+    pub expires_before: Option<Ts>,
 }
 
 /// The clear value of a token. It is shown once and never stored.

@@ -1,19 +1,44 @@
 //! Finding and keeping tokens.
 
 use db::{
-    Tx, each_backend, error,
-    schema::{access_tokens, users},
+    CountOf, Tx, each_backend, error, lower,
+    schema::{access_tokens, members, users},
 };
-use diesel::prelude::*;
-use kernel::{Result, ids::TokenId};
+use diesel::{prelude::*, sql_types::Integer};
+use kernel::{
+    AccessLevel, Result, Ts,
+    ids::{ProjectId, TokenId, UserId},
+    page::{COUNT_LIMIT, Page, PageRequest, Total},
+};
 
-use super::{AccessToken, Secret};
-use crate::user::User;
+use super::{AccessToken, Kind, Secret, TokenFilter, model::Activity};
+use crate::{search::containing, user::User};
 
 pub trait TokenStore {
     /// The token with this clear value, with its user, whatever their state.
     fn find_token(&mut self, secret: &Secret) -> Result<Option<(AccessToken, User)>>;
+    fn find_token_by_id(&mut self, id: TokenId) -> Result<Option<AccessToken>>;
+    /// The OAuth token that this secret renews, with its user.
+    fn find_refreshable(&mut self, secret: &Secret) -> Result<Option<(AccessToken, User)>>;
+    fn tokens(&mut self, filter: &TokenFilter, page: PageRequest) -> Result<Page<AccessToken>>;
+    /// Notes that a token, and with it its user, was active.
     fn touch_token(&mut self, id: TokenId) -> Result<()>;
+    fn revoke_token(&mut self, id: TokenId) -> Result<()>;
+    /// Revokes every token of a chain of rotations.
+    fn revoke_family(&mut self, token: &AccessToken) -> Result<()>;
+    /// Revokes the tokens of a chain that came before this one.
+    fn revoke_older(&mut self, token: &AccessToken) -> Result<()>;
+    /// The tokens of a project's bots that still work there, each with the bot's level.
+    fn project_tokens(
+        &mut self,
+        project: ProjectId,
+        page: PageRequest,
+    ) -> Result<Page<(AccessToken, AccessLevel)>>;
+    fn find_project_token(
+        &mut self,
+        project: ProjectId,
+        id: TokenId,
+    ) -> Result<Option<(AccessToken, AccessLevel)>>;
 }
 
 impl TokenStore for Tx<'_> {
@@ -29,13 +54,180 @@ impl TokenStore for Tx<'_> {
             .map_err(error("Token")))
     }
 
+    fn find_token_by_id(&mut self, id: TokenId) -> Result<Option<AccessToken>> {
+        let query = access_tokens::table.find(id);
+        each_backend!(self, |conn| query
+            .select(AccessToken::as_select())
+            .get_result(conn)
+            .optional()
+            .map_err(error("Token")))
+    }
+
+    fn find_refreshable(&mut self, secret: &Secret) -> Result<Option<(AccessToken, User)>> {
+        let query = access_tokens::table
+            .inner_join(users::table)
+            .filter(access_tokens::refresh_digest.eq(secret.digest()))
+            .filter(access_tokens::kind.eq(Kind::OAuth));
+        each_backend!(self, |conn| query
+            .select((AccessToken::as_select(), User::as_select()))
+            .get_result(conn)
+            .optional()
+            .map_err(error("Token")))
+    }
+
+    fn tokens(&mut self, filter: &TokenFilter, page: PageRequest) -> Result<Page<AccessToken>> {
+        let now = self.now;
+        let term = filter.search.as_deref().map(containing);
+        each_backend!(self, |conn| {
+            let chosen = || {
+                let mut query = access_tokens::table
+                    .filter(access_tokens::kind.eq_any(&filter.kinds))
+                    .into_boxed();
+                if let Some(user) = filter.user {
+                    query = query.filter(access_tokens::user_id.eq(user));
+                }
+                if let Some(revoked) = filter.revoked {
+                    query = query.filter(access_tokens::revoked.eq(revoked));
+                }
+                let expired =
+                    access_tokens::expires_at.is_not_null().and(access_tokens::expires_at.le(now));
+                query = match filter.activity {
+                    Some(Activity::Active) => query
+                        .filter(access_tokens::revoked.eq(false))
+                        .filter(diesel::dsl::not(expired)),
+                    Some(Activity::Inactive) => {
+                        query.filter(access_tokens::revoked.eq(true).or(expired))
+                    }
+                    None => query,
+                };
+                if let Some(term) = &term {
+                    query = query.filter(lower(access_tokens::name).like(term).escape('\\'));
+                }
+                if let Some(at) = filter.created_after {
+                    query = query.filter(access_tokens::created_at.ge(at));
+                }
+                if let Some(at) = filter.created_before {
+                    query = query.filter(access_tokens::created_at.lt(at));
+                }
+                if let Some(at) = filter.last_used_after {
+                    query = query.filter(access_tokens::last_used_at.ge(at));
+                }
+                if let Some(at) = filter.last_used_before {
+                    query = query.filter(access_tokens::last_used_at.lt(at));
+                }
+                if let Some(at) = filter.expires_after {
+                    query = query.filter(access_tokens::expires_at.ge(at));
+                }
+                if let Some(at) = filter.expires_before {
+                    query = query.filter(access_tokens::expires_at.lt(at));
+                }
+                query
+            };
+            let items: Vec<AccessToken> = chosen()
+                .order_by(access_tokens::id.asc())
+                .select(AccessToken::as_select())
+                .limit(page.per_page)
+                .offset(page.offset())
+                .load(conn)
+                .map_err(error("Token"))?;
+            let counted = chosen().select(diesel::dsl::sql::<Integer>("1")).limit(COUNT_LIMIT + 1);
+            let total: i64 = CountOf(counted).get_result(conn).map_err(error("Token"))?;
+            Ok(Page { items, total: Total::Counted(total) })
+        })
+    }
+
     fn touch_token(&mut self, id: TokenId) -> Result<()> {
         let row = access_tokens::table.find(id);
         let now = self.now;
-        each_backend!(self, |conn| diesel::update(row)
+        let touched = diesel::update(row)
             .set(access_tokens::last_used_at.eq(now))
+            .returning(access_tokens::user_id);
+        let user: Option<UserId> = each_backend!(self, |conn| touched
+            .get_result(conn)
+            .optional()
+            .map_err(error("Token")))?;
+        let Some(user) = user else { return Ok(()) };
+        let active = diesel::update(users::table.find(user)).set(users::last_activity_at.eq(now));
+        each_backend!(self, |conn| active.execute(conn).map_err(error("User")))?;
+        Ok(())
+    }
+
+    fn revoke_token(&mut self, id: TokenId) -> Result<()> {
+        let row = access_tokens::table.find(id);
+        each_backend!(self, |conn| diesel::update(row)
+            .set(access_tokens::revoked.eq(true))
             .execute(conn)
             .map_err(error("Token")))?;
         Ok(())
     }
+
+    fn revoke_family(&mut self, token: &AccessToken) -> Result<()> {
+        let first = token.family();
+        let rows = access_tokens::table
+            .filter(access_tokens::id.eq(first).or(access_tokens::family_id.eq(first)));
+        each_backend!(self, |conn| diesel::update(rows)
+            .set(access_tokens::revoked.eq(true))
+            .execute(conn)
+            .map_err(error("Token")))?;
+        Ok(())
+    }
+
+    fn revoke_older(&mut self, token: &AccessToken) -> Result<()> {
+        let first = token.family();
+        let rows = access_tokens::table
+            .filter(access_tokens::id.eq(first).or(access_tokens::family_id.eq(first)))
+            .filter(access_tokens::id.lt(token.id));
+        each_backend!(self, |conn| diesel::update(rows)
+            .set(access_tokens::revoked.eq(true))
+            .execute(conn)
+            .map_err(error("Token")))?;
+        Ok(())
+    }
+
+    fn project_tokens(
+        &mut self,
+        project: ProjectId,
+        page: PageRequest,
+    ) -> Result<Page<(AccessToken, AccessLevel)>> {
+        let now = self.now;
+        let query = access_tokens::table
+            .inner_join(members::table.on(members::user_id.eq(access_tokens::user_id)))
+            .filter(members::project_id.eq(project))
+            .filter(access_tokens::kind.eq(Kind::Resource))
+            .filter(access_tokens::revoked.eq(false))
+            .filter(access_tokens::expires_at.is_null().or(access_tokens::expires_at.gt(now)));
+        let counted = query.select(diesel::dsl::sql::<Integer>("1")).limit(COUNT_LIMIT + 1);
+        let total: i64 =
+            each_backend!(self, |conn| CountOf(counted).get_result(conn).map_err(error("Token")))?;
+        let items = each_backend!(self, |conn| query
+            .order_by(access_tokens::id.asc())
+            .select((AccessToken::as_select(), members::access_level))
+            .limit(page.per_page)
+            .offset(page.offset())
+            .load(conn)
+            .map_err(error("Token")))?;
+        Ok(Page { items, total: Total::Counted(total) })
+    }
+
+    fn find_project_token(
+        &mut self,
+        project: ProjectId,
+        id: TokenId,
+    ) -> Result<Option<(AccessToken, AccessLevel)>> {
+        let query = access_tokens::table
+            .inner_join(members::table.on(members::user_id.eq(access_tokens::user_id)))
+            .filter(access_tokens::id.eq(id))
+            .filter(members::project_id.eq(project))
+            .filter(access_tokens::kind.eq(Kind::Resource));
+        each_backend!(self, |conn| query
+            .select((AccessToken::as_select(), members::access_level))
+            .get_result(conn)
+            .optional()
+            .map_err(error("Token")))
+    }
+}
+
+/// The midnight that begins the day after so many days.
+pub(crate) fn midnight_in(now: Ts, days: i64) -> Ts {
+    Ts::from_date(now.plus(time::Duration::days(days)).date())
 }

@@ -1,8 +1,12 @@
 //! People who can sign in.
 
 pub mod actions;
+pub mod bootstrap;
 pub mod model;
 pub mod password;
+pub mod rules;
+pub mod state;
 pub mod store;
 
-pub use model::{State, User};
+pub use model::{Details, Profile, User, UserFilter};
+pub use state::{State, Step};

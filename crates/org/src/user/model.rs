@@ -1,12 +1,12 @@
 //! What is known of a person.
 
-use diesel::prelude::{Queryable, Selectable};
-use kernel::{Actor, Ts, ids::UserId};
+use diesel::prelude::{AsChangeset, Queryable, Selectable};
+use kernel::{
+    Actor, Ts,
+    ids::{NamespaceId, UserId},
+};
 
-kernel::text_enum! { pub enum State {
-    Active = "active", Blocked = "blocked", LdapBlocked = "ldap_blocked", Deactivated = "deactivated",
-    Banned = "banned", PendingApproval = "blocked_pending_approval",
-} }
+use super::State;
 
 #[derive(Clone, Debug, Queryable, Selectable)]
 #[diesel(table_name = db::schema::users, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
@@ -46,4 +46,165 @@ impl User {
     pub fn git_email(&self) -> &str {
         self.commit_email.as_deref().filter(|email| !email.is_empty()).unwrap_or(&self.email)
     }
+}
+
+/// What a person tells of themselves.
+#[derive(Clone, Debug, Queryable, Selectable, AsChangeset)]
+#[diesel(table_name = db::schema::user_profiles, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+#[diesel(treat_none_as_null = true)]
+pub struct Profile {
+    pub bio: String,
+    pub location: Option<String>,
+    pub skype: String,
+    pub linkedin: String,
+    pub twitter: String,
+    pub website_url: String,
+    pub organization: String,
+    pub job_title: String,
+    pub pronouns: Option<String>,
+    pub theme_id: i64,
+    pub color_scheme_id: i64,
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        Self {
+            bio: String::new(),
+            location: None,
+            skype: String::new(),
+            linkedin: String::new(),
+            twitter: String::new(),
+            website_url: String::new(),
+            organization: String::new(),
+            job_title: String::new(),
+            pronouns: None,
+            theme_id: 1,
+            color_scheme_id: 1,
+        }
+    }
+}
+
+impl Profile {
+    /// The job and where it is done.
+    pub fn work_information(&self) -> Option<String> {
+        match (self.job_title.as_str(), self.organization.as_str()) {
+            ("", "") => None,
+            (job, "") => Some(job.to_owned()),
+            ("", organization) => Some(organization.to_owned()),
+            (job, organization) => Some(format!("{job} at {organization}")),
+        }
+    }
+}
+
+/// What somebody is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    pub username: String,
+    pub name: String,
+    pub email: String,
+}
+
+impl Identity {
+    pub fn new(username: &str, name: &str, email: &str) -> Self {
+        Self { username: username.to_owned(), name: name.to_owned(), email: email.to_owned() }
+    }
+}
+
+/// Everything about an account that an administrator may set.
+#[derive(Clone, Debug)]
+pub struct Details {
+    pub username: String,
+    pub name: String,
+    pub email: String,
+    pub public_email: Option<String>,
+    pub commit_email: Option<String>,
+    pub admin: bool,
+    pub external: bool,
+    pub projects_limit: i64,
+    pub can_create_group: bool,
+    pub private_profile: bool,
+    pub note: Option<String>,
+    pub profile: Profile,
+}
+
+impl Details {
+    pub fn of(user: &User, profile: Profile) -> Self {
+        Self {
+            username: user.username.clone(),
+            name: user.name.clone(),
+            email: user.email.clone(),
+            public_email: user.public_email.clone(),
+            commit_email: user.commit_email.clone(),
+            admin: user.admin,
+            external: user.external,
+            projects_limit: user.projects_limit,
+            can_create_group: user.can_create_group,
+            private_profile: user.private_profile,
+            note: user.note.clone(),
+            profile,
+        }
+    }
+
+    pub fn identity(&self) -> Identity {
+        Identity::new(&self.username, &self.name, &self.email)
+    }
+
+    /// The texts that are kept short.
+    pub(crate) fn bounded_texts(&self) -> [(&'static str, Option<&str>); 9] {
+        let profile = &self.profile;
+        [
+            ("bio", Some(&profile.bio)),
+            ("location", profile.location.as_deref()),
+            ("skype", Some(&profile.skype)),
+            ("linkedin", Some(&profile.linkedin)),
+            ("twitter", Some(&profile.twitter)),
+            ("website_url", Some(&profile.website_url)),
+            ("organization", Some(&profile.organization)),
+            ("job_title", Some(&profile.job_title)),
+            ("pronouns", profile.pronouns.as_deref()),
+        ]
+    }
+}
+
+/// A person with what the longer forms of the API tell.
+#[derive(Clone, Debug)]
+pub struct FullUser {
+    pub user: User,
+    pub profile: Profile,
+    /// The personal namespace; bots have none.
+    pub namespace_id: Option<NamespaceId>,
+    pub created_by: Option<User>,
+}
+
+kernel::text_enum! { pub enum Order {
+    Id = "id", Name = "name", Username = "username", CreatedAt = "created_at", UpdatedAt = "updated_at",
+} }
+impl Default for Order {
+    fn default() -> Self {
+        Self::Id
+    }
+}
+
+kernel::text_enum! { pub enum TwoFactor { Enabled = "enabled", Disabled = "disabled" } }
+
+/// Which people a list shows. Filters act only when they are set.
+#[derive(Clone, Debug, Default)]
+pub struct UserFilter {
+    pub username: Option<String>,
+    pub search: Option<String>,
+    /// Whether a search may find addresses that are not public.
+    pub any_email: bool,
+    pub active: bool,
+    pub blocked: bool,
+    pub external: bool,
+    pub exclude_external: bool,
+    pub without_bots: bool,
+    pub without_projects: bool,
+    pub admins: bool,
+    pub created_after: Option<Ts>,
+    pub created_before: Option<Ts>,
+    /// For questions about what nobody here has: a second factor, an account elsewhere.
+    pub nobody: bool,
+    pub order: Order,
+    pub descending: bool,
 }

@@ -1,0 +1,208 @@
+//! What groups may be called, and who may see them.
+
+use kernel::Visibility;
+
+const PATH: &str = "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or end in '.', '.git' or \
+                    '.atom'.";
+const NAME: &str = "can contain only letters, digits, emojis, '_', '.', dash, space, parenthesis. It must start with \
+                    letter, digit, emoji or '_'.";
+/// Segments that the server's own pages occupy.
+const TOP_LEVEL: &[&str] = &[
+    "-",
+    ".well-known",
+    "404.html",
+    "422.html",
+    "500.html",
+    "502.html",
+    "503.html",
+    "admin",
+    "api",
+    "apple-touch-icon.png",
+    "apple-touch-icon-precomposed.png",
+    "assets",
+    "dashboard",
+    "deploy.html",
+    "explore",
+    "favicon.ico",
+    "favicon.png",
+    "files",
+    "groups",
+    "health_check",
+    "help",
+    "import",
+    "jwt",
+    "login",
+    "oauth",
+    "profile",
+    "projects",
+    "public",
+    "robots.txt",
+    "s",
+    "search",
+    "sitemap",
+    "sitemap.xml",
+    "sitemap.xml.gz",
+    "slash-command-logo.png",
+    "snippets",
+    "unsubscribes",
+    "uploads",
+    "users",
+    "v2",
+];
+const INNER: &[&str] = &[
+    "-",
+    "badges",
+    "blame",
+    "blob",
+    "builds",
+    "commits",
+    "create",
+    "create_dir",
+    "edit",
+    "files",
+    "find_file",
+    "new",
+    "preview",
+    "raw",
+    "refs",
+    "tree",
+    "update",
+    "wikis",
+];
+/// How many groups may lie inside one another.
+pub const MAX_DEPTH: usize = 20;
+
+/// What speaks against a path of a top-level group or a user name.
+pub fn top_level_path_faults(path: &str) -> Vec<String> {
+    path_faults(path, TOP_LEVEL)
+}
+
+/// What speaks against a path of a subgroup.
+pub fn inner_path_faults(path: &str) -> Vec<String> {
+    path_faults(path, INNER)
+}
+
+fn path_faults(path: &str, reserved: &[&str]) -> Vec<String> {
+    let mut texts = Vec::new();
+    if path.trim().is_empty() {
+        return vec!["can't be blank".to_owned()];
+    }
+    let length = path.chars().count();
+    if length < 2 {
+        texts.push("is too short (minimum is 2 characters)".to_owned());
+    }
+    if length > 255 {
+        texts.push("is too long (maximum is 255 characters)".to_owned());
+    }
+    if reserved.contains(&path.to_lowercase().as_str()) {
+        texts.push(format!("{path} is a reserved name"));
+    } else if !is_path(path) {
+        texts.push(PATH.to_owned());
+    }
+    texts
+}
+
+fn is_path(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
+        && !path.starts_with('-')
+        && !path.ends_with('.')
+        && !lower.ends_with(".git")
+        && !lower.ends_with(".atom")
+}
+
+/// What speaks against the name of a group.
+pub fn name_faults(name: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    if name.trim().is_empty() {
+        return vec!["can't be blank".to_owned()];
+    }
+    if name.chars().count() > 255 {
+        texts.push("is too long (maximum is 255 characters)".to_owned());
+    }
+    let starts = name.chars().next().is_some_and(begins_name);
+    if !starts || !name.chars().all(|letter| begins_name(letter) || "._- ()".contains(letter)) {
+        texts.push(NAME.to_owned());
+    }
+    texts
+}
+
+fn begins_name(letter: char) -> bool {
+    // Emoji and what joins or varies them: everything from the miscellaneous symbols on that is no control character.
+    letter.is_alphanumeric()
+        || letter == '_'
+        || matches!(letter, '\u{200d}' | '\u{20e3}' | '\u{fe0f}' | '\u{2190}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
+}
+
+/// What speaks against a visibility below a parent, and above what is inside.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings {
+    pub parent: Option<Visibility>,
+    /// The most visible of the direct projects.
+    pub projects: Option<Visibility>,
+    /// The most visible of the direct subgroups.
+    pub groups: Option<Visibility>,
+}
+
+pub fn visibility_faults(wanted: Visibility, around: Surroundings) -> Vec<String> {
+    let mut texts = Vec::new();
+    if let Some(parent) = around.parent.filter(|parent| wanted > *parent) {
+        texts.push(format!(
+            "{wanted} is not allowed since the parent group has a {parent} visibility."
+        ));
+    }
+    if around.projects.is_some_and(|most| wanted < most) {
+        texts.push(format!(
+            "{wanted} is not allowed since this group contains projects with higher visibility."
+        ));
+    }
+    if around.groups.is_some_and(|most| wanted < most) {
+        texts.push(format!(
+            "{wanted} is not allowed since there are sub-groups with higher visibility."
+        ));
+    }
+    texts
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::Visibility;
+
+    use super::{
+        Surroundings, inner_path_faults, name_faults, top_level_path_faults, visibility_faults,
+    };
+
+    #[test]
+    fn paths_that_a_url_or_a_folder_could_mistake_are_refused() {
+        for path in ["my-group", "a.b", "_x", "..x", "V3", "blob"] {
+            assert_eq!(top_level_path_faults(path), Vec::<String>::new(), "{path}");
+        }
+        for path in ["", "a", "-x", "x.", "x.git", "x.ATOM", "a/b", "a b", "ä1", "api", "Admin"] {
+            assert_eq!(top_level_path_faults(path).len(), 1, "{path}");
+        }
+        assert_eq!(inner_path_faults("Blob"), ["Blob is a reserved name"]);
+        assert!(inner_path_faults("api").is_empty());
+    }
+
+    #[test]
+    fn names_may_be_friendlier_than_paths() {
+        for name in ["Müller & Söhne", "<b>x</b>", "-x", " x", "a/b", ""] {
+            assert_eq!(name_faults(name).len(), 1, "{name}");
+        }
+        for name in ["Müller (Söhne)", "🦀 crabs", "_x", "a.b-c d"] {
+            assert!(name_faults(name).is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_group_is_no_more_visible_than_its_parent_and_no_less_than_its_content() {
+        let around = Surroundings {
+            parent: Some(Visibility::Internal),
+            projects: Some(Visibility::Internal),
+            groups: None,
+        };
+        assert_eq!(visibility_faults(Visibility::Public, around).len(), 1);
+        assert_eq!(visibility_faults(Visibility::Private, around).len(), 1);
+        assert!(visibility_faults(Visibility::Internal, around).is_empty());
+    }
+}

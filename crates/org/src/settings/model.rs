@@ -1,0 +1,147 @@
+//! What an installation is set to, with the names and defaults of the API.
+
+use kernel::Visibility;
+use serde::{Deserialize, Serialize};
+
+use crate::faults::Faults;
+
+/// Stored as one JSON object; a key that is not there has its default.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    pub can_create_group: bool,
+    pub deactivate_dormant_users_period: i64,
+    pub default_branch_name: String,
+    pub default_branch_protection: i32,
+    pub default_group_visibility: Visibility,
+    pub default_project_creation: i32,
+    pub default_project_visibility: Visibility,
+    pub default_projects_limit: i64,
+    pub minimum_password_length: i64,
+    pub personal_access_token_prefix: String,
+    pub rate_limiting_response_text: Option<String>,
+    pub restricted_visibility_levels: Vec<Visibility>,
+    pub throttle_authenticated_api: Quota,
+    pub throttle_unauthenticated_api: Quota,
+}
+
+/// How many requests in how many seconds, and whether that is asked for at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quota {
+    pub enabled: bool,
+    pub requests: i64,
+    pub seconds: i64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            can_create_group: true,
+            deactivate_dormant_users_period: 90,
+            default_branch_name: "main".to_owned(),
+            default_branch_protection: 2,
+            default_group_visibility: Visibility::Private,
+            default_project_creation: 2,
+            default_project_visibility: Visibility::Private,
+            default_projects_limit: 100_000,
+            minimum_password_length: 8,
+            personal_access_token_prefix: "glpat-".to_owned(),
+            rate_limiting_response_text: None,
+            restricted_visibility_levels: Vec::new(),
+            throttle_authenticated_api: Quota { enabled: false, requests: 7_200, seconds: 3_600 },
+            throttle_unauthenticated_api: Quota { enabled: false, requests: 3_600, seconds: 3_600 },
+        }
+    }
+}
+
+impl Settings {
+    /// What of these settings cannot be.
+    pub fn faults(&self) -> Faults {
+        let mut faults = Faults::default();
+        if !(0..=3).contains(&self.default_branch_protection) {
+            faults.add("default_branch_protection", "is not included in the list");
+        }
+        if !(0..=2).contains(&self.default_project_creation) {
+            faults.add("default_project_creation", "is not included in the list");
+        }
+        if !(8..=128).contains(&self.minimum_password_length) {
+            let text = match self.minimum_password_length < 8 {
+                true => "must be greater than or equal to 8",
+                false => "must be less than or equal to 128",
+            };
+            faults.add("minimum_password_length", text);
+        }
+        if self.deactivate_dormant_users_period < 90 {
+            faults.add("deactivate_dormant_users_period", "must be greater than or equal to 90");
+        }
+        if self.default_projects_limit < 0 {
+            faults.add("default_projects_limit", "must be greater than or equal to 0");
+        }
+        if !is_branch_name(&self.default_branch_name) {
+            faults.add("default_branch_name", "is invalid");
+        }
+        self.prefix_faults(&mut faults);
+        quota_faults("throttle_authenticated_api", self.throttle_authenticated_api, &mut faults);
+        let unauthenticated = self.throttle_unauthenticated_api;
+        quota_faults("throttle_unauthenticated_api", unauthenticated, &mut faults);
+        faults
+    }
+
+    fn prefix_faults(&self, faults: &mut Faults) {
+        const NAME: &str = "personal_access_token_prefix";
+        let prefix = &self.personal_access_token_prefix;
+        faults.at_most(NAME, Some(prefix), 20);
+        let known = |letter: char| letter.is_ascii_alphanumeric() || "_+=/@:.-".contains(letter);
+        if !prefix.chars().all(known) {
+            faults.add(
+                NAME,
+                "can contain only letters of the Base64 alphabet (RFC4648) with the addition of '@', ':' and '.'",
+            );
+        }
+    }
+}
+
+fn quota_faults(name: &str, quota: Quota, faults: &mut Faults) {
+    if quota.requests < 1 {
+        faults.add(&format!("{name}_requests_per_period"), "must be greater than 0");
+    }
+    if quota.seconds < 1 {
+        faults.add(&format!("{name}_period_in_seconds"), "must be greater than 0");
+    }
+}
+
+/// Whether git takes the text as a branch's name.
+fn is_branch_name(name: &str) -> bool {
+    let forbidden =
+        |letter: char| letter.is_control() || letter.is_whitespace() || "~^:?*[\\".contains(letter);
+    let part = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.ends_with(".lock");
+    name.len() <= 244
+        && !name.chars().any(forbidden)
+        && !name.contains("..")
+        && !name.contains("@{")
+        && !name.starts_with('-')
+        && !name.ends_with('.')
+        && name != "@"
+        && name.split('/').all(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Settings;
+
+    #[test]
+    fn the_defaults_are_valid_and_survive_an_older_row() {
+        assert!(Settings::default().faults().is_empty());
+        let older: Settings = serde_json::from_str(r#"{"default_branch_name":"trunk"}"#).unwrap();
+        assert_eq!(older.default_branch_name, "trunk");
+        assert_eq!(older.minimum_password_length, 8);
+    }
+
+    #[test]
+    fn a_default_branch_is_a_name_that_git_takes() {
+        for name in ["", "a b", "-x", "a..b", "x.lock", "a//b", "@", "a~1", "a/.b"] {
+            let settings = Settings { default_branch_name: name.to_owned(), ..Settings::default() };
+            assert!(!settings.faults().is_empty(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Reading and keeping the settings.
+
+use db::{Tx, each_backend, error, schema::instance_settings};
+use diesel::prelude::*;
+use kernel::{Error, Result};
+
+use super::Settings;
+
+/// The one row.
+const ROW: i64 = 1;
+
+pub trait SettingsStore {
+    fn settings(&mut self) -> Result<Settings>;
+    fn keep_settings(&mut self, settings: &Settings) -> Result<()>;
+}
+
+impl SettingsStore for Tx<'_> {
+    fn settings(&mut self) -> Result<Settings> {
+        let row = instance_settings::table.find(ROW).select(instance_settings::settings);
+        let stored: Option<String> =
+            each_backend!(self, |conn| row.get_result(conn).optional().map_err(error("Settings")))?;
+        match stored {
+            Some(text) => serde_json::from_str(&text).map_err(Error::internal),
+            None => Ok(Settings::default()),
+        }
+    }
+
+    fn keep_settings(&mut self, settings: &Settings) -> Result<()> {
+        let text = serde_json::to_string(settings).map_err(Error::internal)?;
+        let kept =
+            (instance_settings::settings.eq(text), instance_settings::updated_at.eq(self.now));
+        let row = (instance_settings::id.eq(ROW), kept.clone());
+        let upsert = diesel::insert_into(instance_settings::table)
+            .values(row)
+            .on_conflict(instance_settings::id)
+            .do_update()
+            .set(kept);
+        each_backend!(self, |conn| upsert.execute(conn).map_err(error("Settings")))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! Pairs of an access token and the token that renews it.
+
+use db::{Tx, each_backend, error, schema::access_tokens};
+use diesel::prelude::*;
+use kernel::{
+    Result,
+    ids::{TokenId, UserId},
+};
+use time::Duration;
+
+use super::{AccessToken, Kind, Scopes, Secret, store::TokenStore};
+use crate::user::{State, User, actions, password, store::UserStore};
+
+/// How long an access token works.
+pub const LIFETIME: Duration = Duration::hours(2);
+
+/// A new pair, in clear for the one answer that shows it.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    pub token: AccessToken,
+    pub access: Secret,
+    pub refresh: Secret,
+}
+
+/// Whether this is the password of an account that may sign in. Costs the same for everybody: call it off the async
+/// threads.
+pub fn proves(user: Option<&User>, given: &str) -> bool {
+    let stored = user.and_then(|user| user.password_hash.as_deref());
+    let right = password::verify(given, stored);
+    right && user.is_some_and(|user| user.state == State::Active && !user.bot)
+}
+
+/// Whoever has this user name or address.
+pub fn find_account(tx: &mut Tx<'_>, login: &str) -> Result<Option<User>> {
+    match tx.find_user_named(login)? {
+        Some(user) => Ok(Some(user)),
+        None if login.contains('@') => tx.find_user_with_email(login),
+        None => Ok(None),
+    }
+}
+
+/// A pair for somebody who proved a password.
+pub fn sign_in(tx: &mut Tx<'_>, user: &User, scopes: Scopes) -> Result<Pair> {
+    actions::note_sign_in(tx, user)?;
+    issue(tx, user.id, scopes, None)
+}
+
+/// The next pair; `None` where `secret` renews nothing. The old pair works until the new one is used.
+pub fn refresh(tx: &mut Tx<'_>, secret: &Secret) -> Result<Option<Pair>> {
+    let Some((old, user)) = tx.find_refreshable(secret)? else { return Ok(None) };
+    if old.revoked || user.state != State::Active {
+        return Ok(None);
+    }
+    if old.last_used_at.is_none() {
+        first_use(tx, &old)?;
+    }
+    issue(tx, user.id, old.scopes(), Some(old.family())).map(Some)
+}
+
+/// Ends the pairs that came before, now that this one is in use.
+pub fn first_use(tx: &mut Tx<'_>, token: &AccessToken) -> Result<()> {
+    tx.revoke_older(token)?;
+    tx.touch_token(token.id)
+}
+
+/// Ends a pair, by either of its halves. Unknown secrets end nothing.
+pub fn revoke(tx: &mut Tx<'_>, secret: &Secret) -> Result<()> {
+    let by_access = tx.find_token(secret)?.filter(|(token, _)| token.kind == Kind::OAuth);
+    let found = match by_access {
+        Some(found) => Some(found),
+        None => tx.find_refreshable(secret)?,
+    };
+    found.map_or(Ok(()), |(token, _)| tx.revoke_token(token.id))
+}
+
+fn issue(tx: &mut Tx<'_>, user: UserId, scopes: Scopes, family: Option<TokenId>) -> Result<Pair> {
+    let (access, refresh) = (Secret::generate_hex(), Secret::generate_hex());
+    let row = (
+        access_tokens::user_id.eq(user),
+        access_tokens::kind.eq(Kind::OAuth),
+        access_tokens::name.eq("OAuth"),
+        access_tokens::digest.eq(access.digest()),
+        access_tokens::refresh_digest.eq(Some(refresh.digest())),
+        access_tokens::scopes.eq(scopes.to_string()),
+        access_tokens::created_at.eq(tx.now),
+        access_tokens::expires_at.eq(Some(tx.now.plus(LIFETIME))),
+        access_tokens::revoked.eq(false),
+        access_tokens::family_id.eq(family),
+    );
+    let insert = diesel::insert_into(access_tokens::table).values(row);
+    let token = each_backend!(tx, |conn| insert
+        .returning(AccessToken::as_returning())
+        .get_result(conn)
+        .map_err(error("Token")))?;
+    Ok(Pair { token, access, refresh })
+}

@@ -1,0 +1,80 @@
+//! What a person may be called, and what the fields of an account may hold.
+
+use super::model::{Details, Identity};
+use crate::{faults::Faults, namespace::rules};
+
+/// What speaks against a user name, apart from its being taken.
+pub fn username_faults(username: &str) -> Vec<String> {
+    rules::top_level_path_faults(username)
+}
+
+/// What speaks against the names and addresses of an account.
+pub fn identity_faults(identity: &Identity, faults: &mut Faults) {
+    if identity.email.trim().is_empty() {
+        faults.add("email", "can't be blank");
+    } else if !is_email(&identity.email) {
+        faults.add("email", "is invalid");
+    }
+    if identity.name.trim().is_empty() {
+        faults.add("name", "can't be blank");
+    }
+    faults.at_most("name", Some(&identity.name), 255);
+    let (first, rest) = identity.name.split_once(' ').unwrap_or((&identity.name, ""));
+    faults.at_most("first_name", Some(first), 127);
+    faults.at_most("last_name", Some(rest), 127);
+    faults.add_each("username", username_faults(&identity.username));
+}
+
+/// What speaks against the remaining fields.
+pub fn detail_faults(details: &Details, faults: &mut Faults) {
+    for (name, text) in details.bounded_texts() {
+        faults.at_most(name, text, 255);
+    }
+    faults.at_most("note", details.note.as_deref(), 65_535);
+    for (name, address) in
+        [("public_email", &details.public_email), ("commit_email", &details.commit_email)]
+    {
+        let given = address.as_deref().filter(|address| !address.is_empty());
+        let own = |address: &str| address.eq_ignore_ascii_case(&details.email);
+        if given.is_some_and(|address| !own(address)) {
+            faults.add(name, "is not an email you own");
+        }
+    }
+    if details.projects_limit < 0 {
+        faults.add("projects_limit", "must be greater than or equal to 0");
+    }
+    if !(1..=12).contains(&details.profile.theme_id) {
+        faults.add("theme_id", "is not included in the list");
+    }
+    if !(1..=6).contains(&details.profile.color_scheme_id) {
+        faults.add("color_scheme_id", "is not included in the list");
+    }
+}
+
+fn is_email(text: &str) -> bool {
+    let Some((local, domain)) = text.split_once('@') else { return false };
+    let odd =
+        |letter: char| letter.is_whitespace() || letter.is_control() || "<>,;\"()".contains(letter);
+    !local.is_empty()
+        && !domain.is_empty()
+        && !domain.contains('@')
+        && !domain.starts_with(['.', '-'])
+        && !domain.ends_with(['.', '-'])
+        && text.len() <= 254
+        && !text.chars().any(odd)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_email;
+
+    #[test]
+    fn an_address_has_two_halves() {
+        for text in ["ada@example.com", "a+b@x", "a.b@sub.example.org"] {
+            assert!(is_email(text), "{text}");
+        }
+        for text in ["", "ada", "@x", "a@", "a@b@c", "a b@c", "a@.c", "<a@b>"] {
+            assert!(!is_email(text), "{text}");
+        }
+    }
+}

@@ -1,4 +1,5 @@
 //! The API from outside: one test binary, so that it links once.
 
+mod policy;
 mod rest;
 mod support;

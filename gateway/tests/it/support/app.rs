@@ -142,6 +142,20 @@ impl TestApp {
         person
     }
 
+    /// Keeps somebody out, as an administrator does.
+    pub(crate) fn block(&self, username: &str) {
+        use db::schema::users;
+        use diesel::prelude::*;
+        let user = self.user(username).id;
+        self.write(move |tx| {
+            let row = users::table.find(user);
+            db::each_backend!(tx, |conn| diesel::update(row)
+                .set(users::state.eq(org::user::State::Blocked))
+                .execute(conn)
+                .map_err(db::error("User")))
+        });
+    }
+
     /// Runs one transaction; tests may block.
     pub(crate) fn write<T: Send + 'static>(
         &self,

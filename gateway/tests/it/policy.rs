@@ -1,0 +1,254 @@
+//! Every row of the API, tried by every kind of caller: what the table says is what happens.
+
+use std::fmt::Write as _;
+
+use actix_web::http::Method;
+use gateway::{rest, route::RouteRow};
+use kernel::{
+    AccessLevel::{self, Developer, Guest, Maintainer, NoAccess, Owner, Reporter},
+    Actor, Standing, TextEnum, Visibility,
+    ids::{ProjectId, UserId},
+};
+use org::{token::Scope, user::actions::NewUser};
+use serde_json::{Map, Value, json};
+
+use crate::support::{Answer, Person, TestApp};
+
+const ROLES: [(&str, AccessLevel); 5] = [
+    ("guest", Guest),
+    ("reporter", Reporter),
+    ("developer", Developer),
+    ("maintainer", Maintainer),
+    ("owner", Owner),
+];
+
+/// Rows that answer a missing permission in a way of their own, as the contract has it for them.
+const OWN_REFUSALS: [&str; 0] = [];
+
+fn rows(scope: &str) -> impl Iterator<Item = &'static RouteRow> {
+    let all = rest::tables().into_iter().flatten().filter(move |row| row.scope == scope);
+    all.collect::<Vec<_>>().into_iter()
+}
+
+/// A value that a parameter of this schema accepts.
+fn sample(schema: &Value) -> Value {
+    if let Some(first) = schema["enum"].get(0) {
+        return first.clone();
+    }
+    match schema["type"].as_str() {
+        Some("integer" | "number") => json!(1),
+        Some("boolean") => json!(true),
+        Some("array") => json!([]),
+        Some("object") => {
+            let fields = schema["properties"].as_object().cloned().unwrap_or_default();
+            fields
+                .iter()
+                .map(|(name, field)| (name.clone(), sample(field)))
+                .collect::<Map<_, _>>()
+                .into()
+        }
+        _ if schema["format"] == "date" => json!("2030-01-01"),
+        _ if schema["format"] == "date-time" => json!("2030-01-01T00:00:00Z"),
+        _ => json!("sample"),
+    }
+}
+
+/// A well-formed request for a row; what it names beside the project need not exist.
+async fn ask(person: &Person<'_>, row: &RouteRow, id: &str) -> Answer {
+    let operation = (row.describe)(&mut gateway::openapi::Schemas::default());
+    let mut path = row.pattern.to_owned();
+    let mut body = Map::new();
+    for param in &operation.params {
+        let place = format!("{{{}}}", param.name);
+        if path.contains(&place) {
+            let value = sample(&param.schema);
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            path = path.replace(&place, &text);
+        } else if param.required {
+            body.insert(param.name.to_owned(), sample(&param.schema));
+        }
+    }
+    path = path.replace("{id}", id);
+    while let (Some(open), Some(close)) = (path.find('{'), path.find('}')) {
+        path.replace_range(open..=close, "1");
+    }
+    let method = Method::from_bytes(row.method.as_bytes()).expect("a method");
+    person.send(method, &path, Some(Value::Object(body))).await
+}
+
+/// One letter for what a caller is told.
+fn letter(answer: &Answer) -> char {
+    let text = answer.body["message"].as_str().unwrap_or_default();
+    match answer.status {
+        401 => 'u',
+        403 if text == "403 Forbidden" => 'x',
+        404 if text.starts_with("404 Project") || text.starts_with("404 Group") => '-',
+        _ => '.',
+    }
+}
+
+struct Place<'a> {
+    app: &'a TestApp,
+    project: ProjectId,
+    visibility: Visibility,
+}
+
+impl<'a> Place<'a> {
+    fn new(app: &'a TestApp, visibility: Visibility, number: usize) -> Self {
+        let keeper = app.person("keeper");
+        let project = app.project(&keeper, &format!("{visibility}-{number}"), visibility);
+        Self { app, project, visibility }
+    }
+
+    fn callers(&self) -> Vec<(Person<'a>, AccessLevel, bool)> {
+        let mut callers = vec![
+            (self.app.anonymous(), NoAccess, false),
+            (self.app.person("stranger"), NoAccess, true),
+        ];
+        for (name, level) in ROLES {
+            callers.push((self.app.member(self.project, name, level), level, true));
+        }
+        callers
+    }
+
+    /// What the table promises to a caller.
+    fn promised(&self, row: &RouteRow, level: AccessLevel, signed_in: bool) -> char {
+        let actor = Actor { id: signed_in.then_some(UserId(1)), admin: false, external: false };
+        let who = Standing::in_scope(actor, level, self.visibility);
+        match (signed_in || row.open, who.visible, (row.allows)(&who)) {
+            (false, ..) => 'u',
+            (true, false, _) => '-',
+            (true, true, false) => 'x',
+            (true, true, true) => '.',
+        }
+    }
+}
+
+#[actix_web::test]
+async fn every_project_route_keeps_to_its_row() {
+    let app = TestApp::new();
+    let mut matrix = String::from(
+        "private internal public; each: anonymous stranger guest reporter developer maintainer owner\n",
+    );
+    let mut wrong = Vec::new();
+    for (number, row) in rows("Project").enumerate() {
+        let mut line = String::new();
+        for visibility in Visibility::ALL {
+            let place = Place::new(&app, *visibility, number);
+            for (person, level, signed_in) in place.callers() {
+                let answer = ask(&person, row, &place.project.to_string()).await;
+                let (told, promised) = (letter(&answer), place.promised(row, level, signed_in));
+                line.push(promised);
+                // Once somebody who may has deleted or hidden it, the project is gone for the next one.
+                let gone = told == '-' && promised == '.' && row.method != "GET";
+                if told != promised && !gone && !OWN_REFUSALS.contains(&row.handler) {
+                    let text = String::from_utf8_lossy(&answer.bytes).into_owned();
+                    wrong.push(format!(
+                        "{row:?} {visibility} {level:?}: {promised} {} {text}",
+                        answer.status
+                    ));
+                }
+            }
+            line.push(' ');
+        }
+        writeln!(matrix, "{line} {:<6} {:<62} {}", row.method, row.pattern, row.ability)
+            .expect("text grows");
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} answers differ from the table:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    drop(matrix);
+}
+
+#[actix_web::test]
+async fn every_instance_route_keeps_to_its_row() {
+    let app = TestApp::new();
+    let mut matrix = String::from("anonymous person administrator\n");
+    let mut wrong = Vec::new();
+    for row in rows("Instance") {
+        let callers = [
+            (app.anonymous(), Actor::ANONYMOUS),
+            (app.person("ada"), actor(false)),
+            (app.admin(), actor(true)),
+        ];
+        let mut line = String::new();
+        for (person, actor) in callers {
+            let answer = ask(&person, row, "999").await;
+            let promised =
+                match (row.open || actor.id.is_some(), (row.allows)(&Standing::in_instance(actor)))
+                {
+                    (false, _) => 'u',
+                    (true, false) => 'x',
+                    (true, true) => '.',
+                };
+            line.push(promised);
+            // What a person asks of somebody else's things is a matter of the use case, with refusals of its own.
+            let own_rule = promised == '.' && matches!(answer.status, 401 | 403 | 404);
+            if letter(&answer) != promised && !own_rule {
+                wrong.push(format!("{row:?} {}: {promised} {}", person.username, answer.status));
+            }
+        }
+        writeln!(matrix, "{line}  {:<6} {:<62} {}", row.method, row.pattern, row.ability)
+            .expect("text grows");
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} answers differ from the table:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    drop(matrix);
+}
+
+fn actor(admin: bool) -> Actor {
+    Actor { id: Some(UserId(1)), admin, external: false }
+}
+
+#[actix_web::test]
+async fn a_token_reaches_as_far_as_its_scopes() {
+    let app = TestApp::new();
+    let keeper = app.person("keeper");
+    let project = app.project(&keeper, "scoped", Visibility::Private).to_string();
+    let mut wrong = Vec::new();
+    let scopes = [
+        Scope::ReadApi,
+        Scope::ReadUser,
+        Scope::ReadRepository,
+        Scope::WriteRepository,
+        Scope::Sudo,
+    ];
+    for row in rest::tables().into_iter().flatten() {
+        for scope in scopes {
+            let person = app.someone(&NewUser::named("keeper"), &[scope]);
+            let reads = matches!(row.method, "GET" | "HEAD");
+            let also = row.also.is_none_or(|also| reads && also.contains(&scope));
+            let enough = also || (reads && scope == Scope::ReadApi);
+            if enough {
+                // Whoever reaches a route may change things there, which the next row would miss.
+                continue;
+            }
+            let answer = ask(&person, row, &project).await;
+            if answer.status != 403 || answer.body["error"] != "insufficient_scope" {
+                wrong.push(format!("{row:?} with {scope}: {}", answer.status));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[actix_web::test]
+async fn somebody_who_is_blocked_is_refused_everywhere() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "kept", Visibility::Public).to_string();
+    app.block("ada");
+
+    for row in rest::tables().into_iter().flatten() {
+        let answer = ask(&ada, row, &project).await;
+        let refusal = json!({ "message": "403 Forbidden - Your account has been blocked." });
+        assert_eq!((answer.status, &answer.body), (403, &refusal), "{row:?}");
+    }
+}

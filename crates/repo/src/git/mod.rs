@@ -2,6 +2,7 @@
 
 pub mod archive;
 pub mod blame;
+pub mod blob_stream;
 pub mod change;
 pub mod cli;
 pub mod commit_object;
@@ -19,6 +20,7 @@ pub mod transfer;
 pub mod tree_edit;
 pub mod types;
 
+pub use blob_stream::blob_stream;
 pub use cli::Git;
 pub use deadline::Deadline;
 pub use error::{GitError, Result};

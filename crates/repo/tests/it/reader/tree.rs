@@ -1,10 +1,15 @@
 //! Trees, entries and blobs.
 
 use bstr::{BString, ByteSlice as _};
+use bytes::Bytes;
 use forgeway_repo::{
-    git::{Deadline, EntryInfo, EntryKind, GitError, TreePage, TreePath},
+    git::{
+        Deadline, EntryInfo, EntryKind, Git, GitError, TreePage, TreePath, blob_stream,
+        cli::Settings,
+    },
     testing::Fixture,
 };
+use futures_util::TryStreamExt as _;
 
 use super::{text, told};
 
@@ -140,4 +145,21 @@ fn the_project_introduces_itself() {
     let languages = reader.languages(old, Deadline::NEVER).unwrap();
     assert_eq!(languages.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["C"]);
     assert!(reader.disk_size().unwrap() > 1000);
+}
+
+#[tokio::test]
+async fn large_blobs_are_streamed_in_pieces() {
+    let fixture = Fixture::new();
+    let content: Vec<u8> = (0..3_000_000_u32).flat_map(u32::to_le_bytes).collect();
+    let output = text(&fixture.git_with(&["hash-object", "-w", "--stdin"], &content));
+    let settings = Settings::new("/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin".into());
+    let git = Git::find(settings).await.unwrap();
+
+    let stream = blob_stream(&git, &fixture.path, output.trim().parse().unwrap()).await.unwrap();
+    let pieces: Vec<Bytes> = stream.try_collect().await.unwrap();
+
+    assert!(pieces.len() > 100);
+    assert!(pieces.concat() == content);
+    let missing = blob_stream(&git, &fixture.path, fixture.id("main")).await.unwrap();
+    assert!(missing.try_collect::<Vec<Bytes>>().await.is_err());
 }

@@ -89,8 +89,7 @@ impl Printer<'_> {
         for line in (self.searched..start).rev() {
             let line = line_of(&self.input.before, line, self.input);
             if line.first().is_some_and(|byte| byte.is_ascii_alphabetic() || b"_$".contains(byte)) {
-                let shown = &line[..line.len().min(FUNCTION_BYTES)];
-                self.function = shown.trim_ascii_end().to_vec();
+                self.function = shown(line).to_vec();
                 break;
             }
         }
@@ -108,6 +107,13 @@ impl Printer<'_> {
             push(&mut self.text, mark, line_of(&self.input.after, line, self.input));
         }
     }
+}
+
+/// The part of a function line that git shows; it ends before the first byte that is not UTF-8.
+fn shown(line: &[u8]) -> &[u8] {
+    let line = line[..line.len().min(FUNCTION_BYTES)].trim_ascii_end();
+    let valid = std::str::from_utf8(line).map_or_else(|error| error.valid_up_to(), str::len);
+    &line[..valid]
 }
 
 fn push(text: &mut Vec<u8>, mark: u8, line: &[u8]) {
@@ -167,6 +173,12 @@ mod tests {
             &format!("fn one() {{\n{body} x\n"),
             &format!("fn one() {{\n{body} y\n"),
             "@@ -3,4 +3,4 @@ fn one() {\n  2\n  3\n  4\n- x\n+ y\n",
+        );
+        let long = format!("f{}", "ü".repeat(60));
+        check(
+            &format!("{long}\n{body} x\n"),
+            &format!("{long}\n{body} y\n"),
+            &format!("@@ -3,4 +3,4 @@ f{}\n  2\n  3\n  4\n- x\n+ y\n", "ü".repeat(39)),
         );
     }
 }

@@ -1,4 +1,5 @@
 //! What one domain needs from another, answered here.
 
 pub mod jobs;
+pub mod repo;
 pub mod subscribers;

@@ -4,4 +4,5 @@ pub mod blame;
 pub mod commit;
 pub mod diff;
 pub mod file;
+pub mod protection;
 pub mod signature;

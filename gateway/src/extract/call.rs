@@ -1,14 +1,15 @@
 //! All that a handler may know of its request, checked in the contract's order: credential (401), parameters (400),
 //! scope (404), ability (403).
 
-use std::sync::Arc;
+use std::{sync::Arc, time::SystemTime};
 
-use actix_web::{HttpMessage, HttpRequest, dev::Payload};
+use actix_web::{HttpMessage, HttpRequest, dev::Payload, http::header::HttpDate};
 use kernel::{
-    Ability, Actor, Error, Grant,
+    Ability, Actor, Error, Grant, Ts,
     page::{MAX_PER_PAGE, PageRequest},
 };
 use org::{token::AccessToken, user::User};
+use time::Duration;
 
 use super::{
     Flaws, Params, body,
@@ -108,6 +109,16 @@ impl<A: Ability, P> Call<A, P> {
     /// A request header, where it is text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.req.headers().get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// The moment after which the caller wants nothing taken away that changed: its whole second.
+    pub fn unmodified_since(&self) -> Option<Ts> {
+        let given = self.header("If-Unmodified-Since")?;
+        let at = match given.parse::<HttpDate>() {
+            Ok(date) => Ts::from_datetime(SystemTime::from(date).into()),
+            Err(_) => Ts::parse(given)?,
+        };
+        Some(Ts::from_unix(at.unix()).plus(Duration::microseconds(999_999)))
     }
 
     /// Whether the request was made with this method.

@@ -15,4 +15,4 @@ pub use credential::ensure_may_sign_in;
 pub use locate::Locate;
 pub use params::{Flaws, Param, Params};
 pub use raw::{Raw, RawMap, Upload};
-pub use values::{Change, Csv, Filled, NonNegative, Positive, RawText};
+pub use values::{Change, Csv, Filled, Given, NonNegative, Positive, RawText};

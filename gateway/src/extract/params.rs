@@ -23,6 +23,13 @@ impl Flaws {
         self.0.push((name.to_owned(), text));
     }
 
+    /// Notes what is wrong with several parameters together: `a, b are mutually exclusive`.
+    pub fn add_together(&mut self, names: &[&str], text: &'static str) {
+        let Some((last, others)) = names.split_last() else { return };
+        others.iter().for_each(|name| self.add(name, ""));
+        self.add(last, text);
+    }
+
     /// Takes over what is wrong with the parameter `name`.
     pub fn add_under(&mut self, name: &str, inner: Self) {
         self.0.extend(inner.0.into_iter().map(|(path, text)| (format!("{name}{path}"), text)));
@@ -42,8 +49,11 @@ impl Flaws {
 
     /// `name is missing, path is invalid`
     pub fn text(&self) -> String {
-        let texts: Vec<String> =
-            self.0.iter().map(|(path, text)| format!("{path} {text}")).collect();
+        let texts: Vec<String> = self
+            .0
+            .iter()
+            .map(|(path, text)| format!("{path} {text}").trim_end().to_owned())
+            .collect();
         texts.join(", ")
     }
 }

@@ -69,6 +69,23 @@ impl Param for Filled {
     }
 }
 
+/// A value that may be left out, but not be given as a blank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Given<T>(pub T);
+
+impl<T: Param> Param for Given<T> {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        match T::read(raw)? {
+            Some(value) => Ok(Some(Self(value))),
+            None => Err(Flaws::one(EMPTY)),
+        }
+    }
+
+    fn schema() -> Value {
+        T::schema()
+    }
+}
+
 impl Param for i64 {
     fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
         match raw {

@@ -2,12 +2,22 @@
 
 use crate::route::RouteRow;
 
+pub mod access_params;
 pub mod commits;
 pub mod documents;
 pub mod health;
+pub mod protected_branches;
+pub mod protected_tags;
 pub mod version;
 
 /// All tables.
 pub fn tables() -> Vec<&'static [RouteRow]> {
-    vec![commits::ROUTES, documents::ROUTES, health::ROUTES, version::ROUTES]
+    vec![
+        commits::ROUTES,
+        documents::ROUTES,
+        health::ROUTES,
+        protected_branches::ROUTES,
+        protected_tags::ROUTES,
+        version::ROUTES,
+    ]
 }

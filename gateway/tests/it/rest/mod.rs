@@ -1,2 +1,4 @@
 mod commits;
 mod conventions;
+mod protected_branches;
+mod protected_tags;

@@ -1,0 +1,92 @@
+//! Protected tags: `gateway/src/rest/protected_tags.rs`.
+
+use kernel::{
+    AccessLevel::{Developer, Maintainer},
+    Visibility,
+    ids::ProjectId,
+};
+use serde_json::json;
+
+use crate::support::{Person, TestApp};
+
+fn set_up(app: &TestApp) -> (ProjectId, Person<'_>) {
+    let owner = app.person("olga");
+    let project = app.project(&owner, "one", Visibility::Private);
+    (project, app.member(project, "mia", Maintainer))
+}
+
+#[actix_web::test]
+async fn a_protected_tag_lets_maintainers_in_unless_told_otherwise() {
+    let app = TestApp::new();
+    let (project, mia) = set_up(&app);
+    let path = format!("/projects/{project}/protected_tags");
+
+    let body = mia.post(&path, json!({ "name": "v*" })).await.created();
+
+    let record = json!({ "id": 1, "access_level": 40, "access_level_description": "Maintainers",
+                         "user_id": null, "group_id": null });
+    assert_eq!(body, json!({ "name": "v*", "create_access_levels": [record] }));
+    assert_eq!(mia.get(&format!("{path}/v*")).await.ok(), body);
+    let dan = app.member(project, "dan", Developer);
+    let user = app.user(&dan.username).id;
+    let both = json!({ "name": "x", "create_access_level": 0, "allowed_to_create": [{ "user_id": user }] });
+    let both = mia.post(&path, both).await.created();
+    assert_eq!(both["create_access_levels"][0]["access_level_description"], "No one");
+    assert_eq!(both["create_access_levels"][1]["user_id"], user.0);
+}
+
+#[actix_web::test]
+async fn what_cannot_be_protected_is_told() {
+    let app = TestApp::new();
+    let (project, mia) = set_up(&app);
+    let path = format!("/projects/{project}/protected_tags");
+    mia.post(&path, json!({ "name": "v1" })).await.created();
+
+    for (body, status, expected) in [
+        (json!({}), 400, json!({ "error": "name is missing" })),
+        (
+            json!({ "name": "x", "create_access_level": 60 }),
+            400,
+            json!({ "error": "create_access_level does not have a valid value" }),
+        ),
+        (json!({ "name": "v1" }), 422, json!({ "message": ["Name has already been taken"] })),
+        (
+            json!({ "name": "x", "allowed_to_create": [{ "user_id": 999 }] }),
+            422,
+            json!({ "message": ["Create access levels user is not a member of the project"] }),
+        ),
+    ] {
+        mia.post(&path, body).await.refused(status, expected);
+    }
+    assert_eq!(mia.get(&path).await.each("name"), ["v1"]);
+}
+
+#[actix_web::test]
+async fn the_list_is_paged() {
+    let app = TestApp::new();
+    let (project, mia) = set_up(&app);
+    let path = format!("/projects/{project}/protected_tags");
+    for name in ["c", "a", "b"] {
+        mia.post(&path, json!({ "name": name })).await.created();
+    }
+
+    let page = mia.get(&format!("{path}?per_page=2")).await;
+
+    assert_eq!(page.header("x-total"), Some("3"));
+    assert_eq!(page.each("name"), ["c", "a"]);
+    mia.get(&format!("{path}?page=x")).await.refused(400, json!({ "error": "page is invalid" }));
+}
+
+#[actix_web::test]
+async fn a_rule_is_taken_away_unless_it_changed() {
+    let app = TestApp::new();
+    let (project, mia) = set_up(&app);
+    let path = format!("/projects/{project}/protected_tags");
+    mia.post(&path, json!({ "name": "v/*" })).await.created();
+    let one = format!("{path}/v%2F*");
+
+    let early = mia.sending("If-Unmodified-Since", "Wed, 31 Dec 2025 00:00:00 GMT");
+    assert_eq!(early.delete(&one).await.status, 412);
+    assert_eq!(mia.delete(&one).await.status, 204);
+    mia.delete(&one).await.refused(404, json!({ "message": "404 Not found" }));
+}

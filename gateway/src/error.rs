@@ -35,6 +35,8 @@ pub enum ApiError {
     ContentType(String),
     /// Not found, in plain capital words without a kind.
     Nothing,
+    /// As [`Nothing`](Self::Nothing), in the words of some older endpoints.
+    Absent,
     /// The person to act as, by `sudo`, is unknown.
     NoUser(String),
     /// More requests than one person or address may make.
@@ -73,6 +75,7 @@ fn of_kernel(error: &Error) -> (StatusCode, Value) {
         Error::Missing => told(StatusCode::NOT_FOUND, "404 Not found"),
         Error::Forbidden => told(StatusCode::FORBIDDEN, "403 Forbidden"),
         Error::Refused(why) => told(StatusCode::FORBIDDEN, format!("403 Forbidden - {why}")),
+        Error::LimitReached(text) => (StatusCode::FORBIDDEN, json!({ "error": [text] })),
         Error::BadParameters(text) => (StatusCode::BAD_REQUEST, json!({ "error": text })),
         Error::BadRequest(why) if why.is_empty() => {
             told(StatusCode::BAD_REQUEST, "400 Bad request")
@@ -130,6 +133,7 @@ impl ApiError {
             }
             Self::Nothing => told(StatusCode::NOT_FOUND, "404 Not Found"),
             Self::Rate(..) => (StatusCode::TOO_MANY_REQUESTS, Value::Null),
+            Self::Absent => told(StatusCode::NOT_FOUND, "Not Found"),
             Self::NoUser(given) => told(
                 StatusCode::NOT_FOUND,
                 format!("404 User with ID or username '{given}' Not Found"),

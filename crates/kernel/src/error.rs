@@ -23,6 +23,9 @@ pub enum Error {
     /// As [`Error::Forbidden`], with the reason.
     #[error("{0}")]
     Refused(String),
+    /// As [`Error::Forbidden`]: the caller already has as many as they may.
+    #[error("{0}")]
+    LimitReached(String),
     /// Parameters that cannot be read; the text names each.
     #[error("{0}")]
     BadParameters(String),

@@ -3,6 +3,7 @@
 use kernel::{
     AccessLevel::{Guest, Maintainer, Owner},
     Feature, Visibility,
+    Feature,
 };
 
 kernel::abilities! { in Project, open;
@@ -11,6 +12,14 @@ kernel::abilities! { in Project, open;
 }
 
 kernel::abilities! { in Project, signed in;
+    /// Do with a visible project what concerns only oneself.
+    UseProject if |_who| true,
+    UploadFiles if |who| who.writes(Guest),
+    AdminProject if |who| who.writes(Maintainer),
+    /// What only owners do, in archived projects, too.
+    OwnProject if |who| who.is(Owner),
+    /// What concerns the machine behind a project.
+    OperateProject if |who| who.admin(),
     ForkProject if |who| who.reads(Feature::Repository, Guest) && who.reads(Feature::Forking, Guest),
 }
 

@@ -1,18 +1,30 @@
-//! Making projects.
+//! Making, changing, moving and removing projects.
 
 use db::{
     Tx, each_backend, error,
-    schema::{project_settings, project_statistics, projects},
+    schema::{project_access, project_settings, project_statistics, projects, redirects},
 };
 use diesel::prelude::*;
 use kernel::{
-    Result, Visibility,
-    access::FeatureAccess,
+    Actor, Error, Grant, Result, Visibility,
+    access::{Administrate, FeatureAccess, SignedIn},
     ids::{NamespaceId, ProjectId, UserId},
 };
 
-use super::Project;
-use crate::{access, namespace::store::NamespaceStore};
+use super::{
+    FeatureChange, Project, ProjectChange, Settings,
+    change::{self, Columns},
+    home::{self, HomeStore},
+    names,
+    settings::SettingsStore,
+    store::ProjectStore,
+};
+use crate::{
+    access::{self, IdOrPath},
+    namespace::store::NamespaceStore,
+    policy::{AdminProject, OwnProject},
+    user::{User, store::UserStore},
+};
 
 /// A project as it is first written down; names and paths are already checked.
 #[derive(Clone, Debug)]
@@ -29,6 +41,7 @@ pub struct NewProject {
 pub fn insert(tx: &mut Tx<'_>, new: &NewProject) -> Result<Project> {
     let namespace = tx.namespace(new.namespace_id)?;
     let full_path = format!("{}/{}", namespace.full_path, new.path);
+    home::free_address(tx, &full_path.to_lowercase())?;
     let enabled = FeatureAccess::Enabled;
     let row = (
         (
@@ -85,4 +98,231 @@ fn insert_companions(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
         .execute(conn)
         .map_err(error("Project")))?;
     Ok(())
+}
+
+/// What a new project is to be.
+#[derive(Clone, Debug, Default)]
+pub struct Creation {
+    /// The caller's own namespace where none is named.
+    pub namespace: Option<NamespaceId>,
+    pub name: Option<String>,
+    pub path: Option<String>,
+    /// Names and paths in it do not count.
+    pub change: ProjectChange,
+}
+
+/// Makes a project for the caller. Its repository is made after the commit, by whoever asked.
+pub fn create(tx: &mut Tx<'_>, grant: &Grant<SignedIn>, wanted: &Creation) -> Result<Project> {
+    let creator = tx.user(grant.user()?)?;
+    create_as(tx, grant.actor(), &creator, wanted)
+}
+
+/// Makes a project for somebody else, in their own namespace.
+pub fn create_for(
+    tx: &mut Tx<'_>,
+    grant: &Grant<Administrate>,
+    owner: UserId,
+    wanted: &Creation,
+) -> Result<Project> {
+    let creator = tx.user(owner)?;
+    create_as(tx, grant.actor(), &creator, wanted)
+}
+
+fn create_as(tx: &mut Tx<'_>, actor: Actor, creator: &User, wanted: &Creation) -> Result<Project> {
+    let home = match wanted.namespace {
+        None => tx.personal_namespace(creator.id)?,
+        Some(id) => match tx.find_namespace(id)? {
+            Some(home) if home::may_create_in(tx, actor, &home)? => home,
+            _ => return Err(Error::invalid("namespace", "is not valid")),
+        },
+    };
+    home::ensure_room(tx, creator, &home)?;
+    let name = wanted.name.as_ref().or(wanted.path.as_ref()).cloned().unwrap_or_default();
+    let path = wanted.path.clone().unwrap_or_else(|| names::path_of(&name));
+    let mut flaws = names::flaws(&name, &path);
+    flaws.extend(home::taken(tx, &home, &name, &path, None)?);
+    if !flaws.is_empty() {
+        return Err(Error::Invalid(flaws));
+    }
+    let asked = wanted.change.visibility.unwrap_or(Visibility::Private);
+    let new = NewProject {
+        namespace_id: home.id,
+        creator_id: creator.id,
+        name,
+        path,
+        description: wanted.change.description.clone().flatten(),
+        // More than the group shows is lowered without a word.
+        visibility: asked.min(home::most_visible(&home)),
+    };
+    let project = insert(tx, &new)?;
+    let mut settings = Settings::default();
+    wanted.change.settings.apply(&mut settings);
+    settings.runners_token = runners_token();
+    tx.save_settings(project.id, &settings)?;
+    let rest = ProjectChange {
+        features: wanted.change.features,
+        topics: wanted.change.topics.clone(),
+        avatar: wanted.change.avatar.clone(),
+        ..ProjectChange::default()
+    };
+    change::write(tx, project.id, &rest)
+}
+
+fn runners_token() -> String {
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+    let random: [u8; 20] = rand::random();
+    let tail = random.iter().map(|byte| char::from(LETTERS[usize::from(byte % 64)]));
+    "GR1348941".chars().chain(tail).collect()
+}
+
+/// Changes a project. Who may see it is the owners' to say.
+pub fn update(
+    tx: &mut Tx<'_>,
+    grant: &Grant<AdminProject>,
+    change: &ProjectChange,
+) -> Result<Project> {
+    let project = tx.project(grant.project())?;
+    if let Some(wanted) = change.visibility.filter(|wanted| *wanted != project.visibility) {
+        grant.also::<OwnProject>()?;
+        ensure_may_show(tx, &project, wanted)?;
+    }
+    let name = change.name.as_deref().unwrap_or(&project.name);
+    let path = change.path.as_deref().unwrap_or(&project.path);
+    if name != project.name || path != project.path {
+        let home = tx.namespace(project.namespace_id)?;
+        let mut flaws = names::flaws(name, path);
+        flaws.extend(home::taken(tx, &home, name, path, Some(project.id))?);
+        if !flaws.is_empty() {
+            return Err(Error::Invalid(flaws));
+        }
+        home::settle(tx, &project, &home, name, path)?;
+    }
+    change::write(tx, project.id, change)
+}
+
+/// Refuses to show a project to more people than its group or the project it was forked from is shown to.
+fn ensure_may_show(tx: &mut Tx<'_>, project: &Project, wanted: Visibility) -> Result<()> {
+    let home = tx.namespace(project.namespace_id)?;
+    let most = home::most_visible(&home);
+    if wanted > most {
+        let text = format!("{wanted} is not allowed in a {most} group.");
+        return Err(Error::invalid("visibility_level", text));
+    }
+    let source = match project.forked_from_id {
+        Some(id) => tx.find_project(id)?,
+        None => None,
+    };
+    if source.is_some_and(|source| wanted > source.visibility) {
+        let text =
+            format!("{wanted} is not allowed since the fork source project has lower visibility.");
+        return Err(Error::invalid("visibility_level", text));
+    }
+    Ok(())
+}
+
+/// Makes a project read-only, or writable again.
+pub fn set_archived(tx: &mut Tx<'_>, grant: &Grant<OwnProject>, archived: bool) -> Result<Project> {
+    let columns = Columns { archived: Some(archived), ..Columns::default() };
+    change::update(tx, grant.project(), columns, FeatureChange::default())
+}
+
+/// Moves a project into another namespace.
+pub fn transfer(tx: &mut Tx<'_>, grant: &Grant<OwnProject>, target: &IdOrPath) -> Result<Project> {
+    let project = tx.project(grant.project())?;
+    let home = match target {
+        IdOrPath::Id(id) => tx.find_namespace(NamespaceId(*id))?,
+        IdOrPath::Path(path) => tx.find_namespace_at(path)?,
+    };
+    let home = home.ok_or(Error::NotFound("Namespace"))?;
+    home::move_to(tx, grant.actor(), &project, &home)
+}
+
+/// Takes a project away: from now on it is not found and its path is free. What it had is removed later by [`purge`].
+pub fn delete(tx: &mut Tx<'_>, grant: &Grant<OwnProject>) -> Result<()> {
+    let project = tx.project(grant.project())?;
+    remove(tx, &project)
+}
+
+/// As [`delete`], for a project that could not be finished.
+pub fn discard(tx: &mut Tx<'_>, project: &Project) -> Result<()> {
+    remove(tx, project)
+}
+
+fn remove(tx: &mut Tx<'_>, project: &Project) -> Result<()> {
+    if let Some(source) = project.forked_from_id {
+        count_forks(tx, source, -1)?;
+    }
+    let columns = Columns {
+        // No path without a slash is ever looked up.
+        path_key: Some(format!("deleted-{}", project.id)),
+        deleted_at: Some(Some(tx.now)),
+        ..Columns::default()
+    };
+    change::update(tx, project.id, columns, FeatureChange::default())?;
+    let access = project_access::table.filter(project_access::project_id.eq(project.id));
+    each_backend!(tx, |conn| diesel::delete(access).execute(conn).map_err(error("Project")))?;
+    let paths = redirects::table.filter(redirects::project_id.eq(project.id));
+    each_backend!(tx, |conn| diesel::delete(paths).execute(conn).map_err(error("Project")))?;
+    Ok(())
+}
+
+/// Projects that were deleted and still have rows, oldest first.
+pub fn deleted(tx: &mut Tx<'_>, most: i64) -> Result<Vec<ProjectId>> {
+    let query = projects::table
+        .filter(projects::deleted_at.is_not_null())
+        .order((projects::deleted_at, projects::id))
+        .limit(most)
+        .select(projects::id);
+    each_backend!(tx, |conn| query.load(conn).map_err(error("Project")))
+}
+
+/// Removes every row of a deleted project; its repository must be gone before.
+pub fn purge(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
+    let row = projects::table.find(project).filter(projects::deleted_at.is_not_null());
+    each_backend!(tx, |conn| diesel::delete(row).execute(conn).map_err(error("Project")))?;
+    Ok(())
+}
+
+/// One fork more or less.
+pub(super) fn count_forks(tx: &mut Tx<'_>, source: ProjectId, by: i64) -> Result<()> {
+    let update = diesel::update(projects::table.find(source))
+        .set(projects::forks_count.eq(projects::forks_count + by));
+    each_backend!(tx, |conn| update.execute(conn).map_err(error("Project")))?;
+    Ok(())
+}
+
+/// What a push tells of a project.
+#[derive(Clone, Debug, Default)]
+pub struct Pushed {
+    /// The branch to become the default one where there is none yet.
+    pub first_branch: Option<String>,
+    /// The default branch is gone, and no other took its place.
+    pub emptied: bool,
+    /// `Some` when the default branch moved and somebody looked: the files that stand out at its top.
+    pub marks: Option<Marks>,
+}
+
+/// Files at the top of the default branch that a project's record names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    pub readme: Option<String>,
+    pub license: Option<String>,
+}
+
+/// Follows a push, in the transaction that decided it.
+pub fn note_push(tx: &mut Tx<'_>, project: ProjectId, pushed: &Pushed) -> Result<()> {
+    let known = tx.project(project)?;
+    let default_branch = match (&known.default_branch, &pushed.first_branch) {
+        (Some(_), _) if pushed.emptied => Some(None),
+        (None, Some(first)) => Some(Some(first.clone())),
+        _ => None,
+    };
+    let columns = Columns {
+        default_branch,
+        readme_path: pushed.marks.as_ref().map(|marks| marks.readme.clone()),
+        license_path: pushed.marks.as_ref().map(|marks| marks.license.clone()),
+        last_activity_at: Some(tx.now),
+        ..Columns::default()
+    };
+    change::update(tx, project, columns, FeatureChange::default()).map(drop)
 }

@@ -1,8 +1,19 @@
 //! Projects: a repository with a name, a home and its settings.
 
 pub mod actions;
+pub mod change;
+pub mod home;
 pub mod model;
-pub mod push;
-pub mod store;
 
+pub mod names;
+pub mod push;
+pub mod settings;
+pub mod shown;
+pub mod statistics;
+pub mod store;
+pub mod topics;
+
+pub use change::{FeatureChange, ProjectChange};
 pub use model::Project;
+pub use settings::{Settings, SettingsChange};
+pub use shown::{Shown, Want};

@@ -1,0 +1,220 @@
+//! What a project is set to, beyond the columns that lists filter by: one table of names, types and defaults.
+
+use std::collections::BTreeMap;
+
+use db::{Tx, each_backend, error, schema::project_settings};
+use diesel::prelude::*;
+use kernel::{Error, Result, access::FeatureAccess, ids::ProjectId};
+use serde::{Deserialize, Serialize};
+
+kernel::text_enum! {
+    /// How merge requests reach their target.
+    pub enum MergeMethod { Merge = "merge", Rebase = "rebase_merge", FastForward = "ff" }
+}
+kernel::text_enum! {
+    /// Whether merge requests become one commit.
+    pub enum SquashOption { Never = "never", Always = "always", DefaultOn = "default_on", DefaultOff = "default_off" }
+}
+kernel::text_enum! {
+    /// How jobs get the sources.
+    pub enum GitStrategy { Fetch = "fetch", Clone = "clone" }
+}
+kernel::text_enum! { pub enum Switch { Enabled = "enabled", Disabled = "disabled" } }
+kernel::text_enum! {
+    pub enum DeployStrategy { Continuous = "continuous", Manual = "manual", Timed = "timed_incremental" }
+}
+
+/// Which container images are cleaned up, and when.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExpirationPolicy {
+    pub cadence: Option<String>,
+    pub enabled: bool,
+    pub keep_n: Option<i64>,
+    pub older_than: Option<String>,
+    pub name_regex: Option<String>,
+    pub name_regex_keep: Option<String>,
+}
+
+/// Hands the table of settings to another macro: `name: Type = default`, by the API's names.
+#[macro_export]
+macro_rules! each_project_setting {
+    ($then:path) => {
+        $then! {
+            pages_access_level: FeatureAccess = FeatureAccess::Enabled,
+            operations_access_level: FeatureAccess = FeatureAccess::Enabled,
+            analytics_access_level: FeatureAccess = FeatureAccess::Enabled,
+            container_registry_access_level: FeatureAccess = FeatureAccess::Enabled,
+            security_and_compliance_access_level: FeatureAccess = FeatureAccess::Private,
+            releases_access_level: FeatureAccess = FeatureAccess::Enabled,
+            environments_access_level: FeatureAccess = FeatureAccess::Enabled,
+            feature_flags_access_level: FeatureAccess = FeatureAccess::Enabled,
+            infrastructure_access_level: FeatureAccess = FeatureAccess::Enabled,
+            monitor_access_level: FeatureAccess = FeatureAccess::Enabled,
+            requirements_access_level: FeatureAccess = FeatureAccess::Enabled,
+            packages_enabled: bool = true,
+            resolve_outdated_diff_discussions: bool = false,
+            service_desk_enabled: bool = false,
+            emails_disabled: Option<bool> = None,
+            shared_runners_enabled: bool = true,
+            lfs_enabled: bool = true,
+            mr_default_target_self: bool = false,
+            ci_default_git_depth: Option<i64> = Some(20),
+            ci_forward_deployment_enabled: bool = true,
+            ci_job_token_scope_enabled: bool = false,
+            ci_separated_caches: bool = true,
+            ci_opt_in_jwt: bool = false,
+            ci_allow_fork_pipelines_to_run_in_parent_project: bool = true,
+            build_git_strategy: GitStrategy = GitStrategy::Fetch,
+            keep_latest_artifact: bool = true,
+            restrict_user_defined_variables: bool = false,
+            runner_token_expiration_interval: Option<i64> = None,
+            group_runners_enabled: bool = true,
+            auto_cancel_pending_pipelines: Switch = Switch::Enabled,
+            build_timeout: i64 = 3600,
+            auto_devops_enabled: bool = false,
+            auto_devops_deploy_strategy: DeployStrategy = DeployStrategy::Continuous,
+            ci_config_path: Option<String> = None,
+            public_jobs: bool = true,
+            only_allow_merge_if_pipeline_succeeds: bool = false,
+            allow_merge_on_skipped_pipeline: Option<bool> = None,
+            request_access_enabled: bool = true,
+            only_allow_merge_if_all_discussions_are_resolved: bool = false,
+            remove_source_branch_after_merge: bool = true,
+            printing_merge_request_link_enabled: bool = true,
+            merge_method: MergeMethod = MergeMethod::Merge,
+            squash_option: SquashOption = SquashOption::DefaultOff,
+            enforce_auth_checks_on_uploads: bool = true,
+            suggestion_commit_message: Option<String> = None,
+            merge_commit_template: Option<String> = None,
+            squash_commit_template: Option<String> = None,
+            issue_branch_template: Option<String> = None,
+            autoclose_referenced_issues: bool = true,
+            approvals_before_merge: i64 = 0,
+            external_authorization_classification_label: Option<String> = None,
+            issues_template: Option<String> = None,
+            merge_requests_template: Option<String> = None,
+            merge_pipelines_enabled: bool = false,
+            merge_trains_enabled: bool = false,
+        }
+    };
+}
+
+macro_rules! declare { ($($name:ident: $type:ty = $default:expr),* $(,)?) => {
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(default)]
+    pub struct Settings {
+        $(pub $name: $type,)*
+        pub container_expiration_policy: Option<ExpirationPolicy>,
+        /// Registers runners for this project.
+        pub runners_token: String,
+    }
+
+    impl Default for Settings {
+        fn default() -> Self {
+            Self { $($name: $default,)* container_expiration_policy: None, runners_token: String::new() }
+        }
+    }
+
+    /// What a request changes; `None` keeps.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct SettingsChange {
+        $(pub $name: Option<$type>,)*
+        pub container_expiration_policy: Option<ExpirationPolicy>,
+    }
+
+    impl SettingsChange {
+        /// The names of all that can be set.
+        pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),*];
+
+        pub fn is_empty(&self) -> bool {
+            *self == Self::default()
+        }
+
+        pub fn apply(&self, settings: &mut Settings) {
+            $(if let Some(value) = &self.$name {
+                settings.$name = value.clone();
+            })*
+            if let Some(policy) = &self.container_expiration_policy {
+                settings.container_expiration_policy = Some(policy.clone());
+            }
+        }
+    }
+} }
+each_project_setting!(declare);
+
+impl Settings {
+    pub fn parse(text: &str) -> Result<Self> {
+        serde_json::from_str(text).map_err(Error::internal)
+    }
+
+    /// Only what differs from the defaults is stored: rows stay short, and are quick to read.
+    pub fn to_stored(&self) -> Result<String> {
+        let mut own = serde_json::to_value(self).map_err(Error::internal)?;
+        let defaults = serde_json::to_value(Self::default()).map_err(Error::internal)?;
+        if let (Some(own), Some(defaults)) = (own.as_object_mut(), defaults.as_object()) {
+            own.retain(|name, value| defaults.get(name) != Some(value));
+        }
+        Ok(own.to_string())
+    }
+}
+
+pub trait SettingsStore {
+    fn project_settings(&mut self, project: ProjectId) -> Result<Settings>;
+    /// The settings of a page of projects at once.
+    fn settings_by_project(
+        &mut self,
+        projects: &[ProjectId],
+    ) -> Result<BTreeMap<ProjectId, Settings>>;
+    fn save_settings(&mut self, project: ProjectId, settings: &Settings) -> Result<()>;
+}
+
+impl SettingsStore for Tx<'_> {
+    fn project_settings(&mut self, project: ProjectId) -> Result<Settings> {
+        let query = project_settings::table.find(project).select(project_settings::settings);
+        let text: String =
+            each_backend!(self, |conn| query.get_result(conn).map_err(error("Project")))?;
+        Settings::parse(&text)
+    }
+
+    fn settings_by_project(
+        &mut self,
+        projects: &[ProjectId],
+    ) -> Result<BTreeMap<ProjectId, Settings>> {
+        let rows: Vec<(ProjectId, String)> = each_backend!(self, |conn| project_settings::table
+            .filter(project_settings::project_id.eq_any(projects))
+            .select((project_settings::project_id, project_settings::settings))
+            .load(conn)
+            .map_err(error("Project")))?;
+        rows.into_iter().map(|(id, text)| Ok((id, Settings::parse(&text)?))).collect()
+    }
+
+    fn save_settings(&mut self, project: ProjectId, settings: &Settings) -> Result<()> {
+        let update = diesel::update(project_settings::table.find(project))
+            .set(project_settings::settings.eq(settings.to_stored()?));
+        each_backend!(self, |conn| update.execute(conn).map_err(error("Project")))?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MergeMethod, Settings, SettingsChange};
+
+    #[test]
+    fn only_what_differs_is_stored() {
+        let mut settings = Settings::default();
+        assert_eq!(settings.to_stored().unwrap(), "{}");
+
+        let change = SettingsChange {
+            merge_method: Some(MergeMethod::FastForward),
+            ci_default_git_depth: Some(None),
+            ..SettingsChange::default()
+        };
+        change.apply(&mut settings);
+
+        let stored = settings.to_stored().unwrap();
+        assert_eq!(stored, r#"{"ci_default_git_depth":null,"merge_method":"ff"}"#);
+        assert_eq!(Settings::parse(&stored).unwrap(), settings);
+    }
+}

@@ -3,7 +3,6 @@
 use kernel::{
     AccessLevel::{Guest, Maintainer, Owner},
     Feature, Visibility,
-    Feature,
 };
 
 kernel::abilities! { in Project, open;

@@ -2,4 +2,5 @@
 
 pub mod jobs;
 pub mod repo;
+pub mod projects;
 pub mod subscribers;

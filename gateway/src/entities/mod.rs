@@ -1,8 +1,11 @@
 //! The JSON shapes of the API.
 
 pub mod blame;
+pub mod brief_user;
 pub mod commit;
 pub mod diff;
 pub mod file;
 pub mod protection;
+pub mod namespace;
+pub mod project;
 pub mod signature;

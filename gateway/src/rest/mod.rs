@@ -8,6 +8,8 @@ pub mod documents;
 pub mod health;
 pub mod protected_branches;
 pub mod protected_tags;
+pub mod project_params;
+pub mod projects;
 pub mod version;
 
 /// All tables.
@@ -20,4 +22,5 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         protected_tags::ROUTES,
         version::ROUTES,
     ]
+    vec![commits::ROUTES, documents::ROUTES, health::ROUTES, projects::ROUTES, version::ROUTES]
 }

@@ -238,9 +238,10 @@ pub fn transfer(tx: &mut Tx<'_>, grant: &Grant<OwnProject>, target: &IdOrPath) -
 }
 
 /// Takes a project away: from now on it is not found and its path is free. What it had is removed later by [`purge`].
-pub fn delete(tx: &mut Tx<'_>, grant: &Grant<OwnProject>) -> Result<()> {
+pub fn delete(tx: &mut Tx<'_>, grant: &Grant<OwnProject>) -> Result<Project> {
     let project = tx.project(grant.project())?;
-    remove(tx, &project)
+    remove(tx, &project)?;
+    Ok(project)
 }
 
 /// As [`delete`], for a project that could not be finished.
@@ -289,40 +290,4 @@ pub(super) fn count_forks(tx: &mut Tx<'_>, source: ProjectId, by: i64) -> Result
         .set(projects::forks_count.eq(projects::forks_count + by));
     each_backend!(tx, |conn| update.execute(conn).map_err(error("Project")))?;
     Ok(())
-}
-
-/// What a push tells of a project.
-#[derive(Clone, Debug, Default)]
-pub struct Pushed {
-    /// The branch to become the default one where there is none yet.
-    pub first_branch: Option<String>,
-    /// The default branch is gone, and no other took its place.
-    pub emptied: bool,
-    /// `Some` when the default branch moved and somebody looked: the files that stand out at its top.
-    pub marks: Option<Marks>,
-}
-
-/// Files at the top of the default branch that a project's record names.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Marks {
-    pub readme: Option<String>,
-    pub license: Option<String>,
-}
-
-/// Follows a push, in the transaction that decided it.
-pub fn note_push(tx: &mut Tx<'_>, project: ProjectId, pushed: &Pushed) -> Result<()> {
-    let known = tx.project(project)?;
-    let default_branch = match (&known.default_branch, &pushed.first_branch) {
-        (Some(_), _) if pushed.emptied => Some(None),
-        (None, Some(first)) => Some(Some(first.clone())),
-        _ => None,
-    };
-    let columns = Columns {
-        default_branch,
-        readme_path: pushed.marks.as_ref().map(|marks| marks.readme.clone()),
-        license_path: pushed.marks.as_ref().map(|marks| marks.license.clone()),
-        last_activity_at: Some(tx.now),
-        ..Columns::default()
-    };
-    change::update(tx, project, columns, FeatureChange::default()).map(drop)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use db::{
     Tx, each_backend, error,
-    schema::{project_languages, project_statistics},
+    schema::{project_languages, project_statistics, projects},
 };
 use diesel::prelude::*;
 use kernel::{Result, ids::ProjectId};
@@ -79,4 +79,31 @@ impl StatisticsStore for Tx<'_> {
             .map_err(error("Project")))?;
         Ok(())
     }
+}
+
+/// What somebody found who looked at a repository after a push.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// Paths at the top of the default branch.
+    pub readme: Option<String>,
+    pub license: Option<String>,
+    pub statistics: Statistics,
+    /// Languages and their bytes.
+    pub languages: Vec<(String, i64)>,
+}
+
+/// Writes down what was found; when the project was last active does not change by it.
+pub fn save_findings(tx: &mut Tx<'_>, project: ProjectId, found: &Findings) -> Result<()> {
+    let row = projects::table.find(project).filter(projects::deleted_at.is_null());
+    let marks =
+        (projects::readme_path.eq(&found.readme), projects::license_path.eq(&found.license));
+    let written = each_backend!(tx, |conn| diesel::update(row)
+        .set(marks)
+        .execute(conn)
+        .map_err(error("Project")))?;
+    if written == 0 {
+        return Ok(());
+    }
+    tx.save_statistics(project, found.statistics)?;
+    tx.save_languages(project, &found.languages)
 }

@@ -1,4 +1,5 @@
 mod commits;
 mod conventions;
+mod projects;
 mod protected_branches;
 mod protected_tags;

@@ -1,0 +1,107 @@
+//! What takes a project's row and its repository together: making and removing one.
+
+use bytes::Bytes;
+use db::Tx;
+use kernel::{AccessLevel, Actor, Error, Result, Standing};
+use org::{
+    project::{Project, actions, store::ProjectStore},
+    user::User,
+};
+use repo::{
+    git::{
+        GitError, RefName, Signature,
+        change::{self, ActionKind, Change, FileAction, Start},
+    },
+    push::{Push, RefChange, Via},
+};
+use tokio::task::spawn_blocking;
+
+use crate::app::App;
+
+/// The branch of a project that names none.
+pub const USUAL_BRANCH: &str = "main";
+
+/// What a new repository is to hold.
+#[derive(Clone, Debug, Default)]
+pub struct Beginning {
+    /// The branch that HEAD names; [`USUAL_BRANCH`] where none is given.
+    pub branch: Option<String>,
+    /// Who signs a first commit with a README.
+    pub readme: Option<User>,
+}
+
+/// Gives a new project its repository. A project that cannot have one is taken away again; a caller that goes away
+/// changes nothing.
+pub async fn begin(app: &App, project: Project, beginning: Beginning) -> Result<Project> {
+    let done = actix_web::rt::spawn(settled(app.clone(), project, beginning));
+    done.await.map_err(Error::internal)?
+}
+
+async fn settled(app: App, project: Project, beginning: Beginning) -> Result<Project> {
+    let made = make_repository(&app, &project, &beginning).await;
+    match made {
+        Ok(()) => app.db.read(move |tx: &mut Tx<'_>| tx.project(project.id)).await,
+        Err(cause) => {
+            app.db.write(move |tx: &mut Tx<'_>| actions::discard(tx, &project)).await?;
+            Err(cause)
+        }
+    }
+}
+
+async fn make_repository(app: &App, project: &Project, beginning: &Beginning) -> Result<()> {
+    let branch = beginning.branch.as_deref().unwrap_or(USUAL_BRANCH);
+    let head =
+        RefName::branch(branch).map_err(|_cause| Error::invalid("default_branch", "is invalid"))?;
+    let (storage, id) = (app.storage.clone(), project.id);
+    let made = spawn_blocking(move || storage.create(id, &head)).await.map_err(Error::internal)?;
+    made?;
+    match &beginning.readme {
+        Some(author) => commit_readme(app, project, author, branch).await,
+        None => Ok(()),
+    }
+}
+
+async fn commit_readme(app: &App, project: &Project, author: &User, branch: &str) -> Result<()> {
+    const MESSAGE: &str = "Initial commit";
+    let mut text = format!("# {}\n", project.name);
+    if let Some(description) = project.description.as_ref().filter(|text| !text.is_empty()) {
+        text.push_str(&format!("\n{description}\n"));
+    }
+    let signature = Signature {
+        name: author.name.clone(),
+        email: author.git_email().to_owned(),
+        at: app.db.clock().now().unix(),
+        offset: 0,
+    };
+    let change = Change {
+        branch: branch.to_owned(),
+        start: Start::default(),
+        force: false,
+        actions: vec![FileAction::new(ActionKind::Create, "README.md").content(Bytes::from(text))],
+        message: MESSAGE.to_owned(),
+        author: signature.clone(),
+        committer: signature,
+    };
+    let repository = app.storage.repository(project.id);
+    let commit = change::build(&app.git, &repository, change).await?;
+    let plain = RefChange::plain(commit.branch.name.clone(), None, Some(commit.id));
+    let first = RefChange { commit_count: 1, commit_title: Some(MESSAGE.to_owned()), ..plain };
+    let actor = Actor { id: Some(author.id), ..Actor::ANONYMOUS };
+    let facts = project.facts();
+    let who = Standing::in_project(actor, AccessLevel::Owner, &facts);
+    app.push(Push::new(facts.into(), who, Via::Api, vec![first])).await
+}
+
+/// Moves the repository of a deleted project out of the way.
+pub async fn clear_away(app: &App, project: Project) -> Result<()> {
+    let app = app.clone();
+    let done = spawn_blocking(move || {
+        app.repositories.forget(&app.storage.repository(project.id));
+        match app.storage.delete(project.id) {
+            // A project that never had one.
+            Err(GitError::NotFound) => Ok(()),
+            done => done,
+        }
+    });
+    Ok(done.await.map_err(Error::internal)??)
+}

@@ -1,0 +1,35 @@
+//! A person as other records mention them.
+
+use org::user::{State, User};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::app::Urls;
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct BriefUser {
+    pub id: i64,
+    pub username: String,
+    pub name: String,
+    #[schema(value_type = String)]
+    pub state: State,
+    pub avatar_url: Option<String>,
+    pub web_url: String,
+}
+
+impl BriefUser {
+    pub fn new(urls: &Urls, user: &User) -> Self {
+        let picture = user
+            .avatar
+            .as_ref()
+            .map(|file| urls.at(&format!("uploads/-/system/user/avatar/{}/{file}", user.id)));
+        Self {
+            id: user.id.0,
+            username: user.username.clone(),
+            name: user.name.clone(),
+            state: user.state,
+            avatar_url: picture,
+            web_url: urls.at(&user.username),
+        }
+    }
+}

@@ -1,0 +1,596 @@
+//! A project's record, in its forms: basic for everybody, full for those who are signed in or ask for one.
+
+use kernel::{
+    AccessLevel::{Maintainer, Reporter},
+    Feature, Ts, Visibility,
+    access::FeatureAccess,
+};
+use org::project::{
+    Shown,
+    settings::{DeployStrategy, ExpirationPolicy, GitStrategy, MergeMethod, SquashOption, Switch},
+    shown::{Full, GroupLink},
+    statistics::Statistics,
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{brief_user::BriefUser, namespace::NamespaceEntity};
+use crate::app::Urls;
+
+/// What every form begins with.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ProjectIdentity {
+    pub id: i64,
+    pub description: Option<String>,
+    pub name: String,
+    pub name_with_namespace: String,
+    pub path: String,
+    pub path_with_namespace: String,
+    #[schema(value_type = String)]
+    pub created_at: Ts,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct BasicProject {
+    #[serde(flatten)]
+    pub identity: ProjectIdentity,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_branch: Option<Option<String>>,
+    pub tag_list: Vec<String>,
+    pub topics: Vec<String>,
+    pub ssh_url_to_repo: String,
+    pub http_url_to_repo: String,
+    pub web_url: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub readme_url: Option<Option<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub license_url: Option<Option<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub license: Option<Option<LicenseEntity>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forks_count: Option<i64>,
+    pub avatar_url: Option<String>,
+    pub star_count: i64,
+    #[schema(value_type = String)]
+    pub last_activity_at: Ts,
+    pub namespace: NamespaceEntity,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub custom_attributes: Option<Vec<CustomAttribute>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repository_storage: Option<&'static str>,
+}
+
+/// Under which licence a project is published.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct LicenseEntity {
+    pub key: &'static str,
+    pub name: &'static str,
+    pub nickname: Option<&'static str>,
+    pub html_url: &'static str,
+    pub source_url: &'static str,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CustomAttribute {
+    pub key: String,
+    pub value: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ProjectLinks {
+    #[serde(rename = "self")]
+    pub this: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issues: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merge_requests: Option<String>,
+    pub repo_branches: String,
+    pub labels: String,
+    pub events: String,
+    pub members: String,
+    pub cluster_agents: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SharedGroup {
+    pub group_id: i64,
+    pub group_name: String,
+    pub group_full_path: String,
+    pub group_access_level: i32,
+    pub expires_at: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct StatisticsEntity {
+    pub commit_count: i64,
+    pub storage_size: i64,
+    pub repository_size: i64,
+    pub wiki_size: i64,
+    pub lfs_objects_size: i64,
+    pub job_artifacts_size: i64,
+    pub pipeline_artifacts_size: i64,
+    pub packages_size: i64,
+    pub snippets_size: i64,
+    pub uploads_size: i64,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ExpirationPolicyEntity {
+    pub cadence: Option<String>,
+    pub enabled: bool,
+    pub keep_n: Option<i64>,
+    pub older_than: Option<String>,
+    pub name_regex: Option<String>,
+    pub name_regex_keep: Option<String>,
+    pub next_run_at: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Membership {
+    pub access_level: i32,
+    pub notification_level: i32,
+}
+
+/// The caller's own memberships.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Permissions {
+    pub project_access: Option<Membership>,
+    pub group_access: Option<Membership>,
+}
+
+/// What only maintainers read of an import.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub struct ImportSource {
+    pub import_url: Option<String>,
+    pub import_type: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ProjectEntity {
+    #[serde(flatten)]
+    pub basic: BasicProject,
+    pub container_registry_image_prefix: String,
+    #[serde(rename = "_links")]
+    pub links: ProjectLinks,
+    pub packages_enabled: bool,
+    pub empty_repo: bool,
+    pub archived: bool,
+    #[schema(value_type = String)]
+    pub visibility: Visibility,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<BriefUser>,
+    pub resolve_outdated_diff_discussions: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub container_expiration_policy: Option<ExpirationPolicyEntity>,
+    pub issues_enabled: bool,
+    pub merge_requests_enabled: bool,
+    pub wiki_enabled: bool,
+    pub jobs_enabled: bool,
+    pub snippets_enabled: bool,
+    pub container_registry_enabled: bool,
+    pub service_desk_enabled: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service_desk_address: Option<Option<String>>,
+    pub can_create_merge_request_in: bool,
+    #[serde(flatten)]
+    pub features: FeatureLevels,
+    pub emails_disabled: Option<bool>,
+    pub shared_runners_enabled: bool,
+    pub lfs_enabled: bool,
+    pub creator_id: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(no_recursion)]
+    pub forked_from_project: Option<BasicProject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mr_default_target_self: Option<bool>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub import_source: Option<ImportSource>,
+    pub import_status: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub import_error: Option<Option<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_issues_count: Option<i64>,
+    #[serde(flatten)]
+    pub ci: CiSettings,
+    pub shared_with_groups: Vec<SharedGroup>,
+    #[serde(flatten)]
+    pub merging: MergeSettings,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statistics: Option<StatisticsEntity>,
+    pub autoclose_referenced_issues: bool,
+    #[serde(flatten)]
+    pub further: FurtherSettings,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub permissions: Option<Permissions>,
+}
+
+macro_rules! levels { ($($name:ident),* $(,)?) => {
+    /// Who may use each feature.
+    #[derive(Debug, Serialize, ToSchema)]
+    pub struct FeatureLevels { $(#[schema(value_type = String)] pub $name: FeatureAccess),* }
+} }
+levels! {
+    issues_access_level, repository_access_level, merge_requests_access_level, forking_access_level,
+    wiki_access_level, builds_access_level, snippets_access_level, pages_access_level, operations_access_level,
+    analytics_access_level, container_registry_access_level, security_and_compliance_access_level,
+    releases_access_level, environments_access_level, feature_flags_access_level, infrastructure_access_level,
+    monitor_access_level,
+}
+
+/// What pipelines are set to.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CiSettings {
+    pub ci_default_git_depth: Option<i64>,
+    pub ci_forward_deployment_enabled: bool,
+    pub ci_job_token_scope_enabled: bool,
+    pub ci_separated_caches: bool,
+    pub ci_opt_in_jwt: bool,
+    pub ci_allow_fork_pipelines_to_run_in_parent_project: bool,
+    #[schema(value_type = String)]
+    pub build_git_strategy: GitStrategy,
+    pub keep_latest_artifact: bool,
+    pub restrict_user_defined_variables: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runners_token: Option<String>,
+    pub runner_token_expiration_interval: Option<i64>,
+    pub group_runners_enabled: bool,
+    #[schema(value_type = String)]
+    pub auto_cancel_pending_pipelines: Switch,
+    pub build_timeout: i64,
+    pub auto_devops_enabled: bool,
+    #[schema(value_type = String)]
+    pub auto_devops_deploy_strategy: DeployStrategy,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ci_config_path: Option<Option<String>>,
+    pub public_jobs: bool,
+}
+
+/// What merge requests are set to.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct MergeSettings {
+    pub only_allow_merge_if_pipeline_succeeds: bool,
+    pub allow_merge_on_skipped_pipeline: Option<bool>,
+    pub request_access_enabled: bool,
+    pub only_allow_merge_if_all_discussions_are_resolved: bool,
+    pub remove_source_branch_after_merge: bool,
+    pub printing_merge_request_link_enabled: bool,
+    #[schema(value_type = String)]
+    pub merge_method: MergeMethod,
+    #[schema(value_type = String)]
+    pub squash_option: SquashOption,
+    pub enforce_auth_checks_on_uploads: bool,
+    pub suggestion_commit_message: Option<String>,
+    pub merge_commit_template: Option<String>,
+    pub squash_commit_template: Option<String>,
+    pub issue_branch_template: Option<String>,
+}
+
+/// What larger installations set.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct FurtherSettings {
+    pub approvals_before_merge: i64,
+    pub mirror: bool,
+    pub external_authorization_classification_label: Option<String>,
+    pub marked_for_deletion_at: Option<String>,
+    pub marked_for_deletion_on: Option<String>,
+    pub requirements_enabled: bool,
+    #[schema(value_type = String)]
+    pub requirements_access_level: FeatureAccess,
+    pub security_and_compliance_enabled: bool,
+    pub compliance_frameworks: Vec<String>,
+    pub issues_template: Option<String>,
+    pub merge_requests_template: Option<String>,
+    pub merge_pipelines_enabled: bool,
+    pub merge_trains_enabled: bool,
+}
+
+/// One form or the other.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum ProjectForm {
+    Basic(Box<BasicProject>),
+    Full(Box<ProjectEntity>),
+}
+
+impl ProjectForm {
+    /// The full form where it was loaded.
+    pub fn new(urls: &Urls, shown: &Shown) -> Self {
+        match &shown.full {
+            None => Self::Basic(Box::new(BasicProject::new(urls, shown))),
+            Some(full) => Self::Full(Box::new(ProjectEntity::new(urls, shown, full))),
+        }
+    }
+
+    pub fn basic_mut(&mut self) -> &mut BasicProject {
+        match self {
+            Self::Basic(basic) => basic,
+            Self::Full(full) => &mut full.basic,
+        }
+    }
+}
+
+impl From<&org::project::Project> for ProjectIdentity {
+    fn from(project: &org::project::Project) -> Self {
+        Self {
+            id: project.id.0,
+            description: project.description.clone(),
+            name: project.name.clone(),
+            name_with_namespace: project.full_name.clone(),
+            path: project.path.clone(),
+            path_with_namespace: project.full_path.clone(),
+            created_at: project.created_at,
+        }
+    }
+}
+
+fn reads_code(shown: &Shown) -> bool {
+    shown.who.reads(Feature::Repository, Reporter)
+}
+
+impl BasicProject {
+    pub fn new(urls: &Urls, shown: &Shown) -> Self {
+        let project = &shown.project;
+        let code = reads_code(shown);
+        let web_url = urls.at(&project.full_path);
+        let at_top = |file: &String| {
+            let branch = project.default_branch.as_ref()?;
+            Some(format!("{web_url}/-/blob/{branch}/{file}"))
+        };
+        let picture =
+            |file| urls.at(&format!("uploads/-/system/project/avatar/{}/{file}", project.id));
+        let host = urls.host();
+        let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+        Self {
+            identity: project.into(),
+            default_branch: code.then(|| project.default_branch.clone()),
+            tag_list: shown.topics.clone(),
+            topics: shown.topics.clone(),
+            ssh_url_to_repo: format!("git@{name}:{}.git", project.full_path),
+            http_url_to_repo: format!("{web_url}.git"),
+            readme_url: code.then(|| project.readme_path.as_ref().and_then(at_top)),
+            license_url: None,
+            license: None,
+            forks_count: code.then_some(project.forks_count),
+            avatar_url: project.avatar.as_ref().map(picture),
+            star_count: project.star_count,
+            last_activity_at: project.last_activity_at,
+            namespace: NamespaceEntity::new(urls, &shown.namespace),
+            custom_attributes: None,
+            repository_storage: shown.who.admin().then_some("default"),
+            web_url,
+        }
+    }
+}
+
+impl ProjectEntity {
+    fn new(urls: &Urls, shown: &Shown, full: &Full) -> Self {
+        let (project, who, settings) = (&shown.project, &shown.who, &full.settings);
+        let usable = |feature| who.reads(feature, kernel::AccessLevel::Guest);
+        let maintains = who.is(Maintainer);
+        let statistics = full.statistics.filter(|_| who.is(Reporter)).map(Into::into);
+        let registry = settings.container_registry_access_level;
+        Self {
+            basic: BasicProject::new(urls, shown),
+            container_registry_image_prefix: format!(
+                "{}/{}",
+                urls.host(),
+                project.full_path.to_lowercase()
+            ),
+            links: ProjectLinks::new(urls, shown),
+            packages_enabled: settings.packages_enabled,
+            empty_repo: project.default_branch.is_none(),
+            archived: project.archived,
+            visibility: project.visibility,
+            owner: full.owner.as_ref().map(|owner| BriefUser::new(urls, owner)),
+            resolve_outdated_diff_discussions: settings.resolve_outdated_diff_discussions,
+            container_expiration_policy: settings
+                .container_expiration_policy
+                .clone()
+                .map(Into::into),
+            issues_enabled: usable(Feature::Issues),
+            merge_requests_enabled: usable(Feature::MergeRequests),
+            wiki_enabled: usable(Feature::Wiki),
+            jobs_enabled: usable(Feature::Builds),
+            snippets_enabled: usable(Feature::Snippets),
+            container_registry_enabled: registry != FeatureAccess::Disabled,
+            service_desk_enabled: settings.service_desk_enabled,
+            service_desk_address: who.is(Reporter).then_some(None),
+            can_create_merge_request_in: who.signed_in() && usable(Feature::MergeRequests),
+            features: FeatureLevels::new(shown, full),
+            emails_disabled: settings.emails_disabled,
+            shared_runners_enabled: settings.shared_runners_enabled,
+            lfs_enabled: settings.lfs_enabled,
+            creator_id: project.creator_id.0,
+            forked_from_project: full
+                .forked_from
+                .as_ref()
+                .map(|from| BasicProject::new(urls, from)),
+            mr_default_target_self: project.forked_from_id.map(|_| settings.mr_default_target_self),
+            import_source: maintains.then(ImportSource::default),
+            import_status: project.import_status.clone(),
+            import_error: maintains.then_some(None),
+            open_issues_count: usable(Feature::Issues).then_some(0),
+            ci: CiSettings::new(shown, full),
+            shared_with_groups: full.shared_with.iter().map(Into::into).collect(),
+            merging: settings.into(),
+            statistics,
+            autoclose_referenced_issues: settings.autoclose_referenced_issues,
+            further: settings.into(),
+            permissions: who.signed_in().then(|| full.into()),
+        }
+    }
+}
+
+impl ProjectLinks {
+    fn new(urls: &Urls, shown: &Shown) -> Self {
+        let base = format!("{}/{}", urls.at("api/v4/projects"), shown.project.id);
+        let at = |what: &str| format!("{base}/{what}");
+        let usable = |feature| shown.who.reads(feature, kernel::AccessLevel::Guest);
+        Self {
+            issues: usable(Feature::Issues).then(|| at("issues")),
+            merge_requests: usable(Feature::MergeRequests).then(|| at("merge_requests")),
+            repo_branches: at("repository/branches"),
+            labels: at("labels"),
+            events: at("events"),
+            members: at("members"),
+            cluster_agents: at("cluster_agents"),
+            this: base,
+        }
+    }
+}
+
+impl FeatureLevels {
+    fn new(shown: &Shown, full: &Full) -> Self {
+        let (project, settings) = (&shown.project, &full.settings);
+        Self {
+            issues_access_level: project.issues_access,
+            repository_access_level: project.repository_access,
+            merge_requests_access_level: project.merge_requests_access,
+            forking_access_level: project.forking_access,
+            wiki_access_level: project.wiki_access,
+            builds_access_level: project.builds_access,
+            snippets_access_level: project.snippets_access,
+            pages_access_level: settings.pages_access_level,
+            operations_access_level: settings.operations_access_level,
+            analytics_access_level: settings.analytics_access_level,
+            container_registry_access_level: settings.container_registry_access_level,
+            security_and_compliance_access_level: settings.security_and_compliance_access_level,
+            releases_access_level: settings.releases_access_level,
+            environments_access_level: settings.environments_access_level,
+            feature_flags_access_level: settings.feature_flags_access_level,
+            infrastructure_access_level: settings.infrastructure_access_level,
+            monitor_access_level: settings.monitor_access_level,
+        }
+    }
+}
+
+impl CiSettings {
+    fn new(shown: &Shown, full: &Full) -> Self {
+        let settings = &full.settings;
+        let token = shown.who.is(Maintainer).then(|| settings.runners_token.clone());
+        Self {
+            ci_default_git_depth: settings.ci_default_git_depth,
+            ci_forward_deployment_enabled: settings.ci_forward_deployment_enabled,
+            ci_job_token_scope_enabled: settings.ci_job_token_scope_enabled,
+            ci_separated_caches: settings.ci_separated_caches,
+            ci_opt_in_jwt: settings.ci_opt_in_jwt,
+            ci_allow_fork_pipelines_to_run_in_parent_project: settings
+                .ci_allow_fork_pipelines_to_run_in_parent_project,
+            build_git_strategy: settings.build_git_strategy,
+            keep_latest_artifact: settings.keep_latest_artifact,
+            restrict_user_defined_variables: settings.restrict_user_defined_variables,
+            runners_token: token,
+            runner_token_expiration_interval: settings.runner_token_expiration_interval,
+            group_runners_enabled: settings.group_runners_enabled,
+            auto_cancel_pending_pipelines: settings.auto_cancel_pending_pipelines,
+            build_timeout: settings.build_timeout,
+            auto_devops_enabled: settings.auto_devops_enabled,
+            auto_devops_deploy_strategy: settings.auto_devops_deploy_strategy,
+            ci_config_path: reads_code(shown).then(|| settings.ci_config_path.clone()),
+            public_jobs: settings.public_jobs,
+        }
+    }
+}
+
+impl From<&org::project::Settings> for MergeSettings {
+    fn from(settings: &org::project::Settings) -> Self {
+        Self {
+            only_allow_merge_if_pipeline_succeeds: settings.only_allow_merge_if_pipeline_succeeds,
+            allow_merge_on_skipped_pipeline: settings.allow_merge_on_skipped_pipeline,
+            request_access_enabled: settings.request_access_enabled,
+            only_allow_merge_if_all_discussions_are_resolved: settings
+                .only_allow_merge_if_all_discussions_are_resolved,
+            remove_source_branch_after_merge: settings.remove_source_branch_after_merge,
+            printing_merge_request_link_enabled: settings.printing_merge_request_link_enabled,
+            merge_method: settings.merge_method,
+            squash_option: settings.squash_option,
+            enforce_auth_checks_on_uploads: settings.enforce_auth_checks_on_uploads,
+            suggestion_commit_message: settings.suggestion_commit_message.clone(),
+            merge_commit_template: settings.merge_commit_template.clone(),
+            squash_commit_template: settings.squash_commit_template.clone(),
+            issue_branch_template: settings.issue_branch_template.clone(),
+        }
+    }
+}
+
+impl From<&org::project::Settings> for FurtherSettings {
+    fn from(settings: &org::project::Settings) -> Self {
+        let on = |access: FeatureAccess| access != FeatureAccess::Disabled;
+        Self {
+            approvals_before_merge: settings.approvals_before_merge,
+            mirror: false,
+            external_authorization_classification_label: settings
+                .external_authorization_classification_label
+                .clone(),
+            marked_for_deletion_at: None,
+            marked_for_deletion_on: None,
+            requirements_enabled: on(settings.requirements_access_level),
+            requirements_access_level: settings.requirements_access_level,
+            security_and_compliance_enabled: on(settings.security_and_compliance_access_level),
+            compliance_frameworks: Vec::new(),
+            issues_template: settings.issues_template.clone(),
+            merge_requests_template: settings.merge_requests_template.clone(),
+            merge_pipelines_enabled: settings.merge_pipelines_enabled,
+            merge_trains_enabled: settings.merge_trains_enabled,
+        }
+    }
+}
+
+impl From<ExpirationPolicy> for ExpirationPolicyEntity {
+    fn from(policy: ExpirationPolicy) -> Self {
+        Self {
+            cadence: policy.cadence,
+            enabled: policy.enabled,
+            keep_n: policy.keep_n,
+            older_than: policy.older_than,
+            name_regex: policy.name_regex,
+            name_regex_keep: policy.name_regex_keep,
+            next_run_at: None,
+        }
+    }
+}
+
+impl From<&GroupLink> for SharedGroup {
+    fn from(link: &GroupLink) -> Self {
+        Self {
+            group_id: link.group.0,
+            group_name: link.name.clone(),
+            group_full_path: link.full_path.clone(),
+            group_access_level: link.access_level.number(),
+            expires_at: link.expires_at.map(|at| kernel::time::date_text(at.date())),
+        }
+    }
+}
+
+impl From<Statistics> for StatisticsEntity {
+    fn from(found: Statistics) -> Self {
+        Self {
+            commit_count: found.commit_count,
+            storage_size: found.repository_size,
+            repository_size: found.repository_size,
+            wiki_size: 0,
+            lfs_objects_size: 0,
+            job_artifacts_size: 0,
+            pipeline_artifacts_size: 0,
+            packages_size: 0,
+            snippets_size: 0,
+            uploads_size: 0,
+        }
+    }
+}
+
+/// The level of somebody who has chosen none.
+const GLOBAL_NOTIFICATIONS: i32 = 3;
+
+impl From<&Full> for Permissions {
+    fn from(full: &Full) -> Self {
+        let membership = |level: kernel::AccessLevel| Membership {
+            access_level: level.number(),
+            notification_level: GLOBAL_NOTIFICATIONS,
+        };
+        Self {
+            project_access: full.project_access.map(membership),
+            group_access: full.group_access.map(membership),
+        }
+    }
+}

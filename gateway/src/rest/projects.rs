@@ -1,0 +1,190 @@
+//! Projects: making, reading, changing, archiving, moving and removing one.
+
+use kernel::{
+    Ability, Error,
+    access::{Administrate, SignedIn},
+    ids::UserId,
+};
+use org::{
+    access::IdOrPath,
+    policy::{AdminProject, OwnProject, ReadProject},
+    project::{
+        Project, Want,
+        actions::{self, Creation},
+        shown,
+        store::ProjectStore,
+    },
+    user::{User, store::UserStore},
+};
+use repo::git::{RefName, refs};
+
+use super::project_params::{CreateProject, CreateProjectFor, UpdateProject};
+use crate::{
+    app::App,
+    compose::projects::{Beginning, begin, clear_away},
+    entities::project::ProjectForm,
+    error::{ApiError, ApiResult},
+    extract::Call,
+    params,
+    present::{Accepted, Created, Json},
+    routes,
+};
+
+routes! { "Projects" at "/projects";
+    POST   ""                => create      : SignedIn,
+    POST   "/user/{user_id}" => create_for  : Administrate,
+    GET    "/{id}"           => show        : ReadProject,
+    PUT    "/{id}"           => update      : AdminProject,
+    DELETE "/{id}"           => delete      : OwnProject,
+    POST   "/{id}/archive"   => archive     : OwnProject,
+    POST   "/{id}/unarchive" => unarchive   : OwnProject,
+    PUT    "/{id}/transfer"  => transfer    : OwnProject,
+}
+
+params! {
+    struct ShowProject {
+        statistics: Option<bool>,
+        with_custom_attributes: Option<bool>,
+    }
+}
+
+params! {
+    struct Transfer {
+        namespace: String,
+    }
+}
+
+const FULL: Want = Want::Full { statistics: false };
+
+/// The full record of a project, as the caller sees it.
+pub(super) async fn presented<A: Ability, P>(
+    app: &App,
+    call: &Call<A, P>,
+    project: Project,
+) -> ApiResult<ProjectForm> {
+    let actor = call.grant.actor();
+    let shown = app.db.peek(move |tx| shown::one(tx, actor, project, FULL)).await?;
+    Ok(ProjectForm::new(&app.urls, &shown))
+}
+
+async fn create(app: App, call: Call<SignedIn, CreateProject>) -> ApiResult<Created<ProjectForm>> {
+    let (creation, beginning) = wanted(&call.params, call.caller.user()?)?;
+    let grant = call.grant.clone();
+    let made = app.db.write(move |tx| actions::create(tx, &grant, &creation)).await?;
+    let project = begin(&app, made, beginning).await?;
+    Ok(Created(presented(&app, &call, project).await?))
+}
+
+async fn create_for(
+    app: App,
+    call: Call<Administrate, CreateProjectFor>,
+) -> ApiResult<Created<ProjectForm>> {
+    let id = UserId(call.params.user_id);
+    let owner = app.db.peek(move |tx| tx.user(id)).await?;
+    let (creation, beginning) = wanted(&call.params.create, &owner)?;
+    let grant = call.grant.clone();
+    let made = app.db.write(move |tx| actions::create_for(tx, &grant, id, &creation)).await?;
+    let project = begin(&app, made, beginning).await?;
+    Ok(Created(presented(&app, &call, project).await?))
+}
+
+fn wanted(params: &CreateProject, author: &User) -> ApiResult<(Creation, Beginning)> {
+    let only = &params.only;
+    let filled = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
+    if filled(&only.import_url) || filled(&only.template_name) || only.template_project_id.is_some()
+    {
+        return Err(Error::Refused("import source is disabled".to_owned()).into());
+    }
+    let change = params.project.to_change();
+    let readme = only.initialize_with_readme.unwrap_or_default();
+    let beginning =
+        Beginning { branch: change.default_branch.clone(), readme: readme.then(|| author.clone()) };
+    let creation = Creation {
+        namespace: only.namespace_id,
+        name: change.name.clone().filter(|name| !name.is_empty()),
+        path: change.path.clone().filter(|path| !path.is_empty()),
+        change,
+    };
+    Ok((creation, beginning))
+}
+
+async fn show(app: App, call: Call<ReadProject, ShowProject>) -> ApiResult<Json<ProjectForm>> {
+    let (id, actor) = (call.grant.project(), call.grant.actor());
+    let want = Want::Full { statistics: call.params.statistics.unwrap_or_default() };
+    let found = app.db.peek(move |tx| {
+        let project = tx.project(id)?;
+        shown::one(tx, actor, project, want)
+    });
+    let mut record = ProjectForm::new(&app.urls, &found.await?);
+    if call.params.with_custom_attributes.unwrap_or_default() && actor.admin {
+        record.basic_mut().custom_attributes = Some(Vec::new());
+    }
+    Ok(Json(record))
+}
+
+async fn update(app: App, call: Call<AdminProject, UpdateProject>) -> ApiResult<Json<ProjectForm>> {
+    let change = call.params.0.to_change();
+    let head = change
+        .default_branch
+        .clone()
+        .filter(|branch| call.grant.facts().default_branch.as_ref() != Some(branch));
+    let head = match head {
+        Some(branch) => Some(existing(&app, &call, branch).await?),
+        None => None,
+    };
+    let grant = call.grant.clone();
+    let project = app.db.write(move |tx| actions::update(tx, &grant, &change)).await?;
+    if let Some(branch) = head {
+        refs::set_head(&app.storage.repository(project.id), &branch).await.map_err(Error::from)?;
+    }
+    Ok(Json(presented(&app, &call, project).await?))
+}
+
+/// The branch that is to become the default one, which must be there.
+async fn existing(
+    app: &App,
+    call: &Call<AdminProject, UpdateProject>,
+    name: String,
+) -> ApiResult<RefName> {
+    let missing = || {
+        let text = format!("Could not change HEAD: branch '{name}' does not exist");
+        ApiError::from(Error::invalid("base", text))
+    };
+    let branch = RefName::branch(&name).map_err(|_cause| missing())?;
+    let wanted = branch.clone();
+    let found = app
+        .git_read(call.grant.project(), move |reader| Ok(reader.find_reference(&wanted)?.is_some()))
+        .await?;
+    if found { Ok(branch) } else { Err(missing()) }
+}
+
+async fn delete(app: App, call: Call<OwnProject>) -> ApiResult<Accepted> {
+    let grant = call.grant.clone();
+    let project = app.db.write(move |tx| actions::delete(tx, &grant)).await?;
+    clear_away(&app, project).await?;
+    Ok(Accepted)
+}
+
+async fn archive(app: App, call: Call<OwnProject>) -> ApiResult<Created<ProjectForm>> {
+    set_archived(app, call, true).await
+}
+
+async fn unarchive(app: App, call: Call<OwnProject>) -> ApiResult<Created<ProjectForm>> {
+    set_archived(app, call, false).await
+}
+
+async fn set_archived(
+    app: App,
+    call: Call<OwnProject>,
+    archived: bool,
+) -> ApiResult<Created<ProjectForm>> {
+    let grant = call.grant.clone();
+    let project = app.db.write(move |tx| actions::set_archived(tx, &grant, archived)).await?;
+    Ok(Created(presented(&app, &call, project).await?))
+}
+
+async fn transfer(app: App, call: Call<OwnProject, Transfer>) -> ApiResult<Json<ProjectForm>> {
+    let (grant, target) = (call.grant.clone(), IdOrPath::parse(&call.params.namespace));
+    let project = app.db.write(move |tx| actions::transfer(tx, &grant, &target)).await?;
+    Ok(Json(presented(&app, &call, project).await?))
+}

@@ -1,0 +1,186 @@
+//! Making, reading, changing, moving and removing projects.
+
+use kernel::{AccessLevel::Maintainer, Visibility::Private};
+use serde_json::{Value, json};
+
+use crate::support::TestApp;
+
+#[actix_web::test]
+async fn a_project_is_made_from_its_name() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+
+    let made = ada.post("/projects", json!({ "name": "My Engine", "topics": "b,a" })).await;
+    let made = made.created();
+
+    assert_eq!(made["path_with_namespace"], "ada/my-engine");
+    assert_eq!(made["topics"], json!(["a", "b"]));
+    assert_eq!((&made["visibility"], &made["empty_repo"]), (&json!("private"), &json!(true)));
+    assert_eq!(made["permissions"]["project_access"]["access_level"], 50);
+    assert_eq!(made["owner"]["username"], "ada");
+    let found = ada.get("/projects/ada%2Fmy-engine").await.ok();
+    assert_eq!(found, made);
+}
+
+#[actix_web::test]
+async fn a_readme_is_committed_when_asked_for() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+
+    let wanted =
+        json!({ "name": "Notes", "initialize_with_readme": true, "default_branch": "trunk" });
+    let made = ada.post("/projects", wanted).await.created();
+
+    assert_eq!((&made["default_branch"], &made["empty_repo"]), (&json!("trunk"), &json!(false)));
+}
+
+#[actix_web::test]
+async fn what_cannot_be_a_project_is_refused() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    ada.post("/projects", json!({ "path": "engine" })).await.created();
+
+    let missing = "name, path are missing, at least one parameter must be provided";
+    ada.post("/projects", json!({})).await.refused(400, json!({ "error": missing }));
+    let taken = json!(["has already been taken"]);
+    let taken = json!({ "project_namespace.name": taken, "name": taken, "path": taken });
+    let again = ada.post("/projects", json!({ "path": "engine" })).await;
+    again.refused(400, json!({ "message": taken }));
+    let foreign = ada.post("/projects", json!({ "name": "x", "namespace_id": 999 })).await;
+    foreign.refused(400, json!({ "message": { "namespace": ["is not valid"] } }));
+    let path = ada.post("/projects", json!({ "name": "x", "path": "-x" })).await;
+    assert_eq!(path.with(400)["message"]["path"].as_array().map(Vec::len), Some(1));
+}
+
+#[actix_web::test]
+async fn settings_are_kept_and_shown() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let id = app.project(&ada, "engine", Private);
+    let change = json!({
+        "description": "analytical", "merge_method": "ff", "ci_default_git_depth": 7, "issues_enabled": false,
+        "pages_access_level": "public", "squash_option": "always", "build_timeout": 7200,
+    });
+
+    let changed = ada.put(&format!("/projects/{id}"), change.clone()).await.ok();
+
+    for (name, value) in change.as_object().expect("an object") {
+        assert_eq!(&changed[name], value, "{name}");
+    }
+    assert_eq!(changed["issues_access_level"], "disabled");
+    let nothing = ada.put(&format!("/projects/{id}"), json!({})).await.with(400);
+    let text = nothing["error"].as_str().unwrap_or_default();
+    assert!(text.ends_with("are missing, at least one parameter must be provided"), "{text}");
+    let wrong = json!({ "merge_method": "magic", "wiki_access_level": "public" });
+    let text =
+        "merge_method does not have a valid value, wiki_access_level does not have a valid value";
+    ada.put(&format!("/projects/{id}"), wrong).await.refused(400, json!({ "error": text }));
+}
+
+#[actix_web::test]
+async fn an_old_path_still_leads_to_a_renamed_project() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let id = app.project(&ada, "engine", Private);
+
+    let renamed = json!({ "name": "Difference Engine", "path": "difference" });
+    let changed = ada.put(&format!("/projects/{id}"), renamed).await.ok();
+
+    assert_eq!(changed["name_with_namespace"], "ada / Difference Engine");
+    assert_eq!(ada.get("/projects/ada%2FEngine").await.ok()["id"], id.0);
+    let next = ada.post("/projects", json!({ "path": "engine" })).await.created();
+    assert_eq!(ada.get("/projects/ada%2Fengine").await.ok()["id"], next["id"]);
+}
+
+#[actix_web::test]
+async fn only_owners_say_who_may_see_a_project() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let id = app.project(&ada, "engine", Private);
+    let bob = app.member(id, "bob", Maintainer);
+    let open = json!({ "visibility": "public" });
+
+    bob.put(&format!("/projects/{id}"), open.clone()).await.with(403);
+    assert_eq!(ada.put(&format!("/projects/{id}"), open).await.ok()["visibility"], "public");
+    bob.delete(&format!("/projects/{id}")).await.with(403);
+    bob.post(&format!("/projects/{id}/archive"), json!({})).await.with(403);
+}
+
+#[actix_web::test]
+async fn the_default_branch_must_exist() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let wanted = json!({ "name": "Notes", "initialize_with_readme": true });
+    let id = ada.post("/projects", wanted).await.created()["id"].clone();
+
+    let text = "Could not change HEAD: branch 'x' does not exist";
+    let refused = ada.put(&format!("/projects/{id}"), json!({ "default_branch": "x" })).await;
+
+    refused.refused(400, json!({ "message": { "base": [text] } }));
+}
+
+#[actix_web::test]
+async fn an_archived_project_is_read_only_until_it_is_unarchived() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let id = app.project(&ada, "engine", Private);
+    let change = json!({ "description": "new" });
+
+    let archived = ada.post(&format!("/projects/{id}/archive"), json!({})).await.created();
+
+    assert_eq!(archived["archived"], true);
+    ada.put(&format!("/projects/{id}"), change.clone()).await.with(403);
+    ada.post(&format!("/projects/{id}/unarchive"), json!({})).await.created();
+    ada.put(&format!("/projects/{id}"), change).await.ok();
+}
+
+#[actix_web::test]
+async fn a_deleted_project_is_gone_and_its_path_free() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let id = app.project(&ada, "engine", Private);
+
+    let gone = ada.delete(&format!("/projects/{id}")).await;
+
+    gone.refused(202, json!({ "message": "202 Accepted" }));
+    ada.get(&format!("/projects/{id}"))
+        .await
+        .refused(404, json!({ "message": "404 Project Not Found" }));
+    assert!(!app.state.storage.exists(id));
+    let next = ada.post("/projects", json!({ "path": "engine" })).await.created();
+    assert_ne!(next["id"], id.0);
+}
+
+#[actix_web::test]
+async fn strangers_see_no_more_than_they_may() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let hidden = app.project(&ada, "hidden", Private);
+    let open = app.project(&ada, "open", kernel::Visibility::Public);
+
+    app.person("bob").get(&format!("/projects/{hidden}")).await.with(404);
+    let seen = app.anonymous().get(&format!("/projects/{open}")).await.ok();
+
+    assert_eq!(seen.get("permissions"), None);
+    assert_eq!(seen.get("runners_token"), None);
+    assert_eq!(seen["visibility"], "public");
+    let by_bob = app.person("bob").get(&format!("/projects/{open}")).await.ok();
+    let none = json!({ "project_access": Value::Null, "group_access": Value::Null });
+    assert_eq!(by_bob["permissions"], none);
+}
+
+#[actix_web::test]
+async fn administrators_make_projects_for_others() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let user = app.user("ada").id;
+    let path = format!("/projects/user/{user}");
+
+    let made = app.admin().post(&path, json!({ "name": "gift" })).await.created();
+
+    assert_eq!(made["path_with_namespace"], "ada/gift");
+    ada.post(&path, json!({ "name": "x" })).await.with(403);
+    let nobody = app.admin().post("/projects/user/999", json!({ "name": "x" })).await;
+    nobody.refused(404, json!({ "message": "404 User Not Found" }));
+    app.admin().post(&path, json!({})).await.refused(400, json!({ "error": "name is missing" }));
+}

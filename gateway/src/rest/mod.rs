@@ -18,9 +18,9 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         commits::ROUTES,
         documents::ROUTES,
         health::ROUTES,
+        projects::ROUTES,
         protected_branches::ROUTES,
         protected_tags::ROUTES,
         version::ROUTES,
     ]
-    vec![commits::ROUTES, documents::ROUTES, health::ROUTES, projects::ROUTES, version::ROUTES]
 }

@@ -14,8 +14,7 @@ use kernel::{
 use super::{
     FeatureChange, Project, ProjectChange, Settings,
     change::{self, Columns},
-    home::{self, HomeStore},
-    names,
+    home, names,
     settings::SettingsStore,
     store::ProjectStore,
 };
@@ -130,7 +129,7 @@ pub fn create_for(
 
 fn create_as(tx: &mut Tx<'_>, actor: Actor, creator: &User, wanted: &Creation) -> Result<Project> {
     let home = match wanted.namespace {
-        None => tx.personal_namespace(creator.id)?,
+        None => tx.personal_namespace(creator.id)?.ok_or(Error::NotFound("Namespace"))?,
         Some(id) => match tx.find_namespace(id)? {
             Some(home) if home::may_create_in(tx, actor, &home)? => home,
             _ => return Err(Error::invalid("namespace", "is not valid")),

@@ -172,8 +172,6 @@ pub(super) fn move_to(
 }
 
 pub trait HomeStore {
-    /// Somebody's personal namespace.
-    fn personal_namespace(&mut self, owner: kernel::ids::UserId) -> Result<Namespace>;
     fn namespaces_by_id(
         &mut self,
         ids: &[NamespaceId],
@@ -181,16 +179,6 @@ pub trait HomeStore {
 }
 
 impl HomeStore for Tx<'_> {
-    fn personal_namespace(&mut self, owner: kernel::ids::UserId) -> Result<Namespace> {
-        let query = namespaces::table
-            .filter(namespaces::owner_id.eq(owner))
-            .filter(namespaces::kind.eq(Kind::User));
-        each_backend!(self, |conn| query
-            .select(Namespace::as_select())
-            .get_result(conn)
-            .map_err(error("Namespace")))
-    }
-
     fn namespaces_by_id(
         &mut self,
         ids: &[NamespaceId],

@@ -5,7 +5,7 @@ pub mod brief_user;
 pub mod commit;
 pub mod diff;
 pub mod file;
-pub mod protection;
 pub mod namespace;
 pub mod project;
+pub mod protection;
 pub mod signature;

@@ -6,10 +6,10 @@ pub mod access_params;
 pub mod commits;
 pub mod documents;
 pub mod health;
-pub mod protected_branches;
-pub mod protected_tags;
 pub mod project_params;
 pub mod projects;
+pub mod protected_branches;
+pub mod protected_tags;
 pub mod version;
 
 /// All tables.

@@ -73,7 +73,15 @@ async fn ask(person: &Person<'_>, row: &RouteRow, id: &str) -> Answer {
         path.replace_range(open..=close, "1");
     }
     let method = Method::from_bytes(row.method.as_bytes()).expect("a method");
-    person.send(method, &path, Some(Value::Object(body))).await
+    let answer = person.send(method.clone(), &path, Some(Value::Object(body.clone()))).await;
+    let wants_one = answer.body["error"].as_str().is_some_and(|text| text.contains("at least one"));
+    match operation.params.iter().find(|param| !path.contains(param.name)) {
+        Some(param) if wants_one => {
+            body.insert(param.name.to_owned(), sample(&param.schema));
+            person.send(method, &path, Some(Value::Object(body))).await
+        }
+        _ => answer,
+    }
 }
 
 /// One letter for what a caller is told.

@@ -11,7 +11,7 @@ use std::{
 use db::{Database, Location};
 use kernel::{Clock, Error, Result, ids::ProjectId};
 use repo::{
-    commit::Answers,
+    commit::{Answers, Writer},
     git::{Git, GitError, Reader, Repositories, Storage},
     push::{Journal, Push},
 };
@@ -113,6 +113,11 @@ impl State {
             }
         });
         done.await.map_err(Error::internal)?
+    }
+
+    /// Makes commits on behalf of the API.
+    pub fn writer(&self) -> Writer<'_> {
+        Writer { db: &self.db, git: &self.git, storage: &self.storage, journal: &self.journal }
     }
 
     /// Moves refs on behalf of the API; see [`repo::push`].

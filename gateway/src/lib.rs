@@ -7,6 +7,7 @@ pub mod config;
 pub mod entities;
 pub mod error;
 pub mod extract;
+pub mod file_headers;
 pub mod first_run;
 pub mod metrics;
 pub mod openapi;

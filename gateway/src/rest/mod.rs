@@ -3,8 +3,11 @@
 use crate::route::RouteRow;
 
 pub mod access_params;
+pub mod blame;
+pub mod commit_actions;
 pub mod commits;
 pub mod documents;
+pub mod files;
 pub mod health;
 pub mod project_params;
 pub mod projects;
@@ -15,8 +18,11 @@ pub mod version;
 /// All tables.
 pub fn tables() -> Vec<&'static [RouteRow]> {
     vec![
+        blame::ROUTES,
+        commit_actions::ROUTES,
         commits::ROUTES,
         documents::ROUTES,
+        files::ROUTES,
         health::ROUTES,
         projects::ROUTES,
         protected_branches::ROUTES,

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use moka::sync::Cache;
+use sha2::{Digest as _, Sha256};
 
 use crate::git::{
     Deadline, GitError, LineStats, LogQuery, Oid, Reader, Result, Tips, TreePath,
@@ -96,13 +97,18 @@ impl Answers {
         })
     }
 
-    /// The SHA-256 of a blob, where it is known.
-    pub fn checksum(&self, blob: Oid) -> Option<Arc<str>> {
-        self.checksums.get(&blob)
+    /// The SHA-256 of a blob, in hexadecimal: from its content, where that is at hand.
+    pub fn checksum(&self, blob: Oid, content: Option<&[u8]>) -> Option<Arc<str>> {
+        if let Some(known) = self.checksums.get(&blob) {
+            return Some(known);
+        }
+        let sum: Arc<str> = hex::encode(Sha256::digest(content?)).into();
+        self.keep_checksum(blob, &sum);
+        Some(sum)
     }
 
-    pub fn keep_checksum(&self, blob: Oid, checksum: &str) {
-        self.checksums.insert(blob, checksum.into());
+    pub fn keep_checksum(&self, blob: Oid, sum: &Arc<str>) {
+        self.checksums.insert(blob, Arc::clone(sum));
     }
 
     pub fn blame(

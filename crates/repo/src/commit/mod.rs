@@ -1,8 +1,13 @@
 //! Commits: making them through the API, what is known of them, and what people say about them.
 
 pub mod answers;
+pub mod blame;
+pub mod file;
 pub mod read;
 pub mod signature;
+pub mod write;
 
 pub use answers::Answers;
+pub use file::{FileFacts, FileQuery};
 pub use read::{CommitFilter, Source};
+pub use write::{Pick, Words, Writer};

@@ -1,3 +1,4 @@
+mod commit_actions;
 mod commits;
 mod conventions;
 mod projects;

@@ -50,6 +50,26 @@ impl<'a> Person<'a> {
 
     /// `path` is below `/api/v4`, or from the server's root when it begins with `//`.
     pub(crate) async fn send(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
+        let mut request = self.request(method, path);
+        if let Some(body) = body {
+            request = request.set_json(body);
+        }
+        self.answer(request).await
+    }
+
+    /// Sends a body that is no JSON.
+    pub(crate) async fn send_bytes(
+        &self,
+        method: Method,
+        path: &str,
+        content_type: &str,
+        body: &[u8],
+    ) -> Answer {
+        let request = self.request(method, path).insert_header(("Content-Type", content_type));
+        self.answer(request.set_payload(body.to_vec())).await
+    }
+
+    fn request(&self, method: Method, path: &str) -> test::TestRequest {
         let url = match path.strip_prefix("//") {
             Some(path) => format!("/{path}"),
             None => format!("/api/v4{path}"),
@@ -61,9 +81,10 @@ impl<'a> Person<'a> {
         for (name, value) in &self.headers {
             request = request.insert_header((name.as_str(), value.as_str()));
         }
-        if let Some(body) = body {
-            request = request.set_json(body);
-        }
+        request
+    }
+
+    async fn answer(&self, request: test::TestRequest) -> Answer {
         let service =
             test::init_service(App::new().configure(serve::configure(self.app.state.clone())))
                 .await;

@@ -1,0 +1,164 @@
+//! Making commits on behalf of the API: the objects first, then one push to the branch.
+
+use db::{Database, Tx};
+use kernel::{
+    Ability, Error, Grant, Result, Standing,
+    access::{Project, ProjectFacts},
+};
+
+use crate::{
+    git::{
+        CommitInfo, Git, Oid, RefName, Signature, Storage,
+        change::{self, ActionKind, Change, ChangeError, NewCommit},
+        merge::{self, Apply, Operation, Subject},
+    },
+    policy::{NOT_YOUR_BRANCH, PushCode},
+    protection,
+    push::{self, Journal, Push, RefChange, Via},
+};
+
+/// Everything that a write needs beside the permission.
+#[derive(Clone, Copy)]
+pub struct Writer<'a> {
+    pub db: &'a Database,
+    pub git: &'a Git,
+    pub storage: &'a Storage,
+    pub journal: &'a Journal,
+}
+
+/// Whose words a refused change is told in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Words {
+    Commit,
+    /// Of the endpoints that write a single file.
+    File(ActionKind),
+}
+
+impl Words {
+    fn of(self, error: ChangeError) -> Error {
+        match (self, error) {
+            (Self::File(kind), ChangeError::Refused(refusal)) => {
+                Error::Rejected(refusal.of_one_file(kind))
+            }
+            (_, error) => error.into(),
+        }
+    }
+}
+
+/// Refuses a branch that its protection keeps from the caller. What no branch can be called is for later checks.
+pub fn ensure_may_push(
+    tx: &mut Tx<'_>,
+    who: &Standing,
+    project: &ProjectFacts,
+    branch: &str,
+) -> Result<()> {
+    let Ok(name) = RefName::branch(branch) else { return Ok(()) };
+    // The move of a branch that is there: who may make a protected branch is who may push to it.
+    let moved = RefChange::plain(name, Some(Oid::NULL), Some(Oid::NULL));
+    protection::rules::check_change(tx, who, project, &moved, Via::Api).map_err(|refusal| {
+        match refusal {
+            Error::Rejected(_) => Error::Rejected(NOT_YOUR_BRANCH.to_owned()),
+            other => other,
+        }
+    })
+}
+
+impl Writer<'_> {
+    /// As the function of this name.
+    pub async fn ensure_may_push<A: Ability<Scope = Project>>(
+        &self,
+        grant: &Grant<A>,
+        branch: &str,
+    ) -> Result<()> {
+        let (who, facts, branch) = (*grant.who(), grant.facts().clone(), branch.to_owned());
+        self.db.read(move |tx| ensure_may_push(tx, &who, &facts, &branch)).await
+    }
+
+    /// Commits file actions to a branch.
+    pub async fn commit(
+        &self,
+        grant: &Grant<PushCode>,
+        change: Change,
+        words: Words,
+    ) -> Result<Oid> {
+        self.ensure_may_push(grant, &change.branch).await?;
+        let repo = self.storage.repository(grant.project());
+        let title = title(&change.message);
+        let built = change::build(self.git, &repo, change).await;
+        self.land(grant, built.map_err(|error| words.of(error))?, title).await
+    }
+
+    /// Picks or reverts a commit onto a branch; a dry run only says whether that would work.
+    pub async fn apply(&self, grant: &Grant<PushCode>, pick: Pick) -> Result<Option<Oid>> {
+        let repo = self.storage.repository(grant.project());
+        let (title, operation) = (pick.title(), pick.operation);
+        let request = Apply {
+            operation,
+            branch: pick.branch,
+            tip: pick.tip,
+            commit: pick.commit.id,
+            committer: pick.committer,
+            message: pick.message,
+        };
+        let explain = |error| operation.explain(error, Subject::Commit);
+        let ready = merge::apply(self.git, &repo, request).await.map_err(explain)?;
+        if pick.dry_run {
+            return Ok(None);
+        }
+        let new = ready.write(self.git, &repo).await?;
+        self.land(grant, new, title).await.map(Some)
+    }
+
+    /// Moves the branch to its new commit.
+    async fn land(&self, grant: &Grant<PushCode>, new: NewCommit, title: String) -> Result<Oid> {
+        let repo = self.storage.repository(grant.project());
+        let old = new.branch.old.oid();
+        let forced = match (old, new.parent) {
+            (Some(old), Some(parent)) if old != parent => {
+                !merge::is_ancestor(self.git, &repo, old, parent).await?
+            }
+            (Some(old), parent) => Some(old) != parent,
+            (None, _) => false,
+        };
+        let change = RefChange {
+            forced,
+            commit_count: 1,
+            commit_title: Some(title),
+            ..RefChange::plain(new.branch.name, old, new.branch.new)
+        };
+        let (facts, who) = (grant.facts().clone(), *grant.who());
+        let push = Push::new(facts, who, Via::Api, vec![change]);
+        push::apply(self.db, self.git, self.storage, self.journal, push).await?;
+        Ok(new.id)
+    }
+}
+
+/// A commit that is to be picked or reverted.
+#[derive(Clone, Debug)]
+pub struct Pick {
+    pub operation: Operation,
+    pub commit: CommitInfo,
+    pub branch: RefName,
+    /// Where the branch was seen.
+    pub tip: Oid,
+    pub committer: Signature,
+    /// Instead of the usual message.
+    pub message: Option<String>,
+    pub dry_run: bool,
+}
+
+impl Pick {
+    fn title(&self) -> String {
+        match (&self.message, self.operation) {
+            (Some(message), _) => title(message),
+            (None, Operation::CherryPick) => self.commit.title.clone(),
+            (None, Operation::Revert) => {
+                title(&merge::revert_message(&self.commit.title, self.commit.id))
+            }
+        }
+    }
+}
+
+fn title(message: &str) -> String {
+    message.lines().next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,126 @@
+//! Who wrote each line of a file.
+
+use std::collections::HashMap;
+
+use bstr::ByteSlice as _;
+use kernel::Error;
+use repo::{
+    commit::{FileQuery, blame},
+    git::{Oid, blame::LineRange},
+    policy::ReadFiles,
+};
+use serde_json::{Value, json};
+
+use super::files::find;
+use crate::{
+    app::App,
+    entities::blame::{BlameEntity, BlamedCommitEntity},
+    error::ApiResult,
+    extract::{
+        Call, FilePath, Filled, Flaws, Param, Raw,
+        params::{EMPTY, INVALID, MISSING, NOT_LISTED},
+    },
+    file_headers::headers,
+    params,
+    present::{Json, WithHeaders},
+    routes,
+};
+
+routes! { "Repository files" at "/projects/{id}/repository/files", also [ReadRepository];
+    GET "/{file_path}/blame" => show : ReadFiles,
+}
+
+const UPSIDE_DOWN: &str = "range[start] must be less than or equal to range[end]";
+
+/// First and last line, both from 1 on; needed together.
+#[derive(Clone, Copy, Debug)]
+pub struct Lines {
+    start: i64,
+    end: i64,
+}
+
+impl Param for Lines {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        let Raw::Map(map) = raw else {
+            return if matches!(raw, Raw::Null) { Ok(None) } else { Err(Flaws::one(INVALID)) };
+        };
+        let mut flaws = Flaws::default();
+        let mut side = |name: &str| {
+            let path = format!("[{name}]");
+            let Some(given) = map.get(name) else {
+                flaws.add(&path, MISSING);
+                flaws.add(&path, EMPTY);
+                return None;
+            };
+            let flaw = match i64::read(given) {
+                Ok(Some(line)) if line > 0 => return Some(line),
+                Ok(Some(_)) => NOT_LISTED,
+                Ok(None) => EMPTY,
+                Err(_) => INVALID,
+            };
+            flaws.add(&path, flaw);
+            None
+        };
+        match (side("start"), side("end")) {
+            (Some(start), Some(end)) => Ok(Some(Self { start, end })),
+            _ => Err(flaws),
+        }
+    }
+
+    fn schema() -> Value {
+        let line = json!({ "type": "integer", "minimum": 1 });
+        json!({ "type": "object", "properties": { "start": line, "end": line }, "required": ["start", "end"] })
+    }
+}
+
+impl From<Lines> for LineRange {
+    fn from(lines: Lines) -> Self {
+        let line = |number: i64| u32::try_from(number).unwrap_or(u32::MAX);
+        Self { first: line(lines.start), last: line(lines.end) }
+    }
+}
+
+params! {
+    pub struct BlamedFile {
+        file_path: FilePath,
+        /// A branch, tag or commit.
+        r#ref: Filled,
+        range: Option<Lines>,
+    }
+}
+
+async fn show(
+    app: App,
+    call: Call<ReadFiles, BlamedFile>,
+) -> ApiResult<WithHeaders<Json<Vec<BlameEntity>>>> {
+    let is_head = call.is_method("HEAD");
+    let BlamedFile { file_path, r#ref, range } = call.params;
+    if range.is_some_and(|lines| lines.start > lines.end) {
+        return Err(Error::Rejected(UPSIDE_DOWN.to_owned()).into());
+    }
+    let query = FileQuery { ref_name: r#ref.0, path: file_path.lookup() };
+    let (facts, checksum) = find(&app, &call.grant, query.clone()).await?;
+    let headers = headers(&facts, &checksum, &query.ref_name);
+    if is_head {
+        return Ok(WithHeaders { body: Json(Vec::new()), headers });
+    }
+    let (project, path) = (call.grant.project(), &facts.entry.path);
+    let repo = app.storage.repository(project);
+    let lines = range.map(LineRange::from);
+    let ranges = blame::of_file(&app.git, &repo, &app.answers, facts.commit, path, lines).await?;
+    let read = app.git_read(project, move |reader| {
+        let mut commits: HashMap<Oid, BlamedCommitEntity> = HashMap::new();
+        let mut shown = Vec::with_capacity(ranges.len());
+        for range in ranges.iter() {
+            let commit = match commits.get(&range.commit) {
+                Some(known) => known.clone(),
+                None => BlamedCommitEntity::from(&reader.commit(range.commit)?),
+            };
+            commits.insert(range.commit, commit.clone());
+            let lines = range.lines.iter().map(|line| line.to_str_lossy().into_owned()).collect();
+            shown.push(BlameEntity { commit, lines });
+        }
+        Ok(shown)
+    });
+    Ok(WithHeaders { body: Json(read.await?), headers })
+}

@@ -1,0 +1,328 @@
+//! Commits as they are made: from file actions, by picking and by reverting.
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use bytes::Bytes;
+use kernel::{Ability as _, Error, Grant, Result, Ts};
+use org::{
+    access::{IdOrPath, locate_project},
+    project::store::ProjectStore,
+    user::User,
+};
+use repo::{
+    commit::{
+        Pick, Words,
+        read::{commit_named, deadline},
+    },
+    git::{
+        Oid, RefName, RepoPath, Signature,
+        change::{ActionKind, Change, FileAction, Start, StartAt},
+        merge::Operation,
+    },
+    policy::{NOT_YOUR_BRANCH, PushCode, PushToBranch, ReadCode},
+};
+use serde_json::Value;
+
+use crate::{
+    app::App,
+    entities::commit::{CommitDetailEntity, CommitEntity, DryRunEntity},
+    error::ApiResult,
+    extract::{
+        Call, Content, Filled, Flaws, Param, Raw,
+        params::{INVALID, MISSING},
+    },
+    param_enums, params,
+    present::{Created, Either, Json},
+    routes,
+};
+
+routes! { "Commits" at "/projects/{id}/repository/commits";
+    POST ""                   => create      : PushToBranch,
+    POST "/{sha}/cherry_pick" => cherry_pick : PushToBranch,
+    POST "/{sha}/revert"      => revert      : PushToBranch,
+}
+
+kernel::text_enum! {
+    /// What is done to a file.
+    pub enum Deed { Create = "create", Delete = "delete", Move = "move", Update = "update", Chmod = "chmod" }
+}
+kernel::text_enum! {
+    /// How the content of a file is written in a request.
+    pub enum Encoding { Text = "text", Base64 = "base64" }
+}
+param_enums! { Deed, Encoding }
+
+impl Encoding {
+    /// The content itself; `None` when it is no Base64. Line breaks in it do not matter.
+    pub fn decode(self, content: Content) -> Option<Bytes> {
+        match self {
+            Self::Text => Some(content.0),
+            Self::Base64 => {
+                let written: Vec<u8> =
+                    content.0.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+                BASE64_STANDARD.decode(written).ok().map(Bytes::from)
+            }
+        }
+    }
+}
+
+params! {
+    pub struct ActionFields {
+        action: Deed,
+        file_path: String,
+        /// Where a moved file was.
+        previous_path: Option<String>,
+        /// Needed to create and update; a move without it keeps what the file says.
+        content: Option<Content>,
+        encoding: Encoding = Encoding::Text,
+        /// The last commit of the file that the caller knows.
+        last_commit_id: Option<String>,
+        /// Needed to change the mode; acts when a file is made, too.
+        execute_filemode: Option<bool>,
+    }
+}
+
+/// One file action, with the fields that it needs.
+#[derive(Clone, Debug)]
+pub struct Action(FileAction);
+
+impl Param for Action {
+    fn read(raw: &Raw) -> std::result::Result<Option<Self>, Flaws> {
+        let Some(fields) = <ActionFields as Param>::read(raw)? else { return Ok(None) };
+        let mut flaws = Flaws::default();
+        let mut need = |there: bool, name: &str| {
+            if !there {
+                flaws.add(name, MISSING);
+            }
+        };
+        match fields.action {
+            Deed::Create | Deed::Update => need(fields.content.is_some(), "[content]"),
+            Deed::Move => need(fields.previous_path.is_some(), "[previous_path]"),
+            Deed::Chmod => need(fields.execute_filemode.is_some(), "[execute_filemode]"),
+            Deed::Delete => {}
+        }
+        let content = fields.content.and_then(|content| {
+            let decoded = fields.encoding.decode(content);
+            if decoded.is_none() {
+                flaws.add("[content]", INVALID);
+            }
+            decoded
+        });
+        if !flaws.is_empty() {
+            return Err(flaws);
+        }
+        Ok(Some(Self(FileAction {
+            kind: fields.action.into(),
+            path: fields.file_path,
+            previous_path: fields.previous_path.filter(|_| fields.action == Deed::Move),
+            content,
+            last_commit_id: fields.last_commit_id,
+            executable: fields.execute_filemode,
+        })))
+    }
+
+    fn schema() -> Value {
+        <ActionFields as Param>::schema()
+    }
+}
+
+impl From<Deed> for ActionKind {
+    fn from(deed: Deed) -> Self {
+        match deed {
+            Deed::Create => Self::Create,
+            Deed::Delete => Self::Delete,
+            Deed::Move => Self::Move,
+            Deed::Update => Self::Update,
+            Deed::Chmod => Self::Chmod,
+        }
+    }
+}
+
+params! {
+    pub struct CreateCommit {
+        branch: Filled,
+        commit_message: String,
+        actions: Vec<Action>,
+        /// Needed, or `start_sha`, to make a new branch.
+        start_branch: Option<String>,
+        start_sha: Option<String>,
+        /// Another project of the fork network, in which the start is looked up.
+        start_project: Option<String>,
+        author_email: Option<String>,
+        author_name: Option<String>,
+        stats: bool = true,
+        /// Overwrite the branch with the new commit on top of the start.
+        force: bool = false,
+    } with exclusive("start_branch", "start_sha");
+}
+
+async fn create(
+    app: App,
+    call: Call<PushToBranch, CreateCommit>,
+) -> ApiResult<Created<CommitDetailEntity>> {
+    let params = call.params;
+    ensure_may_push(&app, &call.grant, &params.branch.0).await?;
+    let grant = call.grant.also::<PushCode>()?;
+    let repository = match params.start_project.filter(|project| !project.is_empty()) {
+        Some(project) => Some(start_repository(&app, &grant, project).await?),
+        None => None,
+    };
+    let at = start_at(params.start_branch, params.start_sha);
+    let (author, committer) =
+        signatures(&app, call.caller.user()?, params.author_name, params.author_email);
+    let change = Change {
+        branch: params.branch.0,
+        start: Start { at, repository },
+        force: params.force,
+        actions: params.actions.into_iter().map(|action| action.0).collect(),
+        message: params.commit_message,
+        author,
+        committer,
+    };
+    let id = app.writer().commit(&grant, change, Words::Commit).await?;
+    Ok(Created(detail(&app, &grant, id, params.stats).await?))
+}
+
+/// The push right on the particular branch, as these calls refuse it.
+async fn ensure_may_push(app: &App, grant: &Grant<PushToBranch>, branch: &str) -> Result<()> {
+    match app.writer().ensure_may_push(grant, branch).await {
+        Err(Error::Rejected(_)) => Err(Error::Refused(NOT_YOUR_BRANCH.to_owned())),
+        checked => checked,
+    }
+}
+
+/// The repository of a project in the same fork network.
+async fn start_repository(app: &App, grant: &Grant<PushCode>, id: String) -> Result<RepoPath> {
+    let (actor, own) = (grant.actor(), grant.project());
+    let found = app.db.read(move |tx| {
+        let (start, who) = locate_project(tx, actor, &IdOrPath::parse(&id))?;
+        let (start, own) = (tx.project(start.0.id)?, tx.project(own)?);
+        let root = |project: &org::project::Project| project.fork_root_id.unwrap_or(project.id);
+        if root(&start) == root(&own) && ReadCode::allows(&who) {
+            return Ok(start.id);
+        }
+        Err(Error::Refused(format!(
+            "Project is not included in the fork network for {}",
+            start.full_name
+        )))
+    });
+    Ok(app.storage.repository(found.await?))
+}
+
+pub(super) fn start_at(branch: Option<String>, sha: Option<String>) -> Option<StartAt> {
+    let given = |text: &String| !text.is_empty();
+    match (branch.filter(given), sha.filter(given)) {
+        (Some(branch), _) => Some(StartAt::Branch(branch)),
+        (None, Some(sha)) => Some(StartAt::Sha(sha)),
+        (None, None) => None,
+    }
+}
+
+/// The author, who may be named by the request, and the committer, who is always the caller.
+pub(super) fn signatures(
+    app: &App,
+    caller: &User,
+    name: Option<String>,
+    email: Option<String>,
+) -> (Signature, Signature) {
+    let committer = committer(caller, app.db.clock().now());
+    let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+    let author = Signature {
+        name: given(name).unwrap_or_else(|| committer.name.clone()),
+        email: given(email).unwrap_or_else(|| committer.email.clone()),
+        ..committer
+    };
+    (author, committer)
+}
+
+fn committer(caller: &User, now: Ts) -> Signature {
+    let (name, email) = (caller.name.clone(), caller.git_email().to_owned());
+    Signature { name, email, at: now.unix(), offset: 0 }
+}
+
+async fn detail(
+    app: &App,
+    grant: &Grant<PushCode>,
+    id: Oid,
+    stats: bool,
+) -> Result<CommitDetailEntity> {
+    let (project, answers) = (grant.project(), app.answers.clone());
+    let url = app.urls.at(&grant.facts().full_path);
+    let read = app.git_read(project, move |reader| {
+        let mut entity = CommitEntity::new(&reader.commit(id)?, &url);
+        if stats {
+            entity = entity.with_stats(answers.stats(reader, id, deadline())?);
+        }
+        Ok(CommitDetailEntity::new(entity, project))
+    });
+    read.await
+}
+
+params! {
+    pub struct CherryPick {
+        sha: String,
+        branch: Filled,
+        dry_run: bool = false,
+        /// Instead of the original message.
+        message: Option<String>,
+    }
+}
+
+params! {
+    pub struct Revert {
+        sha: String,
+        branch: Filled,
+        dry_run: bool = false,
+    }
+}
+
+type Applied = Either<Created<CommitEntity>, Json<DryRunEntity>>;
+
+async fn cherry_pick(app: App, call: Call<PushToBranch, CherryPick>) -> ApiResult<Applied> {
+    let CherryPick { sha, branch, dry_run, message } = call.params;
+    let caller = call.caller.user()?;
+    let message = message.filter(|message| !message.is_empty());
+    let wanted =
+        Wanted { operation: Operation::CherryPick, sha, branch: branch.0, dry_run, message };
+    Ok(apply(&app, &call.grant, caller, wanted).await?)
+}
+
+async fn revert(app: App, call: Call<PushToBranch, Revert>) -> ApiResult<Applied> {
+    let Revert { sha, branch, dry_run } = call.params;
+    let caller = call.caller.user()?;
+    let wanted =
+        Wanted { operation: Operation::Revert, sha, branch: branch.0, dry_run, message: None };
+    Ok(apply(&app, &call.grant, caller, wanted).await?)
+}
+
+struct Wanted {
+    operation: Operation,
+    sha: String,
+    branch: String,
+    dry_run: bool,
+    message: Option<String>,
+}
+
+async fn apply(
+    app: &App,
+    grant: &Grant<PushToBranch>,
+    caller: &User,
+    wanted: Wanted,
+) -> Result<Applied> {
+    ensure_may_push(app, grant, &wanted.branch).await?;
+    let grant = grant.also::<PushCode>()?;
+    let committer = committer(caller, app.db.clock().now());
+    let found = app.git_read(grant.project(), move |reader| {
+        let commit = reader.commit(commit_named(reader, &wanted.sha)?)?;
+        let Ok(branch) = RefName::branch(&wanted.branch) else {
+            return Err(Error::Rejected("The branch refname is invalid".to_owned()));
+        };
+        let tip = reader.find_reference(&branch)?.and_then(|found| found.commit);
+        let tip = tip.ok_or(Error::NotFound("Branch"))?;
+        let Wanted { operation, dry_run, message, .. } = wanted;
+        Ok(Pick { operation, commit, branch, tip, committer, message, dry_run })
+    });
+    match app.writer().apply(&grant, found.await?).await? {
+        Some(id) => Ok(Either::Left(Created(detail(app, &grant, id, false).await?.commit))),
+        None => Ok(Either::Right(Json(DryRunEntity { dry_run: "success" }))),
+    }
+}

@@ -114,4 +114,15 @@ impl Fixture {
         self.git(&["repack", "-adq"]);
         self.git(&["pack-refs", "--all"]);
     }
+
+    /// As [`maintain`](Self::maintain), with the commit-graph in two files.
+    pub fn maintain_in_layers(&self) {
+        let write = ["commit-graph", "write", "--changed-paths", "--split=no-merge"];
+        let half = self.git(&["rev-parse", "main~3"]);
+        self.git_with(&[&write[..], &["--stdin-commits"]].concat(), &half);
+        self.git(&[&write[..], &["--reachable"]].concat());
+        let chain = self.path.as_path().join("objects/info/commit-graphs/commit-graph-chain");
+        let chain = std::fs::read_to_string(chain).expect("a chain of files");
+        assert_eq!(chain.lines().count(), 2);
+    }
 }

@@ -30,10 +30,6 @@ impl<'r> Graph<'r> {
         Ok(Self { repo, file: repo.commit_graph_if_enabled()?, buffer: Vec::new() })
     }
 
-    pub(super) fn repo(&self) -> &'r gix::Repository {
-        self.repo
-    }
-
     pub(super) fn has_file(&self) -> bool {
         self.file.is_some()
     }

@@ -97,7 +97,7 @@ impl Reader {
         if self.can_sort_lazily(query, &tips)? {
             return self.log_lazily_sorted(query, &tips, page, deadline);
         }
-        let filter = query.path.as_ref().and_then(PathFilter::new);
+        let filter = query.path.as_ref().and_then(|path| PathFilter::new(self, path));
         let mut walk = self.walk(query, &tips, filter, deadline)?;
         if query.exclude.is_empty() && query.order == Order::CommitTime {
             while let Some(id) = walk.next()? {
@@ -143,13 +143,13 @@ impl Reader {
         }
     }
 
-    fn walk(
-        &self,
+    fn walk<'r>(
+        &'r self,
         query: &LogQuery,
         tips: &[ObjectId],
-        filter: Option<PathFilter>,
+        filter: Option<PathFilter<'r>>,
         deadline: Deadline,
-    ) -> Result<Walk<'_>> {
+    ) -> Result<Walk<'r>> {
         let limits = Limits {
             since: query.since,
             until: query.until,

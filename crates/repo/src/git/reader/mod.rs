@@ -2,6 +2,7 @@
 
 mod ancestry;
 mod blob;
+mod changed_paths;
 mod commits;
 mod contributors;
 pub mod diff;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 use gix::{ObjectId, objs::Kind};
 
 pub use blob::BlobInfo;
+use changed_paths::{ChangedPaths, Stamp};
 pub use contributors::Contributor;
 pub use diff::DiffLimits;
 pub use languages::language_of;
@@ -39,16 +41,26 @@ const OBJECT_CACHE_BYTES: usize = 32 << 20;
 const LARGEST_OBJECT: &str = "gitoxide.objects.allocLimit=256m";
 /// Anybody may push a ref below `refs/replace/`; it must not make others read something else.
 const NO_REPLACEMENTS: &str = "core.useReplaceRefs=false";
+/// Filters of changed paths that are kept, of all repositories together.
+const CHANGED_PATHS_BYTES: u64 = 256 << 20;
 
 /// The open repositories of one process. Cheap to clone.
 #[derive(Clone)]
 pub struct Repositories {
     open: moka::sync::Cache<RepoPath, Arc<gix::ThreadSafeRepository>>,
+    changed_paths: ChangedPathsCache,
 }
+
+type ChangedPathsCache = moka::sync::Cache<RepoPath, (Stamp, Arc<ChangedPaths>)>;
 
 impl Default for Repositories {
     fn default() -> Self {
-        Self { open: moka::sync::Cache::new(OPEN_REPOSITORIES) }
+        let bytes = |_: &RepoPath, (_, changed): &(Stamp, Arc<ChangedPaths>)| {
+            u32::try_from(changed.bytes()).unwrap_or(u32::MAX)
+        };
+        let changed_paths =
+            ChangedPathsCache::builder().max_capacity(CHANGED_PATHS_BYTES).weigher(bytes).build();
+        Self { open: moka::sync::Cache::new(OPEN_REPOSITORIES), changed_paths }
     }
 }
 
@@ -64,12 +76,13 @@ impl Repositories {
         };
         let mut repo = shared.to_thread_local();
         repo.object_cache_size_if_unset(OBJECT_CACHE_BYTES);
-        Ok(Reader { repo, path: path.clone() })
+        Ok(Reader { repo, path: path.clone(), changed_paths: self.changed_paths.clone() })
     }
 
     /// Closes a repository that was deleted, or whose configuration changed.
     pub fn forget(&self, path: &RepoPath) {
         self.open.invalidate(path);
+        self.changed_paths.invalidate(path);
     }
 }
 
@@ -87,12 +100,13 @@ pub(super) fn open(path: &RepoPath) -> Result<gix::ThreadSafeRepository> {
 pub struct Reader {
     repo: gix::Repository,
     path: RepoPath,
+    changed_paths: ChangedPathsCache,
 }
 
 impl Reader {
     /// Opens a repository for one look, without keeping it open for others.
     pub fn alone(path: &RepoPath) -> Result<Self> {
-        Ok(Self { repo: open(path)?.to_thread_local(), path: path.clone() })
+        Repositories::default().open(path)
     }
 
     pub fn path(&self) -> &RepoPath {
@@ -131,6 +145,18 @@ impl Reader {
         }
         let commit = self.object(self.peel_to_commit(id)?)?;
         Ok(commit.try_to_commit_ref()?.tree())
+    }
+
+    fn changed_paths(&self) -> Arc<ChangedPaths> {
+        let Some(stamp) = Stamp::of(self.path.as_path()) else { return Arc::default() };
+        match self.changed_paths.get(&self.path) {
+            Some((known, changed)) if known == stamp => changed,
+            _ => {
+                let changed = Arc::new(ChangedPaths::read(self.path.as_path()));
+                self.changed_paths.insert(self.path.clone(), (stamp, Arc::clone(&changed)));
+                changed
+            }
+        }
     }
 
     /// How many bytes the repository takes on disk.

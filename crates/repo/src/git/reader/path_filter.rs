@@ -1,32 +1,63 @@
 //! What lies at one path, in many trees that mostly share their parts.
 
+use std::sync::Arc;
+
 use bstr::BString;
 use gix::{
     ObjectId,
     objs::{FindExt as _, tree::EntryMode},
 };
 
+use super::{
+    Reader,
+    changed_paths::{ChangedPaths, PathKeys},
+};
 use crate::git::{GitError, Result, TreePath};
+
+/// Look-ups before the filters of changed paths are taken in: most pages are full before.
+const PATIENCE: u32 = 30;
 
 /// Mode and object at a path; `None` when there is nothing.
 pub(super) type Found = Option<(EntryMode, ObjectId)>;
 
-pub(super) struct PathFilter {
+pub(super) struct PathFilter<'r> {
+    reader: &'r Reader,
     parts: Vec<BString>,
     /// What earlier look-ups found below a tree, by the number of parts that led there.
     known: Vec<gix::hashtable::HashMap<ObjectId, Found>>,
     buffer: Vec<u8>,
+    keys: Option<PathKeys>,
+    changed: Option<Arc<ChangedPaths>>,
+    patience: u32,
 }
 
-impl PathFilter {
+impl<'r> PathFilter<'r> {
     /// `None` for the root, where there is nothing to filter.
-    pub(super) fn new(path: &TreePath) -> Option<Self> {
+    pub(super) fn new(reader: &'r Reader, path: &TreePath) -> Option<Self> {
         let parts: Vec<BString> = path.parts().map(ToOwned::to_owned).collect();
         let known = parts.iter().map(|_| gix::hashtable::HashMap::default()).collect();
-        (!parts.is_empty()).then_some(Self { parts, known, buffer: Vec::new() })
+        (!parts.is_empty()).then(|| Self {
+            reader,
+            parts,
+            known,
+            buffer: Vec::new(),
+            keys: PathKeys::new(path),
+            changed: None,
+            patience: PATIENCE,
+        })
     }
 
-    pub(super) fn find(&mut self, repo: &gix::Repository, root: ObjectId) -> Result<Found> {
+    /// True only if the commit agrees with its first parent; says nothing while look-ups are few.
+    pub(super) fn is_surely_same(&mut self, commit: ObjectId) -> bool {
+        let Some(keys) = self.keys.as_ref().filter(|_| self.patience == 0) else { return false };
+        if self.changed.is_none() {
+            self.changed = Some(self.reader.changed_paths());
+        }
+        self.changed.as_ref().is_some_and(|changed| changed.surely_same(commit, keys))
+    }
+
+    pub(super) fn find(&mut self, root: ObjectId) -> Result<Found> {
+        self.patience = self.patience.saturating_sub(1);
         let mut trees = Vec::with_capacity(self.parts.len());
         let mut tree = root;
         let mut found = None;
@@ -36,7 +67,7 @@ impl PathFilter {
                 break;
             }
             trees.push(tree);
-            let entries = repo.objects.find_tree_iter(&tree, &mut self.buffer);
+            let entries = self.reader.repo.objects.find_tree_iter(&tree, &mut self.buffer);
             let entries = entries.or(Err(GitError::NotFound))?;
             let entry = entries.filter_map(Result::ok).find(|entry| entry.filename == part);
             let is_last = depth + 1 == self.parts.len();

@@ -53,7 +53,7 @@ pub(super) struct Limits {
 pub(super) struct Walk<'r> {
     graph: Graph<'r>,
     limits: Limits,
-    filter: Option<PathFilter>,
+    filter: Option<PathFilter<'r>>,
     nodes: HashMap<ObjectId, Node>,
     queue: BinaryHeap<Queued>,
     queued: u64,
@@ -62,7 +62,7 @@ pub(super) struct Walk<'r> {
 }
 
 impl<'r> Walk<'r> {
-    pub(super) fn new(graph: Graph<'r>, limits: Limits, filter: Option<PathFilter>) -> Self {
+    pub(super) fn new(graph: Graph<'r>, limits: Limits, filter: Option<PathFilter<'r>>) -> Self {
         Self {
             graph,
             limits,
@@ -271,7 +271,7 @@ impl<'r> Walk<'r> {
         }
         let parents = self.parents(id);
         if parents.is_empty() {
-            let is_absent = self.found(id)?.is_none();
+            let is_absent = self.is_surely_same(id) || self.found(id)?.is_none();
             self.node(id).same = is_absent;
             return Ok(());
         }
@@ -283,7 +283,8 @@ impl<'r> Walk<'r> {
             if nth >= compared {
                 break;
             }
-            if !self.agree(id, parent)? {
+            let is_same = (nth == 0 && self.is_surely_same(id)) || self.agree(id, parent)?;
+            if !is_same {
                 relevant_change |= is_relevant;
                 other_change |= !is_relevant;
             } else if is_relevant {
@@ -308,6 +309,10 @@ impl<'r> Walk<'r> {
         }
     }
 
+    fn is_surely_same(&mut self, id: ObjectId) -> bool {
+        self.filter.as_mut().is_some_and(|filter| filter.is_surely_same(id))
+    }
+
     fn agree(&mut self, one: ObjectId, other: ObjectId) -> Result<bool> {
         if self.tree(one)? == self.tree(other)? {
             return Ok(true);
@@ -321,7 +326,7 @@ impl<'r> Walk<'r> {
         }
         let tree = self.tree(id)?;
         let found = match &mut self.filter {
-            Some(filter) => filter.find(self.graph.repo(), tree)?,
+            Some(filter) => filter.find(tree)?,
             None => None,
         };
         self.node(id).found = Some(found);

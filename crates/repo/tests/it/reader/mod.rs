@@ -17,13 +17,15 @@ fn told() -> [Fixture; 2] {
     [Fixture::new(), maintained]
 }
 
-/// Other histories, every second one maintained.
+/// Other histories, plain, maintained, and maintained step by step.
 fn chanced() -> Vec<Fixture> {
-    (1..=6)
+    (1..=3)
         .map(|seed| {
             let fixture = Fixture::random(seed, 120);
-            if seed % 2 == 0 {
-                fixture.maintain();
+            match seed % 3 {
+                0 => fixture.maintain(),
+                1 => fixture.maintain_in_layers(),
+                _ => {}
             }
             fixture
         })

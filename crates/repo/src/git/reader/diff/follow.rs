@@ -14,7 +14,7 @@ use crate::git::{Deadline, EntryKind, FileMode, Oid, Result, TreePath};
 pub(in crate::git::reader) struct Follow<'r> {
     reader: &'r Reader,
     path: TreePath,
-    filter: Option<PathFilter>,
+    filter: Option<PathFilter<'r>>,
     first_parent: bool,
     deadline: Deadline,
 }
@@ -26,7 +26,7 @@ impl<'r> Follow<'r> {
         first_parent: bool,
         deadline: Deadline,
     ) -> Self {
-        let filter = PathFilter::new(path);
+        let filter = PathFilter::new(reader, path);
         Self { reader, path: path.clone(), filter, first_parent, deadline }
     }
 
@@ -46,9 +46,12 @@ impl<'r> Follow<'r> {
             return Ok(false);
         }
         let Some(filter) = &mut self.filter else { return Ok(true) };
-        let new = filter.find(&self.reader.repo, tree)?;
+        if filter.is_surely_same(id) {
+            return Ok(false);
+        }
+        let new = filter.find(tree)?;
         let old = match before {
-            Some(before) => filter.find(&self.reader.repo, before)?,
+            Some(before) => filter.find(before)?,
             None => None,
         };
         if let (Some((mode, id)), None, Some(before)) = (new, old, before) {
@@ -75,7 +78,7 @@ impl<'r> Follow<'r> {
         }
         let target = Candidate { path: self.path.clone(), side };
         if let Some(path) = renames::origin(self.reader, &sources, kept, target, self.deadline)? {
-            self.filter = PathFilter::new(&path);
+            self.filter = PathFilter::new(self.reader, &path);
             self.path = path;
         }
         Ok(())

@@ -217,8 +217,8 @@ impl Run<'_> {
             if wanted {
                 let figures = self.generator.measure(&self.installation.root(), &case.requests)?;
                 println!(
-                    "{}: {:.0} a second, p99 {:.1} ms",
-                    case.name, figures.per_second, figures.p99
+                    "{}: {:.0} a second, p99 {:.1} ms, {} failed",
+                    case.name, figures.per_second, figures.p99, figures.failed
                 );
                 measured.push((case.name, figures));
             }

@@ -82,7 +82,7 @@ fn copies_of_project(table: &Table, template: i64, before: i64, count: i64) -> S
     let names = table.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>();
     let values = names.iter().map(|name| value(name)).collect::<Vec<_>>();
     format!(
-        "INSERT INTO projects ({}) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count}) \
+        "INSERT INTO projects ({}) WITH RECURSIVE n(i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < {count}) \
          SELECT {} FROM projects t, n WHERE t.id = {template};\n",
         names.join(", "),
         values.join(", ")

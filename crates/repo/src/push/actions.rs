@@ -33,6 +33,31 @@ pub fn record(tx: &mut Tx<'_>, push: &Push) -> Result<()> {
     tx.emit(Event::of_push(push))
 }
 
+/// Checks and records a push whose refs git has locked, in one transaction.
+pub async fn decide(db: &Database, journal: &Journal, push: Push) -> Result<()> {
+    let settled = journal.take_finished();
+    let old = settled.clone();
+    let decided = db.write(move |tx| {
+        check(tx, &push)?;
+        record(tx, &push)?;
+        tx.delete_journal_batches(&old)
+    });
+    decided.await.inspect_err(|_refusal| journal.give_back(settled))
+}
+
+/// Carries out a push that was decided and that git then did not follow.
+pub async fn complete(git: &Git, storage: &Storage, journal: &Journal, push: &Push) -> Result<()> {
+    let repo = storage.repository(push.project.id);
+    for step in push.moves() {
+        let now = refs::read(git, &repo, [&step.name]).await?.get(&step.name).copied();
+        if now == step.old.oid() && now != step.new {
+            refs::move_now(git, &repo, &[step]).await?;
+        }
+    }
+    finish(journal, push.batch.clone());
+    Ok(())
+}
+
 /// Notes that git has followed.
 pub fn finish(journal: &Journal, batch: String) {
     journal.note_finished(batch);
@@ -66,15 +91,7 @@ async fn carry_out(
     let repo = storage.repository(push.project.id);
     let prepared = refs::prepare(git, &repo, &push.moves()).await.map_err(faster)?;
     let (batch, head) = (push.batch.clone(), push.becomes_default.clone());
-    let settled = journal.take_finished();
-    let old = settled.clone();
-    let decided = db.write(move |tx| {
-        check(tx, &push)?;
-        record(tx, &push)?;
-        tx.delete_journal_batches(&old)
-    });
-    if let Err(refusal) = decided.await {
-        journal.give_back(settled);
+    if let Err(refusal) = decide(db, journal, push).await {
         if let Err(cause) = prepared.abort().await {
             tracing::warn!(error = %cause, "a refused push was not given back cleanly");
         }

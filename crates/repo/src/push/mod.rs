@@ -5,9 +5,11 @@
 //! A crash after the decision is finished from the journal at the next start.
 
 pub mod actions;
+pub mod incoming;
 pub mod journal;
 pub mod model;
 
-pub use actions::{apply, check, finish, record, recover, unsettled};
+pub use actions::{apply, check, complete, decide, finish, record, recover, unsettled};
+pub use incoming::Incoming;
 pub use journal::Journal;
 pub use model::{Push, RefChange, Via};

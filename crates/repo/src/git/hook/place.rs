@@ -1,0 +1,59 @@
+//! Where hooks lie: one folder of links to our own program, and the socket beside them.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tempfile::TempDir;
+
+use super::{PRE_RECEIVE, REFERENCE_TRANSACTION};
+use crate::git::service::PushHooks;
+
+/// What the address of a socket may be long, on every system.
+const LONGEST_SOCKET: usize = 100;
+
+/// The folder and the socket. Only the owner of the server's process can reach either.
+#[derive(Clone, Debug)]
+pub struct Hooks {
+    folder: PathBuf,
+    socket: PathBuf,
+    _elsewhere: Option<Arc<TempDir>>,
+}
+
+impl Hooks {
+    /// Makes the folder below the data folder, with links to `program`.
+    pub fn install(data: &Path, program: &Path) -> io::Result<Self> {
+        let folder = data.join("hooks");
+        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        for name in [PRE_RECEIVE, REFERENCE_TRANSACTION] {
+            link(program, &folder.join(name))?;
+        }
+        let near = folder.join("socket");
+        let (socket, elsewhere) = if near.as_os_str().len() <= LONGEST_SOCKET {
+            (near, None)
+        } else {
+            let far = tempfile::Builder::new().prefix("forgeway-").tempdir()?;
+            (far.path().join("socket"), Some(Arc::new(far)))
+        };
+        Ok(Self { folder, socket, _elsewhere: elsewhere })
+    }
+
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    /// What a push of `identity` is started with.
+    pub fn for_push(&self, identity: String) -> PushHooks {
+        PushHooks { folder: self.folder.clone(), socket: self.socket.clone(), identity }
+    }
+}
+
+/// Replaces what an earlier version of the program may have left there.
+fn link(program: &Path, at: &Path) -> io::Result<()> {
+    match fs::remove_file(at) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => symlink(program, at),
+    }
+}

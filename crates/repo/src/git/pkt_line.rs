@@ -1,0 +1,131 @@
+//! The frames of git's wire protocol: four hexadecimal digits of length, then the bytes.
+
+/// The most that one frame can carry.
+pub const MAX_DATA: usize = 65_516;
+
+const HEADER: usize = 4;
+
+/// One frame, or one of the marks that carry nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frame<'a> {
+    Data(&'a [u8]),
+    Flush,
+    Delimiter,
+    ResponseEnd,
+}
+
+/// Bytes that no git would send.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("malformed pkt-line")]
+pub struct Malformed;
+
+/// Appends `data` as one frame, or as several when it is longer than one can be.
+pub fn push_data(into: &mut Vec<u8>, data: &[u8]) {
+    if data.is_empty() {
+        into.extend_from_slice(b"0004");
+    }
+    for part in data.chunks(MAX_DATA) {
+        into.extend_from_slice(format!("{:04x}", part.len() + HEADER).as_bytes());
+        into.extend_from_slice(part);
+    }
+}
+
+pub fn push_flush(into: &mut Vec<u8>) {
+    into.extend_from_slice(b"0000");
+}
+
+/// The frames of `bytes`, one after the other; what follows the last whole frame is malformed.
+pub fn frames(bytes: &[u8]) -> Frames<'_> {
+    Frames { rest: bytes }
+}
+
+/// See [`frames`].
+#[derive(Clone, Debug)]
+pub struct Frames<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Frames<'a> {
+    /// What comes after the frames that were taken so far.
+    pub fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    fn take(&mut self) -> Result<Frame<'a>, Malformed> {
+        let (header, rest) = self.rest.split_at_checked(HEADER).ok_or(Malformed)?;
+        let length = length(header)?;
+        self.rest = rest;
+        match length {
+            0 => Ok(Frame::Flush),
+            1 => Ok(Frame::Delimiter),
+            2 => Ok(Frame::ResponseEnd),
+            length => {
+                let size = length.checked_sub(HEADER).ok_or(Malformed)?;
+                let (data, rest) = self.rest.split_at_checked(size).ok_or(Malformed)?;
+                self.rest = rest;
+                Ok(Frame::Data(data))
+            }
+        }
+    }
+}
+
+impl<'a> Iterator for Frames<'a> {
+    type Item = Result<Frame<'a>, Malformed>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let frame = self.take();
+        if frame.is_err() {
+            self.rest = &[];
+        }
+        Some(frame)
+    }
+}
+
+fn length(header: &[u8]) -> Result<usize, Malformed> {
+    // `from_str_radix` would also take a sign.
+    if !header.iter().all(u8::is_ascii_hexdigit) {
+        return Err(Malformed);
+    }
+    let text = std::str::from_utf8(header).or(Err(Malformed))?;
+    usize::from_str_radix(text, 16).or(Err(Malformed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Frame, MAX_DATA, Malformed, frames, push_data, push_flush};
+
+    #[test]
+    fn frames_are_written_as_git_writes_them() {
+        let mut bytes = Vec::new();
+        push_data(&mut bytes, b"# service=git-upload-pack\n");
+        push_flush(&mut bytes);
+
+        assert_eq!(bytes, b"001e# service=git-upload-pack\n0000");
+    }
+
+    #[test]
+    fn long_data_is_split_and_marks_are_told_apart() {
+        let mut bytes = Vec::new();
+        push_data(&mut bytes, &vec![b'x'; MAX_DATA + 1]);
+        bytes.extend_from_slice(b"000100020004");
+
+        let read: Vec<_> = frames(&bytes).map(Result::unwrap).collect();
+
+        assert!(matches!(read[0], Frame::Data(data) if data.len() == MAX_DATA));
+        assert_eq!(
+            read[1..],
+            [Frame::Data(b"x"), Frame::Delimiter, Frame::ResponseEnd, Frame::Data(b"")]
+        );
+    }
+
+    #[test]
+    fn what_is_no_frame_ends_the_reading() {
+        for bytes in ["0003", "+00a", "00", "000axx", "zzzz"] {
+            let read: Vec<_> = frames(bytes.as_bytes()).collect();
+            assert_eq!(read, [Err(Malformed)], "{bytes}");
+        }
+    }
+}

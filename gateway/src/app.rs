@@ -18,7 +18,7 @@ use repo::{
 
 use tokio::sync::Semaphore;
 
-use crate::rate_limit::Rates;
+use crate::{git_http::Transport, rate_limit::Rates};
 
 /// Shared by all requests; cheap to clone.
 pub type App = Arc<State>;
@@ -34,6 +34,8 @@ pub struct State {
     pub urls: Urls,
     pub limits: Limits,
     pub rates: Rates,
+    /// Clones and pushes of git clients.
+    pub transport: Transport,
     data: PathBuf,
     ready: AtomicBool,
     git_reads: Arc<Semaphore>,
@@ -63,6 +65,7 @@ impl State {
             urls: Urls::new(&settings.external_url),
             limits: settings.limits,
             rates: Rates::new(settings.limits),
+            transport: Transport::new(),
             data: settings.data.clone(),
             ready: AtomicBool::new(false),
             git_reads: Arc::new(Semaphore::new(reads_at_once())),
@@ -140,6 +143,8 @@ pub struct Limits {
     pub upload: u64,
     /// Bytes of one git push; 0 is no limit.
     pub push: u64,
+    /// Bytes of one object in a git push, unpacked; 0 is no limit.
+    pub object: u64,
     /// Requests a minute by one person; 0 is no limit.
     pub user_per_minute: u32,
     /// Requests a minute from one address without a credential; 0 is no limit.
@@ -152,6 +157,7 @@ impl Default for Limits {
             body: 64 << 20,
             upload: 200 << 20,
             push: 0,
+            object: 512 << 20,
             user_per_minute: 0,
             address_per_minute: 0,
         }

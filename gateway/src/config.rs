@@ -32,6 +32,7 @@ pub struct Config {
     pub body_limit: usize,
     pub upload_limit: u64,
     pub push_limit: u64,
+    pub object_limit: u64,
     pub rate_limit_user: u32,
     pub rate_limit_address: u32,
 }
@@ -44,7 +45,7 @@ pub enum LogFormat {
 }
 
 /// One line of documentation for each setting, in the order in which they are shown.
-pub const SETTINGS: [(&str, &str); 16] = [
+pub const SETTINGS: [(&str, &str); 17] = [
     ("listen", "address and port to serve on"),
     ("data", "folder for repositories, uploads, the key file and the SQLite database"),
     (
@@ -68,6 +69,7 @@ pub const SETTINGS: [(&str, &str); 16] = [
     ("body_limit", "bytes of a request body, pushes and uploads excepted"),
     ("upload_limit", "bytes of one uploaded file"),
     ("push_limit", "bytes of one git push; 0 is no limit"),
+    ("object_limit", "bytes of one file in a git push, unpacked; 0 is no limit"),
     ("rate_limit_user", "requests a minute by one signed-in person; 0 is no limit"),
     (
         "rate_limit_address",
@@ -94,6 +96,7 @@ impl Default for Config {
             body_limit: Limits::default().body,
             upload_limit: Limits::default().upload,
             push_limit: 0,
+            object_limit: Limits::default().object,
             rate_limit_user: 600_000,
             rate_limit_address: 300_000,
         }
@@ -211,6 +214,7 @@ impl Config {
                 body: self.body_limit,
                 upload: self.upload_limit,
                 push: self.push_limit,
+                object: self.object_limit,
                 user_per_minute: self.rate_limit_user,
                 address_per_minute: self.rate_limit_address,
             },

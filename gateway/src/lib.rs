@@ -9,6 +9,7 @@ pub mod error;
 pub mod extract;
 pub mod file_headers;
 pub mod first_run;
+pub mod git_http;
 pub mod metrics;
 pub mod openapi;
 pub mod present;

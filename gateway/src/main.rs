@@ -1,6 +1,16 @@
 //! The `forgeway` command.
 
+use std::process::ExitCode;
+
+fn main() -> anyhow::Result<ExitCode> {
+    match repo::git::hook::run_if_called() {
+        Some(code) => Ok(code),
+        None => serve(),
+    }
+}
+
 #[actix_web::main]
-async fn main() -> anyhow::Result<()> {
-    gateway::commands::run().await
+async fn serve() -> anyhow::Result<ExitCode> {
+    gateway::commands::run().await?;
+    Ok(ExitCode::SUCCESS)
 }

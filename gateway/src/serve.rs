@@ -15,7 +15,7 @@ use tracing::Instrument;
 use crate::{
     app::App,
     error::ApiError,
-    metrics, rest,
+    git_http, metrics, rest,
     route::{Found, Matched, Router},
 };
 
@@ -51,6 +51,9 @@ async fn handle(
 
 async fn route(req: &HttpRequest, payload: Payload, app: App, router: &Router) -> HttpResponse {
     let path = req.uri().path();
+    if let Some(wanted) = git_http::Wanted::find(path) {
+        return git_http::answer(app, req, payload, wanted).await;
+    }
     match router.find(req.method().as_str(), path) {
         Found::Row(row) => {
             req.extensions_mut().insert(Matched(row));

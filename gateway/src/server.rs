@@ -20,7 +20,7 @@ use crate::{
     compose,
     config::{Config, LogFormat},
     first_run::{self, First},
-    metrics, serve,
+    git_http, metrics, serve,
 };
 
 /// How long requests that are being answered may take after the signal to stop.
@@ -113,6 +113,7 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     let first =
         first_run::prepare(&app.db, config.root_password.as_deref(), config.root_token.as_deref())
             .await?;
+    let _hooks = git_http::listen(&app).context("git's hooks cannot be set up")?;
     let serving = app.clone();
     let workers = match config.workers {
         0 => std::thread::available_parallelism().map_or(2, usize::from),

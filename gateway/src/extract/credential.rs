@@ -152,7 +152,7 @@ async fn sudo(app: &App, user: &User, token: AccessToken, target: String) -> Api
 }
 
 /// Notes that the token was used, without making the request wait for it.
-fn touch(app: &App, token: &AccessToken, now: Ts) {
+pub fn touch(app: &App, token: &AccessToken, now: Ts) {
     let due = token.last_used_at.is_none_or(|last| last.plus(TOUCH) <= now);
     if due && token.kind != Kind::OAuth {
         let (db, id) = (app.db.clone(), token.id);

@@ -11,7 +11,7 @@ mod values;
 
 pub use call::{Call, Caller};
 pub use content::{Content, FilePath};
-pub use credential::ensure_may_sign_in;
+pub use credential::{ensure_may_sign_in, touch};
 pub use locate::Locate;
 pub use params::{Flaws, Param, Params};
 pub use raw::{Raw, RawMap, Upload};

@@ -261,6 +261,12 @@ async fn sync(repo: &RepoPath, moves: &[RefMove]) -> Result<(), GitError> {
     blocking(move || sync_folders(&folders)).await
 }
 
+/// Makes moves durable that git carried out by itself.
+pub async fn settle(repo: &RepoPath, moves: &[RefMove]) -> Result<(), GitError> {
+    let folders = folders_of(repo, moves);
+    blocking(move || sync_folders(&folders)).await
+}
+
 /// The folders in which names change: git syncs the files it renames into place, but not these.
 fn folders_of(repo: &RepoPath, moves: &[RefMove]) -> BTreeSet<PathBuf> {
     let top = repo.as_path();

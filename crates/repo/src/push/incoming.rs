@@ -84,11 +84,12 @@ impl Incoming {
         Ok(None)
     }
 
-    /// What each ref's way looks like. New branches are measured from `base`, where the project has a default branch.
+    /// What each ref's way looks like. `base` tells from where a new branch is measured; from nothing, all its commits
+    /// count.
     pub async fn changes(
         &self,
         asked: Vec<(RefName, Option<Oid>, Option<Oid>)>,
-        base: Option<Oid>,
+        base: impl Fn(&RefName) -> Option<Oid>,
     ) -> Result<Vec<RefChange>> {
         let new: Vec<Oid> = asked.iter().filter_map(|(_, _, new)| *new).collect();
         let commits = self.commits(&new).await?;
@@ -100,7 +101,10 @@ impl Incoming {
             change.commit_title = tip.and_then(|id| titles.get(&id).cloned());
             if let Some(tip) = tip {
                 change.commit_count = match change.name.is_branch() {
-                    true if place < COUNTED_REFS => self.count(tip, old.or(base)).await?,
+                    true if place < COUNTED_REFS => {
+                        let from = old.or_else(|| base(&change.name));
+                        self.count(tip, from).await?
+                    }
                     true => 0,
                     false => i64::from(change.name.is_tag()),
                 };

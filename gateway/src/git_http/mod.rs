@@ -1,0 +1,160 @@
+//! Git's own protocol over HTTP: clones, fetches and pushes at `/<namespace>/<project>.git`.
+
+mod body;
+mod create;
+mod door;
+mod exchange;
+mod identity;
+mod passwords;
+mod permit;
+mod pushes;
+mod referee;
+mod refusal;
+mod transport;
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    dev::Payload,
+    http::{Method, header},
+};
+use bytes::Bytes;
+use futures_util::stream::LocalBoxStream;
+use percent_encoding::percent_decode_str;
+use repo::git::service::{self, Protocol, Service};
+
+pub use refusal::Refusal;
+pub use transport::{Transport, listen, listen_with};
+
+use crate::app::App;
+
+/// The bytes of a request or an answer, as they come.
+type Chunks = LocalBoxStream<'static, std::io::Result<Bytes>>;
+
+/// What a path asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// `group/subgroup/project`, or nothing where the path does not end in `.git`.
+    project: Option<String>,
+    step: Step,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// What is there; the query names the service.
+    Refs,
+    /// The objects themselves.
+    Pack(Service),
+}
+
+impl Wanted {
+    /// Whether a path, still percent-encoded, belongs to git.
+    pub fn find(path: &str) -> Option<Self> {
+        let ends = [
+            ("/info/refs", Step::Refs),
+            ("/git-upload-pack", Step::Pack(Service::UploadPack)),
+            ("/git-receive-pack", Step::Pack(Service::ReceivePack)),
+        ];
+        let (place, step) =
+            ends.into_iter().find_map(|(end, step)| Some((path.strip_suffix(end)?, step)))?;
+        if place.starts_with("/api/") {
+            return None;
+        }
+        let decoded = percent_decode_str(place).decode_utf8().ok()?;
+        let project = decoded.trim_start_matches('/').strip_suffix(".git");
+        let project = project.filter(|path| path.contains('/')).map(str::to_owned);
+        Some(Self { project, step })
+    }
+}
+
+/// Answers a request of a git client.
+pub async fn answer(app: App, req: &HttpRequest, payload: Payload, wanted: Wanted) -> HttpResponse {
+    let answered = match wanted.step {
+        Step::Refs => refs(&app, req, &wanted).await,
+        Step::Pack(service) => pack(&app, req, payload, &wanted, service).await,
+    };
+    answered.unwrap_or_else(|refusal| refusal.response())
+}
+
+/// `GET …/info/refs?service=…`
+async fn refs(app: &App, req: &HttpRequest, wanted: &Wanted) -> Result<HttpResponse, Refusal> {
+    if !matches!(*req.method(), Method::GET | Method::HEAD) {
+        return Err(Refusal::Method("GET"));
+    }
+    let service = req.query_string().split('&').find_map(|pair| pair.strip_prefix("service="));
+    let service = service.and_then(Service::find).ok_or(Refusal::Dumb)?;
+    let caller = door::enter(app, req).await?;
+    let place = permit::enter(app, &caller, wanted.project.as_deref(), service).await?;
+    let repo = app.storage.repository(place.project.0.id);
+    let refs = service::advertise(&app.git, &repo, service, protocol(req).as_ref()).await?;
+    let content_type = format!("application/x-{}-advertisement", service.name());
+    Ok(fresh(&content_type).body(refs))
+}
+
+/// `POST …/git-upload-pack` and `POST …/git-receive-pack`
+async fn pack(
+    app: &App,
+    req: &HttpRequest,
+    payload: Payload,
+    wanted: &Wanted,
+    service: Service,
+) -> Result<HttpResponse, Refusal> {
+    if req.method() != Method::POST {
+        return Err(Refusal::Method("POST"));
+    }
+    let sent = req.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    if sent != Some(&*format!("application/x-{}-request", service.name())) {
+        return Err(Refusal::ContentType);
+    }
+    let caller = door::enter(app, req).await?;
+    let place = permit::enter(app, &caller, wanted.project.as_deref(), service).await?;
+    let body = body::read(req, payload, exchange::longest_request(app, service))?;
+    let answer = match service {
+        Service::UploadPack => exchange::upload(app, &place, protocol(req), body).await?,
+        Service::ReceivePack => exchange::receive(app, &place, protocol(req), body).await?,
+    };
+    Ok(fresh(&format!("application/x-{}-result", service.name())).streaming(answer))
+}
+
+fn protocol(req: &HttpRequest) -> Option<Protocol> {
+    Protocol::parse(req.headers().get("Git-Protocol")?.to_str().ok()?)
+}
+
+/// An answer that nobody may keep.
+fn fresh(content_type: &str) -> actix_web::HttpResponseBuilder {
+    let mut response = HttpResponse::Ok();
+    response.content_type(content_type);
+    response.insert_header((header::CACHE_CONTROL, "no-cache, max-age=0, must-revalidate"));
+    response.insert_header((header::PRAGMA, "no-cache"));
+    response.insert_header((header::EXPIRES, "Fri, 01 Jan 1980 00:00:00 GMT"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use repo::git::service::Service;
+
+    use super::{Step, Wanted};
+
+    fn find(path: &str) -> Option<(Option<String>, Step)> {
+        Wanted::find(path).map(|wanted| (wanted.project, wanted.step))
+    }
+
+    #[test]
+    fn addresses_of_repositories_are_told_from_all_others() {
+        let project = |path: &str| Some(path.to_owned());
+        assert_eq!(find("/a/b.git/info/refs"), Some((project("a/b"), Step::Refs)));
+        assert_eq!(
+            find("/a/b/c%2Dd.git/git-upload-pack"),
+            Some((project("a/b/c-d"), Step::Pack(Service::UploadPack)))
+        );
+        assert_eq!(
+            find("/a/b.git/git-receive-pack"),
+            Some((project("a/b"), Step::Pack(Service::ReceivePack)))
+        );
+        assert_eq!(find("/a/b/info/refs"), Some((None, Step::Refs)));
+        assert_eq!(find("/b.git/info/refs"), Some((None, Step::Refs)));
+        for other in ["/", "/a/b.git", "/a/b.git/HEAD", "/api/v4/projects/1/info/refs"] {
+            assert_eq!(find(other), None, "{other}");
+        }
+    }
+}

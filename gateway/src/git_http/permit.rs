@@ -1,0 +1,80 @@
+//! Where a visitor may go: the project they name, and whether they may read or push there.
+
+use kernel::{Ability, Error, Standing, access::Project};
+use org::{
+    access::{IdOrPath, locate_project},
+    token::Scope,
+};
+use repo::{
+    git::service::Service,
+    policy::{PushCode, ReadCode},
+};
+
+use super::{Refusal, create, door::Visitor};
+use crate::app::App;
+
+const READS: [Scope; 4] =
+    [Scope::ReadRepository, Scope::WriteRepository, Scope::ReadApi, Scope::Api];
+const PUSHES: [Scope; 2] = [Scope::WriteRepository, Scope::Api];
+
+/// A project that the visitor may use as they asked.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) project: Project,
+    pub(super) who: Standing,
+}
+
+pub(super) async fn enter(
+    app: &App,
+    visitor: &Visitor,
+    path: Option<&str>,
+    service: Service,
+) -> Result<Place, Refusal> {
+    ensure_scope(visitor, service)?;
+    if service == Service::ReceivePack && visitor.user.is_none() {
+        return Err(Refusal::NoCredential);
+    }
+    let path = path.ok_or(Refusal::NoSuffix)?;
+    let place = match find(app, visitor, path).await? {
+        Some(place) => place,
+        // Whoever has not signed in may see it afterwards.
+        None if visitor.user.is_none() => return Err(Refusal::NoCredential),
+        None if service == Service::UploadPack => return Err(Refusal::NoProject),
+        None => create::project(app, visitor, path).await?,
+    };
+    ensure_allowed(visitor, &place.who, service)?;
+    if !app.storage.exists(place.project.0.id) {
+        return Err(Refusal::NoRepository);
+    }
+    Ok(place)
+}
+
+async fn find(app: &App, visitor: &Visitor, path: &str) -> Result<Option<Place>, Refusal> {
+    let (actor, path) = (visitor.actor(), IdOrPath::Path(path.to_owned()));
+    match app.db.peek(move |tx| locate_project(tx, actor, &path)).await {
+        Ok((project, who)) => Ok(Some(Place { project, who })),
+        Err(Error::NotFound(_)) => Ok(None),
+        Err(other) => Err(other.into()),
+    }
+}
+
+fn ensure_scope(visitor: &Visitor, service: Service) -> Result<(), Refusal> {
+    let Some(scopes) = &visitor.scopes else { return Ok(()) };
+    let (enough, named): (&[Scope], _) = match service {
+        Service::UploadPack => (&READS, "read_repository"),
+        Service::ReceivePack => (&PUSHES, "write_repository"),
+    };
+    let reaches = enough.iter().any(|scope| scopes.has(*scope));
+    if reaches { Ok(()) } else { Err(Refusal::Scope(named)) }
+}
+
+fn ensure_allowed(visitor: &Visitor, who: &Standing, service: Service) -> Result<(), Refusal> {
+    match service {
+        _ if !ReadCode::allows(who) && visitor.user.is_none() => Err(Refusal::NoCredential),
+        _ if !ReadCode::allows(who) => Err(Refusal::MayNotRead),
+        Service::UploadPack => Ok(()),
+        Service::ReceivePack if who.archived => Err(Refusal::Archived),
+        Service::ReceivePack if !PushCode::allows(who) => Err(Refusal::MayNotPush),
+        Service::ReceivePack => Ok(()),
+    }
+}

@@ -1,0 +1,272 @@
+//! Answers the hooks of a push: what may move, and when it has.
+
+use std::path::PathBuf;
+
+use kernel::{Error, Result, Standing, access::Project};
+use org::access::{IdOrPath, locate_project};
+use repo::{
+    git::{
+        Oid, RefName,
+        hook::{Answer, Asked, Moment, Question, Referee},
+        refs,
+    },
+    push::{self, Incoming, Push, RefChange, Via, incoming::pushable},
+};
+
+use super::pushes::{Progress, Underway};
+use crate::app::App;
+
+/// Before every sentence of a refusal, as clients know it.
+const PREFIX: &str = "GitLab: ";
+
+pub(super) struct Gate {
+    app: App,
+}
+
+/// Why a push ends: sentences for the pusher.
+struct Refused(Vec<String>);
+
+impl Refused {
+    fn one(text: impl Into<String>) -> Self {
+        Self(vec![text.into()])
+    }
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self::one(match error {
+            Error::Rejected(text) | Error::Refused(text) => text,
+            Error::Forbidden => "You are not allowed to push to this project.".to_owned(),
+            Error::NotFound(_) => "There is no such project, or you may not see it.".to_owned(),
+            other => {
+                tracing::error!(error = %other, details = ?other, "a push could not be decided");
+                "Something failed in the server. Please try again.".to_owned()
+            }
+        })
+    }
+}
+
+impl From<repo::git::GitError> for Refused {
+    fn from(error: repo::git::GitError) -> Self {
+        Error::from(error).into()
+    }
+}
+
+impl Referee for Gate {
+    async fn judge(&self, question: Question) -> Answer {
+        let now = self.app.db.clock().now();
+        let identity = self.app.transport.key.verify(&question.identity, now);
+        let found = identity.and_then(|identity| {
+            let underway = self.app.transport.pushes.find(&identity.push)?;
+            let same = underway.project.0 == identity.project && underway.user.0 == identity.user;
+            same.then_some(underway)
+        });
+        let Some(underway) = found else {
+            return Answer::No(vec!["This push is over.".to_owned()]);
+        };
+        let mut progress = underway.progress.lock().await;
+        match self.decide(&underway, &mut progress, question).await {
+            Ok(()) => Answer::Yes,
+            Err(Refused(texts)) => {
+                Answer::No(texts.into_iter().map(|text| format!("{PREFIX}{text}")).collect())
+            }
+        }
+    }
+}
+
+impl Gate {
+    pub(super) fn new(app: App) -> Self {
+        Self { app }
+    }
+
+    async fn decide(
+        &self,
+        underway: &Underway,
+        progress: &mut Progress,
+        question: Question,
+    ) -> Result<(), Refused> {
+        // Git also tells of HEAD when the branch moves that it names.
+        let own = |asked: &Asked| asked.name.starts_with(b"refs/") && asked.old != asked.new;
+        let asked: Vec<Asked> = match question.moment {
+            Moment::Received => question.asked,
+            _ => question.asked.into_iter().filter(own).collect(),
+        };
+        match question.moment {
+            _ if progress.over => Err(Refused::one("This push is over.")),
+            Moment::Received => self.received(underway, progress, question.quarantine, asked).await,
+            _ if asked.is_empty() => Ok(()),
+            Moment::Prepared => self.prepared(underway, progress, &asked).await,
+            Moment::Committed => self.committed(underway, progress, &asked).await,
+            // A decision stands: it is carried out when git has ended.
+            Moment::Aborted => Ok(()),
+        }
+    }
+
+    async fn standing(&self, underway: &Underway) -> Result<(Project, Standing)> {
+        let (actor, id) = (underway.actor, IdOrPath::Id(underway.project.0));
+        self.app.db.read(move |tx| locate_project(tx, actor, &id)).await
+    }
+
+    async fn received(
+        &self,
+        underway: &Underway,
+        progress: &mut Progress,
+        quarantine: Option<PathBuf>,
+        asked: Vec<Asked>,
+    ) -> Result<(), Refused> {
+        let (mut named, mut refusals) = (Vec::new(), Vec::new());
+        for asked in asked {
+            match pushable(&asked) {
+                Ok(name) => named.push((name, asked.old, asked.new)),
+                Err(text) => refusals.push(text),
+            }
+        }
+        if !refusals.is_empty() {
+            return Err(Refused(refusals));
+        }
+        let app = &self.app;
+        let repo = app.storage.repository(underway.project);
+        let incoming = Incoming::new(&app.git, &repo, quarantine.as_deref())?;
+        self.ensure_small(&incoming).await?;
+        let (project, who) = self.standing(underway).await?;
+        let tips = tips(&named);
+        let head = match project.0.default_branch {
+            Some(_) => None,
+            None => self.future_head(underway, &tips).await?,
+        };
+        let base = self.base(underway, &project, head.as_ref(), &tips).await?;
+        // The first branch of all is measured from nothing.
+        let from = |name: &RefName| base.filter(|_| head.as_ref() != Some(name));
+        let changes = incoming.changes(named, from).await?;
+        let push = Push::new(project.0, who, Via::Git, changes.clone());
+        app.db.read(move |tx| push::check(tx, &push)).await?;
+        progress.allowed = changes;
+        progress.head = head;
+        progress.folders = incoming.folders().await?;
+        Ok(())
+    }
+
+    async fn ensure_small(&self, incoming: &Incoming) -> Result<(), Refused> {
+        let limit = self.app.limits.object;
+        if limit == 0 {
+            return Ok(());
+        }
+        match incoming.oversized(limit).await? {
+            None => Ok(()),
+            Some((id, size)) => Err(Refused::one(format!(
+                "The object {id} is {size} bytes large; up to {limit} bytes are allowed."
+            ))),
+        }
+    }
+
+    /// The branch that an empty repository will open with: the one HEAD names, or else whatever is usual.
+    async fn future_head(
+        &self,
+        underway: &Underway,
+        tips: &[(RefName, Oid)],
+    ) -> Result<Option<RefName>> {
+        let named =
+            self.app.git_read(underway.project, |reader| Ok(reader.head_branch()?)).await?;
+        let branches = || tips.iter().map(|(name, _)| name).filter(|name| name.is_branch());
+        let usual = |wanted: &str| branches().find(|name| name.short() == wanted);
+        let chosen = named
+            .and_then(|head| branches().find(|name| **name == head))
+            .or_else(|| usual("main"))
+            .or_else(|| usual("master"))
+            .or_else(|| branches().next());
+        Ok(chosen.cloned())
+    }
+
+    /// Where new branches are measured from.
+    async fn base(
+        &self,
+        underway: &Underway,
+        project: &Project,
+        head: Option<&RefName>,
+        tips: &[(RefName, Oid)],
+    ) -> Result<Option<Oid>> {
+        let arriving = |name: &RefName| tips.iter().find(|(tip, _)| tip == name).map(|tip| tip.1);
+        match &project.0.default_branch {
+            None => Ok(head.and_then(arriving)),
+            Some(branch) => {
+                let Ok(name) = RefName::branch(branch) else { return Ok(None) };
+                let read = self.app.git_read(underway.project, move |reader| {
+                    Ok(reader.find_reference(&name)?)
+                });
+                Ok(read.await?.map(|found| found.target))
+            }
+        }
+    }
+
+    async fn prepared(
+        &self,
+        underway: &Underway,
+        progress: &mut Progress,
+        asked: &[Asked],
+    ) -> Result<(), Refused> {
+        let changes: Option<Vec<RefChange>> =
+            asked.iter().map(|asked| find(&progress.allowed, asked).cloned()).collect();
+        let changes = changes.ok_or_else(|| Refused::one("This was not part of the push."))?;
+        sync(std::mem::take(&mut progress.folders)).await?;
+        let (project, who) = self.standing(underway).await?;
+        let first = project.0.default_branch.is_none();
+        let mut push = Push::new(project.0, who, Via::Git, changes);
+        push.becomes_default = progress
+            .head
+            .clone()
+            .filter(|head| first && push.changes.iter().any(|change| change.name == *head));
+        if let Some(branch) = &push.becomes_default {
+            self.point_head(underway, branch).await?;
+        }
+        push::decide(&self.app.db, &self.app.journal, push.clone()).await?;
+        progress.decided.push(push);
+        Ok(())
+    }
+
+    /// Before the decision, so that a crash cannot leave HEAD behind it. Naming a branch that never comes does no harm.
+    async fn point_head(&self, underway: &Underway, branch: &RefName) -> Result<()> {
+        let read = self.app.git_read(underway.project, |reader| Ok(reader.head_branch()?));
+        if read.await?.as_ref() != Some(branch) {
+            let repo = self.app.storage.repository(underway.project);
+            refs::set_head(&repo, branch).await?;
+        }
+        Ok(())
+    }
+
+    async fn committed(
+        &self,
+        underway: &Underway,
+        progress: &mut Progress,
+        asked: &[Asked],
+    ) -> Result<(), Refused> {
+        let same = |push: &Push| asked.iter().any(|asked| find(&push.changes, asked).is_some());
+        let Some(place) = progress.decided.iter().position(same) else { return Ok(()) };
+        let repo = self.app.storage.repository(underway.project);
+        refs::settle(&repo, &progress.decided[place].moves()).await?;
+        let push = progress.decided.swap_remove(place);
+        push::finish(&self.app.journal, push.batch);
+        Ok(())
+    }
+}
+
+fn tips(named: &[(RefName, Option<Oid>, Option<Oid>)]) -> Vec<(RefName, Oid)> {
+    named.iter().filter_map(|(name, _, new)| Some((name.clone(), (*new)?))).collect()
+}
+
+fn find<'a>(changes: &'a [RefChange], asked: &Asked) -> Option<&'a RefChange> {
+    changes.iter().find(|change| {
+        change.name.as_bstr() == asked.name && change.old == asked.old && change.new == asked.new
+    })
+}
+
+/// Makes the names of arrived objects durable; git has synced their contents.
+async fn sync(folders: Vec<PathBuf>) -> Result<()> {
+    let done = tokio::task::spawn_blocking(move || {
+        folders.iter().try_for_each(|folder| match std::fs::File::open(folder) {
+            // Its one object was there already.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            opened => opened?.sync_all(),
+        })
+    });
+    done.await.map_err(Error::internal)?.map_err(Error::internal)
+}

@@ -1,0 +1,71 @@
+//! What clones and pushes share: places in the queue, pushes under way, and the hooks' socket.
+
+use std::{
+    collections::HashMap,
+    io,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
+
+use kernel::ids::ProjectId;
+use repo::git::hook::{self, Hooks, Listener};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::{Refusal, exchange::PATIENCE, identity::Key, passwords::Passwords, pushes::Pushes, referee::Gate};
+use crate::app::App;
+
+/// Clones and pushes of one repository at once, so that a popular one leaves places for the others.
+const PER_REPOSITORY: usize = 8;
+
+pub struct Transport {
+    pub(super) passwords: Passwords,
+    pub(super) pushes: Pushes,
+    pub(super) key: Key,
+    hooks: OnceLock<Hooks>,
+    queues: Mutex<HashMap<ProjectId, Arc<Semaphore>>>,
+}
+
+impl Transport {
+    pub(crate) fn new() -> Self {
+        Self {
+            passwords: Passwords::new(),
+            pushes: Pushes::default(),
+            key: Key::generate(),
+            hooks: OnceLock::new(),
+            queues: Mutex::default(),
+        }
+    }
+
+    /// Where the hooks are; nowhere before [`listen`].
+    pub(super) fn hooks(&self) -> Result<&Hooks, Refusal> {
+        self.hooks.get().ok_or(Refusal::Busy)
+    }
+
+    /// Waits for a place among those who use the same repository.
+    pub(super) async fn place(&self, project: ProjectId) -> Result<OwnedSemaphorePermit, Refusal> {
+        let queue = {
+            let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+            // Held by nobody but this table: everybody has gone.
+            queues.retain(|_, queue| Arc::strong_count(queue) > 1);
+            let queue = queues.entry(project);
+            Arc::clone(queue.or_insert_with(|| Arc::new(Semaphore::new(PER_REPOSITORY))))
+        };
+        match tokio::time::timeout(PATIENCE, queue.acquire_owned()).await {
+            Ok(Ok(place)) => Ok(place),
+            Ok(Err(_)) | Err(_) => Err(Refusal::Busy),
+        }
+    }
+}
+
+/// Begins to answer hooks. Without it nothing can be pushed.
+pub fn listen(app: &App) -> io::Result<Listener> {
+    let program = std::env::current_exe()?;
+    listen_with(app, &program)
+}
+
+/// As [`listen`], with another program to run as hooks.
+pub fn listen_with(app: &App, program: &std::path::Path) -> io::Result<Listener> {
+    let hooks = Hooks::install(app.data(), program)?;
+    let listener = hook::listen(hooks.socket(), Arc::new(Gate::new(Arc::clone(app))))?;
+    app.transport.hooks.get_or_init(|| hooks);
+    Ok(listener)
+}

@@ -21,11 +21,7 @@ struct Body {
 }
 
 /// The body as git reads it; it ends with an error when more than `limit` bytes come out of it.
-pub(super) fn read(
-    req: &HttpRequest,
-    payload: Payload,
-    limit: u64,
-) -> Result<Chunks, Refusal> {
+pub(super) fn read(req: &HttpRequest, payload: Payload, limit: u64) -> Result<Chunks, Refusal> {
     let encoding = req.headers().get(header::CONTENT_ENCODING).map(header::HeaderValue::as_bytes);
     let unpacker = match encoding {
         None | Some(b"identity") => None,

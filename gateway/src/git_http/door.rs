@@ -40,9 +40,8 @@ enum Shown {
 fn shown(req: &HttpRequest) -> Result<Shown, Refusal> {
     let header = |name: &str| req.headers().get(name).and_then(|value| value.to_str().ok());
     let Some(value) = header(header::AUTHORIZATION.as_str()) else {
-        return Ok(header("PRIVATE-TOKEN").map_or(Shown::Nothing, |token| {
-            Shown::Token(Secret::given(token))
-        }));
+        return Ok(header("PRIVATE-TOKEN")
+            .map_or(Shown::Nothing, |token| Shown::Token(Secret::given(token))));
     };
     if value.len() > LONGEST_SECRET {
         return Err(Refusal::WrongCredential);
@@ -69,9 +68,7 @@ fn shown(req: &HttpRequest) -> Result<Shown, Refusal> {
 pub(super) async fn enter(app: &App, req: &HttpRequest) -> Result<Visitor, Refusal> {
     let visitor = match shown(req)? {
         Shown::Nothing => Visitor { user: None, scopes: None },
-        Shown::Token(secret) => {
-            with_token(app, secret).await?.ok_or(Refusal::WrongCredential)?
-        }
+        Shown::Token(secret) => with_token(app, secret).await?.ok_or(Refusal::WrongCredential)?,
         Shown::Pair { name, secret } => match with_token(app, Secret::given(&secret)).await? {
             Some(visitor) => visitor,
             None => with_password(app, name, secret).await?,

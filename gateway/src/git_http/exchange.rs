@@ -57,8 +57,7 @@ pub(super) async fn upload(
 ) -> Result<Chunks, Refusal> {
     let queued = app.transport.place(place.project.0.id).await?;
     let repo = app.storage.repository(place.project.0.id);
-    let running =
-        in_time(service::upload(&app.git, &repo, protocol.as_ref(), limits(app))).await?;
+    let running = in_time(service::upload(&app.git, &repo, protocol.as_ref(), limits(app))).await?;
     let (sender, receiver) = mpsc::channel(WAITING);
     actix_web::rt::spawn(carry(running, body, sender, queued));
     Ok(stream_of(receiver))

@@ -68,8 +68,7 @@ pub(super) async fn close(app: &App, id: &str) {
     progress.over = true;
     for push in progress.decided.drain(..) {
         tracing::warn!(project = %push.project.id, "git did not follow a push that was decided");
-        if let Err(cause) =
-            repo::push::complete(&app.git, &app.storage, &app.journal, &push).await
+        if let Err(cause) = repo::push::complete(&app.git, &app.storage, &app.journal, &push).await
         {
             tracing::error!(error = %cause, "a push is left to the next start");
         }

@@ -165,8 +165,7 @@ impl Gate {
         underway: &Underway,
         tips: &[(RefName, Oid)],
     ) -> Result<Option<RefName>> {
-        let named =
-            self.app.git_read(underway.project, |reader| Ok(reader.head_branch()?)).await?;
+        let named = self.app.git_read(underway.project, |reader| Ok(reader.head_branch()?)).await?;
         let branches = || tips.iter().map(|(name, _)| name).filter(|name| name.is_branch());
         let usual = |wanted: &str| branches().find(|name| name.short() == wanted);
         let chosen = named
@@ -190,9 +189,9 @@ impl Gate {
             None => Ok(head.and_then(arriving)),
             Some(branch) => {
                 let Ok(name) = RefName::branch(branch) else { return Ok(None) };
-                let read = self.app.git_read(underway.project, move |reader| {
-                    Ok(reader.find_reference(&name)?)
-                });
+                let read = self
+                    .app
+                    .git_read(underway.project, move |reader| Ok(reader.find_reference(&name)?));
                 Ok(read.await?.map(|found| found.target))
             }
         }

@@ -81,20 +81,19 @@ impl Refusal {
             Self::NoCredential => {
                 (StatusCode::UNAUTHORIZED, "Please sign in: use an access token as the password.")
             }
-            Self::WrongCredential => (
-                StatusCode::UNAUTHORIZED,
-                "The user name, password or access token is not right.",
-            ),
+            Self::WrongCredential => {
+                (StatusCode::UNAUTHORIZED, "The user name, password or access token is not right.")
+            }
             Self::Spent(text) => (StatusCode::UNAUTHORIZED, *text),
             Self::Account(text) => (StatusCode::FORBIDDEN, text.as_str()),
             Self::Scope(scope) => {
-                let text = format!("This access token lacks the scope {scope}, which is needed here.");
+                let text =
+                    format!("This access token lacks the scope {scope}, which is needed here.");
                 return (StatusCode::FORBIDDEN, text);
             }
-            Self::NoProject => (
-                StatusCode::NOT_FOUND,
-                "There is no such project, or you may not see it.",
-            ),
+            Self::NoProject => {
+                (StatusCode::NOT_FOUND, "There is no such project, or you may not see it.")
+            }
             Self::NoRepository => (StatusCode::NOT_FOUND, "This project has no repository yet."),
             Self::NoSuffix => (
                 StatusCode::NOT_FOUND,
@@ -115,9 +114,10 @@ impl Refusal {
                 "Please use git 1.6.6 or newer: only the smart protocol is spoken here.",
             ),
             Self::Method(_) => (StatusCode::METHOD_NOT_ALLOWED, "This method is of no use here."),
-            Self::ContentType => {
-                (StatusCode::UNSUPPORTED_MEDIA_TYPE, "The content type is not that of a git request.")
-            }
+            Self::ContentType => (
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "The content type is not that of a git request.",
+            ),
             Self::Encoding => {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "Only gzip is understood as an encoding.")
             }
@@ -126,9 +126,10 @@ impl Refusal {
                 "The server is busy with other clones and pushes. Please try again in a minute.",
             ),
             Self::TooFast(..) => (StatusCode::TOO_MANY_REQUESTS, "Too many requests."),
-            Self::Failed(_) => {
-                (StatusCode::INTERNAL_SERVER_ERROR, "Something failed in the server. Please try again.")
-            }
+            Self::Failed(_) => (
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "Something failed in the server. Please try again.",
+            ),
         };
         (status, text.to_owned())
     }

@@ -10,7 +10,9 @@ use kernel::ids::ProjectId;
 use repo::git::hook::{self, Hooks, Listener};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{Refusal, exchange::PATIENCE, identity::Key, passwords::Passwords, pushes::Pushes, referee::Gate};
+use super::{
+    Refusal, exchange::PATIENCE, identity::Key, passwords::Passwords, pushes::Pushes, referee::Gate,
+};
 use crate::app::App;
 
 /// Clones and pushes of one repository at once, so that a popular one leaves places for the others.

@@ -1,5 +1,6 @@
 //! The API from outside: one test binary, so that it links once.
 
+mod git;
 mod policy;
 mod rest;
 mod support;

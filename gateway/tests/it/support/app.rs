@@ -31,6 +31,10 @@ pub(crate) struct TestApp {
 
 impl TestApp {
     pub(crate) fn new() -> Self {
+        Self::with_limits(Limits::default())
+    }
+
+    pub(crate) fn with_limits(limits: Limits) -> Self {
         let clock = Arc::new(Clock::fixed(start()));
         let database = TestDatabase::with_clock(clock.clone());
         let data = tempfile::tempdir().expect("a temporary folder");
@@ -38,7 +42,7 @@ impl TestApp {
             data: data.path().to_owned(),
             database: database.location.clone(),
             external_url: "http://forge.test".to_owned(),
-            limits: Limits::default(),
+            limits,
         };
         let state = State::open(&settings, clock.clone(), git()).expect("the application opens");
         Self { state, clock, _database: database, _data: data }

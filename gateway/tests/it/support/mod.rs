@@ -3,7 +3,9 @@
 mod answer;
 mod app;
 mod person;
+mod server;
 
 pub(crate) use answer::Answer;
 pub(crate) use app::TestApp;
 pub(crate) use person::Person;
+pub(crate) use server::Server;

@@ -7,7 +7,9 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::{Answer, Asked, IDENTITY, Moment, PRE_RECEIVE, Question, REFERENCE_TRANSACTION, SOCKET};
+use super::{
+    Answer, Asked, IDENTITY, Moment, PRE_RECEIVE, Question, REFERENCE_TRANSACTION, SOCKET,
+};
 
 /// Does a hook's work when git started this program under a hook's name. Call it before anything else.
 pub fn run_if_called() -> Option<ExitCode> {

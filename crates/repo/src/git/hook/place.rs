@@ -52,8 +52,10 @@ impl Hooks {
 
 /// Replaces what an earlier version of the program may have left there.
 fn link(program: &Path, at: &Path) -> io::Result<()> {
-    match fs::remove_file(at) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        Ok(()) | Err(_) => symlink(program, at),
+    if let Err(error) = fs::remove_file(at)
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        return Err(error);
     }
+    symlink(program, at)
 }

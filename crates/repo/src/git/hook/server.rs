@@ -34,9 +34,10 @@ impl Drop for Listener {
 
 /// Begins to answer hooks.
 pub fn listen(socket: &Path, referee: Arc<impl Referee>) -> io::Result<Listener> {
-    match std::fs::remove_file(socket) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        Ok(()) | Err(_) => {}
+    if let Err(error) = std::fs::remove_file(socket)
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        return Err(error);
     }
     let listener = UnixListener::bind(socket)?;
     Ok(Listener(tokio::spawn(async move {
@@ -122,10 +123,7 @@ mod tests {
 
         assert_eq!(ask(hooks.socket(), &question), Answer::Yes);
         question.asked.push(Asked { name: "refs/heads/a".into(), old: None, new: None });
-        assert_eq!(
-            ask(hooks.socket(), &question),
-            Answer::No(vec!["Not this one.".to_owned()])
-        );
+        assert_eq!(ask(hooks.socket(), &question), Answer::No(vec!["Not this one.".to_owned()]));
         assert_eq!(referee.0.lock().unwrap()[1], question);
     }
 }

@@ -1,0 +1,193 @@
+//! Pushes that succeed, and the rows they leave.
+
+use kernel::Visibility;
+
+use super::{Client, Forge};
+
+#[actix_web::test]
+async fn the_first_push_fills_the_repository_and_names_the_default_branch() {
+    let (forge, client) = (Forge::new(), Client::with_commit().await);
+    let tip = client.commit("second").await;
+
+    client.git(&["push", &forge.url(), "main"]).await.ok();
+
+    assert_eq!(forge.stored("rev-parse refs/heads/main").await, tip);
+    assert_eq!(forge.default_branch().as_deref(), Some("main"));
+    let events = forge.events();
+    assert_eq!(forge.happened(), ["created refs/heads/main"]);
+    assert_eq!(events[0].commit_count, 2);
+    assert_eq!(events[0].commit_title.as_deref(), Some("second"));
+    assert_eq!(events[0].user_id, Some(forge.app.user("alice").id));
+}
+
+#[actix_web::test]
+async fn what_was_pushed_is_there_when_git_returns() {
+    let (forge, client) = (Forge::new(), Client::with_commit().await);
+    let alice = forge.app.person("alice");
+
+    client.git(&["push", &forge.url(), "main"]).await.ok();
+
+    let path = format!("/projects/{}/repository/commits/main", forge.project);
+    let shown = alice.get(&path).await.ok();
+    assert_eq!(shown["id"].as_str(), Some(&*client.run("rev-parse main").await.ok()));
+}
+
+#[actix_web::test]
+async fn without_the_usual_names_the_first_branch_becomes_the_default() {
+    let (forge, client) = (Forge::new(), Client::with_commit().await);
+
+    client.git(&["push", &forge.url(), "main:trunk", "main:zebra", "main:refs/tags/v1"]).await.ok();
+
+    assert_eq!(forge.default_branch().as_deref(), Some("trunk"));
+    assert_eq!(forge.head().to_string(), "refs/heads/trunk");
+}
+
+#[actix_web::test]
+async fn master_is_preferred_to_other_branches() {
+    let (forge, client) = (Forge::new(), Client::with_commit().await);
+
+    client.git(&["push", &forge.url(), "main:a", "main:master", "main:z"]).await.ok();
+
+    assert_eq!(forge.default_branch().as_deref(), Some("master"));
+    assert_eq!(forge.head().to_string(), "refs/heads/master");
+}
+
+#[actix_web::test]
+async fn several_refs_of_one_push_are_one_event_each() {
+    let (forge, client) = (Forge::new(), Client::with_commit().await);
+    client.run("branch topic").await.ok();
+    client.run("tag light").await.ok();
+    client.run("tag -a -m heavy heavy").await.ok();
+
+    client.git(&["push", &forge.url(), "main", "topic", "light", "heavy"]).await.ok();
+
+    let mut happened = forge.happened();
+    happened.sort();
+    assert_eq!(
+        happened,
+        [
+            "created refs/heads/main",
+            "created refs/heads/topic",
+            "created refs/tags/heavy",
+            "created refs/tags/light"
+        ]
+    );
+    let topic = forge.events().into_iter().find(|event| event.ref_name == "refs/heads/topic");
+    assert_eq!(topic.map(|event| event.commit_count), Some(0));
+}
+
+#[actix_web::test]
+async fn branches_are_forced_and_deleted() {
+    let (forge, client) = Forge::with_commit(Visibility::Private).await;
+    client.run("push -q origin main:topic").await.ok();
+    client.run("commit -q --amend -m other").await.ok();
+
+    assert!(client.run("push origin main:topic").await.refused().contains("non-fast-forward"));
+    client.run("push -q --force origin main:topic").await.ok();
+    client.run("push -q origin :topic").await.ok();
+
+    assert_eq!(
+        forge.happened()[1..],
+        ["created refs/heads/topic", "pushed refs/heads/topic", "removed refs/heads/topic"]
+    );
+    assert_eq!(forge.stored("for-each-ref --format=%(refname)").await, "refs/heads/main");
+}
+
+#[actix_web::test]
+async fn packed_refs_move_and_go_too() {
+    let (forge, client) = Forge::with_commit(Visibility::Private).await;
+    client.run("push -q origin main:topic").await.ok();
+    forge.stored("pack-refs --all").await;
+    let tip = client.commit("second").await;
+
+    client.run("push -q origin main").await.ok();
+    client.run("push -q origin :topic").await.ok();
+
+    assert_eq!(forge.stored("for-each-ref --format=%(objectname)").await, tip);
+    assert_eq!(forge.events().len(), 4);
+}
+
+#[actix_web::test]
+async fn an_atomic_push_moves_all_refs_or_none() {
+    let (forge, client) = Forge::with_commit(Visibility::Private).await;
+    let other = Client::new();
+    other.git(&["clone", "-q", &forge.url(), "."]).await.ok();
+    other.commit("theirs").await;
+    other.run("push -q origin main").await.ok();
+    client.commit("ours").await;
+
+    client.run("push --atomic --force-with-lease origin main main:new").await.refused();
+    client.run("push -q --atomic origin main:new main:newer").await.ok();
+
+    assert_eq!(
+        forge.happened()[1..],
+        ["pushed refs/heads/main", "created refs/heads/new", "created refs/heads/newer"]
+    );
+}
+
+#[actix_web::test]
+async fn of_two_pushes_at_once_one_wins_and_only_it_is_noted() {
+    let (forge, client) = Forge::with_commit(Visibility::Private).await;
+    let other = Client::new();
+    other.git(&["clone", "-q", &forge.url(), "."]).await.ok();
+    for round in 0..3 {
+        client.run("fetch -q origin").await.ok();
+        client.run("reset -q --hard origin/main").await.ok();
+        other.run("fetch -q origin").await.ok();
+        other.run("reset -q --hard origin/main").await.ok();
+        let ours = client.commit(&format!("ours {round}")).await;
+        let theirs = other.commit(&format!("theirs {round}")).await;
+
+        let (one, two) =
+            tokio::join!(client.run("push origin main"), other.run("push origin main"));
+
+        assert!(one.went_well() != two.went_well(), "{} {}", one.complaint(), two.complaint());
+        let winner = if one.went_well() { ours } else { theirs };
+        assert_eq!(forge.stored("rev-parse main").await, winner);
+        let last = forge.events().pop();
+        assert_eq!(last.and_then(|event| event.after_sha), Some(winner));
+        assert_eq!(forge.events().len(), round + 2);
+    }
+}
+
+#[actix_web::test]
+async fn a_push_makes_the_project_that_is_not_there() {
+    let (forge, client) = (Forge::new(), Client::with_commit().await);
+    let alice = forge.app.person("alice");
+    let credentials = format!("alice:{}@", super::forge::secret(&alice));
+
+    client.git(&["push", &forge.at(&credentials, "alice/brand-new.git"), "main"]).await.ok();
+
+    let made = alice.get("/projects/alice%2Fbrand-new/repository/commits").await.each("title");
+    assert_eq!(made, ["first"]);
+    client
+        .git(&["push", &forge.at(&credentials, "bob/brand-new.git"), "main"])
+        .await
+        .told("There is no such project, or you may not see it.");
+}
+
+#[actix_web::test]
+async fn a_shallow_clone_can_push_what_it_added() {
+    let (forge, client) = Forge::with_commit(Visibility::Private).await;
+    client.commit("second").await;
+    client.run("push -q origin main").await.ok();
+    let shallow = Client::new();
+    shallow.git(&["clone", "-q", "--depth=1", &forge.url(), "."]).await.ok();
+    let tip = shallow.commit("third").await;
+
+    shallow.run("push -q origin main").await.ok();
+
+    assert_eq!(forge.stored("rev-parse main").await, tip);
+    assert_eq!(forge.events().pop().map(|event| event.commit_count), Some(1));
+    forge.stored("fsck --strict").await;
+}
+
+#[actix_web::test]
+async fn notes_can_be_pushed() {
+    let (forge, client) = Forge::with_commit(Visibility::Private).await;
+    client.run("notes add -m seen").await.ok();
+
+    client.run("push -q origin refs/notes/commits").await.ok();
+
+    assert_eq!(forge.happened()[1..], ["created refs/notes/commits"]);
+}

@@ -2,7 +2,7 @@
 
 use gix::{
     ObjectId,
-    objs::{CommitRefIter, FindExt as _, commit::ref_iter::Token},
+    objs::{CommitRefIter, Find as _, Kind, commit::ref_iter::Token},
     traverse::commit::ParentIds,
 };
 
@@ -43,9 +43,9 @@ impl<'r> Graph<'r> {
             return Ok(links);
         }
         let mut links = Links { parents: ParentIds::new(), time: 0, tree: id, generation: None };
-        let found = self.repo.objects.find_commit_iter(&id, &mut self.buffer);
-        let commit: CommitRefIter<'_> = found.or(Err(GitError::NotFound))?;
-        for token in commit {
+        let found = self.repo.objects.try_find(&id, &mut self.buffer)?;
+        let found = found.filter(|found| found.kind == Kind::Commit).ok_or(GitError::NotFound)?;
+        for token in CommitRefIter::from_bytes(found.data, id.kind()) {
             match token? {
                 Token::Tree { id } => links.tree = id,
                 Token::Parent { id } => links.parents.push(id),

@@ -41,6 +41,7 @@ const OBJECT_CACHE_BYTES: usize = 32 << 20;
 const LARGEST_OBJECT: &str = "gitoxide.objects.allocLimit=256m";
 /// Anybody may push a ref below `refs/replace/`; it must not make others read something else.
 const NO_REPLACEMENTS: &str = "core.useReplaceRefs=false";
+const MOST_TAGS_OF_TAGS: usize = 32;
 /// Filters of changed paths that are kept, of all repositories together.
 const CHANGED_PATHS_BYTES: u64 = 256 << 20;
 
@@ -128,14 +129,16 @@ impl Reader {
         Ok((header.kind(), header.size()))
     }
 
-    /// Follows annotated tags to a commit.
-    fn peel_to_commit(&self, id: ObjectId) -> Result<ObjectId> {
-        let (mut id, mut kind) = (id, self.header(id)?.0);
-        while kind == Kind::Tag {
-            id = self.object(id)?.try_to_tag_ref()?.target();
-            kind = self.header(id)?.0;
+    /// Follows annotated tags, and tags of tags, to a commit.
+    fn peel_to_commit(&self, mut id: ObjectId) -> Result<ObjectId> {
+        for _ in 0..MOST_TAGS_OF_TAGS {
+            match self.header(id)?.0 {
+                Kind::Commit => return Ok(id),
+                Kind::Tag => id = self.object(id)?.try_to_tag_ref()?.target(),
+                Kind::Tree | Kind::Blob => return Err(GitError::NotFound),
+            }
         }
-        if kind == Kind::Commit { Ok(id) } else { Err(GitError::NotFound) }
+        Err(GitError::NotFound)
     }
 
     /// The tree of a commit or tag, or the tree itself.

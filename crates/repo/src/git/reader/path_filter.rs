@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bstr::BString;
 use gix::{
     ObjectId,
-    objs::{FindExt as _, tree::EntryMode},
+    objs::{Find as _, TreeRefIter, tree::EntryMode},
 };
 
 use super::{
@@ -67,8 +67,12 @@ impl<'r> PathFilter<'r> {
                 break;
             }
             trees.push(tree);
-            let entries = self.reader.repo.objects.find_tree_iter(&tree, &mut self.buffer);
-            let entries = entries.or(Err(GitError::NotFound))?;
+            let object = self.reader.repo.objects.try_find(&tree, &mut self.buffer)?;
+            let entries = match &object {
+                Some(object) => TreeRefIter::from_bytes(object.data, tree.kind()),
+                None if tree.is_empty_tree() => TreeRefIter::from_bytes(&[], tree.kind()),
+                None => return Err(GitError::NotFound),
+            };
             let entry = entries.filter_map(Result::ok).find(|entry| entry.filename == part);
             let is_last = depth + 1 == self.parts.len();
             match entry {

@@ -6,6 +6,9 @@ use gix::{ObjectId, objs::TreeRefIter};
 use super::Reader;
 use crate::git::{EntryInfo, EntryKind, FileMode, GitError, Oid, Result, TreePath};
 
+/// Folders in folders beyond this were made to harm.
+const DEEPEST: usize = 512;
+
 /// Which part of a listing is wanted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TreePage {
@@ -85,8 +88,11 @@ impl Reader {
         Ok(())
     }
 
-    /// The entries of one tree, in git's order.
+    /// The entries of one tree, in git's order. Refuses to go on without end: who walks down does so on the stack.
     pub(super) fn children(&self, tree: ObjectId, path: &TreePath) -> Result<Vec<EntryInfo>> {
+        if path.parts().count() > DEEPEST {
+            return Err(GitError::TooLarge);
+        }
         let object = self.object(tree)?;
         let mut children = Vec::new();
         for entry in TreeRefIter::from_bytes(&object.data, tree.kind()) {

@@ -7,7 +7,7 @@ use forgeway_repo::{
         Deadline, EntryInfo, EntryKind, Git, GitError, TreePage, TreePath, blob_stream,
         cli::Settings,
     },
-    testing::Fixture,
+    testing::{Entry, Fixture, History},
 };
 use futures_util::TryStreamExt as _;
 
@@ -162,4 +162,22 @@ async fn large_blobs_are_streamed_in_pieces() {
     assert!(pieces.concat() == content);
     let missing = blob_stream(&git, &fixture.path, fixture.id("main")).await.unwrap();
     assert!(missing.try_collect::<Vec<Bytes>>().await.is_err());
+}
+
+#[test]
+fn folders_without_end_are_refused() {
+    let mut history = History::new();
+    let deep = format!("{}file", "d/".repeat(2000));
+    let first = history.commit("main", 1_600_000_000, "Start\n", &[], &[Entry::file("a", "a\n")]);
+    history.commit("main", 1_600_000_100, "Deep\n", &[first], &[Entry::file(&deep, "x\n")]);
+    let fixture = Fixture::of(history);
+    let reader = fixture.reader();
+    let main = fixture.id("main");
+
+    let listed = reader.list(main, &TreePath::ROOT, true, TreePage::default());
+    let stats = reader.stats(main, Deadline::NEVER);
+
+    assert!(matches!(listed, Err(GitError::TooLarge)));
+    assert!(matches!(stats, Err(GitError::TooLarge)));
+    assert_eq!(reader.list(main, &TreePath::ROOT, false, TreePage::default()).unwrap().len(), 2);
 }

@@ -12,6 +12,9 @@ use content::Content;
 use super::Reader;
 use crate::git::{ChangeKind, Deadline, FileDiff, LineStats, Oid, Result};
 
+/// Larger files are not read to count their lines.
+const COUNTED_BYTES: u64 = 64 << 20;
+
 /// What a diff may hold. Files beyond it are listed without their text.
 #[derive(Clone, Copy, Debug)]
 pub struct DiffLimits {
@@ -86,12 +89,12 @@ impl Reader {
         ids.iter().map(|id| self.stats(*id, deadline)).collect()
     }
 
-    /// The lines added and removed between two trees.
+    /// The lines added and removed between two trees. Binary and giant files count as none.
     pub fn diff_stats(&self, from: Option<Oid>, to: Oid, deadline: Deadline) -> Result<LineStats> {
         let mut total = LineStats::default();
         for change in self.changes(from, to, deadline)? {
             deadline.check()?;
-            if let Compared::Text(before, after) = self.compare(&change, u64::MAX)? {
+            if let Compared::Text(before, after) = self.compare(&change, COUNTED_BYTES)? {
                 total += hunks::count(&before, &after);
             }
         }

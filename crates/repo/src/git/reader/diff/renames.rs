@@ -199,6 +199,7 @@ impl<'a> Search<'a> {
         let open_targets = (0..self.targets.len()).filter(|index| self.matches[*index].is_none());
         let targets = only_of_name(self.targets, open_targets);
         for source in 0..self.sources.len() {
+            self.deadline.check()?;
             let name = self.sources[source].path.name();
             let (Some(Some(only)), Some(Some(target))) = (sources.get(name), targets.get(name))
             else {

@@ -1,6 +1,6 @@
 //! What repositories announce.
 
-use kernel::ids::{ProjectId, UserId};
+use kernel::ids::{CommitNoteId, ProjectId, UserId};
 use serde::Serialize;
 
 use crate::push::{Push, journal::PushAction};
@@ -17,6 +17,8 @@ pub enum Event {
         becomes_default: Option<String>,
         moves: Vec<Moved>,
     },
+    /// Somebody said something about a commit.
+    CommitCommented { project: ProjectId, user: UserId, sha: String, note: CommitNoteId },
 }
 
 /// One ref of [`Event::RefsMoved`].
@@ -52,12 +54,15 @@ impl kernel::event::Event for Event {
     fn kind(&self) -> &'static str {
         match self {
             Self::RefsMoved { .. } => "refs.moved",
+            Self::CommitCommented { .. } => "commit.commented",
         }
     }
 
     fn project(&self) -> Option<ProjectId> {
         match self {
-            Self::RefsMoved { project, .. } => Some(*project),
+            Self::RefsMoved { project, .. } | Self::CommitCommented { project, .. } => {
+                Some(*project)
+            }
         }
     }
 

@@ -25,7 +25,7 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
             let later = tx.now.plus(AFTER_PUSH);
             tx.enqueue_at(&MaintainRepository { project: *project }, later)
         }
-        None => Ok(()),
+        Some(repo::Event::CommitCommented { .. }) | None => Ok(()),
     }
 }
 

@@ -3,6 +3,7 @@
 pub mod blame;
 pub mod brief_user;
 pub mod commit;
+pub mod commit_comment;
 pub mod diff;
 pub mod file;
 pub mod namespace;

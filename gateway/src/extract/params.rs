@@ -228,6 +228,14 @@ pub fn exclusive(raw: &RawMap, names: &[&str]) -> Option<String> {
     (given.len() > 1).then(|| format!("{} are mutually exclusive", given.join(", ")))
 }
 
+/// The rule "who gives the first gives the others".
+pub fn needs(raw: &RawMap, names: &[&str]) -> Option<String> {
+    let (first, others) = names.split_first()?;
+    let missing = others.iter().filter(|name| raw.has(first) && !raw.has(name));
+    let texts: Vec<String> = missing.map(|name| format!("{name} {MISSING}")).collect();
+    (!texts.is_empty()).then(|| texts.join(", "))
+}
+
 /// The rule "all or none".
 pub fn together(raw: &RawMap, names: &[&str]) -> Option<String> {
     let given = given(raw, names).len();

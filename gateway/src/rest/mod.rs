@@ -5,6 +5,7 @@ use crate::route::RouteRow;
 pub mod access_params;
 pub mod blame;
 pub mod commit_actions;
+pub mod commit_comments;
 pub mod commits;
 pub mod documents;
 pub mod files;
@@ -20,6 +21,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
     vec![
         blame::ROUTES,
         commit_actions::ROUTES,
+        commit_comments::ROUTES,
         commits::ROUTES,
         documents::ROUTES,
         files::ROUTES,

@@ -3,6 +3,7 @@
 pub mod answers;
 pub mod blame;
 pub mod file;
+pub mod note;
 pub mod read;
 pub mod signature;
 pub mod write;

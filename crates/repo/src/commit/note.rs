@@ -1,0 +1,199 @@
+//! What people say about commits, about one line of them or as a whole.
+
+use db::{CountOf, Tx, each_backend, error, schema::commit_notes};
+use diesel::prelude::*;
+use kernel::{
+    Error, Grant, Result, Ts,
+    ids::{CommitNoteId, ProjectId, UserId},
+    page::{COUNT_LIMIT, Page, PageRequest, Total},
+};
+
+use crate::{
+    Event,
+    git::{FileDiff, Oid},
+    policy::CommentOnCommit,
+};
+
+kernel::text_enum! {
+    /// The side of a diff that a line is on.
+    pub enum LineType { New = "new", Old = "old" }
+}
+
+#[derive(Clone, Debug, Queryable, Selectable)]
+#[diesel(table_name = commit_notes, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+pub struct CommitNote {
+    pub id: CommitNoteId,
+    pub project_id: ProjectId,
+    pub sha: String,
+    pub author_id: UserId,
+    pub note: String,
+    pub path: Option<String>,
+    pub line: Option<i64>,
+    pub line_type: Option<LineType>,
+    pub created_at: Ts,
+    pub updated_at: Ts,
+}
+
+/// One line of a diff.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineAt {
+    pub path: String,
+    pub line: i64,
+    pub line_type: LineType,
+}
+
+impl LineAt {
+    /// Whether the diff adds or removes this line.
+    pub fn is_in(&self, diff: &[FileDiff]) -> bool {
+        let of_path = |file: &&FileDiff| match self.line_type {
+            LineType::New => file.new_path.to_text() == self.path,
+            LineType::Old => {
+                file.old_path.to_text() == self.path || file.new_path.to_text() == self.path
+            }
+        };
+        diff.iter().filter(of_path).any(|file| self.is_changed_by(&file.text))
+    }
+
+    fn is_changed_by(&self, hunks: &[u8]) -> bool {
+        let (mut old, mut new) = (0_i64, 0_i64);
+        for line in hunks.split(|byte| *byte == b'\n') {
+            match line.first() {
+                Some(b'@') => (old, new) = hunk_start(line).unwrap_or((0, 0)),
+                Some(b'-') => {
+                    if self.line_type == LineType::Old && old == self.line {
+                        return true;
+                    }
+                    old += 1;
+                }
+                Some(b'+') => {
+                    if self.line_type == LineType::New && new == self.line {
+                        return true;
+                    }
+                    new += 1;
+                }
+                Some(b' ') => (old, new) = (old + 1, new + 1),
+                _ => {}
+            }
+        }
+        false
+    }
+}
+
+/// Reads `@@ -3,7 +3,9 @@`.
+fn hunk_start(line: &[u8]) -> Option<(i64, i64)> {
+    let line = std::str::from_utf8(line.get(..line.len().min(80))?).unwrap_or_default();
+    let mut sides = line.split(' ').skip(1).map(|side| {
+        side.trim_start_matches(['-', '+']).split(',').next().and_then(|number| number.parse().ok())
+    });
+    Some((sides.next()??, sides.next()??))
+}
+
+/// What somebody says.
+#[derive(Clone, Debug)]
+pub struct NewNote {
+    pub sha: Oid,
+    pub note: String,
+    pub at: Option<LineAt>,
+}
+
+/// Adds a comment to a commit that the caller has looked up.
+pub fn create(
+    tx: &mut Tx<'_>,
+    grant: &Grant<CommentOnCommit>,
+    new: &NewNote,
+) -> Result<CommitNote> {
+    if new.note.trim().is_empty() {
+        return Err(Error::BadRequest("Note {:note=>[\"can't be blank\"]}".to_owned()));
+    }
+    let note = tx.insert_commit_note(grant.project(), grant.user()?, new)?;
+    tx.emit(Event::CommitCommented {
+        project: note.project_id,
+        user: note.author_id,
+        sha: note.sha.clone(),
+        note: note.id,
+    })?;
+    Ok(note)
+}
+
+pub trait CommitNoteStore {
+    /// A page of the comments on a commit, oldest first.
+    fn commit_notes(
+        &mut self,
+        project: ProjectId,
+        sha: Oid,
+        page: PageRequest,
+    ) -> Result<Page<CommitNote>>;
+    fn insert_commit_note(
+        &mut self,
+        project: ProjectId,
+        author: UserId,
+        new: &NewNote,
+    ) -> Result<CommitNote>;
+}
+
+impl CommitNoteStore for Tx<'_> {
+    fn commit_notes(
+        &mut self,
+        project: ProjectId,
+        sha: Oid,
+        page: PageRequest,
+    ) -> Result<Page<CommitNote>> {
+        let on_commit =
+            commit_notes::project_id.eq(project).and(commit_notes::sha.eq(sha.to_string()));
+        let rows = commit_notes::table
+            .filter(on_commit.clone())
+            .order(commit_notes::id)
+            .limit(page.per_page)
+            .offset(page.offset());
+        let items = each_backend!(self, |conn| rows
+            .select(CommitNote::as_select())
+            .load(conn)
+            .map_err(error("Note")))?;
+        let counted = CountOf(
+            commit_notes::table.filter(on_commit).select(commit_notes::id).limit(COUNT_LIMIT + 1),
+        );
+        let total = each_backend!(self, |conn| counted.get_result(conn).map_err(error("Note")))?;
+        Ok(Page { items, total: Total::Counted(total) })
+    }
+
+    fn insert_commit_note(
+        &mut self,
+        project: ProjectId,
+        author: UserId,
+        new: &NewNote,
+    ) -> Result<CommitNote> {
+        let at = new.at.as_ref();
+        let row = (
+            commit_notes::project_id.eq(project),
+            commit_notes::sha.eq(new.sha.to_string()),
+            commit_notes::author_id.eq(author),
+            commit_notes::note.eq(&new.note),
+            commit_notes::path.eq(at.map(|at| &at.path)),
+            commit_notes::line.eq(at.map(|at| at.line)),
+            commit_notes::line_type.eq(at.map(|at| at.line_type)),
+            commit_notes::created_at.eq(self.now),
+            commit_notes::updated_at.eq(self.now),
+        );
+        let insert = diesel::insert_into(commit_notes::table).values(row);
+        each_backend!(self, |conn| insert
+            .returning(CommitNote::as_returning())
+            .get_result(conn)
+            .map_err(error("Note")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LineAt, LineType};
+
+    #[test]
+    fn only_changed_lines_can_be_spoken_about() {
+        let hunks =
+            b"@@ -1,3 +1,4 @@\n one\n-two\n+2\n+two and a half\n three\n@@ -9 +10 @@ x\n-a\n+b\n";
+        let is_there =
+            |line, line_type| LineAt { path: String::new(), line, line_type }.is_changed_by(hunks);
+        let all = |line_type| (0..15).filter(|line| is_there(*line, line_type)).collect::<Vec<_>>();
+        assert_eq!(all(LineType::New), [2, 3, 10]);
+        assert_eq!(all(LineType::Old), [2, 9]);
+    }
+}

@@ -10,6 +10,7 @@ pub mod commits;
 pub mod documents;
 pub mod files;
 pub mod health;
+pub mod project_lists;
 pub mod project_params;
 pub mod projects;
 pub mod protected_branches;
@@ -26,6 +27,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         documents::ROUTES,
         files::ROUTES,
         health::ROUTES,
+        project_lists::ROUTES,
         projects::ROUTES,
         protected_branches::ROUTES,
         protected_tags::ROUTES,

@@ -141,7 +141,7 @@ pub struct CreateProject {
 }
 
 /// Reads two sets of parameters that came together.
-fn both<A: Params, B: Params>(raw: &RawMap) -> Result<(A, B), Flaws> {
+pub(super) fn both<A: Params, B: Params>(raw: &RawMap) -> Result<(A, B), Flaws> {
     match (A::read(raw), B::read(raw)) {
         (Ok(a), Ok(b)) => Ok((a, b)),
         (Err(mut flaws), Err(more)) => {

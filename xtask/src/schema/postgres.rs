@@ -34,8 +34,8 @@ const INDEXES: &str = "\
                  FROM unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(number, place) \
                  LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number AND k.number > 0 \
                  ORDER BY k.place) AS columns \
-    FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid \
-    WHERE c.relnamespace = 'public'::regnamespace \
+    FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam \
+    WHERE c.relnamespace = 'public'::regnamespace AND m.amname = 'btree' \
       AND NOT EXISTS (SELECT 1 FROM pg_constraint con WHERE con.conindid = i.indexrelid AND con.contype IN ('p', 'u', 'x')) \
     ORDER BY c.relname COLLATE \"C\"";
 

@@ -167,7 +167,7 @@ fn create_as(tx: &mut Tx<'_>, actor: Actor, creator: &User, wanted: &Creation) -
     change::write(tx, project.id, &rest)
 }
 
-fn runners_token() -> String {
+pub(super) fn runners_token() -> String {
     const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
     let random: [u8; 20] = rand::random();
     let tail = random.iter().map(|byte| char::from(LETTERS[usize::from(byte % 64)]));

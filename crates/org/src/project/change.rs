@@ -109,3 +109,18 @@ pub(super) fn write(
     };
     update(tx, project, columns, change.features)
 }
+
+impl Project {
+    /// What gives another project the same features.
+    pub(super) fn features_change(&self) -> FeatureChange {
+        FeatureChange {
+            repository: Some(self.repository_access),
+            issues: Some(self.issues_access),
+            merge_requests: Some(self.merge_requests_access),
+            forking: Some(self.forking_access),
+            builds: Some(self.builds_access),
+            wiki: Some(self.wiki_access),
+            snippets: Some(self.snippets_access),
+        }
+    }
+}

@@ -2,13 +2,18 @@
 
 pub mod actions;
 pub mod change;
+pub mod forks;
 pub mod home;
+pub mod links;
+pub mod list;
 pub mod model;
 
 pub mod names;
 pub mod push;
+pub mod search;
 pub mod settings;
 pub mod shown;
+pub mod stars;
 pub mod statistics;
 pub mod store;
 pub mod topics;

@@ -3,6 +3,7 @@ mod commit_comments;
 mod commits;
 mod conventions;
 mod files;
+mod project_lists;
 mod projects;
 mod protected_branches;
 mod protected_tags;

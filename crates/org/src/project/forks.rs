@@ -1,0 +1,155 @@
+//! Forks: projects made from others, and the ties between them.
+
+use db::Tx;
+use kernel::{
+    AccessLevel, Error, FieldErrors, Grant, Result, Visibility,
+    ids::{NamespaceId, ProjectId},
+};
+
+use super::{
+    FeatureChange, Project,
+    actions::{self, NewProject, count_forks},
+    change::{self, Columns},
+    home, names,
+    settings::SettingsStore,
+    store::ProjectStore,
+};
+use crate::{
+    access,
+    namespace::{Namespace, store::NamespaceStore},
+    policy::{ForkProject, OwnProject},
+};
+
+/// What a fork is to be; what is not said is as in the source.
+#[derive(Clone, Debug, Default)]
+pub struct Fork {
+    /// The caller's own namespace where none is named.
+    pub namespace: Option<NamespaceId>,
+    pub name: Option<String>,
+    pub path: Option<String>,
+    pub description: Option<String>,
+    pub visibility: Option<Visibility>,
+    pub mr_default_target_self: Option<bool>,
+}
+
+/// Writes a fork down. Its repository is copied after the commit, by whoever asked.
+pub fn fork(tx: &mut Tx<'_>, grant: &Grant<ForkProject>, wanted: &Fork) -> Result<Project> {
+    let source = tx.project(grant.project())?;
+    let creator = grant.user()?;
+    let home = target(tx, grant, wanted.namespace)?;
+    let name = wanted.name.clone().unwrap_or_else(|| source.name.clone());
+    let path = wanted.path.clone().unwrap_or_else(|| source.path.clone());
+    let flaws = names::flaws(&name, &path);
+    if !flaws.is_empty() {
+        return Err(Error::Invalid(flaws));
+    }
+    let taken = home::taken(tx, &home, &name, &path, None)?;
+    if !taken.is_empty() {
+        let told: FieldErrors =
+            taken.into_iter().filter(|(field, _)| !field.contains('.')).collect();
+        return Err(Error::ConflictOn(told));
+    }
+    let asked = wanted.visibility.unwrap_or(source.visibility);
+    let new = NewProject {
+        namespace_id: home.id,
+        creator_id: creator,
+        name,
+        path,
+        description: wanted.description.clone().or_else(|| source.description.clone()),
+        visibility: asked.min(source.visibility).min(home::most_visible(&home)),
+    };
+    let made = actions::insert(tx, &new)?;
+    let mut settings = tx.project_settings(source.id)?;
+    settings.mr_default_target_self = wanted.mr_default_target_self.unwrap_or_default();
+    settings.runners_token = actions::runners_token();
+    tx.save_settings(made.id, &settings)?;
+    tie(tx, made.id, &source, source.features_change())
+}
+
+fn target(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ForkProject>,
+    named: Option<NamespaceId>,
+) -> Result<Namespace> {
+    let home = match named {
+        None => tx.personal_namespace(grant.user()?)?,
+        Some(id) => tx.find_namespace(id)?,
+    };
+    let home = home.ok_or(Error::NotFound("Target Namespace"))?;
+    if home::may_create_in(tx, grant.actor(), &home)? {
+        Ok(home)
+    } else {
+        Err(Error::NotFound("Target Namespace"))
+    }
+}
+
+/// Makes `project` a fork of `source`.
+fn tie(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    source: &Project,
+    features: FeatureChange,
+) -> Result<Project> {
+    let columns = Columns {
+        forked_from_id: Some(Some(source.id)),
+        fork_root_id: Some(Some(source.fork_root_id.unwrap_or(source.id))),
+        ..Columns::default()
+    };
+    count_forks(tx, source.id, 1)?;
+    change::update(tx, project, columns, features)
+}
+
+/// A fork whose repository is there: it shows the same branch and marks as its source.
+pub fn finish(tx: &mut Tx<'_>, project: ProjectId) -> Result<Project> {
+    let made = tx.project(project)?;
+    let source = match made.forked_from_id {
+        Some(id) => tx.find_project(id)?,
+        None => None,
+    };
+    let columns = Columns {
+        import_status: Some("finished".to_owned()),
+        default_branch: source.as_ref().map(|source| source.default_branch.clone()),
+        readme_path: source.as_ref().map(|source| source.readme_path.clone()),
+        license_path: source.as_ref().map(|source| source.license_path.clone()),
+        ..Columns::default()
+    };
+    change::update(tx, project, columns, FeatureChange::default())
+}
+
+/// Says that a project is a fork of another one that the caller may fork.
+///
+/// # Errors
+/// `NotFound` when the source is not there for the caller; `Conflict` when the project already is a fork.
+pub fn relate(tx: &mut Tx<'_>, grant: &Grant<OwnProject>, source: ProjectId) -> Result<Project> {
+    let project = tx.project(grant.project())?;
+    let (_, who) = access::locate_project(tx, grant.actor(), &access::IdOrPath::Id(source.0))?;
+    if !<ForkProject as kernel::Ability>::allows(&who) {
+        return Err(Error::NotFound("Project"));
+    }
+    let home = tx.namespace(project.namespace_id)?;
+    let level = access::level_in_namespace(tx, grant.actor(), home.id)?;
+    if level < AccessLevel::Maintainer && !home::may_create_in(tx, grant.actor(), &home)? {
+        return Err(Error::Unauthenticated);
+    }
+    if project.forked_from_id.is_some() {
+        return Err(Error::Conflict("Project already forked".to_owned()));
+    }
+    let source = tx.project(source)?;
+    if source.id == project.id {
+        return Err(Error::Conflict("Project already forked".to_owned()));
+    }
+    tie(tx, project.id, &source, FeatureChange::default())
+}
+
+/// Cuts the tie to the source.
+///
+/// # Errors
+/// `Unchanged` when the project is no fork.
+pub fn unrelate(tx: &mut Tx<'_>, grant: &Grant<OwnProject>) -> Result<()> {
+    let project = tx.project(grant.project())?;
+    let source = project.forked_from_id.ok_or(Error::Unchanged)?;
+    count_forks(tx, source, -1)?;
+    let columns =
+        Columns { forked_from_id: Some(None), fork_root_id: Some(None), ..Columns::default() };
+    change::update(tx, project.id, columns, FeatureChange::default()).map(drop)
+}

@@ -1,0 +1,103 @@
+//! Sharing projects with groups.
+
+use db::{Tx, each_backend, error, schema::project_group_links};
+use diesel::prelude::*;
+use kernel::{
+    AccessLevel, Error, Grant, Result, Ts,
+    ids::{NamespaceId, ProjectId},
+};
+
+use super::store::ProjectStore;
+use crate::{
+    access::{self, IdOrPath},
+    namespace::store::NamespaceStore,
+    policy::AdminProject,
+};
+
+/// A project shared with a group.
+#[derive(Clone, Debug, Queryable, Selectable)]
+#[diesel(table_name = project_group_links, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+pub struct ProjectGroupLink {
+    pub id: i64,
+    pub project_id: ProjectId,
+    pub namespace_id: NamespaceId,
+    pub access_level: AccessLevel,
+    pub expires_at: Option<Ts>,
+    pub updated_at: Ts,
+}
+
+/// What members of the group may at most.
+#[derive(Clone, Copy, Debug)]
+pub struct Sharing {
+    pub group: NamespaceId,
+    pub level: AccessLevel,
+    pub expires_at: Option<Ts>,
+}
+
+/// Shares a project with a group that the caller sees.
+///
+/// # Errors
+/// `Missing` when the group is not there for the caller.
+pub fn share(
+    tx: &mut Tx<'_>,
+    grant: &Grant<AdminProject>,
+    with: Sharing,
+) -> Result<ProjectGroupLink> {
+    let project = tx.project(grant.project())?;
+    let (group, _) = access::locate_group(tx, grant.actor(), &IdOrPath::Id(with.group.0))
+        .map_err(|_absent| Error::Missing)?;
+    let group = group.0.id;
+    let home = tx.namespace(project.namespace_id)?;
+    if home.settings().share_with_group_lock {
+        return Err(Error::Rejected("The project sharing with group is disabled".to_owned()));
+    }
+    if !(AccessLevel::Guest..=AccessLevel::Owner).contains(&with.level) {
+        return Err(Error::invalid("group_access", "is not included in the list"));
+    }
+    if with.level > grant.who().level {
+        return Err(Error::Forbidden);
+    }
+    let row = (
+        project_group_links::project_id.eq(project.id),
+        project_group_links::namespace_id.eq(group),
+        project_group_links::access_level.eq(with.level),
+        project_group_links::expires_at.eq(with.expires_at),
+        project_group_links::created_at.eq(tx.now),
+        project_group_links::updated_at.eq(tx.now),
+    );
+    let insert =
+        diesel::insert_into(project_group_links::table).values(row).on_conflict_do_nothing();
+    let new = each_backend!(tx, |conn| insert.execute(conn).map_err(error("Group Link")))?;
+    if new == 0 {
+        return Err(Error::Conflict("Project already shared with this group".to_owned()));
+    }
+    access::refresh_project(tx, project.id)?;
+    link(tx, project.id, group)
+}
+
+/// The link between a project and a group.
+pub fn link(tx: &mut Tx<'_>, project: ProjectId, group: NamespaceId) -> Result<ProjectGroupLink> {
+    let query = project_group_links::table
+        .filter(project_group_links::project_id.eq(project))
+        .filter(project_group_links::namespace_id.eq(group));
+    each_backend!(tx, |conn| query
+        .select(ProjectGroupLink::as_select())
+        .get_result(conn)
+        .map_err(error("Group Link")))
+}
+
+/// Ends the sharing; only when it did not change after `unmodified_since`, where that is given.
+pub fn unshare(
+    tx: &mut Tx<'_>,
+    grant: &Grant<AdminProject>,
+    group: NamespaceId,
+    unmodified_since: Option<Ts>,
+) -> Result<()> {
+    let found = link(tx, grant.project(), group)?;
+    if unmodified_since.is_some_and(|since| found.updated_at > since) {
+        return Err(Error::Precondition);
+    }
+    let row = project_group_links::table.find(found.id);
+    each_backend!(tx, |conn| diesel::delete(row).execute(conn).map_err(error("Group Link")))?;
+    access::refresh_project(tx, grant.project())
+}

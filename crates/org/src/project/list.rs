@@ -1,0 +1,483 @@
+//! Lists of projects: which ones, in which order, one page at a time.
+//!
+//! The conditions are written as SQL, since finding a page among a hundred thousand projects in time depends on which
+//! index is walked. First the ids of the page are found, then its rows.
+
+use std::collections::HashMap;
+
+use db::{Conn, Tx, each_backend, error, schema::projects};
+use diesel::{
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Text},
+};
+use kernel::{
+    AccessLevel, Actor, Result, Ts, Visibility,
+    ids::{NamespaceId, ProjectId, UserId},
+    page::{COUNT_LIMIT, Page, PageRequest, Total},
+};
+
+use super::{
+    Project,
+    search::{Wanted, likeness, understand},
+};
+
+kernel::text_enum! {
+    /// What a list is ordered by; the id decides between equals.
+    pub enum OrderBy {
+        Id = "id", Name = "name", Path = "path", CreatedAt = "created_at", UpdatedAt = "updated_at",
+        LastActivityAt = "last_activity_at", Similarity = "similarity", StarCount = "star_count",
+        RepositorySize = "repository_size", StorageSize = "storage_size", PackagesSize = "packages_size",
+        WikiSize = "wiki_size",
+    }
+}
+kernel::text_enum! { pub enum Sort { Ascending = "asc", Descending = "desc" } }
+
+/// Among which projects is looked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Among {
+    #[default]
+    All,
+    /// Directly in a namespace, or also shared with it, or anywhere below it.
+    Namespace {
+        id: NamespaceId,
+        below: bool,
+        shared: bool,
+    },
+    StarredBy(UserId),
+    ForksOf(ProjectId),
+}
+
+/// Which projects are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct ProjectFilter {
+    pub among: Among,
+    pub archived: Option<bool>,
+    pub visibility: Option<Visibility>,
+    pub search: Option<String>,
+    pub search_namespaces: bool,
+    pub owned: bool,
+    pub starred: bool,
+    pub imported: bool,
+    pub membership: bool,
+    pub with_issues: bool,
+    pub with_merge_requests: bool,
+    pub language: Option<String>,
+    pub min_access_level: Option<AccessLevel>,
+    pub id_after: Option<i64>,
+    pub id_before: Option<i64>,
+    pub last_activity_after: Option<Ts>,
+    pub last_activity_before: Option<Ts>,
+    pub updated_after: Option<Ts>,
+    pub updated_before: Option<Ts>,
+    pub topics: Vec<String>,
+    pub topic_id: Option<i64>,
+    pub repository_storage: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Order {
+    pub by: OrderBy,
+    pub sort: Sort,
+}
+
+/// Ordering by likeness looks at so many of the newest matches.
+const COMPARED: i64 = 1000;
+
+#[derive(Clone, Debug)]
+enum Bind {
+    Number(i64),
+    Word(String),
+}
+
+/// Conditions, and the values that they speak of.
+#[derive(Clone, Debug, Default)]
+struct Conditions {
+    sql: Vec<String>,
+    binds: Vec<Bind>,
+}
+
+impl Conditions {
+    /// Adds a condition in which `{}` stands for the value.
+    fn with(&mut self, condition: &str, value: Bind) {
+        self.binds.push(value);
+        let place = format!("${}", self.binds.len());
+        self.sql.push(condition.replace("{}", &place));
+    }
+
+    fn number(&mut self, condition: &str, value: i64) {
+        self.with(condition, Bind::Number(value));
+    }
+
+    fn word(&mut self, condition: &str, value: impl Into<String>) {
+        self.with(condition, Bind::Word(value.into()));
+    }
+
+    fn plain(&mut self, condition: &str) {
+        self.sql.push(condition.to_owned());
+    }
+
+    fn text(&self) -> String {
+        self.sql.join(" AND ")
+    }
+}
+
+#[derive(QueryableByName)]
+struct IdRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+}
+
+/// Runs a query over the ids of projects.
+fn ids(tx: &mut Tx<'_>, sql: &str, binds: &[Bind]) -> Result<Vec<i64>> {
+    let rows: Vec<IdRow> = each_backend!(tx, |conn| {
+        let mut query = sql_query(sql).into_boxed();
+        for bind in binds {
+            query = match bind {
+                Bind::Number(number) => query.bind::<BigInt, _>(*number),
+                Bind::Word(word) => query.bind::<Text, _>(word.clone()),
+            };
+        }
+        query.load(conn).map_err(error("Project"))
+    })?;
+    Ok(rows.into_iter().map(|row| row.id).collect())
+}
+
+pub trait ProjectLists {
+    /// One page of the projects that the actor may see.
+    fn projects(
+        &mut self,
+        actor: Actor,
+        filter: &ProjectFilter,
+        order: Order,
+        page: PageRequest,
+    ) -> Result<Page<Project>>;
+    /// The first so many, uncounted: for lists that go on after their last id.
+    fn first_projects(
+        &mut self,
+        actor: Actor,
+        filter: &ProjectFilter,
+        order: Order,
+        most: i64,
+    ) -> Result<Vec<Project>>;
+    /// Rows in the order of their ids here; what is gone is left out.
+    fn projects_in_order(&mut self, ids: &[i64]) -> Result<Vec<Project>>;
+}
+
+impl ProjectLists for Tx<'_> {
+    fn projects(
+        &mut self,
+        actor: Actor,
+        filter: &ProjectFilter,
+        order: Order,
+        page: PageRequest,
+    ) -> Result<Page<Project>> {
+        let conditions = conditions(self, actor, filter)?;
+        if let (OrderBy::Similarity, Some(search)) = (order.by, &filter.search) {
+            return by_likeness(self, &conditions, search, order.sort, page);
+        }
+        let found = page_of_ids(self, &conditions, order, page)?;
+        let items = self.projects_in_order(&found.items)?;
+        Ok(Page { items, total: found.total })
+    }
+
+    fn first_projects(
+        &mut self,
+        actor: Actor,
+        filter: &ProjectFilter,
+        order: Order,
+        most: i64,
+    ) -> Result<Vec<Project>> {
+        let conditions = conditions(self, actor, filter)?;
+        let found = ids(self, &select(&conditions, order, most, 0), &conditions.binds)?;
+        self.projects_in_order(&found)
+    }
+
+    fn projects_in_order(&mut self, ids: &[i64]) -> Result<Vec<Project>> {
+        let rows: Vec<Project> = each_backend!(self, |conn| projects::table
+            .filter(projects::id.eq_any(ids))
+            .select(Project::as_select())
+            .load(conn)
+            .map_err(error("Project")))?;
+        let mut rows: HashMap<i64, Project> =
+            rows.into_iter().map(|project| (project.id.0, project)).collect();
+        Ok(ids.iter().filter_map(|id| rows.remove(id)).collect())
+    }
+}
+
+fn select(conditions: &Conditions, order: Order, most: i64, skip: i64) -> String {
+    let (join, by) = ordering(order);
+    let conditions = conditions.text();
+    format!(
+        "SELECT p.id AS id FROM projects p{join} WHERE {conditions} ORDER BY {by} LIMIT {most} OFFSET {skip}"
+    )
+}
+
+/// What to join for an order, and the order.
+fn ordering(order: Order) -> (&'static str, String) {
+    let direction = match order.sort {
+        Sort::Ascending => "ASC",
+        Sort::Descending => "DESC",
+    };
+    let column = match order.by {
+        // Ids are given in the order in which projects are made.
+        OrderBy::Id | OrderBy::CreatedAt | OrderBy::Similarity => {
+            return ("", format!("p.id {direction}"));
+        }
+        OrderBy::PackagesSize | OrderBy::WikiSize => return ("", format!("p.id {direction}")),
+        OrderBy::RepositorySize | OrderBy::StorageSize => {
+            let join = " JOIN project_statistics s ON s.project_id = p.id";
+            return (join, format!("s.repository_size {direction}, p.id {direction}"));
+        }
+        OrderBy::Name => "name",
+        OrderBy::Path => "path",
+        OrderBy::UpdatedAt => "updated_at",
+        OrderBy::LastActivityAt => "last_activity_at",
+        OrderBy::StarCount => "star_count",
+    };
+    ("", format!("p.{column} {direction}, p.id {direction}"))
+}
+
+fn page_of_ids(
+    tx: &mut Tx<'_>,
+    conditions: &Conditions,
+    order: Order,
+    page: PageRequest,
+) -> Result<Page<i64>> {
+    let sql = select(conditions, order, page.probe(), page.offset());
+    let found = page.uncounted(ids(tx, &sql, &conditions.binds)?);
+    let Total::Uncounted { more } = found.total else { return Ok(found) };
+    let listed = i64::try_from(found.items.len()).unwrap_or(i64::MAX);
+    // The last page tells the length by itself.
+    if !more && (listed > 0 || page.page == 1) {
+        return Ok(Page { total: Total::Counted(page.offset() + listed), ..found });
+    }
+    let total = match count(tx, conditions)? {
+        total if total > COUNT_LIMIT => Total::Uncounted { more },
+        total => Total::Counted(total),
+    };
+    Ok(Page { total, ..found })
+}
+
+/// How many there are, at most one more than lists tell.
+fn count(tx: &mut Tx<'_>, conditions: &Conditions) -> Result<i64> {
+    let sql = format!(
+        "SELECT COUNT(*) AS id FROM (SELECT 1 FROM projects p WHERE {} LIMIT {}) AS counted",
+        conditions.text(),
+        COUNT_LIMIT + 1
+    );
+    Ok(ids(tx, &sql, &conditions.binds)?.first().copied().unwrap_or_default())
+}
+
+/// The same measure on both databases, so it is taken here.
+fn by_likeness(
+    tx: &mut Tx<'_>,
+    conditions: &Conditions,
+    search: &str,
+    sort: Sort,
+    page: PageRequest,
+) -> Result<Page<Project>> {
+    let newest = Order { by: OrderBy::Id, sort: Sort::Descending };
+    let found = ids(tx, &select(conditions, newest, COMPARED, 0), &conditions.binds)?;
+    let mut rows = tx.projects_in_order(&found)?;
+    rows.sort_by_cached_key(|project| {
+        let description = project.description.as_deref().unwrap_or_default();
+        let alike = likeness(&project.path, search) * 10
+            + likeness(&project.name, search) * 7
+            + likeness(description, search) * 2;
+        std::cmp::Reverse((alike, project.id))
+    });
+    if sort == Sort::Ascending {
+        rows.reverse();
+    }
+    Ok(page.slice(rows))
+}
+
+fn conditions(tx: &mut Tx<'_>, actor: Actor, filter: &ProjectFilter) -> Result<Conditions> {
+    let mut all = Conditions::default();
+    all.plain("p.deleted_at IS NULL");
+    visible(&mut all, actor, filter);
+    among(tx, &mut all, filter)?;
+    about_the_caller(&mut all, actor, filter);
+    about_the_project(&mut all, filter);
+    if let Some(search) = filter.search.as_deref().filter(|search| !search.trim().is_empty()) {
+        let on_sqlite = matches!(tx.conn, Conn::Sqlite(_));
+        containing(&mut all, search, filter.search_namespaces, on_sqlite);
+    }
+    Ok(all)
+}
+
+/// The roles that the caller must have; none where seeing suffices.
+fn needed_level(filter: &ProjectFilter) -> Option<AccessLevel> {
+    let owned = filter.owned.then_some(AccessLevel::Owner);
+    let member = filter.membership.then_some(AccessLevel::Guest);
+    [owned, filter.min_access_level, member].into_iter().flatten().max()
+}
+
+fn visible(all: &mut Conditions, actor: Actor, filter: &ProjectFilter) {
+    const MINE: &str =
+        "SELECT a.project_id FROM project_access a WHERE a.user_id = {} AND a.access_level >= ";
+    match (actor.id, needed_level(filter)) {
+        (None, Some(_)) => all.plain("1 = 0"),
+        (None, None) => all.plain("p.visibility = 'public'"),
+        (Some(user), Some(level)) => {
+            all.number(&format!("p.id IN ({MINE}{})", level.number()), user.0);
+        }
+        (Some(_), None) if actor.admin => {}
+        (Some(user), None) => {
+            let open = if actor.external {
+                "p.visibility = 'public'"
+            } else {
+                "p.visibility <> 'private'"
+            };
+            let access =
+                "SELECT 1 FROM project_access a WHERE a.user_id = {} AND a.project_id = p.id";
+            all.number(&format!("({open} OR EXISTS ({access}))"), user.0);
+        }
+    }
+}
+
+fn among(tx: &mut Tx<'_>, all: &mut Conditions, filter: &ProjectFilter) -> Result<()> {
+    match filter.among {
+        Among::All => {}
+        Among::StarredBy(user) => all.number(
+            "p.id IN (SELECT s.project_id FROM project_stars s WHERE s.user_id = {})",
+            user.0,
+        ),
+        Among::ForksOf(source) => all.number("p.forked_from_id = {}", source.0),
+        Among::Namespace { id, below, shared } => {
+            let inside = if below {
+                let found: Vec<String> =
+                    descendants(tx, id)?.into_iter().map(|id| id.to_string()).collect();
+                format!("p.namespace_id IN ({})", found.join(", "))
+            } else {
+                format!("p.namespace_id = {id}")
+            };
+            if shared {
+                let links =
+                    "SELECT l.project_id FROM project_group_links l WHERE l.namespace_id = ";
+                all.plain(&format!("({inside} OR p.id IN ({links}{id}))"));
+            } else {
+                all.plain(&inside);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A group and everything below it.
+fn descendants(tx: &mut Tx<'_>, top: NamespaceId) -> Result<Vec<i64>> {
+    let sql = "WITH RECURSIVE inside (id) AS ( \
+               SELECT n.id FROM namespaces n WHERE n.id = $1 \
+               UNION SELECT n.id FROM namespaces n JOIN inside ON n.parent_id = inside.id) \
+               SELECT id FROM inside";
+    ids(tx, sql, &[Bind::Number(top.0)])
+}
+
+fn about_the_caller(all: &mut Conditions, actor: Actor, filter: &ProjectFilter) {
+    if filter.starred {
+        let mine = "p.id IN (SELECT s.project_id FROM project_stars s WHERE s.user_id = {})";
+        all.number(mine, actor.id.map_or(0, |user| user.0));
+    }
+    for (wanted, column) in [
+        (filter.with_issues, "issues_access"),
+        (filter.with_merge_requests, "merge_requests_access"),
+    ] {
+        if wanted && actor.admin {
+            all.plain(&format!("p.{column} <> 'disabled'"));
+        } else if wanted {
+            let member =
+                "SELECT 1 FROM project_access a WHERE a.user_id = {} AND a.project_id = p.id";
+            all.number(
+                &format!("(p.{column} IN ('enabled', 'public') OR (p.{column} = 'private' AND EXISTS ({member})))"),
+                actor.id.map_or(0, |user| user.0),
+            );
+        }
+    }
+}
+
+fn about_the_project(all: &mut Conditions, filter: &ProjectFilter) {
+    match filter.archived {
+        Some(true) => all.plain("p.archived"),
+        Some(false) => all.plain("NOT p.archived"),
+        None => {}
+    }
+    if let Some(visibility) = filter.visibility {
+        all.word("p.visibility = {}", visibility.to_string());
+    }
+    if filter.imported {
+        all.plain("p.import_status <> 'none'");
+    }
+    let bounds = [
+        ("p.id > {}", filter.id_after),
+        ("p.id < {}", filter.id_before),
+        ("p.last_activity_at > {}", filter.last_activity_after.map(|at| at.0)),
+        ("p.last_activity_at < {}", filter.last_activity_before.map(|at| at.0)),
+        ("p.updated_at > {}", filter.updated_after.map(|at| at.0)),
+        ("p.updated_at < {}", filter.updated_before.map(|at| at.0)),
+    ];
+    for (condition, bound) in bounds {
+        if let Some(bound) = bound {
+            all.number(condition, bound);
+        }
+    }
+    if let Some(language) = &filter.language {
+        all.word(
+            "p.id IN (SELECT l.project_id FROM project_languages l WHERE l.name = {})",
+            language.clone(),
+        );
+    }
+    for topic in &filter.topics {
+        all.word(
+            "p.id IN (SELECT t.project_id FROM project_topics t JOIN topics n ON n.id = t.topic_id WHERE n.name = {})",
+            topic.clone(),
+        );
+    }
+    if let Some(topic) = filter.topic_id {
+        all.number(
+            "p.id IN (SELECT t.project_id FROM project_topics t WHERE t.topic_id = {})",
+            topic,
+        );
+    }
+    if filter.repository_storage.as_deref().is_some_and(|storage| storage != "default") {
+        all.plain("1 = 0");
+    }
+}
+
+/// All words are in one of the columns. Each database has an index for that, and a language to ask it.
+fn containing(all: &mut Conditions, search: &str, namespaces: bool, on_sqlite: bool) {
+    let columns = match namespaces {
+        true => ["full_path", "full_name", "description"],
+        false => ["path", "name", "description"],
+    };
+    match understand(search) {
+        Wanted::Exactly(text) => {
+            all.binds.push(Bind::Word(text));
+            let place = all.binds.len();
+            let same = columns.map(|column| format!("lower(p.{column}) = ${place}"));
+            all.plain(&format!("({})", same.join(" OR ")));
+        }
+        Wanted::Words(words) if on_sqlite => {
+            let phrases: Vec<String> =
+                words.iter().map(|word| format!("\"{}\"", word.replace('"', "\"\""))).collect();
+            let phrases = phrases.join(" AND ");
+            let asked = columns.map(|column| format!("{column} : ({phrases})"));
+            all.word(
+                "p.id IN (SELECT rowid FROM projects_search WHERE projects_search MATCH {})",
+                asked.join(" OR "),
+            );
+        }
+        Wanted::Words(words) => {
+            let first = all.binds.len() + 1;
+            for word in &words {
+                all.binds.push(Bind::Word(crate::search::containing(word)));
+            }
+            let each = columns.map(|column| {
+                let words =
+                    (first..first + words.len()).map(|place| format!("p.{column} ILIKE ${place}"));
+                format!("({})", words.collect::<Vec<_>>().join(" AND "))
+            });
+            all.plain(&format!("({})", each.join(" OR ")));
+        }
+    }
+}

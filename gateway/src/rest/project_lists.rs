@@ -1,0 +1,297 @@
+//! Lists of projects: all, somebody's, starred ones, forks, a group's.
+
+use kernel::{
+    Ability, AccessLevel, Actor, Error, Ts, Visibility, access::Anyone, page::PageRequest,
+};
+use org::{
+    access::IdOrPath,
+    namespace::store::NamespaceStore,
+    policy::{ReadGroup, ReadProject},
+    project::{
+        Want,
+        list::{Among, Order, OrderBy, ProjectFilter, ProjectLists, Sort},
+        shown,
+    },
+    user::{User, store::UserStore},
+};
+
+use super::project_params::both;
+use crate::{
+    app::App,
+    entities::project::ProjectForm,
+    error::{ApiError, ApiResult},
+    extract::{Call, Csv, Flaws, Params, RawMap, params::ParamDoc},
+    param_enums, params,
+    present::{Either, Listed, ListedAfter},
+    routes,
+};
+
+routes! { "Projects" at "";
+    GET "/projects"                        => list            : Anyone,
+    GET "/users/{user_id}/projects"         => list_of_user    : Anyone,
+    GET "/users/{user_id}/starred_projects" => list_of_starred : Anyone,
+    GET "/projects/{id}/forks"              => list_of_forks   : ReadProject,
+    GET "/groups/{id}/projects"             => list_of_group   : ReadGroup,
+}
+
+param_enums! { OrderBy, Sort }
+
+params! {
+    /// Which projects, in which order, and how much of each.
+    pub struct ListProjects: keyset {
+        archived: Option<bool>,
+        visibility: Option<Visibility>,
+        search: Option<String>,
+        search_namespaces: Option<bool>,
+        owned: bool = false,
+        starred: bool = false,
+        imported: bool = false,
+        membership: bool = false,
+        with_issues_enabled: bool = false,
+        with_merge_requests_enabled: bool = false,
+        with_programming_language: Option<String>,
+        min_access_level: Option<AccessLevel>,
+        id_after: Option<i64>,
+        id_before: Option<i64>,
+        last_activity_after: Option<Ts>,
+        last_activity_before: Option<Ts>,
+        updated_after: Option<Ts>,
+        updated_before: Option<Ts>,
+        repository_storage: Option<String>,
+        topic: Option<Csv<String>>,
+        topic_id: Option<i64>,
+        order_by: OrderBy = OrderBy::CreatedAt,
+        sort: Sort = Sort::Descending,
+        simple: bool = false,
+        statistics: bool = false,
+        with_custom_attributes: bool = false,
+    }
+}
+
+params! {
+    struct OfGroup {
+        include_subgroups: bool = false,
+        with_shared: bool = true,
+    }
+}
+
+params! {
+    struct OfUser {
+        user_id: String,
+    }
+}
+
+/// Listing what a path names one place of.
+#[derive(Clone, Debug)]
+pub struct Within<P> {
+    place: P,
+    list: ListProjects,
+}
+
+impl<P: Params> Params for Within<P> {
+    const PAGED: bool = true;
+    const KEYSET: bool = true;
+
+    fn read(raw: &RawMap) -> Result<Self, Flaws> {
+        both(raw).map(|(place, list)| Self { place, list })
+    }
+
+    fn describe() -> Vec<ParamDoc> {
+        let mut docs = P::describe();
+        docs.extend(ListProjects::describe());
+        docs
+    }
+
+    fn defaults() -> Vec<(&'static str, String)> {
+        let mut defaults = P::defaults();
+        defaults.extend(ListProjects::defaults());
+        defaults
+    }
+}
+
+/// Counted pages, or pages found by their last id.
+type Projects = Either<Listed<ProjectForm>, ListedAfter<ProjectForm>>;
+
+/// Further projects are to be found by their last id.
+const FARTHEST: i64 = 50_000;
+const TOO_FAR: &str = "Offset pagination has a maximum allowed offset of 50000 for requests that return objects of \
+                       type Project. Remaining records can be retrieved using keyset pagination.";
+const NO_KEYSET: &str = "Keyset pagination is not yet available for this type of request";
+const NOT_PAIRED: &str = "updated_at filter and updated_at sorting must be paired";
+
+async fn list(app: App, call: Call<Anyone, ListProjects>) -> ApiResult<Projects> {
+    answer(&app, Asked::of(&call, &call.params), Among::All).await
+}
+
+async fn list_of_user(app: App, call: Call<Anyone, Within<OfUser>>) -> ApiResult<Projects> {
+    let user = person(&app, &call.params.place.user_id).await?;
+    let home = app.db.peek(move |tx| tx.personal_namespace(user.id)).await?;
+    let home = home.ok_or(Error::NotFound("User"))?;
+    let among = Among::Namespace { id: home.id, below: false, shared: false };
+    answer(&app, Asked::of(&call, &call.params.list), among).await
+}
+
+async fn list_of_starred(app: App, call: Call<Anyone, Within<OfUser>>) -> ApiResult<Projects> {
+    let user = person(&app, &call.params.place.user_id).await?;
+    let actor = call.grant.actor();
+    if user.private_profile && actor.id != Some(user.id) && !actor.admin {
+        return Err(Error::NotFound("User").into());
+    }
+    answer(&app, Asked::of(&call, &call.params.list), Among::StarredBy(user.id)).await
+}
+
+async fn list_of_forks(app: App, call: Call<ReadProject, ListProjects>) -> ApiResult<Projects> {
+    let among = Among::ForksOf(call.grant.project());
+    answer(&app, Asked::of(&call, &call.params), among).await
+}
+
+async fn list_of_group(app: App, call: Call<ReadGroup, Within<OfGroup>>) -> ApiResult<Projects> {
+    let place = &call.params.place;
+    let among = Among::Namespace {
+        id: call.grant.group(),
+        below: place.include_subgroups,
+        shared: place.with_shared,
+    };
+    answer(&app, Asked::of(&call, &call.params.list), among).await
+}
+
+/// The person that a path names by id or user name.
+pub(super) async fn person(app: &App, named: &str) -> ApiResult<User> {
+    let named = IdOrPath::parse(named);
+    let found = app.db.peek(move |tx| match named {
+        IdOrPath::Id(id) => tx.find_user(kernel::ids::UserId(id)),
+        IdOrPath::Path(name) => tx.find_user_named(&name),
+    });
+    Ok(found.await?.ok_or(Error::NotFound("User"))?)
+}
+
+/// What a list is asked for, without the place.
+struct Asked {
+    actor: Actor,
+    page: PageRequest,
+    keyset: bool,
+    params: ListProjects,
+}
+
+impl Asked {
+    fn of<A: Ability, P>(call: &Call<A, P>, params: &ListProjects) -> Self {
+        Self {
+            actor: call.grant.actor(),
+            page: call.page,
+            keyset: call.raw.text("pagination") == Some("keyset"),
+            params: params.clone(),
+        }
+    }
+
+    fn filter(&self, among: Among) -> ProjectFilter {
+        let params = self.params.clone();
+        ProjectFilter {
+            among,
+            archived: params.archived,
+            visibility: params.visibility,
+            search: params.search,
+            search_namespaces: params.search_namespaces.unwrap_or_default(),
+            owned: params.owned,
+            starred: params.starred,
+            imported: params.imported,
+            membership: params.membership,
+            with_issues: params.with_issues_enabled,
+            with_merge_requests: params.with_merge_requests_enabled,
+            language: params.with_programming_language.filter(|name| !name.is_empty()),
+            min_access_level: params.min_access_level,
+            id_after: params.id_after,
+            id_before: params.id_before,
+            last_activity_after: params.last_activity_after,
+            last_activity_before: params.last_activity_before,
+            updated_after: params.updated_after,
+            updated_before: params.updated_before,
+            topics: params.topic.unwrap_or_default().0,
+            topic_id: params.topic_id,
+            repository_storage: params.repository_storage.filter(|_| self.actor.admin),
+        }
+    }
+
+    /// The order, where the caller may have it; sizes are for administrators.
+    fn order(&self) -> Order {
+        let sizes = [
+            OrderBy::RepositorySize,
+            OrderBy::StorageSize,
+            OrderBy::PackagesSize,
+            OrderBy::WikiSize,
+        ];
+        let asked = self.params.order_by;
+        let by = match sizes.contains(&asked) && !self.actor.admin {
+            true => OrderBy::CreatedAt,
+            false => asked,
+        };
+        Order { by, sort: self.params.sort }
+    }
+
+    fn want(&self) -> Want {
+        if self.params.simple || self.actor.id.is_none() {
+            Want::Basic
+        } else {
+            Want::Full { statistics: self.params.statistics }
+        }
+    }
+
+    fn ensure_paired(&self) -> ApiResult<()> {
+        let bounded = self.params.updated_after.or(self.params.updated_before).is_some();
+        if bounded && self.params.order_by != OrderBy::UpdatedAt {
+            return Err(Error::BadRequest(NOT_PAIRED.to_owned()).into());
+        }
+        Ok(())
+    }
+}
+
+async fn answer(app: &App, asked: Asked, among: Among) -> ApiResult<Projects> {
+    asked.ensure_paired()?;
+    let attributes = asked.params.with_custom_attributes && asked.actor.admin;
+    let present = |found: Vec<shown::Shown>| -> Vec<ProjectForm> {
+        let mut records: Vec<_> =
+            found.iter().map(|shown| ProjectForm::new(&app.urls, shown)).collect();
+        if attributes {
+            records.iter_mut().for_each(|record| {
+                record.basic_mut().custom_attributes = Some(Vec::new());
+            });
+        }
+        records
+    };
+    if asked.keyset {
+        let (found, next) = after_the_last(app, asked, among).await?;
+        return Ok(Either::Right(ListedAfter { items: present(found), next }));
+    }
+    if asked.page.page.saturating_mul(asked.page.per_page) > FARTHEST {
+        return Err(ApiError::Keyset(TOO_FAR.to_owned()));
+    }
+    let page = app.db.read(move |tx| {
+        let (filter, order) = (asked.filter(among), asked.order());
+        let found = tx.projects(asked.actor, &filter, order, asked.page)?;
+        found.try_map_all(|found| shown::page(tx, asked.actor, found, asked.want()))
+    });
+    let page = page.await?.try_map_all(|found| Ok::<_, Error>(present(found)))?;
+    Ok(Either::Left(Listed(page)))
+}
+
+/// A page found by the id before it, and what asks for the next one.
+async fn after_the_last(
+    app: &App,
+    asked: Asked,
+    among: Among,
+) -> ApiResult<(Vec<shown::Shown>, Option<(&'static str, String)>)> {
+    if asked.params.order_by != OrderBy::Id {
+        return Err(ApiError::Keyset(NO_KEYSET.to_owned()));
+    }
+    let parameter = match asked.params.sort {
+        Sort::Ascending => "id_after",
+        Sort::Descending => "id_before",
+    };
+    let found = app.db.read(move |tx| {
+        let (filter, order) = (asked.filter(among), asked.order());
+        let found = tx.first_projects(asked.actor, &filter, order, asked.page.per_page)?;
+        shown::page(tx, asked.actor, found, asked.want())
+    });
+    let found = found.await?;
+    let next = found.last().map(|last| (parameter, last.project.id.to_string()));
+    Ok((found, next))
+}

@@ -1,0 +1,2 @@
+DROP INDEX projects_search;
+DROP INDEX projects_listed;

@@ -1,0 +1,5 @@
+DROP TRIGGER projects_search_update;
+DROP TRIGGER projects_search_delete;
+DROP TRIGGER projects_search_insert;
+DROP TABLE projects_search;
+DROP INDEX projects_listed;

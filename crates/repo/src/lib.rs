@@ -1,13 +1,16 @@
 //! Git repositories: what is in them, how they change, and who may change what.
 
+pub mod branch;
 pub mod commit;
 pub mod event;
 pub mod git;
 pub mod jobs;
+pub mod name_filter;
 pub mod policy;
 pub mod ports;
 pub mod protection;
 pub mod push;
+pub mod tag;
 #[cfg(feature = "testing")]
 pub mod testing;
 

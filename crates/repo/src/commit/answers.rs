@@ -1,7 +1,7 @@
 //! What was once worked out about commits and blobs. Objects never change, so an answer that is kept by their names
 //! stays right; every store is bounded.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use moka::sync::Cache;
 use sha2::{Digest as _, Sha256};
@@ -27,6 +27,9 @@ pub struct Answers {
     last_commits: Cache<(Oid, TreePath), Option<Oid>>,
     logs: Logs,
     counts: Cache<(Oid, bool), u64>,
+    /// Whether the first has the second in its history.
+    merged: Cache<(Oid, Oid), bool>,
+    ref_times: Cache<Oid, i64>,
     checksums: Cache<Oid, Arc<str>>,
     blames: Cache<BlameKey, Arc<Vec<BlameRange>>>,
 }
@@ -44,6 +47,8 @@ impl Default for Answers {
                 .max_capacity(LOG_BYTES)
                 .build(),
             counts: Cache::new(ENTRIES),
+            merged: Cache::new(ENTRIES),
+            ref_times: Cache::new(ENTRIES),
             checksums: Cache::new(ENTRIES),
             blames: Cache::builder()
                 .weigher(move |_: &BlameKey, ranges: &Arc<Vec<BlameRange>>| {
@@ -95,6 +100,42 @@ impl Answers {
             let ids = reader.log_ids(&query, deadline)?;
             u64::try_from(ids.len()).or(Err(GitError::TooLarge))
         })
+    }
+
+    /// Which of `heads` are in the history of `tip` and not `tip` itself; one walk for all that are not known.
+    pub fn merged(
+        &self,
+        reader: &Reader,
+        tip: Oid,
+        heads: &[Oid],
+        deadline: Deadline,
+    ) -> Result<HashSet<Oid>> {
+        let (mut merged, mut unknown) = (HashSet::new(), Vec::new());
+        for head in heads {
+            match self.merged.get(&(tip, *head)) {
+                Some(true) => drop(merged.insert(*head)),
+                Some(false) => {}
+                None => unknown.push(*head),
+            }
+        }
+        if unknown.is_empty() {
+            return Ok(merged);
+        }
+        let query = LogQuery { exclude: vec![tip], ..LogQuery::new(Tips::Many(unknown.clone())) };
+        let ahead: HashSet<Oid> = reader.log_ids(&query, deadline)?.into_iter().collect();
+        for head in unknown {
+            let is_merged = head != tip && !ahead.contains(&head);
+            self.merged.insert((tip, head), is_merged);
+            if is_merged {
+                merged.insert(head);
+            }
+        }
+        Ok(merged)
+    }
+
+    /// When what a ref names was made: the date of an annotated tag, else the committer date of the commit.
+    pub fn ref_time(&self, reader: &Reader, target: Oid) -> Result<i64> {
+        kept(&self.ref_times, target, || reader.ref_time(target))
     }
 
     /// The SHA-256 of a blob, in hexadecimal: from its content, where that is at hand.

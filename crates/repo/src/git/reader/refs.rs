@@ -104,6 +104,20 @@ impl Reader {
         Ok(refs)
     }
 
+    /// When what a ref names was made: the date of an annotated tag, else the committer date of the commit. What has no
+    /// date is older than everything.
+    pub fn ref_time(&self, target: Oid) -> Result<i64> {
+        let object = self.object(target.gix())?;
+        Ok(match object.kind {
+            Kind::Commit => object.try_to_commit_ref()?.time()?.seconds,
+            Kind::Tag => match object.try_to_tag_ref()?.tagger()? {
+                Some(tagger) => tagger.time()?.seconds,
+                None => i64::MIN,
+            },
+            Kind::Tree | Kind::Blob => i64::MIN,
+        })
+    }
+
     fn annotation(&self, tag: RefInfo) -> Result<TagInfo> {
         let RefInfo { name, target, commit } = tag;
         let plain = TagInfo { name, target, commit, message: None, tagger: None, signed: false };

@@ -153,6 +153,23 @@ pub struct ListedAfter<T> {
     pub next: Option<(&'static str, String)>,
 }
 
+impl<T> ListedAfter<T> {
+    /// A page that is not counted; `token` tells how the next one names the last element of this one.
+    pub fn of_page(
+        page: Page<T>,
+        parameter: &'static str,
+        token: impl FnOnce(&T) -> String,
+    ) -> Self {
+        let next = match page.total {
+            Total::Uncounted { more: true } => {
+                page.items.last().map(|last| (parameter, token(last)))
+            }
+            _ => None,
+        };
+        Self { items: page.items, next }
+    }
+}
+
 impl<T: Entity> Answer for ListedAfter<T> {
     fn respond(self, req: &HttpRequest) -> HttpResponse {
         let mut response = json(StatusCode::OK, &self.items);

@@ -1,6 +1,7 @@
 //! The JSON shapes of the API.
 
 pub mod blame;
+pub mod branch;
 pub mod brief_user;
 pub mod commit;
 pub mod commit_comment;
@@ -10,3 +11,4 @@ pub mod namespace;
 pub mod project;
 pub mod protection;
 pub mod signature;
+pub mod tag;

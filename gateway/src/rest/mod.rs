@@ -4,6 +4,7 @@ use crate::route::RouteRow;
 
 pub mod access_params;
 pub mod blame;
+pub mod branches;
 pub mod commit_actions;
 pub mod commit_comments;
 pub mod commits;
@@ -15,12 +16,14 @@ pub mod project_params;
 pub mod projects;
 pub mod protected_branches;
 pub mod protected_tags;
+pub mod tags;
 pub mod version;
 
 /// All tables.
 pub fn tables() -> Vec<&'static [RouteRow]> {
     vec![
         blame::ROUTES,
+        branches::ROUTES,
         commit_actions::ROUTES,
         commit_comments::ROUTES,
         commits::ROUTES,
@@ -31,6 +34,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         projects::ROUTES,
         protected_branches::ROUTES,
         protected_tags::ROUTES,
+        tags::ROUTES,
         version::ROUTES,
     ]
 }

@@ -1,3 +1,4 @@
+mod branches;
 mod commit_actions;
 mod commit_comments;
 mod commits;
@@ -7,3 +8,4 @@ mod project_lists;
 mod projects;
 mod protected_branches;
 mod protected_tags;
+mod tags;

@@ -5,6 +5,7 @@ use repo::jobs::{EmptyTrash, MaintainRepository, SettleJournal};
 use time::Duration;
 use worker::Worker;
 
+use super::surveys::SurveyRepository;
 use crate::app::App;
 
 /// Pushes come in bursts: care for a repository waits until one is over.
@@ -16,8 +17,13 @@ pub fn worker(app: App) -> Worker<App> {
         .on(maintain)
         .on(empty_trash)
         .on(settle_journal)
+        .on(survey)
         .every(Duration::hours(1), EmptyTrash {})
         .every(Duration::minutes(10), SettleJournal {})
+}
+
+async fn survey(app: App, job: SurveyRepository) -> Result<()> {
+    job.run(&app).await
 }
 
 async fn maintain(app: App, job: MaintainRepository) -> Result<()> {

@@ -4,3 +4,4 @@ pub mod jobs;
 pub mod projects;
 pub mod repo;
 pub mod subscribers;
+pub mod surveys;

@@ -2,20 +2,22 @@
 
 use bytes::Bytes;
 use db::Tx;
-use kernel::{AccessLevel, Actor, Error, Result, Standing};
+use kernel::{AccessLevel, Actor, Error, Result, Standing, ids::ProjectId};
 use org::{
-    project::{Project, actions, store::ProjectStore},
+    project::{Project, actions, forks, store::ProjectStore},
     user::User,
 };
 use repo::{
     git::{
         GitError, RefName, Signature,
         change::{self, ActionKind, Change, FileAction, Start},
+        fork,
     },
     push::{Push, RefChange, Via},
 };
 use tokio::task::spawn_blocking;
 
+use super::{subscribers::protect_default_branch, surveys::survey};
 use crate::app::App;
 
 /// The branch of a project that names none.
@@ -89,7 +91,47 @@ async fn commit_readme(app: &App, project: &Project, author: &User, branch: &str
     let actor = Actor { id: Some(author.id), ..Actor::ANONYMOUS };
     let facts = project.facts();
     let who = Standing::in_project(actor, AccessLevel::Owner, &facts);
-    app.push(Push::new(facts.into(), who, Via::Api, vec![first])).await
+    app.push(Push::new(facts.into(), who, Via::Api, vec![first])).await?;
+    survey(app, project.id).await
+}
+
+/// Copies the repository of a source into a new fork. A fork that cannot have it is taken away again.
+pub async fn begin_fork(app: &App, made: Project, source: ProjectId) -> Result<Project> {
+    let done = actix_web::rt::spawn(settled_fork(app.clone(), made, source));
+    done.await.map_err(Error::internal)?
+}
+
+async fn settled_fork(app: App, made: Project, source: ProjectId) -> Result<Project> {
+    let id = made.id;
+    match copy_repository(&app, id, source).await {
+        Ok(()) => {
+            app.db.write(move |tx: &mut Tx<'_>| finish_fork(tx, id)).await?;
+            survey(&app, id).await?;
+            app.db.read(move |tx: &mut Tx<'_>| tx.project(id)).await
+        }
+        Err(cause) => {
+            clear_away(&app, made.clone()).await?;
+            app.db.write(move |tx: &mut Tx<'_>| actions::discard(tx, &made)).await?;
+            Err(cause)
+        }
+    }
+}
+
+/// The branch came without a push, so nobody else has heard of it.
+fn finish_fork(tx: &mut Tx<'_>, id: ProjectId) -> Result<()> {
+    match forks::finish(tx, id)?.default_branch {
+        Some(branch) => protect_default_branch(tx, id, &branch),
+        None => Ok(()),
+    }
+}
+
+async fn copy_repository(app: &App, into: ProjectId, from: ProjectId) -> Result<()> {
+    let head = RefName::branch(USUAL_BRANCH)?;
+    let storage = app.storage.clone();
+    let made =
+        spawn_blocking(move || storage.create(into, &head)).await.map_err(Error::internal)?;
+    fork::copy(&app.git, &app.storage.repository(from), &made?).await?;
+    Ok(())
 }
 
 /// Moves the repository of a deleted project out of the way.

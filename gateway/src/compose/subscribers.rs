@@ -11,7 +11,7 @@ use repo::{
 };
 use worker::Queue;
 
-use super::jobs::AFTER_PUSH;
+use super::{jobs::AFTER_PUSH, surveys::SurveyRepository};
 
 /// Heard before the commit, in the same transaction.
 pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
@@ -22,6 +22,7 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
             if let Some(branch) = becomes_default {
                 protect_default_branch(tx, *project, branch)?;
             }
+            tx.enqueue(&SurveyRepository { project: *project })?;
             let later = tx.now.plus(AFTER_PUSH);
             tx.enqueue_at(&MaintainRepository { project: *project }, later)
         }
@@ -30,7 +31,7 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
 }
 
 /// The first branch of a repository is protected as its group or the installation wants it.
-fn protect_default_branch(tx: &mut Tx<'_>, project: ProjectId, branch: &str) -> Result<()> {
+pub fn protect_default_branch(tx: &mut Tx<'_>, project: ProjectId, branch: &str) -> Result<()> {
     let namespace = tx.project(project)?.namespace_id;
     let level = DefaultProtection::of_number(default_branch::protection(tx, namespace)?);
     protection::actions::protect_default_branch(tx, project, branch, level)

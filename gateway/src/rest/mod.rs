@@ -10,13 +10,17 @@ pub mod commit_comments;
 pub mod commits;
 pub mod documents;
 pub mod files;
+pub mod forks;
 pub mod health;
 pub mod project_lists;
 pub mod project_params;
+pub mod project_repository;
+pub mod project_sharing;
 pub mod projects;
 pub mod protected_branches;
 pub mod protected_tags;
 pub mod tags;
+pub mod stars;
 pub mod version;
 
 /// All tables.
@@ -29,11 +33,15 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         commits::ROUTES,
         documents::ROUTES,
         files::ROUTES,
+        forks::ROUTES,
         health::ROUTES,
         project_lists::ROUTES,
+        project_repository::ROUTES,
+        project_sharing::ROUTES,
         projects::ROUTES,
         protected_branches::ROUTES,
         protected_tags::ROUTES,
+        stars::ROUTES,
         tags::ROUTES,
         version::ROUTES,
     ]

@@ -10,6 +10,7 @@ pub mod model;
 
 pub mod names;
 pub mod push;
+pub mod reach;
 pub mod search;
 pub mod settings;
 pub mod shown;

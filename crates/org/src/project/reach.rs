@@ -1,0 +1,122 @@
+//! Whom a project reaches: its people and its groups.
+
+use std::collections::BTreeSet;
+
+use db::{
+    CountOf, Tx, each_backend, error, lower,
+    schema::{namespaces, project_access, project_group_links, users},
+};
+use diesel::prelude::*;
+use kernel::{
+    AccessLevel, Grant, Result,
+    ids::{NamespaceId, ProjectId, UserId},
+    page::{COUNT_LIMIT, Page, PageRequest, Total},
+};
+
+use super::{home::HomeStore, store::ProjectStore};
+use crate::{
+    access::{self, IdOrPath},
+    namespace::{Kind, Namespace},
+    policy::ReadProject,
+    search::containing,
+    user::{State, User},
+};
+
+/// Active people with any role in a project.
+pub fn people(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadProject>,
+    search: Option<&str>,
+    without: &[UserId],
+    page: PageRequest,
+) -> Result<Page<User>> {
+    let pattern = containing(search.unwrap_or_default());
+    let matching = lower(users::name)
+        .like(pattern.clone())
+        .escape('\\')
+        .or(lower(users::username).like(pattern).escape('\\'));
+    let found = project_access::table
+        .inner_join(users::table)
+        .filter(project_access::project_id.eq(grant.project()))
+        .filter(project_access::access_level.gt(AccessLevel::NoAccess))
+        .filter(users::state.eq(State::Active))
+        .filter(users::id.ne_all(without))
+        .filter(matching);
+    let rows: Vec<User> = each_backend!(tx, |conn| found
+        .clone()
+        .order(users::id)
+        .limit(page.per_page)
+        .offset(page.offset())
+        .select(User::as_select())
+        .load(conn)
+        .map_err(error("User")))?;
+    let count = CountOf(found.select(users::id).limit(COUNT_LIMIT + 1));
+    let total: i64 = each_backend!(tx, |conn| count.get_result(conn).map_err(error("User")))?;
+    Ok(Page { items: rows, total: Total::Counted(total) })
+}
+
+/// Which groups of a project are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct GroupsWanted {
+    pub search: Option<String>,
+    pub without: Vec<NamespaceId>,
+    pub with_shared: bool,
+    pub shared_visible_only: bool,
+    pub shared_min_access_level: Option<AccessLevel>,
+}
+
+/// The groups that a project lives in, and those that it is shared with.
+pub fn groups(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadProject>,
+    wanted: &GroupsWanted,
+) -> Result<Vec<Namespace>> {
+    let home = home_of(tx, grant)?;
+    let mut ids = above(tx, home)?;
+    if wanted.with_shared {
+        for id in shared(tx, grant.project(), wanted.shared_min_access_level)? {
+            let seen = !wanted.shared_visible_only
+                || access::locate_group(tx, grant.actor(), &IdOrPath::Id(id.0)).is_ok();
+            if seen {
+                ids.insert(id);
+            }
+        }
+    }
+    let ids: Vec<NamespaceId> = ids.into_iter().filter(|id| !wanted.without.contains(id)).collect();
+    let search = wanted.search.as_deref().unwrap_or_default().to_lowercase();
+    let matches = |group: &Namespace| {
+        group.name.to_lowercase().contains(&search) || group.path.to_lowercase().contains(&search)
+    };
+    let found = tx.namespaces_by_id(&ids)?.into_values();
+    Ok(found.filter(|group| group.kind == Kind::Group && matches(group)).collect())
+}
+
+fn home_of(tx: &mut Tx<'_>, grant: &Grant<ReadProject>) -> Result<NamespaceId> {
+    Ok(tx.project(grant.project())?.namespace_id)
+}
+
+/// A namespace and all above it.
+fn above(tx: &mut Tx<'_>, home: NamespaceId) -> Result<BTreeSet<NamespaceId>> {
+    let mut found = BTreeSet::new();
+    let mut next = Some(home);
+    while let Some(id) = next {
+        if !found.insert(id) {
+            break;
+        }
+        let row = namespaces::table.find(id).select(namespaces::parent_id);
+        next = each_backend!(tx, |conn| row.get_result(conn).map_err(error("Namespace")))?;
+    }
+    Ok(found)
+}
+
+fn shared(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    at_least: Option<AccessLevel>,
+) -> Result<Vec<NamespaceId>> {
+    let query = project_group_links::table
+        .filter(project_group_links::project_id.eq(project))
+        .filter(project_group_links::access_level.ge(at_least.unwrap_or_default()))
+        .select(project_group_links::namespace_id);
+    each_backend!(tx, |conn| query.load(conn).map_err(error("Group")))
+}

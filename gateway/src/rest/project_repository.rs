@@ -1,0 +1,71 @@
+//! What a project's repository is made of, where it lies, and care for it.
+
+use org::{
+    policy::{AdminProject, OperateProject, ReadProject},
+    project::store::ProjectStore,
+};
+use repo::{git::RefName, jobs::MaintainRepository};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+use worker::Queue;
+
+use crate::{
+    app::App,
+    compose::surveys,
+    entities::repository_storage::RepositoryStorage,
+    error::ApiResult,
+    extract::Call,
+    present::{Created, Json},
+    routes,
+};
+
+routes! { "Projects" at "/projects/{id}";
+    GET  "/languages"    => languages    : ReadProject,
+    POST "/housekeeping" => housekeeping : AdminProject,
+    GET  "/storage"      => storage      : OperateProject,
+}
+
+/// Each language's share in percent, the largest first.
+#[derive(Default, Serialize, ToSchema)]
+pub struct LanguageShares {
+    #[serde(flatten)]
+    #[schema(value_type = Object)]
+    languages: Map<String, Value>,
+}
+
+async fn languages(app: App, call: Call<ReadProject>) -> ApiResult<Json<LanguageShares>> {
+    let branch = call.grant.facts().default_branch.clone();
+    let Some(branch) = branch else { return Ok(Json(LanguageShares::default())) };
+    let branch = RefName::branch(&branch).map_err(kernel::Error::from)?;
+    let found = app
+        .git_read(call.grant.project(), move |reader| surveys::languages(reader, Some(&branch)))
+        .await?;
+    let all: i64 = found.iter().map(|(_, bytes)| bytes).sum();
+    let share = |bytes: i64| {
+        let hundredths = (i128::from(bytes) * 1_000_000 / i128::from(all.max(1)) + 50) / 100;
+        let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);
+        text.parse::<serde_json::Number>().map_or(Value::Null, Value::Number)
+    };
+    let languages = found.into_iter().map(|(name, bytes)| (name, share(bytes))).collect();
+    Ok(Json(LanguageShares { languages }))
+}
+
+async fn housekeeping(app: App, call: Call<AdminProject>) -> ApiResult<Created<Option<bool>>> {
+    let project = call.grant.project();
+    app.db.write(move |tx| tx.enqueue(&MaintainRepository { project })).await?;
+    Ok(Created(None))
+}
+
+async fn storage(app: App, call: Call<OperateProject>) -> ApiResult<Json<RepositoryStorage>> {
+    let id = call.grant.project();
+    let project = app.db.peek(move |tx| tx.project(id)).await?;
+    let folder = app.storage.repository(id);
+    let below = folder.as_path().strip_prefix(app.data()).unwrap_or(folder.as_path());
+    Ok(Json(RepositoryStorage {
+        project_id: id.0,
+        disk_path: below.with_extension("").to_string_lossy().into_owned(),
+        created_at: project.created_at,
+        repository_storage: "default",
+    }))
+}

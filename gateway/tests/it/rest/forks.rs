@@ -1,0 +1,65 @@
+//! Forks, and the ties between projects.
+
+use kernel::Visibility::{Private, Public};
+use serde_json::json;
+
+use crate::support::TestApp;
+
+#[actix_web::test]
+async fn a_fork_has_the_branches_of_its_source() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let wanted =
+        json!({ "name": "Engine", "visibility": "public", "initialize_with_readme": true });
+    let source = ada.post("/projects", wanted).await.created()["id"].clone();
+    let bob = app.person("bob");
+
+    let made = bob.post(&format!("/projects/{source}/fork"), json!({})).await.created();
+
+    assert_eq!(made["path_with_namespace"], "bob/engine");
+    assert_eq!(
+        (&made["default_branch"], &made["import_status"]),
+        (&json!("main"), &json!("finished"))
+    );
+    assert_eq!(made["forked_from_project"]["id"], source);
+    assert_eq!(made["readme_url"], "http://forge.test/bob/engine/-/blob/main/README.md");
+    assert_eq!(ada.get(&format!("/projects/{source}")).await.ok()["forks_count"], 1);
+    assert_eq!(
+        ada.get(&format!("/projects/{source}/forks")).await.each("id"),
+        [made["id"].clone()]
+    );
+    assert_eq!(bob.get("/projects/bob%2Fengine/languages").await.ok(), json!({}));
+}
+
+#[actix_web::test]
+async fn a_fork_needs_a_free_place_and_the_right_to_it() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let (open, hidden) = (app.project(&ada, "open", Public), app.project(&ada, "hidden", Private));
+    let bob = app.person("bob");
+    let fork = format!("/projects/{open}/fork");
+
+    let taken = json!({ "name": ["has already been taken"], "path": ["has already been taken"] });
+    ada.post(&fork, json!({})).await.refused(409, json!({ "message": taken }));
+    let elsewhere = bob.post(&fork, json!({ "namespace_path": "ada" })).await;
+    elsewhere.refused(404, json!({ "message": "404 Target Namespace Not Found" }));
+    bob.post(&format!("/projects/{hidden}/fork"), json!({})).await.with(404);
+    ada.put(&format!("/projects/{open}"), json!({ "forking_access_level": "disabled" })).await.ok();
+    bob.post(&fork, json!({})).await.refused(404, json!({ "message": "404 Not Found" }));
+}
+
+#[actix_web::test]
+async fn owners_tie_and_untie_a_fork() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let (source, other) = (app.project(&ada, "source", Public), app.project(&ada, "other", Public));
+
+    let tied = ada.post(&format!("/projects/{other}/fork/{source}"), json!({})).await.created();
+
+    assert_eq!(tied["forked_from_project"]["id"], source.0);
+    let again = ada.post(&format!("/projects/{other}/fork/{source}"), json!({})).await;
+    again.refused(409, json!({ "message": "Project already forked" }));
+    ada.delete(&format!("/projects/{other}/fork")).await.with(204);
+    ada.delete(&format!("/projects/{other}/fork")).await.with(304);
+    assert_eq!(ada.get(&format!("/projects/{source}")).await.ok()["forks_count"], 0);
+}

@@ -13,5 +13,5 @@ pub mod project_sharing;
 pub mod protection;
 pub mod repository_storage;
 pub mod signature;
-pub mod tag;
 pub mod starrer;
+pub mod tag;

@@ -19,8 +19,8 @@ pub mod project_sharing;
 pub mod projects;
 pub mod protected_branches;
 pub mod protected_tags;
-pub mod tags;
 pub mod stars;
+pub mod tags;
 pub mod version;
 
 /// All tables.

@@ -9,5 +9,5 @@ mod project_lists;
 mod projects;
 mod protected_branches;
 mod protected_tags;
-mod tags;
 mod stars;
+mod tags;

@@ -27,6 +27,23 @@ impl FilePath {
     }
 }
 
+/// A path inside a repository, as a query or body names it; slashes at its ends do not matter.
+impl Param for TreePath {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        let bytes = match raw {
+            Raw::Null => return Ok(None),
+            Raw::Text(text) => text.as_bytes(),
+            Raw::Bytes(bytes) => bytes,
+            _ => return Err(Flaws::one(INVALID)),
+        };
+        Self::lookup(bytes).map(Some).map_err(|_invalid| Flaws::one(NO_PATH))
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "string" })
+    }
+}
+
 impl Param for FilePath {
     fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
         let bytes = match raw {

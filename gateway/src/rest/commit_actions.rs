@@ -100,7 +100,8 @@ impl Param for Action {
             Deed::Chmod => need(fields.execute_filemode.is_some(), "[execute_filemode]"),
             Deed::Delete => {}
         }
-        let content = fields.content.and_then(|content| {
+        let writes = !matches!(fields.action, Deed::Delete | Deed::Chmod);
+        let content = fields.content.filter(|_| writes).and_then(|content| {
             let decoded = fields.encoding.decode(content);
             if decoded.is_none() {
                 flaws.add("[content]", INVALID);

@@ -53,7 +53,7 @@ params! {
         /// Not after, by committer date.
         until: Option<Ts>,
         /// A file, which is followed through renames, or a folder.
-        path: Option<String>,
+        path: Option<TreePath>,
         /// Part of the author's name or e-mail address.
         author: Option<String>,
         /// From every ref of the repository.
@@ -68,16 +68,13 @@ params! {
 impl ListCommits {
     fn filter(&self) -> Result<CommitFilter> {
         let name = self.ref_name.as_ref().map(|name| name.0.as_str());
-        let path = self.path.as_deref().map(TreePath::lookup).transpose().map_err(|_invalid| {
-            Error::BadParameters("path should be a valid file path".to_owned())
-        })?;
         Ok(CommitFilter {
             source: match name.filter(|name| !name.is_empty()) {
                 _ if self.all => Source::AllRefs,
                 Some(name) => Source::named(name)?,
                 None => Source::DefaultBranch,
             },
-            path: path.filter(|path| !path.is_root()),
+            path: self.path.clone().filter(|path| !path.is_root()),
             since: self.since,
             until: self.until,
             first_parent: self.first_parent,

@@ -8,7 +8,7 @@ use kernel::{
 
 use crate::{
     git::{
-        CommitInfo, Git, Oid, RefName, Signature, Storage,
+        CommitInfo, Git, GitError, Oid, RefName, Signature, Storage,
         change::{self, ActionKind, Change, ChangeError, NewCommit},
         merge::{self, Apply, Operation, Subject},
     },
@@ -40,6 +40,7 @@ impl Words {
             (Self::File(kind), ChangeError::Refused(refusal)) => {
                 Error::Rejected(refusal.of_one_file(kind))
             }
+            (_, ChangeError::Git(GitError::NotFound)) => Error::NotFound("Repository"),
             (_, error) => error.into(),
         }
     }

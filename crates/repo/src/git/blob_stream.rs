@@ -23,7 +23,8 @@ pub async fn blob_stream(
     repo: &RepoPath,
     id: Oid,
 ) -> Result<impl Stream<Item = Result<Bytes>> + use<>> {
-    let call = git.at(repo, "cat-file").arg("blob").id(id);
+    // Beyond it git inflates piece by piece, too.
+    let call = git.at(repo, "cat-file").config("core.bigFileThreshold=1m").arg("blob").id(id);
     let mut child = call.lane(Lane::Transport).time_limit(TIME_LIMIT).start().await?;
     drop(child.stdin.take());
     let Some(stdout) = child.stdout.take() else {

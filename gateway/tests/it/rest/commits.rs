@@ -141,6 +141,31 @@ async fn pages_have_links_and_no_totals() {
 }
 
 #[actix_web::test]
+async fn pages_of_every_size_make_the_whole_list() {
+    for seed in [1, 2] {
+        let (app, fixture) = (TestApp::new(), Fixture::random(seed, 60));
+        let commits = format!("/projects/{}/repository/commits", app.project_from(&fixture));
+        for (query, arguments) in [
+            ("", &["main"][..]),
+            ("first_parent=true", &["--first-parent", "main"]),
+            ("order=topo", &["--topo-order", "main"]),
+            ("all=true", &["--exclude=refs/keep-around/*", "--all"]),
+        ] {
+            let told = fixture.lines(&[&["log", "--format=%H"], arguments].concat());
+            for size in [7, 20, 100] {
+                let mut seen: Vec<String> = Vec::new();
+                for page in 1..=told.len() / size + 2 {
+                    let path = format!("{commits}?{query}&per_page={size}&page={page}");
+                    let body = app.anonymous().get(&path).await.ok();
+                    seen.extend(ids(&body).into_iter().map(str::to_owned));
+                }
+                assert_eq!(seen, told, "{seed} {query} {size}");
+            }
+        }
+    }
+}
+
+#[actix_web::test]
 async fn what_is_not_there_and_what_cannot_be_are_told_apart() {
     let (app, _fixture, commits) = forge();
     let nobody = app.anonymous();

@@ -253,7 +253,9 @@ async fn ranges_that_make_no_sense_are_refused() {
 
 fn written(content: &str, more: Value) -> Value {
     let mut body = json!({ "branch": "main", "commit_message": "Write", "content": content });
-    more.as_object().into_iter().flatten().for_each(|(key, value)| body[key] = value.clone());
+    if let Value::Object(more) = more {
+        more.into_iter().for_each(|(key, value)| body[key] = value);
+    }
     body
 }
 

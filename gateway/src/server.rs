@@ -5,13 +5,13 @@ use std::{
     io::IsTerminal,
     path::Path,
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use actix_web::{App as Application, HttpServer};
 use anyhow::{Context, bail};
 use kernel::Clock;
-use repo::git::{Git, cli};
+use repo::git::{Git, cli, leftover};
 use tokio::sync::watch;
 use tracing_subscriber::EnvFilter;
 
@@ -25,6 +25,8 @@ use crate::{
 
 /// How long requests that are being answered may take after the signal to stop.
 const DRAIN_SECONDS: u64 = 30;
+/// How long git processes of a server that was killed may still run.
+const ORPHANS_END: Duration = Duration::from_secs(2);
 const UPKEEP: Duration = Duration::from_secs(60);
 
 /// Begins to log.
@@ -131,12 +133,14 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
             .with_context(|| format!("cannot listen on {}", config.listen))?;
     greet(&app, first.as_ref());
     let upkeep = tokio::spawn(keep_up(app.clone()));
+    let releasing = tokio::spawn(release_locks(app.clone(), Instant::now()));
     let (stop, stopping) = watch::channel(false);
     let working = tokio::spawn(compose::jobs::worker(app.clone()).run(stopping));
     app.set_ready(true);
     let served = server.run().await;
     app.set_ready(false);
     upkeep.abort();
+    releasing.abort();
     // The worker may have ended already; then nobody listens, and nobody needs to.
     let _ = stop.send(true);
     if tokio::time::timeout(Duration::from_secs(DRAIN_SECONDS), working).await.is_err() {
@@ -144,6 +148,16 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     }
     tracing::info!("stopped");
     served.context("the server failed")
+}
+
+/// Takes away what killed git processes left locked. Orphans of a killed server get a moment to end by themselves.
+async fn release_locks(app: App, since: Instant) {
+    tokio::time::sleep(ORPHANS_END).await;
+    match leftover::release_all(&app.storage, since).await {
+        Ok(0) => {}
+        Ok(locks) => tracing::warn!(locks, "took away locks that nobody held"),
+        Err(cause) => tracing::error!(error = %cause, "locks that nobody holds may be left"),
+    }
 }
 
 async fn keep_up(app: App) {

@@ -10,6 +10,7 @@ pub mod deadline;
 pub mod error;
 pub mod fork;
 pub mod hook;
+pub mod leftover;
 pub mod maintenance;
 pub mod merge;
 pub mod objects;

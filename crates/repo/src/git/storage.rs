@@ -96,6 +96,23 @@ impl Storage {
         }
     }
 
+    /// Shows every repository that lies on disk, in no particular order.
+    pub fn each(&self, mut visit: impl FnMut(&Path) -> Result<()>) -> Result<()> {
+        let mut folders = vec![(self.root.join("repositories"), 0)];
+        while let Some((folder, depth)) = folders.pop() {
+            // One that is removed meanwhile needs no visit.
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                if depth < 2 {
+                    folders.push((path, depth + 1));
+                } else if path.extension().is_some_and(|end| end == "git") {
+                    visit(&path)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Removes what was deleted.
     pub fn empty_trash(&self) -> Result<()> {
         let entries = match fs::read_dir(self.root.join("trash")) {

@@ -9,7 +9,7 @@ use super::{Journal, Push, journal::JournalRow, journal::JournalStore};
 use crate::{
     Event,
     git::{
-        Git, GitError, Oid, RefName, Storage,
+        Git, GitError, Oid, RefName, Storage, leftover,
         refs::{self, Expect, RefMove},
     },
     protection,
@@ -125,6 +125,8 @@ pub async fn recover(
     decided_before: Option<Ts>,
 ) -> Result<usize> {
     let mut rows = db.read(|tx| tx.journal()).await?;
+    // At the start this process has touched nothing yet, so no lock is its own.
+    let stale_after = if decided_before.is_some() { STALE_LOCK } else { Duration::ZERO };
     if let Some(limit) = decided_before {
         let busy: Vec<(ProjectId, String)> = rows
             .iter()
@@ -137,7 +139,7 @@ pub async fn recover(
     batches.dedup();
     let mut finished = 0;
     for row in last_of_each_ref(rows) {
-        finished += usize::from(recover_one(git, storage, &row).await?);
+        finished += usize::from(recover_one(git, storage, &row, stale_after).await?);
     }
     if !batches.is_empty() {
         db.write(move |tx| tx.delete_journal_batches(&batches)).await?;
@@ -171,12 +173,16 @@ fn last_of_each_ref(rows: Vec<JournalRow>) -> impl Iterator<Item = JournalRow> {
     last.into_values()
 }
 
-async fn recover_one(git: &Git, storage: &Storage, row: &JournalRow) -> Result<bool> {
+async fn recover_one(
+    git: &Git,
+    storage: &Storage,
+    row: &JournalRow,
+    stale_after: Duration,
+) -> Result<bool> {
     if !storage.exists(row.project_id) {
         return Ok(false);
     }
     let repo = storage.repository(row.project_id);
-    refs::clear_stale_locks(&repo, STALE_LOCK).await?;
     let name = RefName::full(&row.ref_name)?;
     let parse = |text: &Option<String>| -> Result<Option<Oid>> {
         Ok(text.as_deref().map(str::parse).transpose().map_err(GitError::corrupt)?)
@@ -193,6 +199,7 @@ async fn recover_one(git: &Git, storage: &Storage, row: &JournalRow) -> Result<b
     tracing::warn!(project = %row.project_id, name = row.ref_name, "finishing a push that was interrupted");
     let step = [RefMove { name, old: Expect::from(old), new }];
     for _ in 0..LOCK_TRIES {
+        leftover::release(&repo, stale_after).await?;
         match refs::move_now(git, &repo, &step).await {
             Err(GitError::Stale { actual }) if actual == old => {
                 tokio::time::sleep(LOCK_PAUSE).await

@@ -10,6 +10,7 @@ mod care;
 mod change;
 mod change_model;
 mod cli;
+mod leftover;
 mod merge;
 mod reader;
 mod refs;

@@ -1,0 +1,73 @@
+//! Locks that outlived their process are taken away, and no others.
+
+use std::{
+    fs::File,
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use forgeway_repo::git::{RepoPath, leftover};
+
+use crate::scratch::Scratch;
+
+const LOCKS: [&str; 4] =
+    ["HEAD.lock", "refs/heads/main.lock", "objects/info/graph.lock", "objects/pack/index.lock"];
+
+fn lock(repo: &RepoPath) {
+    for name in LOCKS {
+        std::fs::write(repo.as_path().join(name), "").unwrap();
+    }
+}
+
+fn left(repo: &RepoPath) -> usize {
+    LOCKS.iter().filter(|name| repo.as_path().join(name).exists()).count()
+}
+
+#[tokio::test]
+async fn locks_of_the_dead_are_taken_away_once_they_are_old_enough() {
+    let scratch = Scratch::new().await;
+    lock(&scratch.repo);
+
+    assert!(leftover::release(&scratch.repo, Duration::from_secs(60)).await.unwrap().is_empty());
+    assert_eq!(leftover::release(&scratch.repo, Duration::ZERO).await.unwrap().len(), 4);
+
+    assert_eq!(left(&scratch.repo), 0);
+}
+
+#[tokio::test]
+async fn every_repository_gives_back_what_was_locked_before_the_start() {
+    let scratch = Scratch::new().await;
+    let (before, after) = (scratch.another(2), scratch.another(3));
+    lock(&before);
+    lock(&after);
+    let minute = Duration::from_secs(60);
+    for name in LOCKS {
+        let lock = File::options().write(true).open(before.as_path().join(name)).unwrap();
+        let made = lock.metadata().unwrap().modified().unwrap();
+        lock.set_modified(made - 2 * minute).unwrap();
+    }
+    let start = Instant::now() - minute;
+
+    let released = leftover::release_all(&scratch.storage, start).await.unwrap();
+
+    assert_eq!((released, left(&before), left(&after)), (4, 0, 4));
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_lock_stays_while_a_process_works_there() {
+    let scratch = Scratch::new().await;
+    lock(&scratch.repo);
+    let mut busy = Command::new("git")
+        .args(["cat-file", "--batch"])
+        .current_dir(scratch.repo.as_path())
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+
+    assert!(leftover::release(&scratch.repo, Duration::ZERO).await.unwrap().is_empty());
+    drop(busy.stdin.take());
+    busy.wait().unwrap();
+
+    assert_eq!(leftover::release(&scratch.repo, Duration::ZERO).await.unwrap().len(), 4);
+}

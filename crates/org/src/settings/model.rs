@@ -19,18 +19,7 @@ pub struct Settings {
     pub default_projects_limit: i64,
     pub minimum_password_length: i64,
     pub personal_access_token_prefix: String,
-    pub rate_limiting_response_text: Option<String>,
     pub restricted_visibility_levels: Vec<Visibility>,
-    pub throttle_authenticated_api: Quota,
-    pub throttle_unauthenticated_api: Quota,
-}
-
-/// How many requests in how many seconds, and whether that is asked for at all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Quota {
-    pub enabled: bool,
-    pub requests: i64,
-    pub seconds: i64,
 }
 
 impl Default for Settings {
@@ -46,10 +35,7 @@ impl Default for Settings {
             default_projects_limit: 100_000,
             minimum_password_length: 8,
             personal_access_token_prefix: "glpat-".to_owned(),
-            rate_limiting_response_text: None,
             restricted_visibility_levels: Vec::new(),
-            throttle_authenticated_api: Quota { enabled: false, requests: 7_200, seconds: 3_600 },
-            throttle_unauthenticated_api: Quota { enabled: false, requests: 3_600, seconds: 3_600 },
         }
     }
 }
@@ -81,9 +67,6 @@ impl Settings {
             faults.add("default_branch_name", "is invalid");
         }
         self.prefix_faults(&mut faults);
-        quota_faults("throttle_authenticated_api", self.throttle_authenticated_api, &mut faults);
-        let unauthenticated = self.throttle_unauthenticated_api;
-        quota_faults("throttle_unauthenticated_api", unauthenticated, &mut faults);
         faults
     }
 
@@ -98,15 +81,6 @@ impl Settings {
                 "can contain only letters of the Base64 alphabet (RFC4648) with the addition of '@', ':' and '.'",
             );
         }
-    }
-}
-
-fn quota_faults(name: &str, quota: Quota, faults: &mut Faults) {
-    if quota.requests < 1 {
-        faults.add(&format!("{name}_requests_per_period"), "must be greater than 0");
-    }
-    if quota.seconds < 1 {
-        faults.add(&format!("{name}_period_in_seconds"), "must be greater than 0");
     }
 }
 

@@ -1,7 +1,6 @@
 //! People who can sign in.
 
 pub mod actions;
-pub mod bootstrap;
 pub mod model;
 pub mod password;
 pub mod rules;

@@ -1,0 +1,44 @@
+//! What the installation is set to.
+
+use kernel::Visibility;
+use org::settings::Settings;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SettingsEntity {
+    id: i64,
+    can_create_group: bool,
+    deactivate_dormant_users_period: i64,
+    default_branch_name: String,
+    default_branch_protection: i32,
+    #[schema(value_type = String)]
+    default_group_visibility: Visibility,
+    default_project_creation: i32,
+    #[schema(value_type = String)]
+    default_project_visibility: Visibility,
+    default_projects_limit: i64,
+    minimum_password_length: i64,
+    personal_access_token_prefix: String,
+    #[schema(value_type = Vec<String>)]
+    restricted_visibility_levels: Vec<Visibility>,
+}
+
+impl From<Settings> for SettingsEntity {
+    fn from(settings: Settings) -> Self {
+        Self {
+            id: 1,
+            can_create_group: settings.can_create_group,
+            deactivate_dormant_users_period: settings.deactivate_dormant_users_period,
+            default_branch_name: settings.default_branch_name,
+            default_branch_protection: settings.default_branch_protection,
+            default_group_visibility: settings.default_group_visibility,
+            default_project_creation: settings.default_project_creation,
+            default_project_visibility: settings.default_project_visibility,
+            default_projects_limit: settings.default_projects_limit,
+            minimum_password_length: settings.minimum_password_length,
+            personal_access_token_prefix: settings.personal_access_token_prefix,
+            restricted_visibility_levels: settings.restricted_visibility_levels,
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What an administrator may say of an account.
+
+use kernel::ids::UserId;
+use org::user::Details;
+
+use crate::{
+    extract::{Change, Flaws, Param, RawMap},
+    params,
+};
+
+params! {
+    /// The parameters that making and changing an account share.
+    pub(super) struct DetailParams {
+        can_create_group: Option<bool>,
+        private_profile: Change<bool>,
+        projects_limit: Option<i64>,
+        theme_id: Option<i64>,
+        color_scheme_id: Option<i64>,
+        skype: Change<String>,
+        linkedin: Change<String>,
+        twitter: Change<String>,
+        website_url: Change<String>,
+        organization: Change<String>,
+        job_title: Change<String>,
+        location: Change<String>,
+        bio: Change<String>,
+        pronouns: Change<String>,
+        public_email: Change<String>,
+        commit_email: Change<String>,
+        note: Change<String>,
+    }
+}
+
+/// Sets a text that is never null.
+fn text(place: &mut String, change: &Change<String>) {
+    match change {
+        Change::Keep => {}
+        Change::Clear => place.clear(),
+        Change::Set(value) => place.clone_from(value),
+    }
+}
+
+fn nullable(place: &mut Option<String>, change: &Change<String>) {
+    if let Some(update) = change.clone().into_update() {
+        *place = update;
+    }
+}
+
+impl DetailParams {
+    pub(super) fn apply(&self, details: &mut Details) {
+        if let Some(may) = self.can_create_group {
+            details.can_create_group = may;
+        }
+        if let Some(hidden) = self.private_profile.clone().into_update() {
+            details.private_profile = hidden.unwrap_or(false);
+        }
+        if let Some(limit) = self.projects_limit {
+            details.projects_limit = limit;
+        }
+        nullable(&mut details.public_email, &self.public_email);
+        nullable(&mut details.commit_email, &self.commit_email);
+        nullable(&mut details.note, &self.note);
+        let profile = &mut details.profile;
+        profile.theme_id = self.theme_id.unwrap_or(profile.theme_id);
+        profile.color_scheme_id = self.color_scheme_id.unwrap_or(profile.color_scheme_id);
+        nullable(&mut profile.location, &self.location);
+        nullable(&mut profile.pronouns, &self.pronouns);
+        text(&mut profile.skype, &self.skype);
+        text(&mut profile.linkedin, &self.linkedin);
+        text(&mut profile.twitter, &self.twitter);
+        text(&mut profile.website_url, &self.website_url);
+        text(&mut profile.organization, &self.organization);
+        text(&mut profile.job_title, &self.job_title);
+        text(&mut profile.bio, &self.bio);
+    }
+}

@@ -18,7 +18,7 @@ use repo::{
 
 use tokio::sync::Semaphore;
 
-use crate::{git_http::Transport, rate_limit::Rates};
+use crate::{git_http::Transport, identity::Signer, rate_limit::Rates, sign_ins::SignIns};
 
 /// Shared by all requests; cheap to clone.
 pub type App = Arc<State>;
@@ -36,6 +36,8 @@ pub struct State {
     pub rates: Rates,
     /// Clones and pushes of git clients.
     pub transport: Transport,
+    pub sign_ins: SignIns,
+    pub identity: Signer,
     data: PathBuf,
     ready: AtomicBool,
     git_reads: Arc<Semaphore>,
@@ -66,6 +68,8 @@ impl State {
             limits: settings.limits,
             rates: Rates::new(settings.limits),
             transport: Transport::new(),
+            sign_ins: SignIns::default(),
+            identity: Signer::open(&settings.data, &settings.external_url)?,
             data: settings.data.clone(),
             ready: AtomicBool::new(false),
             git_reads: Arc::new(Semaphore::new(reads_at_once())),

@@ -1,7 +1,10 @@
 //! What the OAuth endpoints answer.
 
 use kernel::Ts;
-use org::token::{AccessToken, Scope, oauth::{LIFETIME, Pair}};
+use org::token::{
+    AccessToken, Scope,
+    oauth::{LIFETIME, Pair},
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 

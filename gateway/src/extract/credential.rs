@@ -3,7 +3,7 @@
 use actix_web::{HttpRequest, http::header};
 use kernel::{Error, Ts};
 use org::{
-    token::{AccessToken, Kind, Scope, Secret, store::TokenStore},
+    token::{AccessToken, Kind, Scope, Secret, oauth, store::TokenStore},
     user::{State, User, store::UserStore},
 };
 use time::Duration;
@@ -62,7 +62,17 @@ pub(super) async fn authenticate(
     };
     let found = app.db.peek(move |tx| Ok((tx.find_token(&secret)?, tx.now))).await?;
     let (Some((token, user)), now) = found else { return Err(Error::Unauthenticated.into()) };
-    ensure_usable(&token, &user, app, now)?;
+    if let Err(refusal) = ensure_usable(&token, &user, app, now) {
+        // Whoever renews a token that is gone may have stolen it: nothing that came from it is to be trusted.
+        if token.revoked && route.0.pattern.ends_with("/rotate") {
+            app.db.write(move |tx| tx.revoke_family(&token)).await?;
+        }
+        return Err(refusal);
+    }
+    if token.kind == Kind::OAuth && token.last_used_at.is_none() {
+        let used = token.clone();
+        app.db.write(move |tx| oauth::first_use(tx, &used)).await?;
+    }
     touch(app, &token, now);
     match sudo_target(req, params) {
         Some(target) => sudo(app, &user, token, target).await,

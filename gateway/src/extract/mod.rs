@@ -4,9 +4,11 @@ mod body;
 mod call;
 mod content;
 mod credential;
+mod joined;
 mod locate;
 pub mod params;
 mod raw;
+mod sort;
 mod values;
 
 pub use call::{Call, Caller};
@@ -15,4 +17,5 @@ pub use credential::{ensure_may_sign_in, touch};
 pub use locate::Locate;
 pub use params::{Flaws, Param, Params};
 pub use raw::{Raw, RawMap, Upload};
+pub use sort::Sort;
 pub use values::{Change, Csv, Filled, Given, NonNegative, Positive, RawText};

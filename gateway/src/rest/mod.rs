@@ -11,7 +11,16 @@ pub mod commits;
 pub mod documents;
 pub mod files;
 pub mod forks;
+pub mod group_params;
+pub mod groups;
 pub mod health;
+pub mod impersonation_tokens;
+pub mod member_params;
+pub mod members;
+pub mod namespaces;
+pub mod oauth;
+pub mod personal_access_tokens;
+pub mod project_access_tokens;
 pub mod project_lists;
 pub mod project_params;
 pub mod project_repository;
@@ -19,8 +28,14 @@ pub mod project_sharing;
 pub mod projects;
 pub mod protected_branches;
 pub mod protected_tags;
+pub mod settings;
+pub mod small_numbers;
 pub mod stars;
 pub mod tags;
+pub mod token_in_use;
+pub mod user;
+pub mod user_params;
+pub mod users;
 pub mod version;
 
 /// All tables.
@@ -34,15 +49,26 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         documents::ROUTES,
         files::ROUTES,
         forks::ROUTES,
+        groups::ROUTES,
         health::ROUTES,
+        impersonation_tokens::ROUTES,
+        members::ROUTES,
+        namespaces::ROUTES,
+        oauth::ROUTES,
+        personal_access_tokens::ROUTES,
+        project_access_tokens::ROUTES,
         project_lists::ROUTES,
         project_repository::ROUTES,
         project_sharing::ROUTES,
         projects::ROUTES,
         protected_branches::ROUTES,
         protected_tags::ROUTES,
+        settings::ROUTES,
         stars::ROUTES,
         tags::ROUTES,
+        token_in_use::ROUTES,
+        user::ROUTES,
+        users::ROUTES,
         version::ROUTES,
     ]
 }

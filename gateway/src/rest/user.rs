@@ -16,10 +16,7 @@ routes! { "Current user" at "/user", also [ReadUser];
     GET "" => show : SignedIn,
 }
 
-async fn show(
-    app: App,
-    call: Call<SignedIn>,
-) -> ApiResult<Either<Json<OwnUser>, Json<AdminUser>>> {
+async fn show(app: App, call: Call<SignedIn>) -> ApiResult<Either<Json<OwnUser>, Json<AdminUser>>> {
     let user = call.caller.user()?.as_ref().clone();
     if user.admin {
         let mut full = app.db.peek(move |tx| tx.full_users(vec![user])).await?;

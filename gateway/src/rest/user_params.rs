@@ -3,10 +3,47 @@
 use kernel::ids::UserId;
 use org::user::Details;
 
-use crate::{
-    extract::{Change, Flaws, Param, RawMap},
-    params,
-};
+use crate::{extract::Change, params};
+
+params! {
+    pub(super) struct CreateUser {
+        email: String,
+        name: String,
+        username: String,
+        password: Option<String>,
+        reset_password: Option<bool>,
+        force_random_password: Option<bool>,
+        admin: Option<bool>,
+        external: Option<bool>,
+    } with at_least_one("password", "reset_password", "force_random_password");
+}
+
+params! {
+    pub(super) struct ChangeUser {
+        id: UserId,
+        email: Option<String>,
+        name: Option<String>,
+        username: Option<String>,
+        password: Option<String>,
+        admin: Option<bool>,
+        external: Option<bool>,
+    }
+}
+
+impl ChangeUser {
+    pub(super) fn apply(&self, details: &mut Details) {
+        let set = |place: &mut String, given: &Option<String>| {
+            if let Some(value) = given {
+                place.clone_from(value);
+            }
+        };
+        set(&mut details.email, &self.email);
+        set(&mut details.name, &self.name);
+        set(&mut details.username, &self.username);
+        details.admin = self.admin.unwrap_or(details.admin);
+        details.external = self.external.unwrap_or(details.external);
+    }
+}
 
 params! {
     /// The parameters that making and changing an account share.

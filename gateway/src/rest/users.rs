@@ -14,7 +14,7 @@ use org::user::{
 };
 use tokio::task::spawn_blocking;
 
-use super::user_params::{ChangeUser, CreateUser};
+use super::user_params::{ChangeUser, CreateUser, DetailParams};
 use crate::{
     app::App,
     entities::{
@@ -22,8 +22,8 @@ use crate::{
         user::{AdminSingleUser, AdminUser, Reader, SingleUser},
     },
     error::ApiResult,
-    extract::Call,
-    params,
+    extract::{Call, Sort},
+    param_enums, params,
     present::{Created, Either, Json, Listed, NoContent},
     routes,
 };
@@ -40,6 +40,8 @@ routes! { "Users" at "/users", also [ReadUser];
     POST   "/{id}/deactivate" => deactivate : Administrate,
 }
 
+param_enums! { Order, TwoFactor }
+
 params! {
     struct ListUsers: paged {
         username: Option<String>,
@@ -48,14 +50,13 @@ params! {
         blocked: bool = false,
         external: bool = false,
         exclude_external: bool = false,
-        exclude_internal: bool = false,
         without_project_bots: bool = false,
         extern_uid: Option<String>,
         provider: Option<String>,
         created_after: Option<Ts>,
         created_before: Option<Ts>,
         order_by: Order = Order::Id,
-        sort: super::Sort = super::Sort::Desc,
+        sort: Sort = Sort::Desc,
         two_factor: Option<TwoFactor>,
         without_projects: bool = false,
         admins: bool = false,
@@ -67,7 +68,8 @@ params! { struct RemoveUser { id: UserId, hard_delete: bool = false } }
 impl ListUsers {
     /// What only administrators may ask for is left out for others.
     fn filter(self, admin: bool) -> UserFilter {
-        let nobody = self.two_factor == Some(TwoFactor::Enabled) || self.extern_uid.is_some();
+        let elsewhere = self.extern_uid.is_some() || self.provider.is_some();
+        let nobody = elsewhere || self.two_factor == Some(TwoFactor::Enabled);
         UserFilter {
             username: self.username.filter(|name| !name.is_empty()),
             search: self.search.filter(|term| !term.is_empty()),
@@ -83,7 +85,7 @@ impl ListUsers {
             created_before: self.created_before.filter(|_| admin),
             nobody: admin && nobody,
             order: if admin { self.order_by } else { Order::Id },
-            descending: !admin || self.sort == super::Sort::Desc,
+            descending: !admin || self.sort == Sort::Desc,
         }
     }
 }
@@ -109,7 +111,9 @@ async fn list(
         Ok(Either::Left(users))
     });
     Ok(match found.await? {
-        Either::Left(page) => Either::Left(Listed(page.map(|user| BriefUser::new(&app.urls, &user)))),
+        Either::Left(page) => {
+            Either::Left(Listed(page.map(|user| BriefUser::new(&app.urls, &user))))
+        }
         Either::Right(page) => {
             Either::Right(Listed(page.map(|full| AdminUser::new(&app.urls, &full))))
         }
@@ -147,9 +151,9 @@ async fn chosen(clear: Option<String>, random: bool) -> ApiResult<Option<Chosen>
 
 async fn create(
     app: App,
-    call: Call<Administrate, CreateUser>,
+    call: Call<Administrate, (CreateUser, DetailParams)>,
 ) -> ApiResult<Created<AdminUser>> {
-    let (grant, given) = (call.grant, call.params);
+    let (grant, (given, more)) = (call.grant, call.params);
     let random = given.force_random_password == Some(true);
     let by_mail = given.reset_password == Some(true);
     let clear = match &given.password {
@@ -166,7 +170,7 @@ async fn create(
             external: given.external.unwrap_or(false),
             ..NewUser::named(&given.username)
         };
-        let change = |details: &mut Details| given.details.apply(details);
+        let change = |details: &mut Details| more.apply(details);
         let user = user::actions::register(tx, &grant, &new, password.as_ref(), change)?;
         tx.full_users(vec![user])
     });
@@ -174,12 +178,18 @@ async fn create(
     Ok(Created(AdminUser::new(&app.urls, &full)))
 }
 
-async fn update(app: App, call: Call<Administrate, ChangeUser>) -> ApiResult<Json<AdminUser>> {
-    let (grant, given) = (call.grant, call.params);
+async fn update(
+    app: App,
+    call: Call<Administrate, (ChangeUser, DetailParams)>,
+) -> ApiResult<Json<AdminUser>> {
+    let (grant, (given, more)) = (call.grant, call.params);
     let password = chosen(given.password.clone(), false).await?;
     let changed = app.db.write(move |tx| {
         let id = given.id;
-        let change = |details: &mut Details| given.apply(details);
+        let change = |details: &mut Details| {
+            given.apply(details);
+            more.apply(details);
+        };
         let user = user::actions::update(tx, &grant, id, password.as_ref(), change)?;
         tx.full_users(vec![user])
     });

@@ -49,6 +49,19 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewMember) -> Result<()> {
     refresh(tx, new.source)
 }
 
+/// Whoever a personal namespace belongs to owns the projects in it, as members, too. Effective access is refreshed by
+/// who put the project there.
+pub fn settle_owner(tx: &mut Tx<'_>, project: ProjectId, owner: Option<UserId>) -> Result<()> {
+    let Some(owner) = owner else { return Ok(()) };
+    tx.insert_member(&NewMember {
+        source: Source::Project(project),
+        user_id: owner,
+        access_level: AccessLevel::Owner,
+        expires_at: None,
+        created_by: Some(owner),
+    })
+}
+
 fn refresh(tx: &mut Tx<'_>, source: Source) -> Result<()> {
     match source {
         Source::Project(id) => access::refresh_project(tx, id),

@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     access::{self, IdOrPath},
+    member,
     namespace::store::NamespaceStore,
     policy::{AdminProject, OwnProject},
     user::{User, store::UserStore},
@@ -77,6 +78,7 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewProject) -> Result<Project> {
         .get_result(conn)
         .map_err(error("Project")))?;
     insert_companions(tx, project.id)?;
+    member::actions::settle_owner(tx, project.id, namespace.owner_id)?;
     access::refresh_project(tx, project.id)?;
     Ok(project)
 }

@@ -15,7 +15,7 @@ use super::{
     change::{self, Columns, FeatureChange},
 };
 use crate::{
-    access,
+    access, member,
     namespace::{Kind, Namespace},
     user::User,
 };
@@ -167,6 +167,7 @@ pub(super) fn move_to(
         let columns = Columns { visibility: Some(most_visible(home)), ..Columns::default() };
         moved = change::update(tx, project.id, columns, FeatureChange::default())?;
     }
+    member::actions::settle_owner(tx, project.id, home.owner_id)?;
     access::refresh_project(tx, project.id)?;
     Ok(moved)
 }

@@ -1,0 +1,5 @@
+//! Which way a list runs.
+
+kernel::text_enum! { pub enum Sort { Asc = "asc", Desc = "desc" } }
+
+crate::param_enums! { Sort }

@@ -1,0 +1,88 @@
+//! What the installation is set to.
+
+use kernel::{Visibility, access::Administrate};
+use org::settings::{self, Settings, store::SettingsStore};
+
+use super::small_numbers::BranchProtection;
+use crate::{
+    app::App,
+    entities::settings::SettingsEntity,
+    error::ApiResult,
+    extract::{Call, Csv},
+    params,
+    present::Json,
+    routes,
+};
+
+routes! { "Application settings" at "/application/settings";
+    GET "" => show   : Administrate,
+    PUT "" => update : Administrate,
+}
+
+params! {
+    struct ChangeSettings {
+        can_create_group: Option<bool>,
+        deactivate_dormant_users_period: Option<i64>,
+        default_branch_name: Option<String>,
+        default_branch_protection: Option<BranchProtection>,
+        default_group_visibility: Option<Visibility>,
+        default_project_creation: Option<i64>,
+        default_project_visibility: Option<Visibility>,
+        default_projects_limit: Option<i64>,
+        minimum_password_length: Option<i64>,
+        personal_access_token_prefix: Option<String>,
+        restricted_visibility_levels: Option<Csv<Visibility>>,
+    } with at_least_one(
+        "can_create_group",
+        "deactivate_dormant_users_period",
+        "default_branch_name",
+        "default_branch_protection",
+        "default_group_visibility",
+        "default_project_creation",
+        "default_project_visibility",
+        "default_projects_limit",
+        "minimum_password_length",
+        "personal_access_token_prefix",
+        "restricted_visibility_levels",
+    );
+}
+
+/// Sets a value that was given, and leaves another as it is.
+fn set<T>(place: &mut T, given: Option<T>) {
+    if let Some(value) = given {
+        *place = value;
+    }
+}
+
+impl ChangeSettings {
+    fn apply(self, settings: &mut Settings) {
+        set(&mut settings.can_create_group, self.can_create_group);
+        set(&mut settings.deactivate_dormant_users_period, self.deactivate_dormant_users_period);
+        set(&mut settings.default_branch_name, self.default_branch_name);
+        set(&mut settings.default_branch_protection, self.default_branch_protection.map(|it| it.0));
+        set(&mut settings.default_group_visibility, self.default_group_visibility);
+        // A number beyond the list is as wrong as any other, and the model says so.
+        let creation = self.default_project_creation.map(|level| level.try_into().unwrap_or(-1));
+        set(&mut settings.default_project_creation, creation);
+        set(&mut settings.default_project_visibility, self.default_project_visibility);
+        set(&mut settings.default_projects_limit, self.default_projects_limit);
+        set(&mut settings.minimum_password_length, self.minimum_password_length);
+        set(&mut settings.personal_access_token_prefix, self.personal_access_token_prefix);
+        let restricted = self.restricted_visibility_levels.map(|levels| levels.0);
+        set(&mut settings.restricted_visibility_levels, restricted);
+    }
+}
+
+async fn show(app: App, _: Call<Administrate>) -> ApiResult<Json<SettingsEntity>> {
+    Ok(Json(app.db.peek(|tx| tx.settings()).await?.into()))
+}
+
+async fn update(
+    app: App,
+    call: Call<Administrate, ChangeSettings>,
+) -> ApiResult<Json<SettingsEntity>> {
+    let (grant, given) = (call.grant, call.params);
+    let change = move |settings: &mut Settings| given.apply(settings);
+    let settings = app.db.write(move |tx| settings::actions::update(tx, &grant, change)).await?;
+    Ok(Json(settings.into()))
+}

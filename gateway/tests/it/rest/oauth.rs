@@ -1,0 +1,132 @@
+//! Tokens for a password, and tokens that renew tokens.
+
+use org::user::{actions::NewUser, password};
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Person, TestApp};
+
+/// Ada, who has a password.
+fn with_password(app: &TestApp) {
+    let hash = password::hash("difference engine").expect("a hash");
+    let new = NewUser { password_hash: Some(hash), ..NewUser::named("ada") };
+    app.someone(&new, &[]);
+}
+
+async fn ask(app: &TestApp, fields: Value) -> Answer {
+    app.anonymous().post("//oauth/token", fields).await
+}
+
+async fn signed_in(app: &TestApp) -> Value {
+    let fields =
+        json!({ "grant_type": "password", "username": "ada", "password": "difference engine" });
+    ask(app, fields).await.ok()
+}
+
+fn bearing<'a>(app: &'a TestApp, pair: &Value) -> Person<'a> {
+    let token = pair["access_token"].as_str().expect("a token");
+    app.anonymous().sending("Authorization", &format!("Bearer {token}"))
+}
+
+#[actix_web::test]
+async fn a_password_gives_a_token_for_two_hours() {
+    let app = TestApp::new();
+    with_password(&app);
+
+    let pair = signed_in(&app).await;
+
+    assert_eq!((&pair["token_type"], &pair["scope"]), (&json!("Bearer"), &json!("api")));
+    assert_eq!(bearing(&app, &pair).get("/user").await.ok()["username"], "ada");
+    let info = bearing(&app, &pair).get("//oauth/token/info").await.ok();
+    assert_eq!((&info["scope"], &info["expires_in"]), (&json!(["api"]), &json!(7200)));
+    app.clock.advance(time::Duration::hours(2));
+    assert_eq!(bearing(&app, &pair).get("/user").await.status, 401);
+    assert!(app.user("ada").current_sign_in_at.is_some());
+}
+
+#[actix_web::test]
+async fn a_wrong_password_and_an_unknown_name_look_the_same() {
+    let app = TestApp::new();
+    with_password(&app);
+    app.person("bob");
+
+    let mut told = Vec::new();
+    for (name, clear) in [("ada", "wrong"), ("nobody", "wrong"), ("bob", "wrong"), ("bob", "")] {
+        let fields = json!({ "grant_type": "password", "username": name, "password": clear });
+        let answer = ask(&app, fields).await;
+        told.push((answer.status, answer.body));
+    }
+
+    assert_eq!((told[0].0, &told[0].1["error"]), (400, &json!("invalid_grant")));
+    assert!(told.iter().all(|one| *one == told[0]));
+}
+
+#[actix_web::test]
+async fn who_guesses_too_often_has_to_wait() {
+    let app = TestApp::new();
+    with_password(&app);
+    let wrong = json!({ "grant_type": "password", "username": "ada", "password": "wrong" });
+    for _ in 0..10 {
+        assert_eq!(ask(&app, wrong.clone()).await.status, 400);
+    }
+
+    let refused = ask(&app, wrong).await;
+
+    assert_eq!((refused.status, refused.header("retry-after")), (429, Some("600")));
+    app.clock.advance(time::Duration::minutes(10));
+    signed_in(&app).await;
+}
+
+#[actix_web::test]
+async fn a_new_pair_ends_the_old_one_when_it_is_used() {
+    let app = TestApp::new();
+    with_password(&app);
+    let old = signed_in(&app).await;
+    let renew = |pair: &Value| json!({ "grant_type": "refresh_token", "refresh_token": pair["refresh_token"] });
+
+    let new = ask(&app, renew(&old)).await.ok();
+
+    assert_eq!(bearing(&app, &old).get("/user").await.status, 200);
+    assert_eq!(bearing(&app, &new).get("/user").await.status, 200);
+    assert_eq!(bearing(&app, &old).get("/user").await.status, 401);
+    assert_eq!(ask(&app, renew(&old)).await.body["error"], "invalid_grant");
+    assert_eq!(ask(&app, renew(&new)).await.status, 200);
+}
+
+#[actix_web::test]
+async fn a_pair_that_is_revoked_is_gone_by_both_halves() {
+    let app = TestApp::new();
+    with_password(&app);
+    let pair = signed_in(&app).await;
+
+    let nobody = app.anonymous();
+    assert_eq!(nobody.post("//oauth/revoke", json!({ "token": "unknown" })).await.ok(), json!({}));
+    let fields = json!({ "token": pair["refresh_token"] });
+    assert_eq!(nobody.post("//oauth/revoke", fields).await.ok(), json!({}));
+
+    assert_eq!(bearing(&app, &pair).get("//oauth/token/info").await.status, 401);
+    assert_eq!(nobody.get("//oauth/token/info").await.body["error"], "invalid_token");
+}
+
+#[actix_web::test]
+async fn other_grants_scopes_and_clients_are_refused_by_their_names() {
+    let app = TestApp::new();
+    with_password(&app);
+    let right =
+        json!({ "grant_type": "password", "username": "ada", "password": "difference engine" });
+    let with = |field: &str, value: &str| {
+        let mut fields = right.clone();
+        fields[field] = json!(value);
+        fields
+    };
+
+    assert_eq!(
+        ask(&app, with("grant_type", "magic")).await.body["error"],
+        "unsupported_grant_type"
+    );
+    assert_eq!(ask(&app, with("scope", "api everything")).await.body["error"], "invalid_scope");
+    assert_eq!(ask(&app, with("client_id", "unknown")).await.status, 401);
+    assert_eq!(ask(&app, json!({})).await.body["error"], "invalid_request");
+    assert_eq!(ask(&app, with("scope", "read_api")).await.ok()["scope"], "read_api");
+    app.block("ada");
+    assert_eq!(ask(&app, right.clone()).await.body["error"], "invalid_grant");
+}

@@ -1,0 +1,187 @@
+//! People, and what administrators do with them.
+
+use serde_json::json;
+
+use crate::support::TestApp;
+
+#[actix_web::test]
+async fn everybody_sees_themselves_and_administrators_see_more() {
+    let app = TestApp::new();
+
+    let ada = app.person("ada").get("/user").await.ok();
+    let root = app.admin().get("/user").await.ok();
+
+    assert_eq!((&ada["username"], &ada["email"]), (&json!("ada"), &json!("ada@example.com")));
+    assert_eq!(ada["identities"], json!([]));
+    assert!(ada.get("is_admin").is_none());
+    assert_eq!(root["is_admin"], true);
+    assert!(root["namespace_id"].is_i64());
+    app.anonymous().get("/user").await.refused(401, json!({ "message": "401 Unauthorized" }));
+}
+
+#[actix_web::test]
+async fn a_list_shows_whom_the_filters_let_through() {
+    let app = TestApp::new();
+    let root = app.admin();
+    for name in ["ada", "bob", "cara"] {
+        app.person(name);
+    }
+    let bob = app.user("bob").id;
+    root.post(&format!("/users/{bob}/block"), json!({})).await.created();
+
+    assert_eq!(root.get("/users?search=AR").await.each("username"), ["cara"]);
+    assert_eq!(root.get("/users?username=BOB").await.each("username"), ["bob"]);
+    assert_eq!(root.get("/users?blocked=true").await.each("username"), ["bob"]);
+    assert_eq!(root.get("/users?admins=true").await.each("username"), ["root"]);
+    assert_eq!(
+        root.get("/users?active=true&order_by=name&sort=asc").await.each("name"),
+        ["ada", "cara", "root"]
+    );
+    assert_eq!(root.get("/users?without_projects=true").await.each("id").len(), 4);
+    assert_eq!(root.get("/users?search=cara@example.com").await.each("username"), ["cara"]);
+    assert!(app.person("ada").get("/users?search=cara@example.com").await.each("id").is_empty());
+}
+
+#[actix_web::test]
+async fn a_list_comes_in_pages_and_shows_others_little() {
+    let app = TestApp::new();
+    for name in ["ada", "bob", "cara"] {
+        app.person(name);
+    }
+
+    let page = app.person("ada").get("/users?per_page=2&page=2&sort=asc").await;
+
+    assert_eq!(page.header("x-total"), Some("3"));
+    assert_eq!(page.body[0]["username"], "ada", "others always see the newest first");
+    assert!(page.body[0].get("email").is_none());
+    let wrong = json!({ "error": "order_by does not have a valid value" });
+    app.admin().get("/users?order_by=email").await.refused(400, wrong);
+    let wrong = json!({ "error": "extern_uid, provider provide all or none of parameters" });
+    app.admin().get("/users?provider=x").await.refused(400, wrong);
+}
+
+#[actix_web::test]
+async fn people_without_an_account_find_only_whom_they_can_name() {
+    let app = TestApp::new();
+    let ada = app.user(&app.person("ada").username).id;
+    let nobody = app.anonymous();
+
+    assert_eq!(nobody.get("/users?username=ada").await.each("username"), ["ada"]);
+    let told = json!({ "message": "403 Forbidden - Not authorized to access /api/v4/users" });
+    nobody.get("/users").await.refused(403, told);
+    let told = json!({ "message": "403 Forbidden - Not authorized!" });
+    nobody.get(&format!("/users/{ada}")).await.refused(403, told);
+    let absent = json!({ "message": "404 User Not Found" });
+    app.person("ada").get("/users/999").await.refused(404, absent);
+}
+
+#[actix_web::test]
+async fn an_administrator_makes_and_changes_an_account() {
+    let app = TestApp::new();
+    let root = app.admin();
+    let wanted = json!({
+        "email": "Ada@Example.com", "name": "Ada Lovelace", "username": "ada",
+        "password": "difference engine", "bio": "counts", "projects_limit": 3, "external": true,
+    });
+
+    let made = root.post("/users", wanted).await.created();
+    let path = format!("/users/{}", made["id"]);
+    let changed =
+        root.put(&path, json!({ "username": "countess", "bio": "", "admin": true })).await.ok();
+
+    assert_eq!((&made["bio"], &made["projects_limit"]), (&json!("counts"), &json!(3)));
+    assert_eq!(
+        (&made["external"], &made["created_by"]["username"]),
+        (&json!(true), &json!("root"))
+    );
+    assert_eq!((&changed["username"], &changed["bio"]), (&json!("countess"), &json!("")));
+    assert_eq!((&changed["is_admin"], &changed["name"]), (&json!(true), &json!("Ada Lovelace")));
+    assert_eq!(root.get("/namespaces/countess").await.ok()["name"], "Ada Lovelace");
+    let gone = json!({ "message": "404 Namespace Not Found" });
+    root.get("/namespaces/ada").await.refused(404, gone);
+}
+
+#[actix_web::test]
+async fn what_is_wrong_with_an_account_is_told_by_field() {
+    let app = TestApp::new();
+    let root = app.admin();
+    app.person("ada");
+    let with = |username: &str, email: &str, password: &str| json!({ "name": "N", "username": username, "email": email, "password": password });
+
+    let taken = json!({ "message": "Email has already been taken" });
+    root.post("/users", with("new", "ADA@example.com", "long enough")).await.refused(409, taken);
+    let taken = json!({ "message": "Username has already been taken" });
+    root.post("/users", with("ADA", "new@x", "long enough")).await.refused(409, taken);
+    let short = json!({ "message": { "password": ["is too short (minimum is 8 characters)"] } });
+    root.post("/users", with("new", "new@x", "short")).await.refused(400, short);
+    let reserved = json!({ "message": { "username": ["admin is a reserved name"] } });
+    root.post("/users", with("admin", "new@x", "long enough")).await.refused(400, reserved);
+    let odd = json!({ "error": "username is invalid" });
+    root.post("/users", with("a\0b", "new@x", "long enough")).await.refused(400, odd);
+    let none = json!({ "error": "password, reset_password, force_random_password are missing, at least one parameter must be provided" });
+    root.post("/users", json!({ "name": "N", "username": "new", "email": "new@x" }))
+        .await
+        .refused(400, none);
+    let blank = json!({ "message": { "password": ["can't be blank"] } });
+    let by_mail =
+        json!({ "name": "N", "username": "new", "email": "new@x", "reset_password": false });
+    root.post("/users", by_mail).await.refused(400, blank);
+}
+
+#[actix_web::test]
+async fn an_account_is_blocked_and_let_in_again() {
+    let app = TestApp::new();
+    let (root, ada) = (app.admin(), app.person("ada"));
+    let path = format!("/users/{}", app.user("ada").id);
+
+    assert_eq!(root.post(&format!("{path}/block"), json!({})).await.created(), json!(true));
+    assert_eq!(ada.get("/user").await.status, 403);
+    assert_eq!(root.post(&format!("{path}/unblock"), json!({})).await.created(), json!(true));
+    assert_eq!(root.post(&format!("{path}/unblock"), json!({})).await.created(), json!(false));
+    assert_eq!(ada.get("/user").await.status, 200);
+    let own = format!("/users/{}/block", app.user("root").id);
+    let refusal = json!({ "message": "403 Forbidden - The API initiating user cannot be blocked by the API" });
+    root.post(&own, json!({})).await.refused(403, refusal);
+}
+
+#[actix_web::test]
+async fn an_account_at_rest_was_not_used_for_long() {
+    let app = TestApp::new();
+    let (root, ada) = (app.admin(), app.person("ada"));
+    let path = format!("/users/{}", app.user("ada").id);
+    let used = app.user("ada").id;
+    app.write(move |tx| {
+        let user = org::user::store::UserStore::user(tx, used)?;
+        org::user::store::UserStore::note_sign_in(tx, &user)
+    });
+
+    let early = root.post(&format!("{path}/deactivate"), json!({})).await;
+    app.clock.advance(time::Duration::days(91));
+    let late = root.post(&format!("{path}/deactivate"), json!({})).await;
+
+    assert_eq!(early.status, 403);
+    assert_eq!(late.created(), json!(true));
+    assert_eq!(ada.get("/user").await.status, 403);
+    assert_eq!(root.post(&format!("{path}/activate"), json!({})).await.created(), json!(true));
+    assert_eq!(ada.get("/user").await.status, 200);
+}
+
+#[actix_web::test]
+async fn a_removed_account_is_gone_with_all_that_was_its_own() {
+    let app = TestApp::new();
+    let (root, ada) = (app.admin(), app.person("ada"));
+    let path = format!("/users/{}", app.user("ada").id);
+    let project = app.project(&ada, "tool", kernel::Visibility::Public);
+    ada.post("/groups", json!({ "name": "Only", "path": "only" })).await.created();
+
+    let alone = json!({ "message": "User cannot be removed while is the sole-owner of a group" });
+    root.delete(&path).await.refused(409, alone);
+    let since = "Mon, 01 Jan 1990 00:00:00 GMT";
+    assert_eq!(root.sending("If-Unmodified-Since", since).delete(&path).await.status, 412);
+    assert_eq!(root.delete(&format!("{path}?hard_delete=true")).await.status, 204);
+
+    assert_eq!(ada.get("/user").await.status, 401);
+    assert_eq!(root.get("/groups/only").await.status, 404);
+    assert_eq!(root.get(&format!("/projects/{project}/members")).await.status, 404);
+    app.person("ada");
+}

@@ -23,7 +23,7 @@ const ROLES: [(&str, AccessLevel); 5] = [
 ];
 
 /// What everybody may ask for, and whose actions then refuse some: the contract gives these refusals other words.
-const OWN_REFUSALS: [&str; 2] = ["AskForProjectTokens", "LeaveProject"];
+const OWN_REFUSALS: [&str; 3] = ["AskForProjectTokens", "LeaveProject", "ManageProjectMembers"];
 
 fn rows(scope: &str) -> impl Iterator<Item = &'static RouteRow> {
     let all = rest::tables().into_iter().flatten().filter(move |row| row.scope == scope);

@@ -11,7 +11,7 @@ use std::{
 use actix_web::{App as Application, HttpServer};
 use anyhow::{Context, bail};
 use kernel::Clock;
-use repo::git::{Git, cli, leftover};
+use repo::git::{Git, cli, leftover, quarantine};
 use tokio::sync::watch;
 use tracing_subscriber::EnvFilter;
 
@@ -157,6 +157,11 @@ async fn release_locks(app: App, since: Instant) {
         Ok(0) => {}
         Ok(locks) => tracing::warn!(locks, "took away locks that nobody held"),
         Err(cause) => tracing::error!(error = %cause, "locks that nobody holds may be left"),
+    }
+    match quarantine::clear_all(&app.storage, since).await {
+        Ok(0) => {}
+        Ok(pushes) => tracing::warn!(pushes, "cleared away what interrupted pushes left"),
+        Err(cause) => tracing::error!(error = %cause, "parts of interrupted pushes may be left"),
     }
 }
 

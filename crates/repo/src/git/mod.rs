@@ -15,6 +15,7 @@ pub mod maintenance;
 pub mod merge;
 pub mod objects;
 pub mod pkt_line;
+pub mod quarantine;
 pub mod reader;
 pub mod refs;
 pub mod service;

@@ -210,9 +210,13 @@ where
     };
     let deadline = running.deadline();
     let both = async { tokio::try_join!(feed(stdin, request, idle), drain(stdout, &answer, idle)) };
-    let carried = match timeout_at(deadline, both).await {
-        Ok(carried) => carried.map(drop),
-        Err(_) => Err(GitError::Timeout),
+    let carried = tokio::select! {
+        carried = timeout_at(deadline, both) => match carried {
+            Ok(carried) => carried.map(drop),
+            Err(_) => Err(GitError::Timeout),
+        },
+        // A client that leaves while git thinks would otherwise be noticed only when git says something.
+        () = answer.closed() => Err(GitError::Io(io::ErrorKind::ConnectionAborted.into())),
     };
     let ended = match carried {
         Ok(()) => running.finish().await,

@@ -8,16 +8,15 @@ use bstr::{BStr, ByteSlice};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use super::RefChange;
-use crate::git::{Git, GitError, Oid, RefName, RepoPath, Result, cli::Call, hook::Asked};
+use crate::git::{
+    Git, GitError, Oid, RefName, RepoPath, Result, cli::Call, hook::Asked, quarantine::QUARANTINE,
+};
 
 /// New commits are counted no further.
 const COUNTED: &str = "--max-count=100000";
 /// Of so many refs; a push of more is nobody's daily work.
 const COUNTED_REFS: usize = 500;
 const LONGEST_TITLE: usize = 255;
-
-/// Git's own prefix for the folders of quarantined objects.
-const QUARANTINE: &str = "tmp_objdir-";
 
 /// The arriving objects of one push.
 #[derive(Clone, Debug)]

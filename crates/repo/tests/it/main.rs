@@ -15,3 +15,4 @@ mod merge;
 mod reader;
 mod refs;
 mod scratch;
+mod transport;

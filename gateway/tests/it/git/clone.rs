@@ -132,13 +132,7 @@ async fn keep_around_refs_stay_hidden() {
 #[actix_web::test]
 async fn a_pack_of_many_chunks_arrives_whole() {
     let (forge, client) = Forge::with_commit(Visibility::Public).await;
-    let mut state = 1_u32;
-    let noise: Vec<u8> = std::iter::repeat_with(|| {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        state.to_be_bytes()[0]
-    })
-    .take(9_000_000)
-    .collect();
+    let noise = super::noise(9_000_000);
     client.commit_file("noise", &noise, "noise").await;
     client.run("-c http.postBuffer=65536 push -q origin main").await.ok();
 

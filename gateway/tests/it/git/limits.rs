@@ -1,7 +1,13 @@
 //! What is too large or too much.
 
+use std::time::Duration;
+
 use gateway::app::Limits;
 use kernel::Visibility;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 
 use super::{Client, Forge};
 use crate::support::TestApp;
@@ -14,14 +20,7 @@ fn forge(limits: Limits) -> Forge {
 async fn a_pack_beyond_the_limit_is_refused() {
     let forge = forge(Limits { push: 100_000, ..Limits::default() });
     let client = Client::with_commit().await;
-    let mut state = 7_u32;
-    let noise: Vec<u8> = std::iter::repeat_with(|| {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        state.to_be_bytes()[0]
-    })
-    .take(150_000)
-    .collect();
-    client.commit_file("noise", &noise, "noise").await;
+    client.commit_file("noise", &super::noise(150_000), "noise").await;
 
     let complaint = client.git(&["push", &forge.url(), "main"]).await.refused();
 
@@ -43,4 +42,33 @@ async fn a_small_pack_cannot_hide_a_huge_file() {
 
     assert!(forge.events().is_empty());
     assert_eq!(forge.default_branch(), None);
+}
+
+#[actix_web::test]
+async fn a_client_that_leaves_ends_the_processes_that_served_it() {
+    let (forge, client) = Forge::with_commit(Visibility::Public).await;
+    client.commit_file("noise", &super::noise(9_000_000), "noise").await;
+    client.run("push -q origin main").await.ok();
+    let tip = client.run("rev-parse main").await.ok();
+    let wish = format!("0032want {tip}\n00000009done\n");
+    let head = format!(
+        "POST /alice/work.git/git-upload-pack HTTP/1.1\r\nHost: forge\r\nContent-Length: {}\r\n\
+         Content-Type: application/x-git-upload-pack-request\r\n\r\n{wish}",
+        wish.len()
+    );
+    let mut stream = TcpStream::connect(&forge.server.address).await.unwrap();
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut beginning = [0; 4096];
+    stream.read_exact(&mut beginning).await.unwrap();
+    assert!(beginning.starts_with(b"HTTP/1.1 200 OK"));
+    assert_eq!(forge.app.state.git.running(), 1);
+
+    drop(stream);
+
+    let ended = async {
+        while forge.app.state.git.running() > 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), ended).await.expect("git ends");
 }

@@ -10,3 +10,13 @@ mod refusals;
 
 use client::{Client, Said};
 use forge::Forge;
+
+/// Bytes that no packing makes smaller, the same in every run.
+fn noise(count: usize) -> Vec<u8> {
+    let mut state = 1_u32;
+    let next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state.to_be_bytes()[0]
+    };
+    std::iter::repeat_with(next).take(count).collect()
+}

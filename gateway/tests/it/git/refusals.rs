@@ -1,6 +1,7 @@
 //! Refs that may not move, and the sentences that say so.
 
 use kernel::Visibility;
+use serde_json::json;
 
 use super::{Client, Forge};
 
@@ -15,6 +16,33 @@ async fn the_default_branch_cannot_be_deleted() {
 
     assert_eq!(forge.events().len(), 1);
     assert!(!forge.stored("rev-parse main").await.is_empty());
+}
+
+#[actix_web::test]
+async fn a_protected_branch_says_no_in_the_words_of_its_rule() {
+    let (forge, client) = Forge::with_commit(Visibility::Private).await;
+    let alice = forge.app.person("alice");
+    let rules = format!("/projects/{}/protected_branches", forge.project);
+    alice.post(&rules, json!({ "name": "stable*", "push_access_level": 0 })).await.created();
+    alice.post(&rules, json!({ "name": "kept", "allow_force_push": false })).await.created();
+    client.run("push -q origin main:kept").await.ok();
+    let before = forge.events().len();
+    client.run("commit -q --amend -m other").await.ok();
+
+    for (refspec, sentence) in [
+        (
+            "main:stable-1",
+            "GitLab: You can only use an existing protected branch ref as the basis of a new protected branch.",
+        ),
+        (
+            "+main:kept",
+            "GitLab: You are not allowed to force push code to a protected branch on this project.",
+        ),
+        (":kept", "GitLab: You can only delete protected branches using the web interface."),
+    ] {
+        client.git(&["push", "origin", refspec]).await.told(sentence);
+    }
+    assert_eq!(forge.events().len(), before);
 }
 
 #[actix_web::test]

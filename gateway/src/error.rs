@@ -33,6 +33,8 @@ pub enum ApiError {
     Keyset(String),
     /// A body in a language that is not spoken here.
     ContentType(String),
+    /// A page of another site asks, for something that is not to be shown inside of pages.
+    NotAcceptable,
     /// Not found, in plain capital words without a kind.
     Nothing,
     /// As [`Nothing`](Self::Nothing), in the words of some older endpoints.
@@ -131,6 +133,7 @@ impl ApiError {
                 let text = format!("The provided content-type '{given}' is not supported.");
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, json!({ "error": text }))
             }
+            Self::NotAcceptable => told(StatusCode::NOT_ACCEPTABLE, "406 Not Acceptable"),
             Self::Nothing => told(StatusCode::NOT_FOUND, "404 Not Found"),
             Self::Rate(..) => (StatusCode::TOO_MANY_REQUESTS, Value::Null),
             Self::Absent => told(StatusCode::NOT_FOUND, "Not Found"),

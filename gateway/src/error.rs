@@ -39,6 +39,8 @@ pub enum ApiError {
     Nothing,
     /// As [`Nothing`](Self::Nothing), in the words of some older endpoints.
     Absent,
+    /// The namespace of a project that is to become a fork is not the caller's to fill.
+    NoTarget,
     /// The person to act as, by `sudo`, is unknown.
     NoUser(String),
     /// More requests than one person or address may make.
@@ -136,6 +138,7 @@ impl ApiError {
             Self::NotAcceptable => told(StatusCode::NOT_ACCEPTABLE, "406 Not Acceptable"),
             Self::Nothing => told(StatusCode::NOT_FOUND, "404 Not Found"),
             Self::Rate(..) => (StatusCode::TOO_MANY_REQUESTS, Value::Null),
+            Self::NoTarget => told(StatusCode::UNAUTHORIZED, "401 Unauthorized - Target Namespace"),
             Self::Absent => told(StatusCode::NOT_FOUND, "Not Found"),
             Self::NoUser(given) => told(
                 StatusCode::NOT_FOUND,

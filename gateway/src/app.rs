@@ -6,6 +6,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use db::{Database, Location};
@@ -149,12 +150,12 @@ pub struct Limits {
     pub push: u64,
     /// Bytes of one object in a git push, unpacked; 0 is no limit.
     pub object: u64,
+    /// How long a client may take to begin with its request; see [`Paced`](crate::extract::Paced).
+    pub patience: Duration,
     /// Requests a minute by one person; 0 is no limit.
     pub user_per_minute: u32,
     /// Requests a minute from one address without a credential; 0 is no limit.
     pub address_per_minute: u32,
-    /// Archives a minute for one person or address; 0 is no limit.
-    pub archives_per_minute: u32,
 }
 
 impl Default for Limits {
@@ -164,9 +165,9 @@ impl Default for Limits {
             upload: 200 << 20,
             push: 0,
             object: 512 << 20,
+            patience: Duration::from_secs(10),
             user_per_minute: 0,
             address_per_minute: 0,
-            archives_per_minute: 0,
         }
     }
 }

@@ -2,13 +2,17 @@
 //!
 //! A flag wins over `FORGEWAY_…`, which wins over the file, which wins over the default.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::Context;
 use db::Location;
 use figment::{
-    Figment,
-    providers::{Env, Format, Serialized, Toml},
+    Figment, Metadata, Profile, Provider,
+    providers::{Format, Serialized, Toml},
+    value::{Dict, Map, Value},
 };
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +39,6 @@ pub struct Config {
     pub object_limit: u64,
     pub rate_limit_user: u32,
     pub rate_limit_address: u32,
-    pub rate_limit_archive: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +49,7 @@ pub enum LogFormat {
 }
 
 /// One line of documentation for each setting, in the order in which they are shown.
-pub const SETTINGS: [(&str, &str); 18] = [
+pub const SETTINGS: [(&str, &str); 17] = [
     ("listen", "address and port to serve on"),
     ("data", "folder for repositories, uploads, the key file and the SQLite database"),
     (
@@ -66,7 +69,7 @@ pub const SETTINGS: [(&str, &str); 18] = [
     ("log_format", "human or json"),
     ("workers", "threads that serve requests; 0 is one per core"),
     ("max_connections", "connections held open at once, over all threads"),
-    ("request_seconds", "time a client has to send its request's head"),
+    ("request_seconds", "time a client has to send its request's head, and to begin with its body"),
     ("body_limit", "bytes of a request body, pushes and uploads excepted"),
     ("upload_limit", "bytes of one uploaded file"),
     ("push_limit", "bytes of one git push; 0 is no limit"),
@@ -76,7 +79,6 @@ pub const SETTINGS: [(&str, &str); 18] = [
         "rate_limit_address",
         "requests a minute from one address without a credential; 0 is no limit",
     ),
-    ("rate_limit_archive", "archives a minute for one person or address; 0 is no limit"),
 ];
 
 const SECRET: [&str; 3] = ["root_password", "root_token", "database_url"];
@@ -101,7 +103,6 @@ impl Default for Config {
             object_limit: Limits::default().object,
             rate_limit_user: 600_000,
             rate_limit_address: 300_000,
-            rate_limit_archive: 5,
         }
     }
 }
@@ -139,6 +140,59 @@ pub struct Flags {
 pub struct Loaded {
     pub config: Config,
     figment: Figment,
+    /// Settings that the command line gave.
+    flags: Vec<String>,
+    /// Variables that look like settings and are none.
+    unknown: Vec<String>,
+}
+
+const PREFIX: &str = "FORGEWAY_";
+/// Not for the server: where the tests of this program find PostgreSQL.
+const FOR_TESTS: &str = "FORGEWAY_TEST_";
+
+/// The variables that name settings. Their text is taken as it is: a password may be all digits.
+struct Environment(Vec<(String, String)>);
+
+impl Environment {
+    #[expect(clippy::disallowed_methods, reason = "this file is the one reader of the environment")]
+    fn read() -> Self {
+        let given = SETTINGS.iter().filter_map(|(name, _)| {
+            let value = std::env::var(variable(name)).ok()?;
+            (!value.is_empty()).then(|| ((*name).to_owned(), value))
+        });
+        Self(given.collect())
+    }
+}
+
+impl Provider for Environment {
+    fn metadata(&self) -> Metadata {
+        Metadata::named("the environment").interpolater(|_, path| variable(&path.join(".")))
+    }
+
+    fn data(&self) -> figment::Result<Map<Profile, Dict>> {
+        let defaults = serde_json::to_value(Config::default()).unwrap_or_default();
+        let read = |name: &String, text: &String| match text.parse::<u64>() {
+            Ok(number) if defaults[name].is_number() => Value::from(number),
+            _ => Value::from(text.clone()),
+        };
+        let values = self.0.iter().map(|(name, text)| (name.clone(), read(name, text)));
+        Ok(Map::from([(Profile::Default, values.collect())]))
+    }
+}
+
+fn variable(name: &str) -> String {
+    format!("{PREFIX}{}", name.to_uppercase())
+}
+
+fn unknown_variables() -> Vec<String> {
+    let known: Vec<String> = SETTINGS.iter().map(|(name, _)| variable(name)).collect();
+    let mut unknown: Vec<String> = std::env::vars_os()
+        .filter_map(|(name, _)| name.into_string().ok())
+        .filter(|name| name.starts_with(PREFIX) && !name.starts_with(FOR_TESTS))
+        .filter(|name| !known.contains(name))
+        .collect();
+    unknown.sort();
+    unknown
 }
 
 /// Reads flags, environment and file.
@@ -146,18 +200,20 @@ pub struct Loaded {
 /// # Errors
 /// When the file cannot be read, or a setting is unknown or of the wrong kind; the text names it.
 pub fn load(flags: &Flags) -> anyhow::Result<Loaded> {
-    let names: Vec<&str> = SETTINGS.iter().map(|(name, _)| *name).collect();
     let file = flags.config.clone().unwrap_or_else(|| PathBuf::from("forgeway.toml"));
     if let Some(wanted) = &flags.config {
         anyhow::ensure!(wanted.is_file(), "there is no settings file {}", wanted.display());
     }
-    let figment = Figment::from(Serialized::defaults(Config::default()))
-        .merge(Toml::file(file))
-        .merge(Env::prefixed("FORGEWAY_").only(&names))
-        .merge(Serialized::defaults(flags));
+    let mut figment = Figment::from(Serialized::defaults(Config::default()));
+    if file.is_file() {
+        figment = figment.merge(Toml::file_exact(file));
+    }
+    let figment = figment.merge(Environment::read()).merge(Serialized::defaults(flags));
     let config: Config = figment.extract().context("the settings cannot be used")?;
     config.check()?;
-    Ok(Loaded { config, figment })
+    let given = serde_json::to_value(flags)?;
+    let flags = given.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
+    Ok(Loaded { config, figment, flags, unknown: unknown_variables() })
 }
 
 /// The search path of the process, for finding git.
@@ -172,6 +228,10 @@ impl Config {
             self.listen.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()),
             "listen must be HOST:PORT, as in 127.0.0.1:8080, and is {:?}",
             self.listen
+        );
+        anyhow::ensure!(
+            self.max_connections > 0 && self.request_seconds > 0 && self.body_limit > 0,
+            "max_connections, request_seconds and body_limit must be above 0"
         );
         if let Some(url) = &self.external_url {
             let known = url.starts_with("http://") || url.starts_with("https://");
@@ -218,9 +278,9 @@ impl Config {
                 upload: self.upload_limit,
                 push: self.push_limit,
                 object: self.object_limit,
+                patience: Duration::from_secs(self.request_seconds),
                 user_per_minute: self.rate_limit_user,
                 address_per_minute: self.rate_limit_address,
-                archives_per_minute: self.rate_limit_archive,
             },
         })
     }
@@ -241,20 +301,22 @@ impl Loaded {
             let source = self.source(name);
             table += &format!("{name:<20} {value:<28} {source:<28} {text}\n");
         }
+        for name in &self.unknown {
+            table += &format!("{name} is set and is no setting\n");
+        }
         table
     }
 
     fn source(&self, name: &str) -> String {
+        if self.flags.iter().any(|flag| flag == name) {
+            return format!("--{}", name.replace('_', "-"));
+        }
         let Some(metadata) = self.figment.find_metadata(name) else { return "default".to_owned() };
-        if metadata.name.contains("environment") {
-            return format!("FORGEWAY_{}", name.to_uppercase());
+        match &metadata.source {
+            Some(figment::Source::File(path)) => path.display().to_string(),
+            _ if metadata.name == "the environment" => variable(name),
+            _ => "default".to_owned(),
         }
-        if let Some(figment::Source::File(path)) = &metadata.source {
-            return path.display().to_string();
-        }
-        let defaults = serde_json::to_value(Config::default()).unwrap_or_default();
-        let now = serde_json::to_value(&self.config).unwrap_or_default();
-        if defaults[name] == now[name] { "default" } else { "flag" }.to_owned()
     }
 }
 

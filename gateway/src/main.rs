@@ -2,15 +2,21 @@
 
 use std::process::ExitCode;
 
-fn main() -> anyhow::Result<ExitCode> {
+fn main() -> ExitCode {
     match repo::git::hook::run_if_called() {
-        Some(code) => Ok(code),
-        None => serve(),
+        Some(code) => code,
+        None => command(),
     }
 }
 
 #[actix_web::main]
-async fn serve() -> anyhow::Result<ExitCode> {
-    gateway::commands::run().await?;
-    Ok(ExitCode::SUCCESS)
+#[expect(clippy::print_stderr, reason = "this is where a command says why it failed")]
+async fn command() -> ExitCode {
+    match gateway::commands::run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(cause) => {
+            eprintln!("error: {cause:#}");
+            ExitCode::FAILURE
+        }
+    }
 }

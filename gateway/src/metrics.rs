@@ -3,6 +3,7 @@
 use std::{sync::OnceLock, time::Duration};
 
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use worker::Depth;
 
 /// Seconds; from a cached row to a slow clone.
 const BUCKETS: [f64; 12] =
@@ -26,6 +27,7 @@ pub fn install() {
         if metrics::set_global_recorder(recorder).is_err() {
             tracing::warn!("figures are collected elsewhere");
         }
+        describe();
         handle
     });
 }
@@ -45,6 +47,38 @@ pub fn answered(method: &str, route: &'static str, status: u16, took: Duration) 
         .increment(1);
     metrics::histogram!("forgeway_request_seconds", "method" => method, "route" => route)
         .record(took.as_secs_f64());
+}
+
+/// What is true at this moment, for the page that is about to be rendered.
+pub fn now(git_children: usize, work: Depth, ready: bool) {
+    metrics::gauge!("forgeway_ready").set(if ready { 1.0 } else { 0.0 });
+    let children = u32::try_from(git_children).unwrap_or(u32::MAX);
+    metrics::gauge!("forgeway_git_children").set(f64::from(children));
+    let count = |many: i64| f64::from(u32::try_from(many).unwrap_or(u32::MAX));
+    metrics::gauge!("forgeway_work_waiting").set(count(work.waiting));
+    metrics::gauge!("forgeway_work_given_up").set(count(work.given_up));
+}
+
+/// A request that was one too many.
+pub fn refused(limit: &'static str) {
+    metrics::counter!("forgeway_rate_limited_total", "limit" => limit).increment(1);
+}
+
+fn describe() {
+    use metrics::{describe_counter, describe_gauge, describe_histogram};
+    describe_counter!("forgeway_requests_total", "Requests that were answered");
+    describe_histogram!("forgeway_request_seconds", "From a request's head to its answer's head");
+    describe_counter!("forgeway_rate_limited_total", "Requests refused by a rate limit");
+    describe_histogram!("forgeway_database_seconds", "Transactions, from their begin to their end");
+    describe_histogram!(
+        "forgeway_database_wait_seconds",
+        "How long transactions wait for a connection or for the writer"
+    );
+    describe_counter!("forgeway_work_total", "Pieces of background work, by how they ended");
+    describe_gauge!("forgeway_work_waiting", "Pieces of background work that wait");
+    describe_gauge!("forgeway_work_given_up", "Pieces of background work that wait for a person");
+    describe_gauge!("forgeway_git_children", "Git processes that run now");
+    describe_gauge!("forgeway_ready", "1 while requests are served");
 }
 
 /// The page that Prometheus reads.

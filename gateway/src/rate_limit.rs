@@ -1,6 +1,6 @@
 //! How many requests one person, or one address, may make in a minute.
 
-use std::{hash::Hash, net::IpAddr, num::NonZeroU32};
+use std::{hash::Hash, net::IpAddr, num::NonZeroU32, time::Duration};
 
 use actix_web::{HttpResponse, http::header};
 use governor::{
@@ -9,24 +9,16 @@ use governor::{
     middleware::StateInformationMiddleware,
     state::keyed::DashMapStateStore,
 };
-use kernel::{Error, Ts, ids::UserId};
+use kernel::{Ts, ids::UserId};
 
-use crate::app::Limits;
+use crate::{app::Limits, metrics};
 
 type Limiter<K> = RateLimiter<K, DashMapStateStore<K>, DefaultClock, StateInformationMiddleware>;
 
-/// All limits; each may be off.
+/// Both limits; each may be off.
 pub struct Rates {
     users: Option<Limiter<UserId>>,
     addresses: Option<Limiter<IpAddr>>,
-    archives: Option<Limiter<Caller>>,
-}
-
-/// A person, or whoever is at an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Caller {
-    User(UserId),
-    Address(Option<IpAddr>),
 }
 
 /// A request too many.
@@ -50,12 +42,21 @@ fn check<K: Hash + Eq + Clone>(
     let Some(limiter) = limiter else { return Ok(()) };
     match limiter.check_key(key) {
         Ok(_) => Ok(()),
-        Err(until) => Err(Refusal {
-            name,
-            limit: until.quota().burst_size().get(),
-            wait_seconds: until.wait_time_from(DefaultClock::default().now()).as_secs().max(1),
-        }),
+        Err(until) => {
+            metrics::refused(name);
+            let wait = until.wait_time_from(DefaultClock::default().now());
+            Err(Refusal {
+                name,
+                limit: until.quota().burst_size().get(),
+                wait_seconds: whole_seconds(wait),
+            })
+        }
     }
+}
+
+/// Rounded up: who waits so long is not refused again.
+fn whole_seconds(wait: Duration) -> u64 {
+    wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
 }
 
 impl Rates {
@@ -63,7 +64,6 @@ impl Rates {
         Self {
             users: limiter(limits.user_per_minute),
             addresses: limiter(limits.address_per_minute),
-            archives: limiter(limits.archives_per_minute),
         }
     }
 
@@ -77,17 +77,6 @@ impl Rates {
         })
     }
 
-    /// Archives are far more work than anything else that is read.
-    pub fn check_archive(
-        &self,
-        user: Option<UserId>,
-        address: Option<IpAddr>,
-    ) -> Result<(), Error> {
-        let caller = user.map_or(Caller::Address(address), Caller::User);
-        check(self.archives.as_ref(), &caller, "project_repositories_archive")
-            .map_err(|refusal| Error::TooMany { retry_after: refusal.wait_seconds })
-    }
-
     /// Forgets who has been quiet for long enough to have the whole quota again.
     pub fn forget_the_quiet(&self) {
         if let Some(users) = &self.users {
@@ -95,9 +84,6 @@ impl Rates {
         }
         if let Some(addresses) = &self.addresses {
             addresses.retain_recent();
-        }
-        if let Some(archives) = &self.archives {
-            archives.retain_recent();
         }
     }
 }

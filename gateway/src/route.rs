@@ -64,6 +64,11 @@ impl Matched {
         self.0.also.unwrap_or_default()
     }
 
+    /// Whether load balancers and Prometheus ask here, however often they like.
+    pub fn is_probe(&self) -> bool {
+        self.0.pattern.starts_with("//-/")
+    }
+
     pub fn any_scope(&self) -> bool {
         self.0.also.is_none()
     }

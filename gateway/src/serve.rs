@@ -54,6 +54,9 @@ async fn route(req: &HttpRequest, payload: Payload, app: App, router: &Router) -
     if let Some(wanted) = git_http::Wanted::find(path) {
         return git_http::answer(app, req, payload, wanted).await;
     }
+    if path.len() + req.query_string().len() > LONGEST_URL {
+        return ApiError::LongUrl.error_response();
+    }
     match router.find(req.method().as_str(), path) {
         Found::Row(row) => {
             req.extensions_mut().insert(Matched(row));
@@ -69,6 +72,9 @@ async fn route(req: &HttpRequest, payload: Payload, app: App, router: &Router) -
         Found::Nothing => ApiError::NoRoute.error_response(),
     }
 }
+
+/// Room for the longest path of a file, every byte of it encoded.
+const LONGEST_URL: usize = 32 << 10;
 
 fn is_preflight(req: &HttpRequest) -> bool {
     req.method() == Method::OPTIONS

@@ -8,11 +8,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use actix_web::{App as Application, HttpServer};
+use actix_web::{App as Application, HttpServer, dev::ServerHandle};
 use anyhow::{Context, bail};
 use kernel::Clock;
 use repo::git::{Git, cli, leftover, quarantine};
-use tokio::sync::watch;
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::watch,
+};
 use tracing_subscriber::EnvFilter;
 
 use crate::{
@@ -51,9 +54,7 @@ pub struct Opened {
 
 /// Opens everything that a server needs, for this process alone, and finishes what a crash interrupted.
 pub async fn open_and_recover(config: &Config) -> anyhow::Result<Opened> {
-    let settings = config.settings()?;
-    make_folder(&settings.data)?;
-    let lock = lock(&settings.data)?;
+    let lock = take_folder(config)?;
     let app = open_shared(config).await?;
     let finished =
         repo::push::recover(&app.db, &app.git, &app.storage, None).await.context("the journal")?;
@@ -75,6 +76,13 @@ pub async fn open_shared(config: &Config) -> anyhow::Result<App> {
     let app = State::open(&settings, Arc::new(Clock::system()), git)
         .with_context(|| format!("the database {} cannot be opened", settings.database))?;
     Ok(app)
+}
+
+/// Makes the data folder when it is not there, and keeps other servers out of it as long as the value lives.
+pub fn take_folder(config: &Config) -> anyhow::Result<File> {
+    let data = config.data_folder()?;
+    make_folder(&data)?;
+    lock(&data)
 }
 
 fn make_folder(data: &Path) -> anyhow::Result<()> {
@@ -110,6 +118,7 @@ fn lock(data: &Path) -> anyhow::Result<File> {
 /// Serves until SIGTERM or SIGINT, then lets requests end.
 pub async fn run(config: Config) -> anyhow::Result<()> {
     metrics::install();
+    allow_many_files();
     let opened = open_and_recover(&config).await?;
     let app = opened.app.clone();
     let first =
@@ -124,23 +133,27 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     let server =
         HttpServer::new(move || Application::new().configure(serve::configure(serving.clone())))
             .workers(workers)
-            .max_connections(config.max_connections / workers)
+            .max_connections((config.max_connections / workers).max(1))
             .client_request_timeout(Duration::from_secs(config.request_seconds))
             .client_disconnect_timeout(Duration::from_secs(5))
             .keep_alive(Duration::from_secs(75))
             .shutdown_timeout(DRAIN_SECONDS)
+            .disable_signals()
             .bind(&config.listen)
-            .with_context(|| format!("cannot listen on {}", config.listen))?;
+            .with_context(|| format!("cannot listen on {}", config.listen))?
+            .run();
+    let stopper = tokio::spawn(stop_on_signal(app.clone(), server.handle()));
     greet(&app, first.as_ref());
     let upkeep = tokio::spawn(keep_up(app.clone()));
     let releasing = tokio::spawn(release_locks(app.clone(), Instant::now()));
     let (stop, stopping) = watch::channel(false);
     let working = tokio::spawn(compose::jobs::worker(app.clone()).run(stopping));
     app.set_ready(true);
-    let served = server.run().await;
+    let served = server.await;
     app.set_ready(false);
     upkeep.abort();
     releasing.abort();
+    stopper.abort();
     // The worker may have ended already; then nobody listens, and nobody needs to.
     let _ = stop.send(true);
     if tokio::time::timeout(Duration::from_secs(DRAIN_SECONDS), working).await.is_err() {
@@ -162,6 +175,30 @@ async fn release_locks(app: App, since: Instant) {
         Ok(0) => {}
         Ok(pushes) => tracing::warn!(pushes, "cleared away what interrupted pushes left"),
         Err(cause) => tracing::error!(error = %cause, "parts of interrupted pushes may be left"),
+    }
+}
+
+/// Says "not ready" first, so that no more requests are sent here, and lets those that are under way end.
+async fn stop_on_signal(app: App, server: ServerHandle) -> anyhow::Result<()> {
+    let (mut term, mut interrupt) =
+        (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    tokio::select! {
+        _ = term.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    tracing::info!("stopping");
+    app.set_ready(false);
+    server.stop(true).await;
+    Ok(())
+}
+
+/// A connection takes a file: as many as the system allows, not as few as it gives unasked.
+fn allow_many_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let wanted = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    if let Err(cause) = setrlimit(Resource::Nofile, wanted) {
+        tracing::warn!(error = %cause, "the limit of open files stays as it was");
     }
 }
 

@@ -13,6 +13,7 @@ use tokio::{sync::oneshot, task::spawn_blocking};
 use crate::{
     Conn, Tx,
     error::Failed,
+    figures::{Running, Waiting, Way},
     migrations,
     postgres::Postgres,
     sqlite::{Sqlite, Work},
@@ -95,6 +96,7 @@ impl Database {
         match &self.0.backend {
             Backend::Sqlite(sqlite) => {
                 let now = self.0.clock.now();
+                let _running = Running::at_once(Way::Peek);
                 sqlite.inline(|conn| work(&mut Tx::new(Conn::Sqlite(conn), now)))
             }
             Backend::Postgres(_) => self.read(work).await,
@@ -110,9 +112,14 @@ impl Database {
             Backend::Sqlite(sqlite) => &sqlite.readers,
             Backend::Postgres(postgres) => &postgres.readers,
         };
+        let waiting = Waiting::new(Way::Read);
         let _place = place.acquire().await.map_err(Error::internal)?;
         let this = self.clone();
-        spawn_blocking(move || this.read_blocking(work)).await.map_err(Error::internal)?
+        let done = spawn_blocking(move || {
+            let _running = waiting.over();
+            this.read_blocking(work)
+        });
+        done.await.map_err(Error::internal)?
     }
 
     /// As [`read`](Self::read), for callers that may block.
@@ -144,9 +151,12 @@ impl Database {
                 answer.await.map_err(Error::internal)?
             }
             Backend::Postgres(postgres) => {
+                let waiting = Waiting::new(Way::Write);
                 let _place = postgres.writers.acquire().await.map_err(Error::internal)?;
                 let this = self.clone();
-                spawn_blocking(move || this.write_postgres(work)).await.map_err(Error::internal)?
+                spawn_blocking(move || this.write_postgres(work, waiting))
+                    .await
+                    .map_err(Error::internal)?
             }
         }
     }
@@ -165,7 +175,7 @@ impl Database {
                     .map_err(|refused| Error::internal(refused.to_string()))?;
                 answer.blocking_recv().map_err(Error::internal)?
             }
-            Backend::Postgres(_) => self.write_postgres(work),
+            Backend::Postgres(_) => self.write_postgres(work, Waiting::new(Way::Write)),
         }
     }
 
@@ -185,11 +195,14 @@ impl Database {
     ) -> (Work, oneshot::Receiver<Result<T>>) {
         let (answer, receiver) = oneshot::channel();
         let inner = self.0.clone();
+        let waiting = Waiting::new(Way::Write);
         let work: Work = Box::new(move |conn| {
+            let running = waiting.over();
             // A savepoint: an error here undoes this piece of work and leaves the rest of its group alone.
             let outcome =
                 conn.transaction(|conn| inner.run(Conn::Sqlite(conn), work).map_err(Failed));
             Box::new(move |committed| {
+                drop(running);
                 let outcome = match outcome {
                     Ok(_) if !committed => {
                         Err(Error::internal("the transaction was not committed"))
@@ -203,13 +216,17 @@ impl Database {
         (work, receiver)
     }
 
-    fn write_postgres<T>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
+    fn write_postgres<T>(
+        &self,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
+        waiting: Waiting,
+    ) -> Result<T> {
         let Backend::Postgres(postgres) = &self.0.backend else {
             return Err(Error::internal("not a PostgreSQL database"));
         };
-        postgres
-            .writer()?
-            .transaction(|conn| self.0.run(Conn::Postgres(conn), work).map_err(Failed))
+        let mut conn = postgres.writer()?;
+        let _running = waiting.over();
+        conn.transaction(|conn| self.0.run(Conn::Postgres(conn), work).map_err(Failed))
             .map_err(|failed| failed.0)
     }
 }

@@ -3,6 +3,7 @@
 mod count;
 mod database;
 mod error;
+mod figures;
 mod migrations;
 mod postgres;
 pub mod schema;

@@ -2,7 +2,6 @@
 
 pub mod branch;
 pub mod commit;
-pub mod compare;
 pub mod event;
 pub mod git;
 pub mod jobs;
@@ -14,6 +13,5 @@ pub mod push;
 pub mod tag;
 #[cfg(feature = "testing")]
 pub mod testing;
-pub mod tree;
 
 pub use event::Event;

@@ -7,7 +7,7 @@ use db::{Tx, each_backend, error, schema::projects};
 use diesel::prelude::*;
 use kernel::ids::ProjectId;
 use repo::{
-    git::RefName,
+    git::{RefName, RepoPath, refs},
     push::journal::{JournalStore, PushEvent},
 };
 use worker::Queue;
@@ -64,7 +64,13 @@ fn projects_alive(tx: &mut Tx<'_>) -> kernel::Result<Vec<Alive>> {
 }
 
 async fn check_journal(app: &App, findings: &mut Findings) -> anyhow::Result<()> {
-    let open = repo::push::unsettled(&app.db, &app.git, &app.storage).await?;
+    let unsettled = || repo::push::unsettled(&app.db, &app.git, &app.storage);
+    let mut open = unsettled().await?;
+    if !open.is_empty() {
+        // A push that is under way looks like one that was interrupted; the second time it is over.
+        let again = unsettled().await?;
+        open.retain(|row| again.iter().any(|other| other.id == row.id));
+    }
     match open.len() {
         0 => findings.good("the journal agrees with the refs"),
         many => findings.wrong(
@@ -101,31 +107,54 @@ async fn check_repository(
         );
         return Ok(());
     }
+    let repository = app.storage.repository(project);
+    let mut astray = strays(app, project, &repository).await?;
+    if !astray.is_empty() {
+        // A push may have come between the two looks; what it moved is somewhere else the next time.
+        let again = strays(app, project, &repository).await?;
+        astray.retain(|stray| again.contains(stray));
+    }
+    for Stray { name, told, is } in &astray {
+        let shown = |id: &Option<String>| id.clone().unwrap_or_else(|| "not there".to_owned());
+        let what = format!("{path}: {name} is {}, its last push says {}", shown(is), shown(told));
+        findings.wrong(&what, "somebody changed the repository by hand; push the branch again");
+    }
+    let Some(default) = default_branch.map(RefName::branch).transpose()? else { return Ok(()) };
+    let now = refs::read(&app.git, &repository, [&default]).await?;
+    let events = app.db.read(move |tx| tx.push_events(project)).await?;
+    if now.is_empty() && events.last().is_some_and(|event| event.after_sha.is_some()) {
+        let what = format!("{path}: the default branch {} is not there", default.short());
+        findings.wrong(&what, "set another default branch, or push this one");
+    }
+    Ok(())
+}
+
+/// A ref that is elsewhere than its last push has put it.
+#[derive(PartialEq, Eq)]
+struct Stray {
+    name: String,
+    told: Option<String>,
+    is: Option<String>,
+}
+
+async fn strays(
+    app: &App,
+    project: ProjectId,
+    repository: &RepoPath,
+) -> anyhow::Result<Vec<Stray>> {
     let events = app.db.read(move |tx| tx.push_events(project)).await?;
     let mut last: BTreeMap<String, Option<String>> = BTreeMap::new();
     for PushEvent { ref_name, after_sha, .. } in events {
         last.insert(ref_name, after_sha);
     }
-    let mut names: Vec<RefName> = Vec::new();
-    for name in last.keys() {
-        names.push(RefName::full(name)?);
-    }
-    let default = default_branch.map(RefName::branch).transpose()?;
-    let repository = app.storage.repository(project);
-    let now = repo::git::refs::read(&app.git, &repository, names.iter().chain(&default)).await?;
-    for name in &names {
-        let told = last.get(&name.as_bstr().to_string()).cloned().flatten();
-        let is = now.get(name).map(ToString::to_string);
-        if told != is {
-            let what = format!("{path}: {} is {is:?}, its last push says {told:?}", name.as_bstr());
-            findings.wrong(&what, "somebody changed the repository by hand; push the branch again");
-        }
-    }
-    if let Some(default) = default.filter(|default| !now.contains_key(default)) {
-        let what = format!("{path}: the default branch {} is not there", default.short());
-        findings.wrong(&what, "set another default branch, or push this one");
-    }
-    Ok(())
+    let names: Vec<RefName> =
+        last.keys().map(|name| RefName::full(name)).collect::<Result<_, _>>()?;
+    let now = refs::read(&app.git, repository, &names).await?;
+    let compared = last.into_iter().zip(&names).map(|((name, told), full)| {
+        let is = now.get(full).map(ToString::to_string);
+        Stray { name, told, is }
+    });
+    Ok(compared.filter(|stray| stray.told != stray.is).collect())
 }
 
 async fn check_objects(app: &App, project: ProjectId, path: &str, findings: &mut Findings) {

@@ -78,6 +78,8 @@ enum Command {
 /// What went wrong, in words that say what to do.
 pub async fn run() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
+    // Whatever is written from here on is for this account alone, git's files included.
+    rustix::process::umask(rustix::fs::Mode::from_bits_retain(0o077));
     let loaded = config::load(&arguments.flags)?;
     let config = &loaded.config;
     match arguments.command.unwrap_or(Command::Serve) {

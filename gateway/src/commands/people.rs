@@ -6,8 +6,11 @@ use db::{Tx, each_backend, error, schema::users};
 use diesel::prelude::*;
 use kernel::{TextEnum, Ts};
 use org::{
+    faults::Faults,
     token::{self, Kind, Scope, Scopes, Secret, actions::NewToken},
-    user::{self, State, User, actions::NewUser, password, store::UserStore},
+    user::{
+        self, State, User, actions::NewUser, model::Identity, password, rules, store::UserStore,
+    },
 };
 
 use super::print;
@@ -57,10 +60,24 @@ pub(super) enum TokenCommand {
         days: Option<u16>,
     },
     /// Make a token useless at once
+    #[command(after_help = "Example:\n  forgeway token revoke - < token.txt")]
     Revoke {
-        /// The token itself
+        /// The token itself; `-` reads it from standard input, where other people do not see it
         token: String,
     },
+}
+
+/// An error with the fields it is about.
+fn told(error: kernel::Error) -> anyhow::Error {
+    match error {
+        kernel::Error::Invalid(fields) | kernel::Error::ConflictOn(fields) => {
+            let texts = fields
+                .iter()
+                .flat_map(|(field, texts)| texts.iter().map(move |text| format!("{field} {text}")));
+            anyhow::anyhow!(texts.collect::<Vec<_>>().join(", "))
+        }
+        other => other.into(),
+    }
 }
 
 async fn hashed(clear: String) -> anyhow::Result<String> {
@@ -81,8 +98,8 @@ pub(super) async fn run_user(config: &Config, command: UserCommand) -> anyhow::R
                 password_hash: Some(hash),
                 ..NewUser::named(&username)
             };
-            let made = app.db.write(move |tx| user::actions::create(tx, &new)).await;
-            let made = made.with_context(|| format!("{username} cannot be made"))?;
+            let made = app.db.write(move |tx| create(tx, &new)).await;
+            let made = made.map_err(told).with_context(|| format!("{username} cannot be made"))?;
             print(&format!(
                 "made {} (id {}) with the password {}\n",
                 made.username,
@@ -102,6 +119,14 @@ pub(super) async fn run_user(config: &Config, command: UserCommand) -> anyhow::R
         UserCommand::Unblock { username } => set_state(config, username, State::Active).await?,
     }
     Ok(())
+}
+
+fn create(tx: &mut Tx<'_>, new: &NewUser) -> kernel::Result<User> {
+    let mut faults = Faults::default();
+    let identity = Identity::new(&new.username, &new.name, &new.email);
+    rules::identity_faults(&identity, &mut faults);
+    faults.into_result()?;
+    user::actions::create(tx, new)
 }
 
 async fn set_state(config: &Config, username: String, state: State) -> anyhow::Result<()> {
@@ -167,7 +192,11 @@ pub(super) async fn run_token(config: &Config, command: TokenCommand) -> anyhow:
             print(&format!("{}\n", secret.reveal()));
         }
         TokenCommand::Revoke { token } => {
-            let secret = Secret::given(&token);
+            let given = match token.as_str() {
+                "-" => std::io::read_to_string(std::io::stdin())?,
+                _ => token,
+            };
+            let secret = Secret::given(given.trim());
             app.db.write(move |tx| revoke(tx, &secret)).await?;
             print("revoked\n");
         }

@@ -1,6 +1,6 @@
 //! `forgeway restore`: a data folder from a backup.
 
-use std::{fs::File, path::Path};
+use std::{collections::BTreeMap, fs::File, path::Path};
 
 use anyhow::{Context, bail, ensure};
 use db::Location;
@@ -11,11 +11,13 @@ use repo::{
         Oid, RefName,
         refs::{self, Expect, RefMove},
     },
+    jobs::MaintainRepository,
     push::journal::JournalStore,
 };
+use worker::Queue;
 
 use super::{
-    backup::{POSTGRES, SQLITE, run_postgres},
+    backup::{MOVED, POSTGRES, SQLITE, run_postgres},
     print,
 };
 use crate::{app::App, config::Config, server};
@@ -32,27 +34,43 @@ pub(super) async fn run(config: &Config, file: &Path, dry_run: bool) -> anyhow::
     }
     let used = data.is_dir() && std::fs::read_dir(&data)?.next().is_some();
     ensure!(!used, "{} is not empty; give an empty folder with --data", data.display());
-    std::fs::create_dir_all(&data)?;
+    let _lock = server::take_folder(config)?;
+    let moved = fill(config, &data, open()?).await.with_context(|| {
+        format!("{} is incomplete now; remove it before you try again", data.display())
+    })?;
+    print(&format!(
+        "restored into {}; {moved} refs were put back to the moment of the backup\n",
+        data.display()
+    ));
+    Ok(())
+}
+
+async fn fill(
+    config: &Config,
+    data: &Path,
+    mut archive: tar::Archive<GzDecoder<File>>,
+) -> anyhow::Result<usize> {
     print("unpacking\n");
-    open()?.unpack(&data).context("the archive cannot be unpacked")?;
-    match config.location(&data) {
+    archive.unpack(data).context("the archive cannot be unpacked")?;
+    match config.location(data) {
         Location::File(path) => {
             ensure!(path.is_file(), "the backup is of a PostgreSQL database; set database_url")
         }
         Location::Postgres(url) => {
             let dump = data.join(POSTGRES);
             ensure!(dump.is_file(), "the backup is of a SQLite database; leave database_url out");
-            run_postgres("pg_restore", &url, &["--no-owner", "--exit-on-error"], &dump)?;
+            run_postgres("pg_restore", &url, &["--no-owner", "--single-transaction"], &dump)?;
             std::fs::remove_file(dump)?;
         }
     }
-    let opened = server::open_and_recover(config).await?;
-    let moved = align(&opened.app).await?;
-    print(&format!(
-        "restored into {}; {moved} refs were put back to the moment of the backup\n",
-        data.display()
-    ));
-    Ok(())
+    let list = data.join(MOVED);
+    let meanwhile: Vec<(ProjectId, String)> =
+        serde_json::from_slice(&std::fs::read(&list).context("the backup was cut short")?)?;
+    let app = server::open_shared(config).await?;
+    let moved = align(&app, meanwhile).await?;
+    repo::push::recover(&app.db, &app.git, &app.storage, None).await.context("the journal")?;
+    std::fs::remove_file(list)?;
+    Ok(moved)
 }
 
 fn show(mut archive: tar::Archive<GzDecoder<File>>) -> anyhow::Result<()> {
@@ -75,34 +93,49 @@ fn show(mut archive: tar::Archive<GzDecoder<File>>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Puts every ref where the rows say it was: the repositories were copied a little later than they.
-async fn align(app: &App) -> anyhow::Result<usize> {
-    let projects: Vec<ProjectId> = app.db.read(|tx| tx.projects_with_pushes()).await?;
+/// Where refs belong; `None` for one that is not to be there.
+type Wanted = BTreeMap<String, Option<Oid>>;
+
+/// Puts every ref where the rows say it was: the repositories were copied a little later than they. What came into
+/// being in between goes again.
+async fn align(app: &App, meanwhile: Vec<(ProjectId, String)>) -> anyhow::Result<usize> {
+    let mut wanted: BTreeMap<ProjectId, Wanted> = BTreeMap::new();
+    for (project, name) in meanwhile {
+        wanted.entry(project).or_default().insert(name, None);
+    }
+    for project in app.db.read(|tx| tx.projects_with_pushes()).await? {
+        let refs = wanted.entry(project).or_default();
+        for event in app.db.read(move |tx| tx.push_events(project)).await? {
+            refs.insert(event.ref_name, event.after_sha.as_deref().map(str::parse).transpose()?);
+        }
+    }
     let mut moved = 0;
-    for project in projects {
-        if !app.storage.exists(project) {
-            continue;
-        }
-        let events = app.db.read(move |tx| tx.push_events(project)).await?;
-        let mut wanted: std::collections::BTreeMap<String, Option<Oid>> =
-            std::collections::BTreeMap::new();
-        for event in events {
-            wanted.insert(event.ref_name, event.after_sha.as_deref().map(str::parse).transpose()?);
-        }
-        let repository = app.storage.repository(project);
-        for (name, new) in wanted {
-            let name = RefName::full(&name)?;
-            let now = refs::read(&app.git, &repository, [&name]).await?.get(&name).copied();
-            if now != new {
-                refs::move_now(
-                    &app.git,
-                    &repository,
-                    &[RefMove { name, old: Expect::from(now), new }],
-                )
-                .await?;
-                moved += 1;
-            }
+    for (project, refs) in wanted {
+        if app.storage.exists(project) {
+            moved += align_one(app, project, refs).await?;
+            // What git derives from objects was not in the backup.
+            app.db.write(move |tx| tx.enqueue(&MaintainRepository { project })).await?;
         }
     }
     Ok(moved)
+}
+
+async fn align_one(app: &App, project: ProjectId, wanted: Wanted) -> anyhow::Result<usize> {
+    let repository = app.storage.repository(project);
+    let names: Vec<RefName> =
+        wanted.keys().map(|name| RefName::full(name)).collect::<Result<_, _>>()?;
+    let now = refs::read(&app.git, &repository, &names).await?;
+    let mut moves: Vec<RefMove> = Vec::new();
+    for (name, new) in names.into_iter().zip(wanted.into_values()) {
+        let old = now.get(&name).copied();
+        if old != new {
+            moves.push(RefMove { name, old: Expect::from(old), new });
+        }
+    }
+    // Deletions first: `a` may have to make room for `a/b`.
+    moves.sort_by_key(|step| step.new.is_some());
+    for step in &moves {
+        refs::move_now(&app.git, &repository, std::slice::from_ref(step)).await?;
+    }
+    Ok(moves.len())
 }

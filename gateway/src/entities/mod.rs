@@ -20,5 +20,4 @@ pub mod signature;
 pub mod starrer;
 pub mod tag;
 pub mod token;
-pub mod tree;
 pub mod user;

@@ -1,12 +1,18 @@
 //! Reads a request body into parameters, within limits.
 
-use actix_multipart::{Field, Multipart};
-use actix_web::{HttpRequest, dev::Payload, http::header, web::BytesMut};
+use actix_multipart::{Field, Multipart, MultipartError};
+use actix_web::{HttpRequest, dev::Payload, error::PayloadError, http::header, web::BytesMut};
 use futures_util::{StreamExt, TryStreamExt};
 use kernel::Error;
-use std::{io::Write, sync::Arc};
+use std::{
+    io::{ErrorKind, Write},
+    sync::Arc,
+};
 
-use super::raw::{Raw, RawMap, Upload};
+use super::{
+    Paced,
+    raw::{Raw, RawMap, Upload},
+};
 use crate::{
     app::Limits,
     error::{ApiError, ApiResult},
@@ -46,8 +52,9 @@ pub(super) async fn parameters(
         .and_then(|value| value.to_str().ok())
         .unwrap_or_default();
     let kind = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let payload = Paced::new(payload.take(), limits.patience);
     if kind == "multipart/form-data" {
-        return multipart(Multipart::new(req.headers(), payload.take()), limits).await;
+        return multipart(Multipart::new(req.headers(), payload), limits).await;
     }
     let body = read(payload, limits.body).await?;
     if body.is_empty() {
@@ -64,11 +71,13 @@ pub(super) async fn parameters(
     }
 }
 
-async fn read(payload: &mut Payload, limit: usize) -> ApiResult<BytesMut> {
+async fn read(mut payload: Paced, limit: usize) -> ApiResult<BytesMut> {
     let mut body = BytesMut::new();
     while let Some(chunk) = payload.next().await {
-        let chunk = chunk
-            .map_err(|cause| Error::BadParameters(format!("the body cannot be read: {cause}")))?;
+        let chunk = chunk.map_err(|cause| match cause {
+            PayloadError::Io(cause) if cause.kind() == ErrorKind::TimedOut => ApiError::Slow,
+            cause => Error::BadParameters(format!("the body cannot be read: {cause}")).into(),
+        })?;
         if body.len() + chunk.len() > limit {
             return Err(Error::TooLarge(format!("a body may have {limit} bytes")).into());
         }
@@ -77,8 +86,13 @@ async fn read(payload: &mut Payload, limit: usize) -> ApiResult<BytesMut> {
     Ok(body)
 }
 
-fn unreadable(cause: impl std::fmt::Display) -> Error {
-    Error::BadParameters(format!("the multipart body cannot be read: {cause}"))
+fn unreadable(cause: MultipartError) -> ApiError {
+    match cause {
+        MultipartError::Payload(PayloadError::Io(cause)) if cause.kind() == ErrorKind::TimedOut => {
+            ApiError::Slow
+        }
+        cause => Error::BadParameters(format!("the multipart body cannot be read: {cause}")).into(),
+    }
 }
 
 async fn multipart(mut parts: Multipart, limits: Limits) -> ApiResult<RawMap> {

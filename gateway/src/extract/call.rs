@@ -1,7 +1,7 @@
 //! All that a handler may know of its request, checked in the contract's order: credential (401), parameters (400),
 //! scope (404), ability (403).
 
-use std::{net::IpAddr, sync::Arc, time::SystemTime};
+use std::{sync::Arc, time::SystemTime};
 
 use actix_web::{HttpMessage, HttpRequest, dev::Payload, http::header::HttpDate};
 use kernel::{
@@ -78,12 +78,9 @@ impl<A: Ability<Scope: Locate>, P: Params> Call<A, P> {
             }
             Err(failure) => Some(failure),
         };
-        let caller = authenticate(app, req, &raw, route).await?;
-        let within = match &caller.user {
-            Some(user) => app.rates.check_user(user.id),
-            None => app.rates.check_address(req.peer_addr().map(|address| address.ip())),
-        };
-        within.map_err(|refusal| ApiError::Rate(refusal, app.db.clock().now()))?;
+        let caller = authenticate(app, req, &raw, route).await;
+        count(app, req, route, caller.as_ref().ok().and_then(|caller| caller.user.as_deref()))?;
+        let caller = caller?;
         if caller.user.is_none() && !A::OPEN {
             return Err(Error::Unauthenticated.into());
         }
@@ -105,6 +102,18 @@ impl<A: Ability<Scope: Locate>, P: Params> Call<A, P> {
     }
 }
 
+/// Counts a request for its person, or for its address: guesses at credentials count there, too.
+fn count(app: &App, req: &HttpRequest, route: &Matched, user: Option<&User>) -> ApiResult<()> {
+    if route.is_probe() {
+        return Ok(());
+    }
+    let within = match user {
+        Some(user) => app.rates.check_user(user.id),
+        None => app.rates.check_address(req.peer_addr().map(|address| address.ip())),
+    };
+    within.map_err(|refusal| ApiError::Rate(refusal, app.db.clock().now()))
+}
+
 impl<A: Ability, P> Call<A, P> {
     /// A request header, where it is text.
     pub fn header(&self, name: &str) -> Option<&str> {
@@ -119,24 +128,6 @@ impl<A: Ability, P> Call<A, P> {
             Err(_) => Ts::parse(given)?,
         };
         Some(Ts::from_unix(at.unix()).plus(Duration::microseconds(999_999)))
-    }
-
-    /// The request's path, still percent-encoded.
-    pub fn path(&self) -> &str {
-        self.req.uri().path()
-    }
-
-    /// Where the request came from.
-    pub fn address(&self) -> Option<IpAddr> {
-        self.req.peer_addr().map(|address| address.ip())
-    }
-
-    /// Whether a page wants to show the answer as one of its pictures, films, sounds or scripts.
-    pub fn is_embedded(&self) -> bool {
-        let kinds = ["image/", "video/", "audio/", "text/css", "text/javascript"];
-        let first = self.header("Accept").unwrap_or_default();
-        kinds.iter().any(|kind| first.starts_with(kind))
-            || matches!(self.header("Sec-Fetch-Dest"), Some("script" | "style" | "image"))
     }
 
     /// Whether the request was made with this method.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use serde_json::Value;
 
 /// One value of a request.
@@ -29,11 +30,11 @@ pub struct Upload {
 
 /// Names and values, in the order in which they came.
 #[derive(Clone, Debug, Default)]
-pub struct RawMap(Vec<(String, Raw)>);
+pub struct RawMap(IndexMap<String, Raw>);
 
 impl RawMap {
     pub fn get(&self, name: &str) -> Option<&Raw> {
-        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+        self.0.get(name)
     }
 
     pub fn has(&self, name: &str) -> bool {
@@ -42,10 +43,7 @@ impl RawMap {
 
     /// Sets a value; a later one replaces an earlier one.
     pub fn set(&mut self, name: &str, value: Raw) {
-        match self.0.iter_mut().find(|(key, _)| key == name) {
-            Some((_, old)) => *old = value,
-            None => self.0.push((name.to_owned(), value)),
-        }
+        self.0.insert(name.to_owned(), value);
     }
 
     /// Everything in `other` is set here too, and wins.
@@ -82,7 +80,7 @@ impl RawMap {
                         },
                     );
                 }
-                if let Some((_, slot)) = self.0.iter_mut().find(|(key, _)| *key == head) {
+                if let Some(slot) = self.0.get_mut(&head) {
                     add_into(slot, first, rest, value);
                 }
             }
@@ -170,7 +168,7 @@ fn add_into(slot: &mut Raw, key: &str, rest: &[String], value: Raw) {
                     },
                 );
             }
-            if let Some((_, inner)) = map.0.iter_mut().find(|(name, _)| name == key) {
+            if let Some(inner) = map.0.get_mut(key) {
                 add_into(inner, next, rest, value);
             }
         }

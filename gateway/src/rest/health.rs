@@ -2,6 +2,7 @@
 
 use actix_web::{HttpResponse, http::StatusCode};
 use kernel::access::Anyone;
+use worker::Queue;
 
 use crate::{app::App, error::ApiResult, extract::Call, metrics, present::Custom, routes};
 
@@ -45,6 +46,8 @@ async fn readiness(app: App, _: Call<Anyone>) -> ApiResult<Custom> {
     Ok(Custom(HttpResponse::build(status).content_type("application/json").body(body.to_string())))
 }
 
-async fn figures(_: App, _: Call<Anyone>) -> ApiResult<Custom> {
+async fn figures(app: App, _: Call<Anyone>) -> ApiResult<Custom> {
+    let work = app.db.read(|tx| tx.work_depth()).await?;
+    metrics::now(app.git.running(), work, app.is_ready());
     Ok(Custom(HttpResponse::Ok().content_type("text/plain; version=0.0.4").body(metrics::render())))
 }

@@ -67,6 +67,8 @@ pub trait JournalStore {
     fn delete_journal_batches(&mut self, batches: &[String]) -> Result<()>;
     /// Everything that was pushed to a project, oldest first.
     fn push_events(&mut self, project: ProjectId) -> Result<Vec<PushEvent>>;
+    /// The refs with pushes from `moment` on, each once.
+    fn refs_pushed_since(&mut self, moment: Ts) -> Result<Vec<(ProjectId, String)>>;
     /// Every project that was ever pushed to.
     fn projects_with_pushes(&mut self) -> Result<Vec<ProjectId>>;
 }
@@ -131,6 +133,14 @@ impl JournalStore for Tx<'_> {
             .select(PushEvent::as_select())
             .load(conn)
             .map_err(error("Push")))
+    }
+
+    fn refs_pushed_since(&mut self, moment: Ts) -> Result<Vec<(ProjectId, String)>> {
+        let query = push_events::table
+            .filter(push_events::created_at.ge(moment))
+            .select((push_events::project_id, push_events::ref_name))
+            .distinct();
+        each_backend!(self, |conn| query.load(conn).map_err(error("Push")))
     }
 
     fn projects_with_pushes(&mut self) -> Result<Vec<ProjectId>> {

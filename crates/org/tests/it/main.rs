@@ -1,3 +1,0 @@
-//! People, groups and projects against their store.
-
-mod access;

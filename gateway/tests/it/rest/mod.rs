@@ -1,4 +1,3 @@
-mod archive;
 mod branches;
 mod commit_actions;
 mod commit_comments;
@@ -19,5 +18,4 @@ mod protected_tags;
 mod settings;
 mod stars;
 mod tags;
-mod tree;
 mod users;

@@ -1,0 +1,117 @@
+//! The commands beside `serve`, each on an installation whose server may be running.
+
+use serde_json::json;
+
+use crate::support::{Git, Installation, repositories};
+
+fn last_word(text: &str) -> &str {
+    text.split_whitespace().last().unwrap_or_default()
+}
+
+#[test]
+fn help_shows_examples_and_completions_are_written() {
+    let forge = Installation::bare();
+
+    let help = forge.run(&["--help"]).ok();
+    assert!(help.contains("Examples:") && help.contains("forgeway backup"), "{help}");
+    for command in ["doctor", "backup", "restore"] {
+        let help = forge.run(&[command, "--help"]).ok();
+        assert!(help.contains("Example"), "{help}");
+    }
+    assert!(forge.run(&["user", "create", "--help"]).ok().contains("ada@example.com"));
+    assert!(forge.run(&["completions", "bash"]).ok().contains("_forgeway"));
+    assert!(forge.run(&["completions", "zsh"]).ok().contains("#compdef forgeway"));
+    assert_eq!(forge.run(&["frobnicate"]).status.code(), Some(2));
+}
+
+#[test]
+fn people_are_managed_while_the_server_runs() {
+    let forge = Installation::new();
+    let server = forge.start();
+
+    let made = forge.run(&["user", "create", "ada", "--email", "ada@example.com"]).ok();
+    assert!(made.starts_with("made ada (id "), "{made}");
+    let token = forge.run(&["token", "create", "ada", "--scope", "read_api"]).ok();
+    let token = last_word(&token);
+    let as_ada = || server.open().get("/api/v4/version", &[("PRIVATE-TOKEN", token)]);
+    assert_eq!(as_ada().status, 200);
+    let listed = forge.run(&["user", "list"]).ok();
+    assert!(listed.contains("administrator") && listed.contains("ada@example.com"), "{listed}");
+
+    forge.run(&["user", "block", "ada"]).ok();
+    let blocked = json!({ "message": "403 Forbidden - Your account has been blocked." });
+    assert_eq!(as_ada().with(403), blocked);
+    forge.run(&["user", "unblock", "ada"]).ok();
+    assert_eq!(as_ada().status, 200);
+
+    assert_eq!(forge.run_with_input(&["token", "revoke", "-"], token).ok(), "revoked\n");
+    assert_eq!(as_ada().status, 401);
+    server.stop();
+}
+
+#[test]
+fn what_cannot_be_done_to_people_is_said() {
+    let forge = Installation::new();
+    forge.start().stop();
+
+    let email = forge.run(&["user", "create", "bob", "--email", "nonsense"]).failed();
+    assert!(email.contains("bob cannot be made: email is invalid"), "{email}");
+    let nobody = forge.run(&["user", "block", "nobody"]).failed();
+    assert!(nobody.contains("User not found"), "{nobody}");
+    let scope = forge.run(&["token", "create", "root", "--scope", "everything"]).failed();
+    assert!(scope.contains("there is no scope everything; known are api"), "{scope}");
+    let token = forge.run(&["token", "revoke", "nonsense"]).failed();
+    assert!(token.contains("Token not found"), "{token}");
+}
+
+#[test]
+fn without_a_data_folder_there_is_nothing_to_do() {
+    let forge = Installation::bare();
+
+    let told = forge.run(&["doctor"]).failed();
+
+    assert!(told.contains("there is no data folder"), "{told}");
+    assert!(told.contains("start the server once, or give --data"), "{told}");
+}
+
+#[test]
+fn the_doctor_finds_what_somebody_moved_by_hand() {
+    let forge = Installation::new();
+    let server = forge.start();
+    let git = Git::new(forge.folder.path(), "work");
+    let first = git.run(&["rev-parse", "HEAD"]);
+    git.commit("second");
+    git.run(&["push", "-q", &forge.remote("root/moved"), "main"]);
+    assert!(forge.run(&["doctor", "--fsck"]).ok().contains("checked 1 repositories, 0 problems"));
+
+    let repository = repositories(&forge.data()).remove(0);
+    let bare = Git { folder: repository };
+    bare.run(&["update-ref", "refs/heads/main", &first]);
+
+    let ran = forge.run(&["doctor"]);
+    assert!(ran.output.contains("WRONG  root/moved: refs/heads/main is "), "{ran:?}");
+    assert!(ran.failed().contains("problems were found"));
+    server.stop();
+}
+
+#[test]
+fn the_doctor_finds_a_repository_that_is_gone_or_damaged() {
+    let forge = Installation::new();
+    let server = forge.start();
+    let git = Git::new(forge.folder.path(), "work");
+    git.run(&["push", "-q", &forge.remote("root/gone"), "main"]);
+    let repository = repositories(&forge.data()).remove(0);
+    server.stop();
+
+    let objects = repository.join("objects");
+    let aside = forge.folder.path().join("aside");
+    std::fs::rename(&objects, &aside).unwrap();
+    std::fs::create_dir(&objects).unwrap();
+    let damaged = forge.run(&["doctor", "--fsck"]);
+    assert!(damaged.output.contains("WRONG  root/gone: git fsck says"), "{damaged:?}");
+
+    std::fs::remove_dir_all(&repository).unwrap();
+    let gone = forge.run(&["doctor"]);
+    assert!(gone.output.contains("WRONG  root/gone (project 1) has no repository"), "{gone:?}");
+    assert!(gone.failed().contains("problems were found"));
+}

@@ -1,0 +1,10 @@
+//! The program from outside: the real binary with folders and ports of its own.
+
+mod backup;
+mod commands;
+mod limits;
+mod logging;
+mod readme;
+mod serving;
+mod settings;
+mod support;

@@ -156,6 +156,8 @@ pub struct Limits {
     pub user_per_minute: u32,
     /// Requests a minute from one address without a credential; 0 is no limit.
     pub address_per_minute: u32,
+    /// Archives a minute for one person or address; 0 is no limit.
+    pub archives_per_minute: u32,
 }
 
 impl Default for Limits {
@@ -168,6 +170,7 @@ impl Default for Limits {
             patience: Duration::from_secs(10),
             user_per_minute: 0,
             address_per_minute: 0,
+            archives_per_minute: 0,
         }
     }
 }

@@ -39,6 +39,7 @@ pub struct Config {
     pub object_limit: u64,
     pub rate_limit_user: u32,
     pub rate_limit_address: u32,
+    pub rate_limit_archive: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +50,7 @@ pub enum LogFormat {
 }
 
 /// One line of documentation for each setting, in the order in which they are shown.
-pub const SETTINGS: [(&str, &str); 17] = [
+pub const SETTINGS: [(&str, &str); 18] = [
     ("listen", "address and port to serve on"),
     ("data", "folder for repositories, uploads, the key file and the SQLite database"),
     (
@@ -79,6 +80,7 @@ pub const SETTINGS: [(&str, &str); 17] = [
         "rate_limit_address",
         "requests a minute from one address without a credential; 0 is no limit",
     ),
+    ("rate_limit_archive", "archives a minute for one person or address; 0 is no limit"),
 ];
 
 const SECRET: [&str; 3] = ["root_password", "root_token", "database_url"];
@@ -103,6 +105,7 @@ impl Default for Config {
             object_limit: Limits::default().object,
             rate_limit_user: 600_000,
             rate_limit_address: 300_000,
+            rate_limit_archive: 5,
         }
     }
 }
@@ -281,6 +284,7 @@ impl Config {
                 patience: Duration::from_secs(self.request_seconds),
                 user_per_minute: self.rate_limit_user,
                 address_per_minute: self.rate_limit_address,
+                archives_per_minute: self.rate_limit_archive,
             },
         })
     }

@@ -33,10 +33,14 @@ pub enum ApiError {
     Keyset(String),
     /// A body in a language that is not spoken here.
     ContentType(String),
+    /// A page of another site asks, for something that is not to be shown inside of pages.
+    NotAcceptable,
     /// Not found, in plain capital words without a kind.
     Nothing,
     /// As [`Nothing`](Self::Nothing), in the words of some older endpoints.
     Absent,
+    /// The namespace of a project that is to become a fork is not the caller's to fill.
+    NoTarget,
     /// The person to act as, by `sudo`, is unknown.
     NoUser(String),
     /// A body that arrives too slowly.
@@ -135,10 +139,12 @@ impl ApiError {
                 let text = format!("The provided content-type '{given}' is not supported.");
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, json!({ "error": text }))
             }
+            Self::NotAcceptable => told(StatusCode::NOT_ACCEPTABLE, "406 Not Acceptable"),
             Self::Nothing => told(StatusCode::NOT_FOUND, "404 Not Found"),
             Self::Slow => told(StatusCode::REQUEST_TIMEOUT, "408 Request Timeout"),
             Self::LongUrl => (StatusCode::URI_TOO_LONG, json!({ "error": "414 URI Too Long" })),
             Self::Rate(..) => (StatusCode::TOO_MANY_REQUESTS, Value::Null),
+            Self::NoTarget => told(StatusCode::UNAUTHORIZED, "401 Unauthorized - Target Namespace"),
             Self::Absent => told(StatusCode::NOT_FOUND, "Not Found"),
             Self::NoUser(given) => told(
                 StatusCode::NOT_FOUND,

@@ -154,6 +154,10 @@ pub struct ListedAfter<T> {
 }
 
 impl<T> ListedAfter<T> {
+    pub fn map<U>(self, f: impl FnMut(T) -> U) -> ListedAfter<U> {
+        ListedAfter { items: self.items.into_iter().map(f).collect(), next: self.next }
+    }
+
     /// A page that is not counted; `token` tells how the next one names the last element of this one.
     pub fn of_page(
         page: Page<T>,

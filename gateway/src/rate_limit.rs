@@ -9,16 +9,24 @@ use governor::{
     middleware::StateInformationMiddleware,
     state::keyed::DashMapStateStore,
 };
-use kernel::{Ts, ids::UserId};
+use kernel::{Error, Ts, ids::UserId};
 
 use crate::{app::Limits, metrics};
 
 type Limiter<K> = RateLimiter<K, DashMapStateStore<K>, DefaultClock, StateInformationMiddleware>;
 
-/// Both limits; each may be off.
+/// All limits; each may be off.
 pub struct Rates {
     users: Option<Limiter<UserId>>,
     addresses: Option<Limiter<IpAddr>>,
+    archives: Option<Limiter<Caller>>,
+}
+
+/// A person, or whoever is at an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Caller {
+    User(UserId),
+    Address(Option<IpAddr>),
 }
 
 /// A request too many.
@@ -64,6 +72,7 @@ impl Rates {
         Self {
             users: limiter(limits.user_per_minute),
             addresses: limiter(limits.address_per_minute),
+            archives: limiter(limits.archives_per_minute),
         }
     }
 
@@ -77,6 +86,17 @@ impl Rates {
         })
     }
 
+    /// Archives are far more work than anything else that is read.
+    pub fn check_archive(
+        &self,
+        user: Option<UserId>,
+        address: Option<IpAddr>,
+    ) -> Result<(), Error> {
+        let caller = user.map_or(Caller::Address(address), Caller::User);
+        check(self.archives.as_ref(), &caller, "project_repositories_archive")
+            .map_err(|refusal| Error::TooMany { retry_after: refusal.wait_seconds })
+    }
+
     /// Forgets who has been quiet for long enough to have the whole quota again.
     pub fn forget_the_quiet(&self) {
         if let Some(users) = &self.users {
@@ -84,6 +104,9 @@ impl Rates {
         }
         if let Some(addresses) = &self.addresses {
             addresses.retain_recent();
+        }
+        if let Some(archives) = &self.archives {
+            archives.retain_recent();
         }
     }
 }

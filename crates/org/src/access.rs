@@ -1,6 +1,6 @@
 //! How a caller stands in a project or group: one look into the projection of effective membership.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use db::{
     Tx, each_backend, error,
@@ -10,7 +10,7 @@ use db::{
 };
 use diesel::prelude::*;
 use kernel::{
-    AccessLevel, Actor, Error, Result, Standing, Ts,
+    AccessLevel, Actor, Error, Result, Standing,
     access::{Group, Project},
     ids::{NamespaceId, ProjectId, UserId},
 };
@@ -118,83 +118,168 @@ pub fn locate_group(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<(Gro
 /// Somebody's level, from one of the places that give it.
 type Level = (UserId, AccessLevel);
 
+/// Groups lie in one another so deep at most: what a request may create, and more than a walk ever sees.
+const DEEPEST: usize = 64;
+
 /// Works out anew who has which effective role in a project. Call it in the transaction of whatever changed that.
 pub fn refresh_project(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
     let row = projects::table.find(project).select(projects::namespace_id);
     let home: NamespaceId =
         each_backend!(tx, |conn| row.get_result(conn).map_err(error("Project")))?;
-    let mut levels = levels_in_namespace(tx, home)?;
-    levels.extend(direct_members(tx, Source::Project(project))?);
-    let links =
-        project_group_links::table.filter(project_group_links::project_id.eq(project)).select((
-            project_group_links::namespace_id,
-            project_group_links::access_level,
-            project_group_links::expires_at,
-        ));
-    let links: Vec<(NamespaceId, AccessLevel, Option<Ts>)> =
-        each_backend!(tx, |conn| links.load(conn).map_err(error("Group")))?;
+    let mut known = HashMap::new();
+    refresh_project_in(tx, project, home, &mut known)
+}
+
+/// The levels that namespaces give, kept while many projects are worked out.
+type Known = HashMap<NamespaceId, BTreeMap<UserId, AccessLevel>>;
+
+fn refresh_project_in(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    home: NamespaceId,
+    known: &mut Known,
+) -> Result<()> {
+    let mut levels = direct_members(tx, Source::Project(project))?;
+    levels.extend(inherited(tx, home, known)?);
     let now = tx.now;
-    for (group, cap, _) in links.into_iter().filter(|(_, _, end)| end.is_none_or(|end| end > now)) {
-        let invited = levels_in_namespace(tx, group)?;
+    let living =
+        project_group_links::expires_at.is_null().or(project_group_links::expires_at.gt(now));
+    let links = project_group_links::table
+        .filter(project_group_links::project_id.eq(project))
+        .filter(living)
+        .select((project_group_links::namespace_id, project_group_links::access_level));
+    let links: Vec<(NamespaceId, AccessLevel)> =
+        each_backend!(tx, |conn| links.load(conn).map_err(error("Group")))?;
+    for (group, cap) in links {
+        let invited = inherited(tx, group, known)?;
         levels.extend(invited.into_iter().map(|(user, level)| (user, level.min(cap))));
     }
     let old = project_access::table.filter(project_access::project_id.eq(project));
     each_backend!(tx, |conn| diesel::delete(old).execute(conn).map_err(error("Member")))?;
-    for (user, level) in highest(levels) {
-        let row = (
-            project_access::user_id.eq(user),
-            project_access::project_id.eq(project),
-            project_access::access_level.eq(level),
-        );
-        let insert = diesel::insert_into(project_access::table).values(row);
-        each_backend!(tx, |conn| insert.execute(conn).map_err(error("Member")))?;
+    let rows: Vec<_> = highest(levels)
+        .into_iter()
+        .map(|(user, level)| {
+            (
+                project_access::user_id.eq(user),
+                project_access::project_id.eq(project),
+                project_access::access_level.eq(level),
+            )
+        })
+        .collect();
+    for rows in rows.chunks(AT_ONCE) {
+        let rows = rows.to_vec();
+        each_backend!(tx, |conn| diesel::insert_into(project_access::table)
+            .values(rows)
+            .execute(conn)
+            .map_err(error("Member")))?;
     }
     Ok(())
 }
 
+/// Rows of one insert; each takes three of the values that a statement may have.
+const AT_ONCE: usize = 1000;
+
 /// Works out anew the effective roles in a group, in everything below it, and in the projects of all of these.
 pub fn refresh_group(tx: &mut Tx<'_>, group: NamespaceId) -> Result<()> {
-    let levels = highest(levels_in_namespace(tx, group)?);
-    let old = namespace_access::table.filter(namespace_access::namespace_id.eq(group));
-    each_backend!(tx, |conn| diesel::delete(old).execute(conn).map_err(error("Member")))?;
-    for (user, level) in levels {
-        let row = (
-            namespace_access::user_id.eq(user),
-            namespace_access::namespace_id.eq(group),
-            namespace_access::access_level.eq(level),
-        );
-        let insert = diesel::insert_into(namespace_access::table).values(row);
-        each_backend!(tx, |conn| insert.execute(conn).map_err(error("Member")))?;
+    let mut known = HashMap::new();
+    let mut affected = BTreeMap::new();
+    for group in below(tx, group)? {
+        refresh_namespace(tx, group, &mut known)?;
+        let inside = projects::table
+            .filter(projects::namespace_id.eq(group))
+            .filter(projects::deleted_at.is_null())
+            .select((projects::id, projects::namespace_id));
+        let inside: Vec<(ProjectId, NamespaceId)> =
+            each_backend!(tx, |conn| inside.load(conn).map_err(error("Project")))?;
+        affected.extend(inside);
+        let invited = project_group_links::table
+            .inner_join(projects::table)
+            .filter(project_group_links::namespace_id.eq(group))
+            .filter(projects::deleted_at.is_null())
+            .select((projects::id, projects::namespace_id));
+        let invited: Vec<(ProjectId, NamespaceId)> =
+            each_backend!(tx, |conn| invited.load(conn).map_err(error("Project")))?;
+        affected.extend(invited);
     }
-    let inside = projects::table.filter(projects::namespace_id.eq(group)).select(projects::id);
-    let mut inside: Vec<ProjectId> =
-        each_backend!(tx, |conn| inside.load(conn).map_err(error("Project")))?;
-    let invited = project_group_links::table
-        .filter(project_group_links::namespace_id.eq(group))
-        .select(project_group_links::project_id);
-    inside.extend(each_backend!(tx, |conn| invited
-        .load::<ProjectId>(conn)
-        .map_err(error("Project")))?);
-    for project in inside {
-        refresh_project(tx, project)?;
+    // A project that several of these groups reach is worked out once, after all of them.
+    for (project, home) in affected {
+        refresh_project_in(tx, project, home, &mut known)?;
     }
-    let below = namespaces::table.filter(namespaces::parent_id.eq(group)).select(namespaces::id);
-    let below: Vec<NamespaceId> =
-        each_backend!(tx, |conn| below.load(conn).map_err(error("Group")))?;
-    below.into_iter().try_for_each(|child| refresh_group(tx, child))
+    Ok(())
 }
 
-/// Every level that membership of a namespace and of those above it gives; one person may occur several times.
-fn levels_in_namespace(tx: &mut Tx<'_>, namespace: NamespaceId) -> Result<Vec<Level>> {
-    let mut levels = Vec::new();
+/// A group and everything below it, from the top. Each occurs once, whatever the rows say.
+fn below(tx: &mut Tx<'_>, top: NamespaceId) -> Result<Vec<NamespaceId>> {
+    let mut found = vec![top];
+    let mut seen = BTreeSet::from([top]);
+    let mut level = vec![top];
+    for _ in 0..DEEPEST {
+        let next =
+            namespaces::table.filter(namespaces::parent_id.eq_any(&level)).select(namespaces::id);
+        let next: Vec<NamespaceId> =
+            each_backend!(tx, |conn| next.load(conn).map_err(error("Group")))?;
+        level = next.into_iter().filter(|id| seen.insert(*id)).collect();
+        if level.is_empty() {
+            break;
+        }
+        found.extend(&level);
+    }
+    Ok(found)
+}
+
+fn refresh_namespace(tx: &mut Tx<'_>, group: NamespaceId, known: &mut Known) -> Result<()> {
+    let levels = inherited(tx, group, known)?;
+    let old = namespace_access::table.filter(namespace_access::namespace_id.eq(group));
+    each_backend!(tx, |conn| diesel::delete(old).execute(conn).map_err(error("Member")))?;
+    let rows: Vec<_> = levels
+        .into_iter()
+        .map(|(user, level)| {
+            (
+                namespace_access::user_id.eq(user),
+                namespace_access::namespace_id.eq(group),
+                namespace_access::access_level.eq(level),
+            )
+        })
+        .collect();
+    for rows in rows.chunks(AT_ONCE) {
+        let rows = rows.to_vec();
+        each_backend!(tx, |conn| diesel::insert_into(namespace_access::table)
+            .values(rows)
+            .execute(conn)
+            .map_err(error("Member")))?;
+    }
+    Ok(())
+}
+
+/// The highest level that membership of a namespace and of those above it gives to each person.
+fn inherited(
+    tx: &mut Tx<'_>,
+    namespace: NamespaceId,
+    known: &mut Known,
+) -> Result<BTreeMap<UserId, AccessLevel>> {
+    let mut way = Vec::new();
     let mut next = Some(namespace);
+    let mut levels = BTreeMap::new();
     while let Some(id) = next {
+        if let Some(there) = known.get(&id) {
+            levels = there.clone();
+            break;
+        }
+        if way.len() == DEEPEST || way.iter().any(|(seen, _)| *seen == id) {
+            break;
+        }
         let row = namespaces::table.find(id).select((namespaces::parent_id, namespaces::owner_id));
         let (parent, owner): (Option<NamespaceId>, Option<UserId>) =
             each_backend!(tx, |conn| row.get_result(conn).map_err(error("Namespace")))?;
-        levels.extend(owner.map(|owner| (owner, AccessLevel::Owner)));
-        levels.extend(direct_members(tx, Source::Group(id))?);
+        way.push((id, owner));
         next = parent;
+    }
+    for (id, owner) in way.into_iter().rev() {
+        let mut own: Vec<Level> = levels.into_iter().collect();
+        own.extend(owner.map(|owner| (owner, AccessLevel::Owner)));
+        own.extend(direct_members(tx, Source::Group(id))?);
+        levels = highest(own);
+        known.insert(id, levels.clone());
     }
     Ok(levels)
 }

@@ -2,6 +2,7 @@
 
 pub mod branch;
 pub mod commit;
+pub mod compare;
 pub mod event;
 pub mod git;
 pub mod jobs;
@@ -13,5 +14,6 @@ pub mod push;
 pub mod tag;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod tree;
 
 pub use event::Event;

@@ -20,4 +20,5 @@ pub mod signature;
 pub mod starrer;
 pub mod tag;
 pub mod token;
+pub mod tree;
 pub mod user;

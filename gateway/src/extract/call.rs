@@ -1,7 +1,7 @@
 //! All that a handler may know of its request, checked in the contract's order: credential (401), parameters (400),
 //! scope (404), ability (403).
 
-use std::{sync::Arc, time::SystemTime};
+use std::{net::IpAddr, sync::Arc, time::SystemTime};
 
 use actix_web::{HttpMessage, HttpRequest, dev::Payload, http::header::HttpDate};
 use kernel::{
@@ -128,6 +128,24 @@ impl<A: Ability, P> Call<A, P> {
             Err(_) => Ts::parse(given)?,
         };
         Some(Ts::from_unix(at.unix()).plus(Duration::microseconds(999_999)))
+    }
+
+    /// The request's path, still percent-encoded.
+    pub fn path(&self) -> &str {
+        self.req.uri().path()
+    }
+
+    /// Where the request came from.
+    pub fn address(&self) -> Option<IpAddr> {
+        self.req.peer_addr().map(|address| address.ip())
+    }
+
+    /// Whether a page wants to show the answer as one of its pictures, films, sounds or scripts.
+    pub fn is_embedded(&self) -> bool {
+        let kinds = ["image/", "video/", "audio/", "text/css", "text/javascript"];
+        let first = self.header("Accept").unwrap_or_default();
+        kinds.iter().any(|kind| first.starts_with(kind))
+            || matches!(self.header("Sec-Fetch-Dest"), Some("script" | "style" | "image"))
     }
 
     /// Whether the request was made with this method.

@@ -104,19 +104,19 @@ fn entity(facts: &FileFacts, checksum: &str, ref_name: String) -> FileEntity {
     }
 }
 
-type Pieces = Pin<Box<dyn Stream<Item = Result<Bytes, GitError>>>>;
+pub(super) type Pieces = Pin<Box<dyn Stream<Item = Result<Bytes, GitError>>>>;
 
 async fn open(app: &App, grant: &Grant<ReadFiles>, facts: &FileFacts) -> Result<Pieces> {
     let repo = app.storage.repository(grant.project());
     Ok(Box::pin(blob_stream(&app.git, &repo, facts.entry.id).await?))
 }
 
-fn once(text: impl Into<Bytes>) -> impl Stream<Item = Result<Bytes, GitError>> {
+pub(super) fn once(text: impl Into<Bytes>) -> impl Stream<Item = Result<Bytes, GitError>> {
     stream::once(std::future::ready(Ok(text.into())))
 }
 
 /// Pieces of content as pieces of one Base64 text.
-fn in_base64(pieces: Pieces) -> impl Stream<Item = Result<Bytes, GitError>> {
+pub(super) fn in_base64(pieces: Pieces) -> impl Stream<Item = Result<Bytes, GitError>> {
     stream::try_unfold(Some((pieces, Vec::new())), |state| async move {
         let Some((mut pieces, mut rest)) = state else { return Ok(None) };
         match pieces.next().await.transpose()? {

@@ -88,8 +88,12 @@ fn named_namespace(
 
 async fn relate(app: App, call: Call<OwnProject, OtherProject>) -> ApiResult<Created<ProjectForm>> {
     let (grant, source) = (call.grant.clone(), call.params.forked_from_id);
-    let project = app.db.write(move |tx| forks::relate(tx, &grant, source)).await?;
-    Ok(Created(presented(&app, &call, project).await?))
+    let tied = app.db.write(move |tx| forks::relate(tx, &grant, source)).await;
+    match tied {
+        Ok(project) => Ok(Created(presented(&app, &call, project).await?)),
+        Err(Error::Unauthenticated) => Err(ApiError::NoTarget),
+        Err(other) => Err(other.into()),
+    }
 }
 
 async fn unrelate(app: App, call: Call<OwnProject>) -> ApiResult<NoContent> {

@@ -3,11 +3,15 @@
 use crate::route::RouteRow;
 
 pub mod access_params;
+pub mod archive;
 pub mod blame;
+pub mod blobs;
 pub mod branches;
 pub mod commit_actions;
 pub mod commit_comments;
 pub mod commits;
+pub mod compare;
+pub mod contributors;
 pub mod documents;
 pub mod files;
 pub mod forks;
@@ -17,6 +21,7 @@ pub mod health;
 pub mod impersonation_tokens;
 pub mod member_params;
 pub mod members;
+pub mod merge_base;
 pub mod namespaces;
 pub mod oauth;
 pub mod personal_access_tokens;
@@ -33,6 +38,7 @@ pub mod small_numbers;
 pub mod stars;
 pub mod tags;
 pub mod token_in_use;
+pub mod tree;
 pub mod user;
 pub mod user_params;
 pub mod users;
@@ -41,11 +47,15 @@ pub mod version;
 /// All tables.
 pub fn tables() -> Vec<&'static [RouteRow]> {
     vec![
+        archive::ROUTES,
         blame::ROUTES,
+        blobs::ROUTES,
         branches::ROUTES,
         commit_actions::ROUTES,
         commit_comments::ROUTES,
         commits::ROUTES,
+        compare::ROUTES,
+        contributors::ROUTES,
         documents::ROUTES,
         files::ROUTES,
         forks::ROUTES,
@@ -53,6 +63,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         health::ROUTES,
         impersonation_tokens::ROUTES,
         members::ROUTES,
+        merge_base::ROUTES,
         namespaces::ROUTES,
         oauth::ROUTES,
         personal_access_tokens::ROUTES,
@@ -67,6 +78,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         stars::ROUTES,
         tags::ROUTES,
         token_in_use::ROUTES,
+        tree::ROUTES,
         user::ROUTES,
         users::ROUTES,
         version::ROUTES,

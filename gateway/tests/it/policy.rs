@@ -88,7 +88,7 @@ async fn ask(person: &Person<'_>, row: &RouteRow, id: &str) -> Answer {
 fn letter(answer: &Answer) -> char {
     let text = answer.body["message"].as_str().unwrap_or_default();
     match answer.status {
-        401 => 'u',
+        401 if text == "401 Unauthorized" => 'u',
         403 if text == "403 Forbidden" => 'x',
         404 if text.starts_with("404 Project") || text.starts_with("404 Group") => '-',
         _ => '.',

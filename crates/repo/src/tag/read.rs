@@ -97,7 +97,7 @@ fn sort(
             for tag in refs.drain(..) {
                 dated.push((answers.ref_time(reader, tag.target)?, tag));
             }
-            dated.sort_by(|one, other| one.0.cmp(&other.0));
+            dated.sort_by_key(|(at, _)| *at);
             refs.extend(dated.into_iter().map(|(_, tag)| tag));
         }
     }

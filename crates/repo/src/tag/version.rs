@@ -12,8 +12,8 @@ enum Part<'a> {
 /// Compares two names as versions; those that are equal as versions, as text.
 pub(super) fn compare(one: &str, other: &str) -> Ordering {
     let (mine, theirs) = (parts(one), parts(other));
-    let common = mine.iter().zip(&theirs).map(|(one, other)| one.compare(other));
-    let differing = common.filter(|order| order.is_ne()).next();
+    let mut common = mine.iter().zip(&theirs).map(|(one, other)| one.compare(other));
+    let differing = common.find(|order| order.is_ne());
     let rest = || match (mine.get(theirs.len()), theirs.get(mine.len())) {
         // What goes on with a word came before the version itself.
         (Some(Part::Word(_)), _) | (None, Some(Part::Number(_))) => Ordering::Less,

@@ -1,3 +1,4 @@
+mod archive;
 mod branches;
 mod commit_actions;
 mod commit_comments;
@@ -18,4 +19,5 @@ mod protected_tags;
 mod settings;
 mod stars;
 mod tags;
+mod tree;
 mod users;

@@ -1,0 +1,3 @@
+//! People, groups and projects against their store.
+
+mod access;

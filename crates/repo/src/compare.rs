@@ -1,0 +1,77 @@
+//! What one commit has that another lacks.
+
+use kernel::{Error, Result};
+
+use crate::{
+    commit::read::deadline,
+    git::{CommitInfo, DiffLimits, FileDiff, GitError, LogQuery, Oid, Reader},
+};
+
+/// Two commits and what lies between them.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// What the files are compared with: the merge base, or the first commit itself.
+    pub base: Oid,
+    pub head: Oid,
+    /// Oldest first.
+    pub commits: Vec<CommitInfo>,
+    pub files: Vec<FileDiff>,
+    /// Whether there was more to compare than can be told.
+    pub is_cut_short: bool,
+    pub is_same: bool,
+}
+
+/// From which commit the files are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    MergeBase,
+    Straight,
+}
+
+pub fn compare(reader: &Reader, from: Oid, to: Oid, start: Start) -> Result<Comparison> {
+    let query = LogQuery { exclude: vec![from], ..LogQuery::of(to) };
+    let mut commits = reader.log(&query, deadline())?;
+    commits.reverse();
+    let base = match start {
+        Start::Straight => from,
+        // Without a common ancestor there is only the commit itself.
+        Start::MergeBase => reader.merge_base(&[from, to])?.unwrap_or(from),
+    };
+    let compared = reader.diff(Some(base), to, DiffLimits::default(), deadline());
+    let (files, timed_out) = match compared {
+        Err(GitError::Timeout) => (Vec::new(), true),
+        compared => (compared?, false),
+    };
+    let is_cut_short = timed_out || files.iter().any(|file| file.collapsed);
+    Ok(Comparison { base, head: to, commits, files, is_cut_short, is_same: from == to })
+}
+
+/// The commit that one side of a comparison names.
+pub fn side(reader: &Reader, name: &str) -> Result<Oid> {
+    match reader.resolve(name) {
+        Err(GitError::NotFound | GitError::InvalidRef(_)) => Err(Error::NotFound("Ref")),
+        found => Ok(found?),
+    }
+}
+
+/// The best common ancestor of at least two refs.
+pub fn merge_base(reader: &Reader, names: &[String]) -> Result<CommitInfo> {
+    if names.len() < 2 {
+        return Err(Error::Rejected("Provide at least 2 refs".to_owned()));
+    }
+    let (mut ids, mut lost) = (Vec::new(), Vec::new());
+    for name in names {
+        match reader.resolve(name) {
+            Ok(id) => ids.push(id),
+            Err(GitError::NotFound | GitError::InvalidRef(_)) => lost.push(name.as_str()),
+            Err(failure) => return Err(failure.into()),
+        }
+    }
+    match lost.as_slice() {
+        [] => {}
+        [one] => return Err(Error::Rejected(format!("Could not find ref: {one}"))),
+        more => return Err(Error::Rejected(format!("Could not find refs: {}", more.join(", ")))),
+    }
+    let base = reader.merge_base(&ids)?.ok_or(Error::NotFound("Merge Base"))?;
+    Ok(reader.commit(base)?)
+}

@@ -1,0 +1,89 @@
+//! Folders, blobs, comparisons and contributors as the API shows them.
+
+use repo::{
+    compare::Comparison,
+    git::{Contributor, EntryInfo},
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{commit::CommitEntity, diff::DiffEntity};
+
+/// One entry of a folder.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct TreeEntryEntity {
+    pub id: String,
+    pub name: String,
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    pub path: String,
+    pub mode: &'static str,
+}
+
+impl From<EntryInfo> for TreeEntryEntity {
+    fn from(entry: EntryInfo) -> Self {
+        Self {
+            id: entry.id.to_string(),
+            name: entry.path.name().to_string(),
+            kind: entry.kind().as_str(),
+            path: entry.path.to_text().into_owned(),
+            mode: entry.mode.as_str(),
+        }
+    }
+}
+
+/// A blob with its content.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct BlobEntity {
+    pub size: u64,
+    pub encoding: &'static str,
+    /// Base64 without line breaks.
+    pub content: String,
+    pub sha: String,
+}
+
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ComparisonEntity {
+    /// The last one.
+    pub commit: Option<CommitEntity>,
+    pub commits: Vec<CommitEntity>,
+    pub diffs: Vec<DiffEntity>,
+    pub compare_timeout: bool,
+    pub compare_same_ref: bool,
+    pub web_url: String,
+}
+
+impl ComparisonEntity {
+    /// `project_url` is the address of the project's page.
+    pub fn new(comparison: &Comparison, project_url: &str) -> Self {
+        let entities =
+            comparison.commits.iter().map(|commit| CommitEntity::new(commit, project_url));
+        let commits: Vec<CommitEntity> = entities.collect();
+        let Comparison { base, head, .. } = comparison;
+        Self {
+            commit: commits.last().cloned(),
+            commits,
+            diffs: comparison.files.iter().map(DiffEntity::from).collect(),
+            compare_timeout: comparison.is_cut_short,
+            compare_same_ref: comparison.is_same,
+            web_url: format!("{project_url}/-/compare/{base}...{head}"),
+        }
+    }
+}
+
+/// Somebody who wrote commits; lines are not counted.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ContributorEntity {
+    pub name: String,
+    pub email: String,
+    pub commits: u64,
+    pub additions: u64,
+    pub deletions: u64,
+}
+
+impl From<Contributor> for ContributorEntity {
+    fn from(one: Contributor) -> Self {
+        let Contributor { name, email, commits } = one;
+        Self { name, email, commits, additions: 0, deletions: 0 }
+    }
+}

@@ -1,0 +1,142 @@
+//! A commit's files as one file to download.
+
+use actix_web::{HttpResponse, http::header};
+use kernel::{Error, Grant, Result};
+use repo::{
+    commit::read::{commit_named, default_head},
+    git::{
+        GitError, Oid, TreePath,
+        archive::{Archive, ArchiveFormat, archive as start},
+    },
+    policy::ReadCode,
+};
+
+use crate::{
+    app::App,
+    error::{ApiError, ApiResult},
+    extract::{Call, Flaws, Param, Raw, params::NOT_LISTED},
+    params,
+    present::Custom,
+    routes,
+};
+
+routes! { "Archives" at "/projects/{id}/repository";
+    GET "/archive"         => archive : ReadCode,
+    GET "/archive.zip"     => archive : ReadCode,
+    GET "/archive.tar"     => archive : ReadCode,
+    GET "/archive.tar.gz"  => archive : ReadCode,
+    GET "/archive.tgz"     => archive : ReadCode,
+    GET "/archive.gz"      => archive : ReadCode,
+    GET "/archive.tar.bz2" => archive : ReadCode,
+    GET "/archive.tbz"     => archive : ReadCode,
+    GET "/archive.tbz2"    => archive : ReadCode,
+    GET "/archive.tb2"     => archive : ReadCode,
+    GET "/archive.bz2"     => archive : ReadCode,
+}
+
+/// The ending of the file that is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Format(ArchiveFormat);
+
+impl Param for Format {
+    fn read(raw: &Raw) -> std::result::Result<Option<Self>, Flaws> {
+        match String::read(raw)? {
+            None => Ok(None),
+            Some(text) => {
+                let format = ArchiveFormat::of_extension(&text).ok_or(Flaws::one(NOT_LISTED))?;
+                Ok(Some(Self(format)))
+            }
+        }
+    }
+
+    fn schema() -> serde_json::Value {
+        let endings = ["zip", "tar", "tar.gz", "tgz", "gz", "tar.bz2", "tbz", "tbz2", "tb2", "bz2"];
+        serde_json::json!({ "type": "string", "enum": endings })
+    }
+}
+
+params! {
+    pub struct GetArchive {
+        /// A branch, tag or commit; the default branch when left out.
+        sha: Option<String>,
+        /// Only this folder.
+        path: Option<String>,
+        /// Where the address has no ending.
+        format: Option<Format>,
+    }
+}
+
+async fn archive(app: App, call: Call<ReadCode, GetArchive>) -> ApiResult<Custom> {
+    if call.is_embedded() {
+        return Err(ApiError::NotAcceptable);
+    }
+    app.rates.check_archive(call.caller.actor().id, call.address())?;
+    let is_head = call.is_method("HEAD");
+    let ending = call.path().rsplit_once("/archive.").map(|(_, ending)| ending);
+    let format = ending.and_then(ArchiveFormat::of_extension);
+    let format = format.or(call.params.format.map(|format| format.0));
+    let wanted = wanted(&app, &call.grant, call.params, format.unwrap_or(ArchiveFormat::TarGz));
+    let wanted = wanted.await?;
+    let name = format!("{}.{}", wanted.top, wanted.format.extension());
+    let mut response = HttpResponse::Ok();
+    response
+        .content_type(media_type(wanted.format))
+        .insert_header((header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")))
+        .insert_header(("content-transfer-encoding", "binary"));
+    if is_head {
+        return Ok(Custom(response.finish()));
+    }
+    let repo = app.storage.repository(call.grant.project());
+    let pieces = start(&app.git, &repo, &wanted).await.map_err(Error::from)?;
+    Ok(Custom(response.streaming(pieces)))
+}
+
+/// What goes into the file, and its name.
+async fn wanted(
+    app: &App,
+    grant: &Grant<ReadCode>,
+    params: GetArchive,
+    format: ArchiveFormat,
+) -> Result<Archive> {
+    let facts = grant.facts().clone();
+    let read = app.git_read(facts.id, move |reader| {
+        let named = params.sha.filter(|name| !name.is_empty());
+        let commit = match &named {
+            Some(name) => commit_named(reader, name).ok(),
+            None => default_head(reader, &facts)?,
+        };
+        let commit = commit.ok_or(Error::NotFound("File"))?;
+        let ref_name = named.or_else(|| facts.default_branch.clone());
+        let path = TreePath::lookup(params.path.unwrap_or_default())
+            .map_err(|_impossible| Error::NotFound("File"))?;
+        match reader.entry(commit, &path) {
+            Err(GitError::NotFound) => return Err(Error::NotFound("File")),
+            found => found?,
+        };
+        let top = top_folder(&facts.full_path, ref_name.as_deref(), commit, &path);
+        Ok(Archive { commit, format, top, path: Some(path) })
+    });
+    read.await
+}
+
+/// `<project>-<ref>-<commit>`, with the folder when only that is wanted. Only what every file system can hold.
+fn top_folder(full_path: &str, ref_name: Option<&str>, commit: Oid, path: &TreePath) -> String {
+    let project = full_path.rsplit('/').next().unwrap_or_default();
+    let mut parts = vec![project.to_owned()];
+    parts.extend(ref_name.map(str::to_owned));
+    parts.push(commit.to_string());
+    if !path.is_root() {
+        parts.push(path.to_text().into_owned());
+    }
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
+    parts.join("-").chars().map(|c| if is_safe(c) { c } else { '-' }).collect()
+}
+
+fn media_type(format: ArchiveFormat) -> &'static str {
+    match format {
+        ArchiveFormat::Zip => "application/zip",
+        ArchiveFormat::Tar => "application/x-tar",
+        ArchiveFormat::TarGz => "application/gzip",
+        ArchiveFormat::TarBz2 => "application/x-bzip2",
+    }
+}

@@ -5,7 +5,7 @@ use repo::jobs::{EmptyTrash, MaintainRepository, SettleJournal};
 use time::Duration;
 use worker::Worker;
 
-use super::surveys::SurveyRepository;
+use super::{beginnings::SettleBeginning, surveys::SurveyRepository};
 use crate::app::App;
 
 /// Pushes come in bursts: care for a repository waits until one is over.
@@ -18,8 +18,13 @@ pub fn worker(app: App) -> Worker<App> {
         .on(empty_trash)
         .on(settle_journal)
         .on(survey)
+        .on(settle_beginning)
         .every(Duration::hours(1), EmptyTrash {})
         .every(Duration::minutes(10), SettleJournal {})
+}
+
+async fn settle_beginning(app: App, job: SettleBeginning) -> Result<()> {
+    job.run(&app).await
 }
 
 async fn survey(app: App, job: SurveyRepository) -> Result<()> {

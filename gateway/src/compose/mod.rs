@@ -1,5 +1,6 @@
 //! What one domain needs from another, answered here.
 
+pub mod beginnings;
 pub mod jobs;
 pub mod projects;
 pub mod repo;

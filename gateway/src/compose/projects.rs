@@ -32,6 +32,12 @@ pub struct Beginning {
     pub readme: Option<User>,
 }
 
+impl Beginning {
+    pub fn branch(&self) -> &str {
+        self.branch.as_deref().unwrap_or(USUAL_BRANCH)
+    }
+}
+
 /// Gives a new project its repository. A project that cannot have one is taken away again; a caller that goes away
 /// changes nothing.
 pub async fn begin(app: &App, project: Project, beginning: Beginning) -> Result<Project> {
@@ -51,7 +57,7 @@ async fn settled(app: App, project: Project, beginning: Beginning) -> Result<Pro
 }
 
 async fn make_repository(app: &App, project: &Project, beginning: &Beginning) -> Result<()> {
-    let branch = beginning.branch.as_deref().unwrap_or(USUAL_BRANCH);
+    let branch = beginning.branch();
     let head =
         RefName::branch(branch).map_err(|_cause| Error::invalid("default_branch", "is invalid"))?;
     let (storage, id) = (app.storage.clone(), project.id);

@@ -9,7 +9,7 @@ use org::{
 use repo::git::RefName;
 
 use super::{Refusal, door::Visitor, permit::Place};
-use crate::app::App;
+use crate::{app::App, compose::beginnings::promise_repository};
 
 const LONGEST_PATH: usize = 255;
 const DEFAULT_BRANCH: &str = "main";
@@ -39,6 +39,7 @@ pub(super) async fn project(app: &App, visitor: &Visitor, path: &str) -> Result<
             visibility: Visibility::Private,
         };
         let project = insert(tx, &new)?;
+        promise_repository(tx, project.id, DEFAULT_BRANCH)?;
         locate_project(tx, actor, &IdOrPath::Id(project.id.0))
     });
     let (project, who) = match made.await {

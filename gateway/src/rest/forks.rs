@@ -14,7 +14,7 @@ use org::{
 use super::projects::presented;
 use crate::{
     app::App,
-    compose::projects::begin_fork,
+    compose::{beginnings::promise_fork, projects::begin_fork},
     entities::project::ProjectForm,
     error::{ApiError, ApiResult},
     extract::Call,
@@ -64,7 +64,9 @@ async fn create(app: App, call: Call<UseProject, CreateFork>) -> ApiResult<Creat
             visibility: params.visibility,
             mr_default_target_self: params.mr_default_target_self,
         };
-        forks::fork(tx, &grant, &wanted)
+        let made = forks::fork(tx, &grant, &wanted)?;
+        promise_fork(tx, made.id)?;
+        Ok(made)
     });
     let project = begin_fork(&app, made.await?, source).await?;
     Ok(Created(presented(&app, &call, project).await?))

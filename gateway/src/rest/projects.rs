@@ -21,7 +21,10 @@ use repo::git::{RefName, refs};
 use super::project_params::{CreateProject, CreateProjectFor, UpdateProject};
 use crate::{
     app::App,
-    compose::projects::{Beginning, begin, clear_away},
+    compose::{
+        beginnings::promise_repository,
+        projects::{Beginning, begin, clear_away},
+    },
     entities::project::ProjectForm,
     error::{ApiError, ApiResult},
     extract::Call,
@@ -70,7 +73,13 @@ pub(super) async fn presented<A: Ability, P>(
 async fn create(app: App, call: Call<SignedIn, CreateProject>) -> ApiResult<Created<ProjectForm>> {
     let (creation, beginning) = wanted(&call.params, call.caller.user()?)?;
     let grant = call.grant.clone();
-    let made = app.db.write(move |tx| actions::create(tx, &grant, &creation)).await?;
+    let head = beginning.branch().to_owned();
+    let made = app.db.write(move |tx| {
+        let made = actions::create(tx, &grant, &creation)?;
+        promise_repository(tx, made.id, &head)?;
+        Ok(made)
+    });
+    let made = made.await?;
     let project = begin(&app, made, beginning).await?;
     Ok(Created(presented(&app, &call, project).await?))
 }
@@ -83,7 +92,13 @@ async fn create_for(
     let owner = app.db.peek(move |tx| tx.user(id)).await?;
     let (creation, beginning) = wanted(&call.params.create, &owner)?;
     let grant = call.grant.clone();
-    let made = app.db.write(move |tx| actions::create_for(tx, &grant, id, &creation)).await?;
+    let head = beginning.branch().to_owned();
+    let made = app.db.write(move |tx| {
+        let made = actions::create_for(tx, &grant, id, &creation)?;
+        promise_repository(tx, made.id, &head)?;
+        Ok(made)
+    });
+    let made = made.await?;
     let project = begin(&app, made, beginning).await?;
     Ok(Created(presented(&app, &call, project).await?))
 }

@@ -1,5 +1,6 @@
 //! The API from outside: one test binary, so that it links once.
 
+mod beginnings;
 mod git;
 mod policy;
 mod rest;

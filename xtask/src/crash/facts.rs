@@ -61,6 +61,14 @@ pub(super) fn read(connection: &mut Connection) -> Result<Told> {
     Ok(Told { refs, gaps, unfinished: unfinished.first().map_or(0, |row| row.count) })
 }
 
+/// Work that is queued and has not been given up.
+pub(super) fn waiting(connection: &mut Connection) -> Result<i64> {
+    let never = i64::MAX;
+    let query = format!("SELECT count(*) AS count FROM work WHERE run_at < {never}");
+    let rows: Vec<Count> = load(connection, &query)?;
+    Ok(rows.first().map_or(0, |row| row.count))
+}
+
 fn load<T>(connection: &mut Connection, query: &str) -> Result<Vec<T>>
 where
     T: 'static + QueryableByName<diesel::sqlite::Sqlite> + QueryableByName<diesel::pg::Pg>,

@@ -20,6 +20,9 @@ use crate::{client::Client, migrate::Connection, server::Installation};
 /// Orphaned git processes may hold a lock for a moment longer than the server needs to restart.
 const ORPHANS: Duration = Duration::from_secs(10);
 
+/// Queued work is done by then; what a killed worker held is not given to another one earlier than this.
+const WORK: Duration = Duration::from_secs(150);
+
 /// What one round was told, and the repositories it worked on.
 pub(super) fn after_crash(installation: &Installation, ledger: &Shared) -> Result<Vec<String>> {
     let mut found = locks(installation);
@@ -41,8 +44,19 @@ pub(super) fn at_the_end(installation: &Installation, everything: &Shared) -> Re
     for project in touched(&ledger).into_iter().chain(ledger.projects.iter().copied()) {
         found.extend(fsck(&repository(installation, project)));
     }
+    settle(installation)?;
     found.extend(doctor(installation)?);
     Ok(found)
+}
+
+/// Waits for queued work: some of it makes good what a crash left out, a minute later.
+fn settle(installation: &Installation) -> Result<()> {
+    let mut connection = Connection::open(&installation.database_address())?;
+    let deadline = Instant::now() + WORK;
+    while facts::waiting(&mut connection)? > 0 && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    Ok(())
 }
 
 /// What the product itself says of its state.

@@ -163,7 +163,7 @@ async fn create(
         let (name, path) = (given.name, given.path);
         let new = NewGroup { name, path, parent, visibility: given.visibility };
         let change = |details: &mut GroupDetails| more.apply(details);
-        let group = namespace::actions::create(tx, &grant, new, change)?;
+        let group = namespace::actions::create(tx, &grant, &new, change)?;
         Ok((group, tx.settings()?.default_branch_protection))
     });
     let (group, protection) = made.await?;

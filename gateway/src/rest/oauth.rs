@@ -91,7 +91,7 @@ async fn by_password(app: &App, given: AskForToken) -> ApiResult<oauth::Pair> {
         return Err(refused("invalid_grant", INVALID_GRANT));
     };
     app.sign_ins.forget(&login);
-    Ok(app.db.write(move |tx| oauth::sign_in(tx, &user, scopes)).await?)
+    Ok(app.db.write(move |tx| oauth::sign_in(tx, &user, &scopes)).await?)
 }
 
 async fn by_refresh(app: &App, given: AskForToken) -> ApiResult<oauth::Pair> {

@@ -300,6 +300,10 @@ fn givers(tx: &mut Tx<'_>, ids: impl Iterator<Item = UserId>) -> Result<HashMap<
 }
 
 /// A page of the projection of effective access.
+#[expect(
+    clippy::too_many_lines,
+    reason = "one query, whose filters are compiled for each database"
+)]
 fn effective(
     tx: &mut Tx<'_>,
     source: Source,

@@ -35,14 +35,14 @@ pub struct NewGroup {
 pub fn create(
     tx: &mut Tx<'_>,
     grant: &Grant<SignedIn>,
-    new: NewGroup,
+    new: &NewGroup,
     change: impl FnOnce(&mut GroupDetails),
 ) -> Result<Namespace> {
     let settings = tx.settings()?;
     let user = grant.user()?;
     ensure_may_create(tx, user, grant.actor().admin, new.parent.as_ref(), &settings)?;
     let parent = new.parent.as_ref().map(|(parent, _)| parent);
-    let mut details = details_of_new(&new, parent, &settings);
+    let mut details = details_of_new(new, parent, &settings);
     change(&mut details);
     let mut faults = faults_of(tx, &details, parent, None)?;
     let around = Surroundings {
@@ -127,7 +127,7 @@ fn faults_of(
     };
     let full_path = joined(parent.map(|parent| parent.full_path.as_str()), "/", &details.path);
     let same = own.is_some_and(|own| own.full_path.eq_ignore_ascii_case(&full_path));
-    if !own.is_some_and(|own| own.path == details.path) {
+    if own.is_none_or(|own| own.path != details.path) {
         faults.add_each("path", path_faults);
     }
     if !same && tx.is_path_taken(&full_path)? {

@@ -167,6 +167,10 @@ impl NamespaceStore for Tx<'_> {
             .map_err(error("Namespace")))
     }
 
+    #[expect(
+        clippy::too_many_lines,
+        reason = "one query, whose filters are compiled for each database"
+    )]
     fn groups(&mut self, filter: &GroupFilter, page: PageRequest) -> Result<Page<Namespace>> {
         let words = SearchWords::of(filter.search.as_deref());
         let short = matches!(filter.place, Place::Under(_) | Place::Below(_));

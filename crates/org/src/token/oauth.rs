@@ -40,7 +40,7 @@ pub fn find_account(tx: &mut Tx<'_>, login: &str) -> Result<Option<User>> {
 }
 
 /// A pair for somebody who proved a password.
-pub fn sign_in(tx: &mut Tx<'_>, user: &User, scopes: Scopes) -> Result<Pair> {
+pub fn sign_in(tx: &mut Tx<'_>, user: &User, scopes: &Scopes) -> Result<Pair> {
     actions::note_sign_in(tx, user)?;
     issue(tx, user.id, scopes, None)
 }
@@ -54,7 +54,7 @@ pub fn refresh(tx: &mut Tx<'_>, secret: &Secret) -> Result<Option<Pair>> {
     if old.last_used_at.is_none() {
         first_use(tx, &old)?;
     }
-    issue(tx, user.id, old.scopes(), Some(old.family())).map(Some)
+    issue(tx, user.id, &old.scopes(), Some(old.family())).map(Some)
 }
 
 /// Ends the pairs that came before, now that this one is in use.
@@ -73,7 +73,7 @@ pub fn revoke(tx: &mut Tx<'_>, secret: &Secret) -> Result<()> {
     found.map_or(Ok(()), |(token, _)| tx.revoke_token(token.id))
 }
 
-fn issue(tx: &mut Tx<'_>, user: UserId, scopes: Scopes, family: Option<TokenId>) -> Result<Pair> {
+fn issue(tx: &mut Tx<'_>, user: UserId, scopes: &Scopes, family: Option<TokenId>) -> Result<Pair> {
     let (access, refresh) = (Secret::generate_hex(), Secret::generate_hex());
     let row = (
         access_tokens::user_id.eq(user),

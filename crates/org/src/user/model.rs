@@ -176,15 +176,9 @@ pub struct FullUser {
     pub created_by: Option<User>,
 }
 
-kernel::text_enum! { pub enum Order {
-    Id = "id", Name = "name", Username = "username", CreatedAt = "created_at", UpdatedAt = "updated_at",
+kernel::text_enum! { #[derive(Default)] pub enum Order {
+    #[default] Id = "id", Name = "name", Username = "username", CreatedAt = "created_at", UpdatedAt = "updated_at",
 } }
-impl Default for Order {
-    fn default() -> Self {
-        Self::Id
-    }
-}
-
 kernel::text_enum! { pub enum TwoFactor { Enabled = "enabled", Disabled = "disabled" } }
 
 /// Which people a list shows. Filters act only when they are set.

@@ -65,9 +65,9 @@ params! {
 fn listed_user(
     tx: &mut Tx<'_>,
     actor: Actor,
-    wanted: Change<UserId>,
+    wanted: &Change<UserId>,
 ) -> kernel::Result<Option<Option<UserId>>> {
-    match wanted {
+    match *wanted {
         Change::Keep if actor.admin => Ok(Some(None)),
         Change::Keep => Ok(Some(actor.id)),
         Change::Set(id) if actor.admin => Ok(tx.find_user(id)?.map(|user| Some(user.id))),
@@ -104,7 +104,7 @@ async fn list(app: App, call: Call<SignedIn, ListTokens>) -> ApiResult<Listed<To
     let found: Option<(Page<AccessToken>, Ts)> = app
         .db
         .read(move |tx| {
-            let wanted = call.params.user_id.clone();
+            let wanted = &call.params.user_id;
             let Some(user) = listed_user(tx, actor, wanted)? else { return Ok(None) };
             Ok(Some((tx.tokens(&call.params.filter(actor, user), page)?, tx.now)))
         })

@@ -49,11 +49,11 @@ pub(super) fn projects(address: &str, template: i64, count: i64) -> Result<(i64,
     Ok((before + 1, before + count))
 }
 
-/// Background work that has not given up and waits for nothing but its turn.
+/// Background work that was queued for the next moments, as after a push, and has not been done.
 pub(super) fn waiting_work(address: &str) -> Result<i64> {
     let mut connection = Connection::open(address)?;
-    Ok(number(&mut connection, "SELECT count(*) AS number FROM work WHERE last_error IS NULL")?
-        .unwrap_or_default())
+    let query = "SELECT count(*) AS number FROM work WHERE run_at <= created_at + 45000000";
+    Ok(number(&mut connection, query)?.unwrap_or_default())
 }
 
 fn number(connection: &mut Connection, query: &str) -> Result<Option<i64>> {

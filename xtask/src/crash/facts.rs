@@ -61,11 +61,10 @@ pub(super) fn read(connection: &mut Connection) -> Result<Told> {
     Ok(Told { refs, gaps, unfinished: unfinished.first().map_or(0, |row| row.count) })
 }
 
-/// Work that is queued and has not been given up.
+/// Work that was queued for the next two minutes and has not been done.
 pub(super) fn waiting(connection: &mut Connection) -> Result<i64> {
-    let never = i64::MAX;
-    let query = format!("SELECT count(*) AS count FROM work WHERE run_at < {never}");
-    let rows: Vec<Count> = load(connection, &query)?;
+    let query = "SELECT count(*) AS count FROM work WHERE run_at <= created_at + 120000000";
+    let rows: Vec<Count> = load(connection, query)?;
     Ok(rows.first().map_or(0, |row| row.count))
 }
 

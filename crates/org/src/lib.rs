@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod faults;
+pub mod jobs;
 pub mod member;
 pub mod namespace;
 pub mod policy;

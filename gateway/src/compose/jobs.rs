@@ -1,6 +1,7 @@
 //! Who does which background work, and when it is asked for.
 
 use kernel::Result;
+use org::jobs::ClearEnded;
 use repo::jobs::{EmptyTrash, MaintainRepository, SettleJournal};
 use time::Duration;
 use worker::Worker;
@@ -19,6 +20,8 @@ pub fn worker(app: App) -> Worker<App> {
         .on(settle_journal)
         .on(survey)
         .on(settle_beginning)
+        .on(clear_ended)
+        .every(Duration::minutes(1), ClearEnded {})
         .every(Duration::hours(1), EmptyTrash {})
         .every(Duration::minutes(10), SettleJournal {})
 }
@@ -41,4 +44,8 @@ async fn empty_trash(app: App, job: EmptyTrash) -> Result<()> {
 
 async fn settle_journal(app: App, job: SettleJournal) -> Result<()> {
     job.run(&app.db, &app.git, &app.storage).await
+}
+
+async fn clear_ended(app: App, job: ClearEnded) -> Result<()> {
+    job.run(&app.db).await
 }

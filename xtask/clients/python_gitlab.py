@@ -177,7 +177,9 @@ def commits(run):
     run.first = made.id
     listed = project.commits.list(ref_name="main", get_all=True)
     assert listed[0].id == made.id and len(listed) == 5
-    assert [commit.id for commit in project.commits.list(path="a.txt", get_all=True)] == [made.id]
+    # As an argument of its own, `path` would replace the request's address.
+    touching = project.commits.list(query_parameters={"path": "a.txt"}, get_all=True)
+    assert [commit.id for commit in touching] == [made.id]
     trailers = project.commits.list(ref_name="main", per_page=1, page=1, trailers=True)[0].trailers
     assert trailers == {"Reviewed-by": "Somebody <somebody@example.com>"}, trailers
     commit = project.commits.get(made.id[:10])

@@ -147,8 +147,7 @@ async fn strays(
     for PushEvent { ref_name, after_sha, .. } in events {
         last.insert(ref_name, after_sha);
     }
-    let names: Vec<RefName> =
-        last.keys().map(|name| RefName::full(name)).collect::<Result<_, _>>()?;
+    let names: Vec<RefName> = last.keys().map(RefName::full).collect::<Result<_, _>>()?;
     let now = refs::read(&app.git, repository, &names).await?;
     let compared = last.into_iter().zip(&names).map(|((name, told), full)| {
         let is = now.get(full).map(ToString::to_string);

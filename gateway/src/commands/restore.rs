@@ -122,8 +122,7 @@ async fn align(app: &App, meanwhile: Vec<(ProjectId, String)>) -> anyhow::Result
 
 async fn align_one(app: &App, project: ProjectId, wanted: Wanted) -> anyhow::Result<usize> {
     let repository = app.storage.repository(project);
-    let names: Vec<RefName> =
-        wanted.keys().map(|name| RefName::full(name)).collect::<Result<_, _>>()?;
+    let names: Vec<RefName> = wanted.keys().map(RefName::full).collect::<Result<_, _>>()?;
     let now = refs::read(&app.git, &repository, &names).await?;
     let mut moves: Vec<RefMove> = Vec::new();
     for (name, new) in names.into_iter().zip(wanted.into_values()) {

@@ -120,7 +120,7 @@ async fn entity<A: Ability<Scope = Project>>(
 async fn exists(app: App, call: Call<ReadCode, OneBranch>) -> ApiResult<NoContent> {
     let branch = call.params.branch;
     let read = app.git_read(call.grant.project(), move |reader| {
-        Ok(reader.find_reference(&branch_named(&branch)?)?.ok_or(Error::NotFound("Branch"))?)
+        reader.find_reference(&branch_named(&branch)?)?.ok_or(Error::NotFound("Branch"))
     });
     read.await?;
     Ok(NoContent)

@@ -31,6 +31,7 @@ impl Answer {
 
     /// Asserts the status and the whole body of a refusal.
     #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "callers write the body where they call")]
     pub(crate) fn refused(self, status: u16, body: Value) {
         assert_eq!(
             (self.status, &self.body),

@@ -97,7 +97,7 @@ fn finish(
     began: Instant,
 ) -> HttpResponse {
     let mut response = tagged(req, response);
-    let has_body = response.body().size() != BodySize::None;
+    let has_body = !matches!(response.body().size(), BodySize::None | BodySize::Sized(0));
     let caching = if has_body { "max-age=0, private, must-revalidate" } else { "no-cache" };
     let seconds = began.elapsed();
     let headers = response.headers_mut();

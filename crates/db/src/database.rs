@@ -99,7 +99,7 @@ impl Database {
                 let _running = Running::at_once(Way::Peek);
                 sqlite.inline(|conn| work(&mut Tx::new(Conn::Sqlite(conn), now)))
             }
-            Backend::Postgres(_) => self.read(work).await,
+            Backend::Postgres(_) => self.read_by(Way::Peek, work).await,
         }
     }
 
@@ -108,11 +108,19 @@ impl Database {
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
+        self.read_by(Way::Read, work).await
+    }
+
+    async fn read_by<T: Send + 'static>(
+        &self,
+        way: Way,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let place = match &self.0.backend {
             Backend::Sqlite(sqlite) => &sqlite.readers,
             Backend::Postgres(postgres) => &postgres.readers,
         };
-        let waiting = Waiting::new(Way::Read);
+        let waiting = Waiting::new(way);
         let _place = place.acquire().await.map_err(Error::internal)?;
         let this = self.clone();
         let done = spawn_blocking(move || {

@@ -1,0 +1,123 @@
+//! What every answer carries: `gateway/src/serve.rs`.
+
+use actix_web::http::Method;
+use serde_json::json;
+
+use crate::support::{Answer, TestApp};
+
+fn headers(answer: &Answer, names: [&str; 3]) -> [String; 3] {
+    names.map(|name| answer.header(name).unwrap_or("none").to_owned())
+}
+
+#[actix_web::test]
+async fn head_answers_like_get() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+
+    let (get, head) = (ada.get("/version").await, ada.head("/version").await);
+
+    let compared = ["content-type", "etag", "cache-control"];
+    assert_eq!((head.status, headers(&head, compared)), (get.status, headers(&get, compared)));
+    assert_eq!(app.anonymous().head("/version").await.status, 401);
+    assert_eq!(ada.head("/nowhere").await.status, 404);
+}
+
+#[actix_web::test]
+async fn options_tells_the_methods() {
+    let app = TestApp::new();
+
+    let answer = app.anonymous().send(Method::OPTIONS, "/projects/1/protected_tags", None).await;
+
+    assert_eq!((answer.status, answer.bytes.len()), (204, 0));
+    assert_eq!(answer.header("allow"), Some("OPTIONS, GET, POST, HEAD"));
+    assert_eq!(answer.header("cache-control"), Some("no-cache"));
+}
+
+#[actix_web::test]
+async fn pages_of_other_origins_may_call_without_cookies() {
+    let app = TestApp::new();
+    let page = app.anonymous().sending("Origin", "https://elsewhere.test");
+    let asked = page
+        .sending("Access-Control-Request-Method", "DELETE")
+        .sending("Access-Control-Request-Headers", "private-token");
+
+    let preflight = asked.send(Method::OPTIONS, "/projects/1", None).await;
+    assert_eq!(
+        (preflight.status, preflight.header("access-control-allow-origin")),
+        (204, Some("*"))
+    );
+    assert_eq!(preflight.header("access-control-allow-headers"), Some("private-token"));
+    assert!(
+        preflight.header("access-control-allow-methods").is_some_and(|all| all.contains("DELETE"))
+    );
+    assert_eq!(preflight.header("access-control-allow-credentials"), None);
+
+    let refused = page.get("/version").await;
+    assert_eq!((refused.status, refused.header("access-control-allow-origin")), (401, Some("*")));
+    let exposed = refused.header("access-control-expose-headers").unwrap_or_default();
+    assert!(exposed.contains("X-Total") && exposed.contains("X-Gitlab-Blob-Id"), "{exposed}");
+    let own = app.anonymous().sending("Origin", "http://forge.test").get("/version").await;
+    assert_eq!(own.header("access-control-allow-origin"), Some("http://forge.test"));
+    assert_eq!(own.header("access-control-allow-credentials"), Some("true"));
+    assert_eq!(own.header("vary"), Some("Origin"));
+}
+
+#[actix_web::test]
+async fn a_json_suffix_is_ignored() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+
+    assert_eq!(ada.get("/version.json").await.ok(), ada.get("/version").await.ok());
+    assert_eq!(ada.get("/nowhere.json").await.status, 404);
+    assert_eq!(ada.post("/version.json", json!({})).await.status, 405);
+}
+
+#[actix_web::test]
+async fn every_refusal_has_an_id_of_its_own() {
+    let app = TestApp::new();
+    let (nobody, ada) = (app.anonymous().sending("X-Request-Id", "mine"), app.person("ada"));
+
+    let refusals = [
+        nobody.get("/version").await,
+        nobody.get("/nowhere").await,
+        nobody.post("/version", json!({})).await,
+        nobody.get("//api/v3/projects").await,
+        ada.send_bytes(Method::POST, "/projects", "text/plain", b"hello").await,
+        ada.post("/projects", json!({})).await,
+    ];
+
+    assert_eq!(refusals.each_ref().map(|answer| answer.status), [401, 404, 405, 410, 415, 400]);
+    let mut ids: Vec<&str> =
+        refusals.iter().filter_map(|answer| answer.header("x-request-id")).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), refusals.len());
+    assert!(ids.iter().all(|id| id.len() == 32));
+    for answer in &refusals {
+        assert_eq!(answer.header("content-type"), Some("application/json"), "{answer:?}");
+        let seconds = answer.header("x-runtime").unwrap_or_default();
+        assert!(seconds.split_once('.').is_some_and(|(_, digits)| digits.len() == 6), "{seconds}");
+    }
+}
+
+#[actix_web::test]
+async fn a_body_that_cannot_be_read_is_told_in_the_words_of_the_contract() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let send = |kind: &'static str, body: &'static [u8]| {
+        let ada = ada.clone();
+        async move { ada.send_bytes(Method::POST, "/projects", kind, body).await }
+    };
+
+    send("text/plain", b"name=x").await.refused(
+        415,
+        json!({ "error": "The provided content-type 'text/plain' is not supported." }),
+    );
+    let text = "\nProblem:\n  message body does not match declared format\nResolution:\n  when specifying \
+                application/json as content-type, you must pass valid application/json in the request's \
+                'body' ";
+    send("application/json", b"{\"name\":").await.refused(400, json!({ "error": text }));
+    assert_eq!(send("application/json", b"").await.status, 400, "no parameters, so one is missing");
+    assert_eq!(send("application/json", b"[1]").await.status, 400);
+    assert_eq!(send("multipart/form-data", b"no boundary").await.status, 400);
+}

@@ -7,6 +7,7 @@ mod conventions;
 mod files;
 mod forks;
 mod groups;
+mod health;
 mod members;
 mod namespaces;
 mod oauth;

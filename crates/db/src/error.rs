@@ -3,12 +3,18 @@
 use diesel::result::{DatabaseErrorKind, Error as Sql};
 use kernel::Error;
 
+/// PostgreSQL's words for text with a zero byte, which no column can hold.
+const NO_TEXT: &str = "invalid byte sequence for encoding \"UTF8\": 0x00";
+
 /// Turns what diesel reports about `what` into the kernel's words: a missing row is `NotFound(what)`.
 pub fn error(what: &'static str) -> impl Fn(Sql) -> Error {
     move |cause| match cause {
         Sql::NotFound => Error::NotFound(what),
         Sql::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => {
             Error::Conflict(format!("{what} already exists"))
+        }
+        Sql::DatabaseError(_, told) if told.message().contains(NO_TEXT) => {
+            Error::BadRequest("string contains null byte".to_owned())
         }
         cause => Error::internal(cause),
     }

@@ -1,5 +1,7 @@
 //! Who calls: finds the credential, looks it up, and refuses what may not be used.
 
+use std::borrow::Cow;
+
 use actix_web::{HttpRequest, http::header};
 use kernel::{Error, Ts};
 use org::{
@@ -8,7 +10,10 @@ use org::{
 };
 use time::Duration;
 
-use super::{Caller, raw::RawMap};
+use super::{
+    Caller,
+    raw::{Raw, RawMap},
+};
 use crate::{
     app::App,
     error::{ApiError, ApiResult},
@@ -130,14 +135,16 @@ fn ensure_scope(token: &AccessToken, req: &HttpRequest, route: &Matched) -> ApiR
     Err(ApiError::Scope(words.join(" ")))
 }
 
+/// Whom the caller wants to act as. What is no text names nobody, and is not the same as asking for nobody.
 fn sudo_target(req: &HttpRequest, params: &RawMap) -> Option<String> {
-    let mut given = Vec::new();
-    if let Some(raw) = params.get("sudo") {
-        raw.pairs("sudo", &mut given);
-    }
-    let param = given.into_iter().map(|(_, value)| value).next();
-    let header = req.headers().get("Sudo").and_then(|value| value.to_str().ok()).map(str::to_owned);
-    param.or(header).filter(|target| !target.is_empty())
+    let param = params.get("sudo").and_then(|raw| match raw {
+        Raw::Text(text) => Some(text.clone()),
+        Raw::Number(number) => Some(number.to_string()),
+        Raw::Null => None,
+        odd => Some(format!("{odd:?}")),
+    });
+    let header = req.headers().get("Sudo").map(|value| String::from_utf8_lossy(value.as_bytes()));
+    param.or(header.map(Cow::into_owned)).filter(|target| !target.is_empty())
 }
 
 async fn sudo(app: &App, user: &User, token: AccessToken, target: String) -> ApiResult<Caller> {

@@ -1,6 +1,7 @@
 //! Git repositories: what is in them, how they change, and who may change what.
 
 pub mod branch;
+pub mod changelog;
 pub mod commit;
 pub mod compare;
 pub mod event;

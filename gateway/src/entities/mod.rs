@@ -3,6 +3,7 @@
 pub mod blame;
 pub mod branch;
 pub mod brief_user;
+pub mod changelog;
 pub mod commit;
 pub mod commit_comment;
 pub mod diff;

@@ -7,6 +7,7 @@ pub mod archive;
 pub mod blame;
 pub mod blobs;
 pub mod branches;
+pub mod changelog;
 pub mod commit_actions;
 pub mod commit_comments;
 pub mod commits;
@@ -51,6 +52,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         blame::ROUTES,
         blobs::ROUTES,
         branches::ROUTES,
+        changelog::ROUTES,
         commit_actions::ROUTES,
         commit_comments::ROUTES,
         commits::ROUTES,

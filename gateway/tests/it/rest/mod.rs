@@ -1,5 +1,6 @@
 mod archive;
 mod branches;
+mod changelog;
 mod commit_actions;
 mod commit_comments;
 mod commits;

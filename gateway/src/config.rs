@@ -52,7 +52,7 @@ pub enum LogFormat {
 /// One line of documentation for each setting, in the order in which they are shown.
 pub const SETTINGS: [(&str, &str); 18] = [
     ("listen", "address and port to serve on"),
-    ("data", "folder for repositories, uploads, the key file and the SQLite database"),
+    ("data", "folder for repositories and the SQLite database"),
     (
         "external_url",
         "how the world reaches this server; answers and links begin with it [http://LISTEN]",
@@ -336,6 +336,21 @@ mod tests {
         let mut documented: Vec<&str> = SETTINGS.iter().map(|(name, _)| *name).collect();
         documented.sort_unstable();
         assert_eq!(names, documented);
+    }
+
+    #[test]
+    fn every_setting_is_in_the_operators_manual_with_its_default() {
+        let manual = include_str!("../../docs/operating.md");
+        let defaults = serde_json::to_value(Config::default()).unwrap();
+        for (name, text) in SETTINGS {
+            let start = format!("| `{name}`");
+            let row = manual.lines().find(|line| line.starts_with(&start));
+            let row = row.unwrap_or_else(|| panic!("{name} is not in the manual"));
+            let default = defaults[name].to_string().replace('"', "");
+            assert!(default == "null" || row.contains(&default), "{name}: {default}");
+            let said = text.split(" [").next().unwrap_or_default().replace('`', "");
+            assert!(row.replace('`', "").contains(&said), "{name}: {text}");
+        }
     }
 
     #[test]

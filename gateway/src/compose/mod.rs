@@ -6,3 +6,4 @@ pub mod projects;
 pub mod repo;
 pub mod subscribers;
 pub mod surveys;
+pub mod uploads;

@@ -22,4 +22,5 @@ pub mod starrer;
 pub mod tag;
 pub mod token;
 pub mod tree;
+pub mod upload;
 pub mod user;

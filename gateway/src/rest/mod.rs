@@ -40,6 +40,7 @@ pub mod stars;
 pub mod tags;
 pub mod token_in_use;
 pub mod tree;
+pub mod uploads;
 pub mod user;
 pub mod user_params;
 pub mod users;
@@ -84,5 +85,6 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         user::ROUTES,
         users::ROUTES,
         version::ROUTES,
+        uploads::ROUTES,
     ]
 }

@@ -18,16 +18,18 @@ use org::{
 };
 use repo::git::{RefName, refs};
 
-use super::project_params::{CreateProject, CreateProjectFor, UpdateProject};
+use super::project_params::{CreateProject, CreateProjectFor, ProjectParams, UpdateProject};
 use crate::{
     app::App,
     compose::{
         beginnings::promise_repository,
         projects::{Beginning, begin, clear_away},
+        projects::{Beginning, begin, clear_away},
+        uploads,
     },
     entities::project::ProjectForm,
     error::{ApiError, ApiResult},
-    extract::Call,
+    extract::{Call, Change},
     params,
     present::{Accepted, Created, Json},
     routes,
@@ -81,6 +83,7 @@ async fn create(app: App, call: Call<SignedIn, CreateProject>) -> ApiResult<Crea
     });
     let made = made.await?;
     let project = begin(&app, made, beginning).await?;
+    let project = with_picture(&app, project, &call.params.project).await?;
     Ok(Created(presented(&app, &call, project).await?))
 }
 
@@ -100,7 +103,16 @@ async fn create_for(
     });
     let made = made.await?;
     let project = begin(&app, made, beginning).await?;
+    let project = with_picture(&app, project, &call.params.create.project).await?;
     Ok(Created(presented(&app, &call, project).await?))
+}
+
+/// Keeps the picture that came with a new project.
+async fn with_picture(app: &App, project: Project, given: &ProjectParams) -> ApiResult<Project> {
+    let Change::Set(file) = &given.own.avatar else { return Ok(project) };
+    let id = project.id;
+    let name = uploads::keep_avatar(app, id, file.clone()).await?;
+    Ok(app.db.write(move |tx| actions::set_avatar(tx, id, name)).await?)
 }
 
 fn wanted(params: &CreateProject, author: &User) -> ApiResult<(Creation, Beginning)> {
@@ -110,6 +122,7 @@ fn wanted(params: &CreateProject, author: &User) -> ApiResult<(Creation, Beginni
     {
         return Err(Error::Refused("import source is disabled".to_owned()).into());
     }
+    ensure_picture(&params.project)?;
     let change = params.project.to_change();
     let readme = only.initialize_with_readme.unwrap_or_default();
     let beginning =
@@ -137,8 +150,23 @@ async fn show(app: App, call: Call<ReadProject, ShowProject>) -> ApiResult<Json<
     Ok(Json(record))
 }
 
+fn ensure_picture(given: &ProjectParams) -> kernel::Result<()> {
+    match &given.own.avatar {
+        Change::Set(file) => uploads::ensure_avatar(file),
+        Change::Keep | Change::Clear => Ok(()),
+    }
+}
+
 async fn update(app: App, call: Call<AdminProject, UpdateProject>) -> ApiResult<Json<ProjectForm>> {
-    let change = call.params.0.to_change();
+    ensure_picture(&call.params.0)?;
+    let mut change = call.params.0.to_change();
+    change.avatar = match call.params.0.own.avatar.clone() {
+        Change::Keep => None,
+        Change::Clear => Some(None),
+        Change::Set(file) => {
+            Some(Some(uploads::keep_avatar(&app, call.grant.project(), file).await?))
+        }
+    };
     let head = change
         .default_branch
         .clone()

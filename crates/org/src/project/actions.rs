@@ -221,6 +221,12 @@ fn ensure_may_show(tx: &mut Tx<'_>, project: &Project, wanted: Visibility) -> Re
     Ok(())
 }
 
+/// Notes the file name of a new project's picture.
+pub fn set_avatar(tx: &mut Tx<'_>, project: ProjectId, name: String) -> Result<Project> {
+    let columns = Columns { avatar: Some(Some(name)), ..Columns::default() };
+    change::update(tx, project, columns, FeatureChange::default())
+}
+
 /// Makes a project read-only, or writable again.
 pub fn set_archived(tx: &mut Tx<'_>, grant: &Grant<OwnProject>, archived: bool) -> Result<Project> {
     let columns = Columns { archived: Some(archived), ..Columns::default() };

@@ -1,0 +1,75 @@
+//! Sharing projects with groups.
+
+use kernel::{
+    AccessLevel::{Developer, Maintainer},
+    Visibility::{Private, Public},
+};
+use org::{
+    member::actions::{NewMember, Source},
+    namespace::store::NamespaceStore,
+};
+use serde_json::json;
+
+use crate::support::{Person, TestApp};
+
+/// A public group of `owner`'s with one member; answers with its id.
+async fn group_of(app: &TestApp, owner: &Person<'_>, member: &str) -> i64 {
+    let made = owner
+        .post("/groups", json!({ "name": "crew", "path": "crew", "visibility": "public" }))
+        .await
+        .created();
+    let user_id = app.user(member).id;
+    app.write(move |tx| {
+        let group = tx.find_namespace_at("crew")?.expect("the group is there");
+        let new = NewMember {
+            source: Source::Group(group.id),
+            user_id,
+            access_level: Maintainer,
+            expires_at: None,
+            created_by: None,
+        };
+        org::member::actions::insert(tx, &new)
+    });
+    made["id"].as_i64().expect("an id")
+}
+
+#[actix_web::test]
+async fn a_group_reaches_what_is_shared_with_it_up_to_its_level() {
+    let app = TestApp::new();
+    let (ada, bob) = (app.person("ada"), app.person("bob"));
+    let id = app.project(&ada, "engine", Private);
+    let group = group_of(&app, &ada, "bob").await;
+    let share = json!({ "group_id": group, "group_access": 30, "expires_at": "2030-01-01" });
+
+    let made = ada.post(&format!("/projects/{id}/share"), share.clone()).await.created();
+
+    assert_eq!((&made["group_access"], &made["expires_at"]), (&json!(30), &json!("2030-01-01")));
+    let level = Developer.number();
+    let found = bob.get(&format!("/projects?min_access_level={level}")).await.each("id");
+    assert_eq!(found, [json!(id.0)]);
+    assert_eq!(bob.get("/projects?min_access_level=40").await.each("id"), Vec::<i64>::new());
+    let again = ada.post(&format!("/projects/{id}/share"), share).await;
+    again.refused(409, json!({ "message": "Project already shared with this group" }));
+    let people = ada.get(&format!("/projects/{id}/users?search=bo")).await.each("username");
+    assert_eq!(people, ["bob"]);
+    let groups =
+        ada.get(&format!("/projects/{id}/groups?with_shared=true")).await.each("full_path");
+    assert_eq!(groups, ["crew"]);
+    ada.delete(&format!("/projects/{id}/share/{group}")).await.with(204);
+    bob.get(&format!("/projects/{id}")).await.with(404);
+    let gone = ada.delete(&format!("/projects/{id}/share/{group}")).await;
+    gone.refused(404, json!({ "message": "404 Group Link Not Found" }));
+}
+
+#[actix_web::test]
+async fn a_group_that_is_not_there_is_not_shared_with() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let id = app.project(&ada, "engine", Public);
+
+    let refused = ada
+        .post(&format!("/projects/{id}/share"), json!({ "group_id": 999, "group_access": 30 }))
+        .await;
+
+    refused.refused(404, json!({ "message": "Not Found" }));
+}

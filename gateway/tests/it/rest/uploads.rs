@@ -1,0 +1,71 @@
+//! Files that people add to projects.
+
+use actix_web::http::Method;
+use kernel::{AccessLevel::Guest, Visibility::Private};
+use serde_json::json;
+
+use crate::support::{Answer, Person, TestApp};
+
+/// Sends one file in a form.
+async fn send_file(
+    person: &Person<'_>,
+    method: Method,
+    path: &str,
+    field: &str,
+    name: &str,
+    content: &str,
+) -> Answer {
+    let body = format!(
+        "--edge\r\nContent-Disposition: form-data; name=\"{field}\"; filename=\"{name}\"\r\n\r\n{content}\r\n--edge--\r\n"
+    );
+    person.send_bytes(method, path, "multipart/form-data; boundary=edge", body.as_bytes()).await
+}
+
+#[actix_web::test]
+async fn an_upload_comes_back_to_those_who_see_the_project() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let id = app.project(&ada, "engine", Private);
+    let bob = app.member(id, "bob", Guest);
+
+    let path = format!("/projects/{id}/uploads");
+    let kept =
+        send_file(&bob, Method::POST, &path, "file", "../plan b.txt", "steam").await.created();
+
+    let url = kept["url"].as_str().expect("an address").to_owned();
+    assert_eq!(kept["alt"], "plan_b.txt");
+    assert_eq!(kept["markdown"], json!(format!("[plan_b.txt]({url})")));
+    let found = ada.get(&format!("/{url}")).await;
+    assert_eq!((found.status, found.bytes.as_slice()), (200, &b"steam"[..]));
+    assert!(found.header("content-disposition").is_some_and(|way| way.starts_with("attachment")));
+    let full_path = kept["full_path"].as_str().expect("a path");
+    assert_eq!(ada.get(&format!("/{full_path}")).await.status, 200);
+    assert_eq!(app.anonymous().get(&format!("/{url}")).await.status, 404);
+    assert_eq!(app.person("eve").get(&format!("/{url}")).await.status, 404);
+    app.person("eve").post(&path, json!({})).await.with(404);
+    bob.post(&path, json!({})).await.refused(400, json!({ "error": "file is missing" }));
+}
+
+#[actix_web::test]
+async fn a_project_has_a_picture() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let id = app.project(&ada, "engine", Private);
+    let path = format!("/projects/{id}");
+
+    let changed = send_file(&ada, Method::PUT, &path, "avatar", "face.png", "PNG").await.ok();
+
+    let url = format!("http://forge.test/uploads/-/system/project/avatar/{id}/face.png");
+    assert_eq!(changed["avatar_url"], url);
+    let seen = ada.get(&format!("//uploads/-/system/project/avatar/{id}/face.png")).await;
+    assert_eq!(
+        (seen.header("content-type"), seen.bytes.as_slice()),
+        (Some("image/png"), &b"PNG"[..])
+    );
+    let wrong = send_file(&ada, Method::PUT, &path, "avatar", "face.exe", "MZ").await.with(400);
+    assert!(
+        wrong["message"]["avatar"][0].as_str().is_some_and(|text| text.contains("not supported"))
+    );
+    let without = ada.put(&path, json!({ "avatar": "" })).await.ok();
+    assert_eq!(without["avatar_url"], serde_json::Value::Null);
+}

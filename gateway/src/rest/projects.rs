@@ -24,7 +24,6 @@ use crate::{
     compose::{
         beginnings::promise_repository,
         projects::{Beginning, begin, clear_away},
-        projects::{Beginning, begin, clear_away},
         uploads,
     },
     entities::project::ProjectForm,

@@ -3,7 +3,10 @@
 //! The conditions are written as SQL, since finding a page among a hundred thousand projects in time depends on which
 //! index is walked. First the ids of the page are found, then its rows.
 
-use std::collections::HashMap;
+use std::{
+    collections::HashMap,
+    sync::{LazyLock, Mutex, PoisonError},
+};
 
 use db::{Conn, Tx, each_backend, error, schema::projects};
 use diesel::{
@@ -17,10 +20,13 @@ use kernel::{
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
+use time::Duration;
+
 use super::{
     Project,
     search::{Wanted, likeness, understand},
 };
+use crate::search::containing as containing_text;
 
 kernel::text_enum! {
     /// What a list is ordered by; the id decides between equals.
@@ -95,6 +101,16 @@ enum Bind {
 struct Conditions {
     sql: Vec<String>,
     binds: Vec<Bind>,
+    /// What SQLite's index of texts is asked: it is walked in an order of its own.
+    indexed: Option<Indexed>,
+}
+
+/// A question to the index of texts, and the same as a condition on each row.
+#[derive(Clone, Debug)]
+struct Indexed {
+    question: String,
+    words: Vec<String>,
+    columns: [&'static str; 3],
 }
 
 impl Conditions {
@@ -117,8 +133,56 @@ impl Conditions {
         self.sql.push(condition.to_owned());
     }
 
-    fn text(&self) -> String {
-        self.sql.join(" AND ")
+    /// `FROM` and `WHERE` for a walk by id.
+    fn by_id(&self) -> (String, Vec<Bind>) {
+        match &self.indexed {
+            None => self.plain_walk(),
+            Some(indexed) => {
+                let mut all = self.clone();
+                all.word("projects_search MATCH {}", indexed.question.clone());
+                // In this order and no other: the index of texts gives its rows by id.
+                let from = "projects_search CROSS JOIN projects p ON p.id = projects_search.rowid";
+                (format!("{from} WHERE {}", all.sql.join(" AND ")), all.binds)
+            }
+        }
+    }
+
+    /// `FROM` and `WHERE` for a walk in another order, to which the few that match are brought.
+    fn few_matches(&self, join: &str) -> (String, Vec<Bind>) {
+        let mut all = self.clone();
+        if let Some(indexed) = &self.indexed {
+            let matching =
+                "p.id IN (SELECT rowid FROM projects_search WHERE projects_search MATCH {})";
+            all.word(matching, indexed.question.clone());
+        }
+        (format!("projects p{join} WHERE {}", all.sql.join(" AND ")), all.binds)
+    }
+
+    /// As [`few_matches`](Self::few_matches), where looking at each row in turn soon finds enough.
+    fn many_matches(&self, join: &str) -> (String, Vec<Bind>) {
+        let mut all = self.clone();
+        if let Some(indexed) = &self.indexed {
+            all.contains(indexed);
+        }
+        (format!("projects p{join} WHERE {}", all.sql.join(" AND ")), all.binds)
+    }
+
+    fn plain_walk(&self) -> (String, Vec<Bind>) {
+        (format!("projects p WHERE {}", self.sql.join(" AND ")), self.binds.clone())
+    }
+
+    fn contains(&mut self, indexed: &Indexed) {
+        let first = self.binds.len() + 1;
+        let last = first + indexed.words.len();
+        // SQLite compares ASCII without regard to case by itself, and much faster than our function.
+        let ascii = indexed.words.iter().all(|word| word.is_ascii());
+        self.binds.extend(indexed.words.iter().map(|word| Bind::Word(containing_text(word))));
+        let each = indexed.columns.map(|column| {
+            let text = if ascii { format!("p.{column}") } else { format!("lower(p.{column})") };
+            let words = (first..last).map(|place| format!("{text} LIKE ${place} ESCAPE '\\'"));
+            format!("({})", words.collect::<Vec<_>>().join(" AND "))
+        });
+        self.plain(&format!("({})", each.join(" OR ")));
     }
 }
 
@@ -189,7 +253,7 @@ impl ProjectLists for Tx<'_> {
         most: i64,
     ) -> Result<Vec<Project>> {
         let conditions = conditions(self, actor, filter)?;
-        let found = ids(self, &select(&conditions, order, most, 0), &conditions.binds)?;
+        let found = select(self, &conditions, order, most, 0)?;
         self.projects_in_order(&found)
     }
 
@@ -205,12 +269,47 @@ impl ProjectLists for Tx<'_> {
     }
 }
 
-fn select(conditions: &Conditions, order: Order, most: i64, skip: i64) -> String {
+/// More matches of a search than this are not gathered before they are put in order.
+const FEW: i64 = 2000;
+
+/// The ids of some projects, in their order.
+fn select(
+    tx: &mut Tx<'_>,
+    conditions: &Conditions,
+    order: Order,
+    most: i64,
+    skip: i64,
+) -> Result<Vec<i64>> {
     let (join, by) = ordering(order);
-    let conditions = conditions.text();
-    format!(
-        "SELECT p.id AS id FROM projects p{join} WHERE {conditions} ORDER BY {by} LIMIT {most} OFFSET {skip}"
+    let (from, binds) = if by.starts_with("p.id ") {
+        conditions.by_id()
+    } else if matches_many(tx, conditions)? {
+        conditions.many_matches(join)
+    } else {
+        conditions.few_matches(join)
+    };
+    let by = match conditions.indexed {
+        Some(_) => by.replace("p.id", "projects_search.rowid"),
+        None => by,
+    };
+    let by = if from.starts_with("projects_search") {
+        by
+    } else {
+        by.replace("projects_search.rowid", "p.id")
+    };
+    ids(
+        tx,
+        &format!("SELECT p.id AS id FROM {from} ORDER BY {by} LIMIT {most} OFFSET {skip}"),
+        &binds,
     )
+}
+
+fn matches_many(tx: &mut Tx<'_>, conditions: &Conditions) -> Result<bool> {
+    let Some(indexed) = &conditions.indexed else { return Ok(false) };
+    let sql = format!(
+        "SELECT rowid AS id FROM projects_search WHERE projects_search MATCH $1 LIMIT 1 OFFSET {FEW}"
+    );
+    Ok(!ids(tx, &sql, &[Bind::Word(indexed.question.clone())])?.is_empty())
 }
 
 /// What to join for an order, and the order.
@@ -244,8 +343,7 @@ fn page_of_ids(
     order: Order,
     page: PageRequest,
 ) -> Result<Page<i64>> {
-    let sql = select(conditions, order, page.probe(), page.offset());
-    let found = page.uncounted(ids(tx, &sql, &conditions.binds)?);
+    let found = page.uncounted(select(tx, conditions, order, page.probe(), page.offset())?);
     let Total::Uncounted { more } = found.total else { return Ok(found) };
     let listed = i64::try_from(found.items.len()).unwrap_or(i64::MAX);
     // The last page tells the length by itself.
@@ -261,12 +359,44 @@ fn page_of_ids(
 
 /// How many there are, at most one more than lists tell.
 fn count(tx: &mut Tx<'_>, conditions: &Conditions) -> Result<i64> {
+    let (from, binds) = conditions.by_id();
     let sql = format!(
-        "SELECT COUNT(*) AS id FROM (SELECT 1 FROM projects p WHERE {} LIMIT {}) AS counted",
-        conditions.text(),
+        "SELECT COUNT(*) AS id FROM (SELECT 1 FROM {from} LIMIT {}) AS counted",
         COUNT_LIMIT + 1
     );
-    Ok(ids(tx, &sql, &conditions.binds)?.first().copied().unwrap_or_default())
+    let key = format!("{sql} {binds:?}");
+    if LONG.knows(&key, tx.now) {
+        return Ok(COUNT_LIMIT + 1);
+    }
+    let found = ids(tx, &sql, &binds)?.first().copied().unwrap_or_default();
+    if found > COUNT_LIMIT {
+        LONG.note(key, tx.now);
+    }
+    Ok(found)
+}
+
+/// Lists that were too long to be counted a moment ago still are: their length is not told, so nobody sees a
+/// difference, and counting so far is most of the work of showing a page.
+struct LongLists(Mutex<HashMap<String, Ts>>);
+
+static LONG: LazyLock<LongLists> = LazyLock::new(|| LongLists(Mutex::default()));
+
+impl LongLists {
+    const LIFETIME: Duration = Duration::seconds(10);
+    const MOST: usize = 4096;
+
+    fn knows(&self, key: &str, now: Ts) -> bool {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(key).is_some_and(|seen| *seen <= now && now < seen.plus(Self::LIFETIME))
+    }
+
+    fn note(&self, key: String, now: Ts) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= Self::MOST {
+            known.clear();
+        }
+        known.insert(key, now);
+    }
 }
 
 /// The same measure on both databases, so it is taken here.
@@ -278,7 +408,7 @@ fn by_likeness(
     page: PageRequest,
 ) -> Result<Page<Project>> {
     let newest = Order { by: OrderBy::Id, sort: Sort::Descending };
-    let found = ids(tx, &select(conditions, newest, COMPARED, 0), &conditions.binds)?;
+    let found = select(tx, conditions, newest, COMPARED, 0)?;
     let mut rows = tx.projects_in_order(&found)?;
     rows.sort_by_cached_key(|project| {
         let description = project.description.as_deref().unwrap_or_default();
@@ -296,7 +426,7 @@ fn by_likeness(
 fn conditions(tx: &mut Tx<'_>, actor: Actor, filter: &ProjectFilter) -> Result<Conditions> {
     let mut all = Conditions::default();
     all.plain("p.deleted_at IS NULL");
-    visible(&mut all, actor, filter);
+    visible(tx, &mut all, actor, filter)?;
     among(tx, &mut all, filter)?;
     about_the_caller(&mut all, actor, filter);
     about_the_project(&mut all, filter);
@@ -314,27 +444,51 @@ fn needed_level(filter: &ProjectFilter) -> Option<AccessLevel> {
     [owned, filter.min_access_level, member].into_iter().flatten().max()
 }
 
-fn visible(all: &mut Conditions, actor: Actor, filter: &ProjectFilter) {
-    const MINE: &str =
-        "SELECT a.project_id FROM project_access a WHERE a.user_id = {} AND a.access_level >= ";
+/// So many memberships are gathered; of more, each project is asked for.
+const GATHERED: i64 = 1000;
+
+/// The projects in which somebody has at least a role, as a condition.
+fn reached(tx: &mut Tx<'_>, all: &mut Conditions, user: UserId, level: AccessLevel) -> Result<()> {
+    let level = level.number();
+    let sql = format!(
+        "SELECT a.project_id AS id FROM project_access a WHERE a.user_id = $1 LIMIT 1 OFFSET {GATHERED}"
+    );
+    let many = !ids(tx, &sql, &[Bind::Number(user.0)])?.is_empty();
+    let mine = format!("project_access a WHERE a.user_id = {{}} AND a.access_level >= {level}");
+    let condition = match many {
+        true => format!("EXISTS (SELECT 1 FROM {mine} AND a.project_id = p.id)"),
+        false => format!("p.id IN (SELECT a.project_id FROM {mine})"),
+    };
+    all.number(&condition, user.0);
+    Ok(())
+}
+
+fn visible(
+    tx: &mut Tx<'_>,
+    all: &mut Conditions,
+    actor: Actor,
+    filter: &ProjectFilter,
+) -> Result<()> {
     match (actor.id, needed_level(filter)) {
         (None, Some(_)) => all.plain("1 = 0"),
         (None, None) => all.plain("p.visibility = 'public'"),
-        (Some(user), Some(level)) => {
-            all.number(&format!("p.id IN ({MINE}{})", level.number()), user.0);
-        }
+        (Some(user), Some(level)) => reached(tx, all, user, level)?,
         (Some(_), None) if actor.admin => {}
+        // Private ones are seen by members only.
+        (Some(user), None) if filter.visibility == Some(Visibility::Private) => {
+            reached(tx, all, user, AccessLevel::Minimal)?;
+        }
         (Some(user), None) => {
-            let open = if actor.external {
-                "p.visibility = 'public'"
-            } else {
-                "p.visibility <> 'private'"
+            let open = match actor.external {
+                true => "p.visibility = 'public'",
+                false => "p.visibility <> 'private'",
             };
             let access =
                 "SELECT 1 FROM project_access a WHERE a.user_id = {} AND a.project_id = p.id";
             all.number(&format!("({open} OR EXISTS ({access}))"), user.0);
         }
     }
+    Ok(())
 }
 
 fn among(tx: &mut Tx<'_>, all: &mut Conditions, filter: &ProjectFilter) -> Result<()> {
@@ -451,6 +605,14 @@ fn containing(all: &mut Conditions, search: &str, namespaces: bool, on_sqlite: b
         false => ["path", "name", "description"],
     };
     match understand(search) {
+        // SQLite compares ASCII without regard to case by itself, and much faster than our function.
+        Wanted::Exactly(text) if on_sqlite && text.is_ascii() => {
+            let pattern = containing_text(&text);
+            all.binds.push(Bind::Word(pattern[1..pattern.len() - 1].to_owned()));
+            let place = all.binds.len();
+            let same = columns.map(|column| format!("p.{column} LIKE ${place} ESCAPE '\\'"));
+            all.plain(&format!("({})", same.join(" OR ")));
+        }
         Wanted::Exactly(text) => {
             all.binds.push(Bind::Word(text));
             let place = all.binds.len();
@@ -462,15 +624,12 @@ fn containing(all: &mut Conditions, search: &str, namespaces: bool, on_sqlite: b
                 words.iter().map(|word| format!("\"{}\"", word.replace('"', "\"\""))).collect();
             let phrases = phrases.join(" AND ");
             let asked = columns.map(|column| format!("{column} : ({phrases})"));
-            all.word(
-                "p.id IN (SELECT rowid FROM projects_search WHERE projects_search MATCH {})",
-                asked.join(" OR "),
-            );
+            all.indexed = Some(Indexed { question: asked.join(" OR "), words, columns });
         }
         Wanted::Words(words) => {
             let first = all.binds.len() + 1;
             for word in &words {
-                all.binds.push(Bind::Word(crate::search::containing(word)));
+                all.binds.push(Bind::Word(containing_text(word)));
             }
             let each = columns.map(|column| {
                 let words =

@@ -266,3 +266,67 @@ async fn a_rule_that_changed_meanwhile_stays() {
     let late = mia.sending("If-Unmodified-Since", "Thu, 01 Jan 2026 00:00:00 GMT");
     assert_eq!(late.delete(&path).await.status, 204);
 }
+
+async fn group(person: &Person<'_>, path: &str, protection: i64) -> Value {
+    let fields = json!({ "name": path, "path": path, "default_branch_protection": protection });
+    person.post("/groups", fields).await.created()["id"].clone()
+}
+
+#[actix_web::test]
+async fn a_group_that_is_invited_lets_its_members_in() {
+    let app = TestApp::new();
+    let (project, mia) = set_up(&app);
+    let (gus, eve) = (app.member(project, "gus", Developer), app.member(project, "eve", Developer));
+    let reviewers = group(&gus, "reviewers", 2).await;
+    let rule = json!({ "name": "main", "allowed_to_push": [{ "group_id": reviewers }] });
+    let refused =
+        json!({ "message": ["Push access levels group does not have access to the project"] });
+    protect(&mia, project, rule.clone()).await.refused(422, refused);
+
+    let share = json!({ "group_id": reviewers, "group_access": 30 });
+    app.admin().post(&format!("/projects/{project}/share"), share).await.created();
+    let body = protect(&mia, project, rule).await.created();
+
+    let record = &body["push_access_levels"][0];
+    assert_eq!(record["group_id"], reviewers);
+    assert_eq!(record["access_level_description"], "reviewers");
+    let branches = format!("/projects/{project}/repository/branches");
+    app.admin().post(&branches, json!({ "branch": "other", "ref": "main" })).await.created();
+    let can_push = async |person: &Person<'_>| {
+        person.get(&format!("{branches}/main")).await.ok()["can_push"].clone()
+    };
+    assert_eq!((can_push(&gus).await, can_push(&eve).await), (json!(true), json!(false)));
+}
+
+#[actix_web::test]
+async fn the_first_branch_is_protected_as_its_group_wants_it() {
+    let app = TestApp::new();
+    let (olga, dan) = (app.person("olga"), app.person("dan"));
+    let dan_id = app.user("dan").id;
+    for (protection, first_push, expected) in [
+        (0, 201, None),
+        (1, 201, Some((30, 40))),
+        (2, 400, Some((40, 40))),
+        (3, 400, Some((40, 30))),
+    ] {
+        let group = group(&olga, &format!("group-{protection}"), protection).await;
+        let member = json!({ "user_id": dan_id, "access_level": 30 });
+        olga.post(&format!("/groups/{group}/members"), member).await.created();
+        let new = json!({ "name": "one", "namespace_id": group });
+        let project = olga.post("/projects", new).await.created()["id"].clone();
+        let branches = format!("/projects/{project}/repository/branches");
+        let branch = json!({ "branch": "other", "ref": "main" });
+
+        assert_eq!(dan.post(&branches, branch.clone()).await.status, first_push, "{protection}");
+        if first_push == 400 {
+            olga.post(&branches, branch).await.created();
+        }
+
+        let rules = olga.get(&format!("/projects/{project}/protected_branches")).await.ok();
+        let level = |rule: &Value, kind: &str| {
+            rule[format!("{kind}_access_levels")][0]["access_level"].as_i64().unwrap_or_default()
+        };
+        let rule = rules.get(0).map(|rule| (level(rule, "push"), level(rule, "merge")));
+        assert_eq!(rule, expected, "{protection}");
+    }
+}

@@ -270,3 +270,23 @@ async fn the_merge_base_is_that_of_git() {
     }
     nobody.get(&base("")).await.refused(400, json!({ "error": "refs is missing" }));
 }
+
+#[actix_web::test]
+async fn a_fork_is_compared_with_its_source() {
+    let (app, _, repository) = forge();
+    let source = repository.split('/').nth(2).unwrap_or_default().to_owned();
+    let bob = app.person("bob");
+    let fork = bob.post(&format!("/projects/{source}/fork"), json!({})).await.created();
+    let fork = fork["id"].clone();
+    let commit = json!({ "branch": "main", "content": "x", "commit_message": "Go on" });
+    bob.post(&format!("/projects/{fork}/repository/files/new"), commit).await.created();
+
+    let ahead = format!("/projects/{fork}/repository/compare?from=main&to=main");
+    let ahead = bob.get(&format!("{ahead}&from_project_id={source}")).await.ok();
+    let behind = format!("{repository}/compare?from=main&to=main&from_project_id={fork}");
+    let behind = bob.get(&behind).await.ok();
+
+    assert_eq!(ahead["commits"][0]["title"], "Go on");
+    assert_eq!(ahead["diffs"][0]["new_path"], "new");
+    assert_eq!((&behind["commits"], &behind["commit"]), (&json!([]), &Value::Null));
+}

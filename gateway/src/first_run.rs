@@ -1,11 +1,10 @@
 //! What happens when there is nobody yet: the administrator is made, with secrets that are shown once.
 
-use db::{Database, Tx, each_backend, error, schema::users};
-use diesel::prelude::*;
-use kernel::{Result, ids::UserId};
+use db::{Database, Tx};
+use kernel::Result;
 use org::{
     token::{self, Kind, Scope, Scopes, Secret, actions::NewToken},
-    user::{self, actions::NewUser, password},
+    user::{self, actions::NewUser, password, store::UserStore},
 };
 
 /// The administrator's first secrets; `None` where the settings gave them and need not be shown.
@@ -21,7 +20,7 @@ pub async fn prepare(
     password: Option<&str>,
     token: Option<&str>,
 ) -> Result<Option<First>> {
-    if db.peek(has_users).await? {
+    if db.peek(|tx| tx.has_users()).await? {
         return Ok(None);
     }
     let generated = Secret::generate("");
@@ -38,16 +37,9 @@ pub async fn prepare(
     }))
 }
 
-fn has_users(tx: &mut Tx<'_>) -> Result<bool> {
-    let query = users::table.select(users::id).order(users::id).limit(1);
-    let first: Option<UserId> =
-        each_backend!(tx, |conn| query.get_result(conn).optional().map_err(error("User")))?;
-    Ok(first.is_some())
-}
-
 /// False when another process was faster.
 fn make_root(tx: &mut Tx<'_>, password_hash: String, secret: &Secret) -> Result<bool> {
-    if has_users(tx)? {
+    if tx.has_users()? {
         return Ok(false);
     }
     let root = NewUser {

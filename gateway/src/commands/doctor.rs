@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::bail;
-use db::{Tx, each_backend, error, schema::projects};
-use diesel::prelude::*;
 use kernel::ids::ProjectId;
+use org::project::{Project, store::ProjectStore};
 use repo::{
     git::{RefName, RepoPath, refs},
     push::journal::{JournalStore, PushEvent},
@@ -39,11 +38,11 @@ pub(super) async fn run(config: &Config, fsck: bool) -> anyhow::Result<()> {
     findings.good("the database opens and is up to date");
     check_journal(&app, &mut findings).await?;
     check_work(&app, &mut findings).await?;
-    let all = app.db.read(projects_alive).await?;
-    for (project, path, default_branch) in &all {
-        check_repository(&app, *project, path, default_branch.as_deref(), &mut findings).await?;
+    let all = app.db.read(|tx| tx.all_projects()).await?;
+    for Project { id, full_path, default_branch, .. } in &all {
+        check_repository(&app, *id, full_path, default_branch.as_deref(), &mut findings).await?;
         if fsck {
-            check_objects(&app, *project, path, &mut findings).await;
+            check_objects(&app, *id, full_path, &mut findings).await;
         }
     }
     print(&format!("checked {} repositories, {} problems\n", all.len(), findings.wrong));
@@ -51,16 +50,6 @@ pub(super) async fn run(config: &Config, fsck: bool) -> anyhow::Result<()> {
         bail!("{} problems were found", findings.wrong);
     }
     Ok(())
-}
-
-type Alive = (ProjectId, String, Option<String>);
-
-fn projects_alive(tx: &mut Tx<'_>) -> kernel::Result<Vec<Alive>> {
-    let query = projects::table.filter(projects::deleted_at.is_null()).order(projects::id);
-    each_backend!(tx, |conn| query
-        .select((projects::id, projects::full_path, projects::default_branch))
-        .load(conn)
-        .map_err(error("Project")))
 }
 
 async fn check_journal(app: &App, findings: &mut Findings) -> anyhow::Result<()> {

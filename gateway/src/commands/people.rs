@@ -2,12 +2,11 @@
 
 use anyhow::{Context, bail};
 use clap::Subcommand;
-use db::{Tx, each_backend, error, schema::users};
-use diesel::prelude::*;
+use db::Tx;
 use kernel::{TextEnum, Ts};
 use org::{
     faults::Faults,
-    token::{self, Kind, Scope, Scopes, Secret, actions::NewToken},
+    token::{self, Kind, Scope, Scopes, Secret, actions::NewToken, store::TokenStore},
     user::{
         self, State, User, actions::NewUser, model::Identity, password, rules, store::UserStore,
     },
@@ -138,11 +137,7 @@ async fn set_state(config: &Config, username: String, state: State) -> anyhow::R
 }
 
 fn list(tx: &mut Tx<'_>) -> kernel::Result<String> {
-    let all: Vec<User> = each_backend!(tx, |conn| users::table
-        .order(users::id)
-        .select(User::as_select())
-        .load(conn)
-        .map_err(error("User")))?;
+    let all = tx.all_users()?;
     let line = |user: &User| {
         let role = if user.admin { "administrator" } else { "" };
         format!(
@@ -160,16 +155,12 @@ enum Change {
 
 fn change(tx: &mut Tx<'_>, username: &str, change: Change) -> kernel::Result<()> {
     let user = tx.find_user_named(username)?.ok_or(kernel::Error::NotFound("User"))?;
-    let (row, now) = (users::table.find(user.id), tx.now);
-    each_backend!(tx, |conn| match change {
-        Change::Password(hash) => diesel::update(row)
-            .set((users::password_hash.eq(Some(hash)), users::updated_at.eq(now)))
-            .execute(conn),
-        Change::State(state) => diesel::update(row)
-            .set((users::state.eq(state), users::updated_at.eq(now)))
-            .execute(conn),
+    match change {
+        Change::Password(hash) => tx.keep_password(user.id, &hash)?,
+        Change::State(state) => {
+            tx.move_user(&user, state)?;
+        }
     }
-    .map_err(error("User")))?;
     Ok(())
 }
 
@@ -219,11 +210,6 @@ fn known(words: &[String]) -> anyhow::Result<Scopes> {
 }
 
 fn revoke(tx: &mut Tx<'_>, secret: &Secret) -> kernel::Result<()> {
-    use db::schema::access_tokens;
-    let row = access_tokens::table.filter(access_tokens::digest.eq(secret.digest()));
-    let changed = each_backend!(tx, |conn| diesel::update(row)
-        .set(access_tokens::revoked.eq(true))
-        .execute(conn)
-        .map_err(error("Token")))?;
-    if changed == 0 { Err(kernel::Error::NotFound("Token")) } else { Ok(()) }
+    let (token, _) = tx.find_token(secret)?.ok_or(kernel::Error::NotFound("Token"))?;
+    tx.revoke_token(token.id)
 }

@@ -31,6 +31,10 @@ fn sources(package: &Package) -> Result<(String, String)> {
 fn unused(package: &Package, (own, tests): &(String, String)) -> Vec<String> {
     let mut found = Vec::new();
     for dependency in &package.dependencies {
+        // A crate may name itself for its tests, to turn one of its features on.
+        if dependency.package == format!("forgeway-{}", package.name) {
+            continue;
+        }
         let name = dependency.identifier.as_str();
         let used = names(own, name) || (dependency.kind == Kind::Development && names(tests, name));
         if !used && dependency.kind != Kind::Build && !LINKED_ONLY.contains(&name) {

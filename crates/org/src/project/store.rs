@@ -13,6 +13,8 @@ pub trait ProjectStore {
     /// A project that is not being deleted.
     fn project(&mut self, id: ProjectId) -> Result<Project>;
     fn find_project(&mut self, id: ProjectId) -> Result<Option<Project>>;
+    /// Every project that is not being deleted, the oldest first.
+    fn all_projects(&mut self) -> Result<Vec<Project>>;
     /// By full path; letter case does not matter, and paths it had before count too.
     fn find_project_at(&mut self, full_path: &str) -> Result<Option<Project>>;
 }
@@ -32,6 +34,14 @@ impl ProjectStore for Tx<'_> {
             .select(Project::as_select())
             .get_result(conn)
             .optional()
+            .map_err(error("Project")))
+    }
+
+    fn all_projects(&mut self) -> Result<Vec<Project>> {
+        let query = projects::table.filter(projects::deleted_at.is_null()).order(projects::id);
+        each_backend!(self, |conn| query
+            .select(Project::as_select())
+            .load(conn)
             .map_err(error("Project")))
     }
 

@@ -29,6 +29,9 @@ pub trait UserStore {
     /// All users of a page at once.
     fn users_by_id(&mut self, ids: &[UserId]) -> Result<HashMap<UserId, User>>;
     fn users(&mut self, filter: &UserFilter, page: PageRequest) -> Result<Page<User>>;
+    /// Everybody, the oldest account first.
+    fn all_users(&mut self) -> Result<Vec<User>>;
+    fn has_users(&mut self) -> Result<bool>;
     fn profile(&mut self, id: UserId) -> Result<Profile>;
     /// What the longer forms tell of people, in a fixed number of queries.
     fn full_users(&mut self, users: Vec<User>) -> Result<Vec<FullUser>>;
@@ -175,6 +178,21 @@ impl UserStore for Tx<'_> {
                 .map_err(error("User"))?;
             Ok(Page { items, total: Total::Counted(total) })
         })
+    }
+
+    fn all_users(&mut self) -> Result<Vec<User>> {
+        let query = users::table.order(users::id);
+        each_backend!(self, |conn| query
+            .select(User::as_select())
+            .load(conn)
+            .map_err(error("User")))
+    }
+
+    fn has_users(&mut self) -> Result<bool> {
+        let query = users::table.select(users::id).order(users::id).limit(1);
+        let first: Option<UserId> =
+            each_backend!(self, |conn| query.get_result(conn).optional().map_err(error("User")))?;
+        Ok(first.is_some())
     }
 
     fn profile(&mut self, id: UserId) -> Result<Profile> {

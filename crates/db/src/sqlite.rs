@@ -63,7 +63,7 @@ fn prepare(conn: &mut SqliteConnection) -> diesel::QueryResult<()> {
          PRAGMA cache_size = -8192; PRAGMA mmap_size = 1073741824; PRAGMA foreign_keys = ON; \
          PRAGMA temp_store = MEMORY;",
     )?;
-    register_lower(conn, |text: String| text.to_lowercase())
+    register_lower(conn, |text: Option<String>| text.map(|text| text.to_lowercase()))
 }
 
 pub(crate) fn connect(path: &Path) -> Result<SqliteConnection> {

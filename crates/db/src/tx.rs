@@ -61,7 +61,16 @@ impl<'c> Tx<'c> {
 
 #[diesel::declare_sql_function]
 extern "SQL" {
-    /// Lower case for every script; SQLite's own function knows only ASCII, so each connection replaces it.
+    /// Lower case for every script.
     fn lower(text: diesel::sql_types::Text) -> diesel::sql_types::Text;
 }
-pub(crate) use lower_utils::register_impl as register_lower;
+
+#[diesel::declare_sql_function]
+extern "SQL" {
+    /// What [`lower`] is on SQLite, whose own function knows only ASCII: each connection replaces it.
+    #[sql_name = "lower"]
+    fn lower_or_null(
+        text: diesel::sql_types::Nullable<diesel::sql_types::Text>,
+    ) -> diesel::sql_types::Nullable<diesel::sql_types::Text>;
+}
+pub(crate) use lower_or_null_utils::register_impl as register_lower;

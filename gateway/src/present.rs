@@ -293,7 +293,7 @@ impl PageLinks {
             Total::Counted(total) => page.saturating_mul(per_page) < total,
         };
         let beyond = empty && page > 1;
-        let next = (more && !beyond).then_some(page + 1);
+        let next = (more && !beyond).then(|| page.saturating_add(1));
         let prev = (page > 1 && !beyond).then_some(page - 1);
         let shown = |page: Option<i64>| page.map(|page| page.to_string()).unwrap_or_default();
         let mut headers = vec![

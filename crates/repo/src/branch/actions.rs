@@ -10,7 +10,10 @@ use crate::{
         change::{self, ActionKind, Change, FileAction, Start},
     },
     policy::PushCode,
-    protection::Protection,
+    protection::{
+        Protection,
+        rules::{LOOKS_LIKE_ID, looks_like_id},
+    },
     push::{Push, RefChange, Via},
 };
 
@@ -22,8 +25,10 @@ pub fn creation(
     name: &str,
     from: &str,
 ) -> Result<Push> {
-    let branch = RefName::branch(name)
-        .map_err(|_bad| Error::Rejected("Branch name is invalid".to_owned()))?;
+    let Ok(branch) = RefName::branch(name) else {
+        let text = if looks_like_id(name) { LOOKS_LIKE_ID } else { "Branch name is invalid" };
+        return Err(Error::Rejected(text.to_owned()));
+    };
     if reader.find_reference(&branch)?.is_some() {
         return Err(Error::Rejected("Branch already exists".to_owned()));
     }

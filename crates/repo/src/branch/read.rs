@@ -9,8 +9,11 @@ use kernel::{
 };
 
 use crate::{
-    commit::{Answers, read::deadline},
-    git::{CommitInfo, GitError, Oid, Reader, RefInfo, RefName},
+    commit::{
+        Answers,
+        read::{deadline, default_head},
+    },
+    git::{CommitInfo, Oid, Reader, RefInfo, RefName},
     name_filter::NameFilter,
 };
 
@@ -105,7 +108,10 @@ fn sort_by_age(
         };
         dated.push((at, branch.clone()));
     }
-    dated.sort_by_key(|(at, _)| if order == BranchOrder::OldestFirst { *at } else { -at });
+    dated.sort_by(|(one, _), (other, _)| match order {
+        BranchOrder::NewestFirst => other.cmp(one),
+        BranchOrder::OldestFirst | BranchOrder::Name => one.cmp(other),
+    });
     for (place, (_, branch)) in refs.iter_mut().zip(dated) {
         *place = branch;
     }
@@ -153,13 +159,4 @@ pub fn merged_among(
 ) -> Result<HashSet<Oid>> {
     let Some(default) = default_head(reader, project)? else { return Ok(HashSet::new()) };
     Ok(answers.merged(reader, default, heads, deadline())?)
-}
-
-fn default_head(reader: &Reader, project: &ProjectFacts) -> Result<Option<Oid>> {
-    let Some(name) = project.default_branch.as_deref() else { return Ok(None) };
-    match reader.reference(&RefName::branch(name)?) {
-        Ok(found) => Ok(found.commit),
-        Err(GitError::NotFound) => Ok(None),
-        Err(failure) => Err(failure.into()),
-    }
 }

@@ -14,6 +14,9 @@ use super::{
 };
 use crate::{policy::ProtectRefs, ports::Membership};
 
+/// An index over names must hold them.
+const LONGEST_NAME: usize = 255;
+
 /// What a new rule is asked to let people do: a role, particular holders, or both. Neither means maintainers.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
@@ -81,7 +84,7 @@ pub fn protect_branch(
         (AccessKind::Merge, new.merge.records()),
         (AccessKind::Unprotect, new.unprotect.records()),
     ];
-    let mut texts = blank_name(name);
+    let mut texts = name_faults(name);
     for (kind, holders) in &asked {
         for holder in holders {
             texts.extend(outsider(tx, members, grant.project(), title(*kind), *holder)?);
@@ -316,7 +319,7 @@ pub fn protect_tag(
     name: &str,
     asked: &Asked,
 ) -> Result<TagRule> {
-    let mut texts = blank_name(name);
+    let mut texts = name_faults(name);
     if tx.find_tag_rule(grant.project(), name)?.is_some() {
         texts.push("Name has already been taken".to_owned());
     }
@@ -349,9 +352,15 @@ fn refuse_all(texts: Vec<String>) -> Result<()> {
     if texts.is_empty() { Ok(()) } else { Err(Error::Unprocessable(texts)) }
 }
 
-fn blank_name(name: &str) -> Vec<String> {
-    let blank = name.trim().is_empty();
-    blank.then(|| "Name can't be blank".to_owned()).into_iter().collect()
+fn name_faults(name: &str) -> Vec<String> {
+    let fault = match name {
+        _ if name.trim().is_empty() => "Name can't be blank".to_owned(),
+        _ if name.chars().count() > LONGEST_NAME => {
+            format!("Name is too long (maximum is {LONGEST_NAME} characters)")
+        }
+        _ => return Vec::new(),
+    };
+    vec![fault]
 }
 
 fn title(kind: AccessKind) -> &'static str {

@@ -15,7 +15,7 @@ use crate::{
 
 const NO_PUSH: &str = "You are not allowed to push code to this project.";
 const DEFAULT_STAYS: &str = "The default branch of a project cannot be deleted.";
-const LOOKS_LIKE_ID: &str =
+pub(crate) const LOOKS_LIKE_ID: &str =
     "You cannot create a branch with a 40-character hexadecimal branch name.";
 const NO_FORCE: &str =
     "You are not allowed to force push code to a protected branch on this project.";
@@ -166,7 +166,7 @@ fn tag_refusal(
 }
 
 /// Whether a branch could be mistaken for a commit: 40 hexadecimal digits, alone or before `/` or `-/`.
-fn looks_like_id(name: &str) -> bool {
+pub(crate) fn looks_like_id(name: &str) -> bool {
     let Some((start, rest)) = name.split_at_checked(40) else { return false };
     start.bytes().all(|byte| byte.is_ascii_hexdigit())
         && (rest.is_empty() || rest.starts_with('/') || rest.starts_with("-/"))

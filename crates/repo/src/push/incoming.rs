@@ -8,8 +8,12 @@ use bstr::{BStr, ByteSlice};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use super::RefChange;
-use crate::git::{
-    Git, GitError, Oid, RefName, RepoPath, Result, cli::Call, hook::Asked, quarantine::QUARANTINE,
+use crate::{
+    git::{
+        Git, GitError, Oid, RefName, RepoPath, Result, cli::Call, hook::Asked,
+        quarantine::QUARANTINE,
+    },
+    protection::rules::LOOKS_LIKE_ID,
 };
 
 /// New commits are counted no further.
@@ -197,9 +201,7 @@ pub fn pushable(asked: &Asked) -> std::result::Result<RefName, String> {
         return Ok(RefName::stored(name));
     }
     if is_object_id(name) {
-        return Err(
-            "You cannot create a branch with a 40-character hexadecimal branch name.".to_owned()
-        );
+        return Err(LOOKS_LIKE_ID.to_owned());
     }
     RefName::full(name)
         .map_err(|_invalid| format!("{text} is not a valid name. Please choose another one."))

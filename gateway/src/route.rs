@@ -82,13 +82,23 @@ impl Matched {
         };
         pattern
             .zip(path.split('/'))
-            .filter_map(|(name, value)| Some((bare_name(name)?, decoded(value))))
+            .filter_map(|(name, value)| {
+                let name = bare_name(name)?;
+                Some((name, decoded(without_suffix(name, value))))
+            })
             .collect()
     }
 }
 
 fn bare_name(segment: &str) -> Option<&str> {
     segment.strip_prefix('{')?.strip_suffix('}')
+}
+
+/// A number without the `.json` that older clients add; names of files and branches may well end so.
+fn without_suffix<'a>(name: &str, value: &'a str) -> &'a str {
+    let is_id = name == "id" || name.ends_with("_id");
+    let number = value.strip_suffix(".json").filter(|_| is_id);
+    number.filter(|number| number.bytes().all(|byte| byte.is_ascii_digit())).unwrap_or(value)
 }
 
 fn decoded(segment: &str) -> Raw {

@@ -1,5 +1,6 @@
 //! What holds for every endpoint.
 
+use kernel::Visibility;
 use serde_json::json;
 
 use crate::support::TestApp;
@@ -78,4 +79,27 @@ async fn the_api_describes_itself_and_needs_nothing_from_elsewhere() {
         "nothing is loaded from elsewhere"
     );
     assert_eq!(app.anonymous().get("//").await.header("location"), Some("http://forge.test/-/api"));
+}
+
+#[actix_web::test]
+async fn a_suffix_that_older_clients_add_is_ignored() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "suffixed", Visibility::Private);
+
+    assert_eq!(ada.get("/version.json").await.status, 200);
+    assert_eq!(ada.get(&format!("/projects/{project}.json")).await.ok()["path"], "suffixed");
+    assert_eq!(ada.get(&format!("/projects/{project}/protected_tags.json")).await.ok(), json!([]));
+    let missing = ada.get(&format!("/projects/{project}/protected_branches/1.json")).await;
+    missing.refused(404, json!({ "message": "404 Not found" }));
+}
+
+#[actix_web::test]
+async fn a_search_for_little_looks_at_what_says_nothing_too() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    app.project(&ada, "go", Visibility::Public);
+
+    assert_eq!(ada.get("/projects?search=Go").await.each("path"), ["go"]);
+    assert_eq!(ada.get("/users?search=ada@example.com").await.status, 200);
 }

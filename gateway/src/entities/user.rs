@@ -104,6 +104,8 @@ pub struct OwnUser {
     external: bool,
     private_profile: bool,
     commit_email: String,
+    shared_runners_minutes_limit: Option<i64>,
+    extra_shared_runners_minutes_limit: Option<i64>,
 }
 
 impl OwnUser {
@@ -126,6 +128,8 @@ impl OwnUser {
             external: user.external,
             private_profile: user.private_profile,
             commit_email: user.git_email().to_owned(),
+            shared_runners_minutes_limit: None,
+            extra_shared_runners_minutes_limit: None,
         }
     }
 }
@@ -140,8 +144,6 @@ pub struct AdminUser {
     created_by: Option<BriefUser>,
     current_sign_in_ip: Option<String>,
     last_sign_in_ip: Option<String>,
-    shared_runners_minutes_limit: Option<i64>,
-    extra_shared_runners_minutes_limit: Option<i64>,
     is_auditor: bool,
     using_license_seat: bool,
     provisioned_by_group_id: Option<i64>,
@@ -158,8 +160,6 @@ impl AdminUser {
             created_by: full.created_by.as_ref().map(|by| BriefUser::new(urls, by)),
             current_sign_in_ip: None,
             last_sign_in_ip: None,
-            shared_runners_minutes_limit: None,
-            extra_shared_runners_minutes_limit: None,
             is_auditor: false,
             using_license_seat: false,
             provisioned_by_group_id: None,

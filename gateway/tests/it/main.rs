@@ -1,9 +1,11 @@
 //! The API from outside: one test binary, so that it links once.
 
+mod bad_input;
 mod beginnings;
 mod doors;
 mod git;
 mod policy;
 mod rest;
+mod schemas;
 mod serve;
 mod support;

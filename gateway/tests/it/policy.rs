@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use actix_web::http::Method;
 use gateway::{rest, route::RouteRow};
 use kernel::{
     AccessLevel::{self, Developer, Guest, Maintainer, NoAccess, Owner, Reporter},
@@ -10,9 +9,9 @@ use kernel::{
     ids::{ProjectId, UserId},
 };
 use org::{token::Scope, user::actions::NewUser};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
-use crate::support::{Answer, Person, TestApp};
+use crate::support::{Answer, Asked, Person, TestApp, declared, sample};
 
 const ROLES: [(&str, AccessLevel); 5] = [
     ("guest", Guest),
@@ -30,56 +29,13 @@ fn rows(scope: &str) -> impl Iterator<Item = &'static RouteRow> {
     all.collect::<Vec<_>>().into_iter()
 }
 
-/// A value that a parameter of this schema accepts.
-fn sample(schema: &Value) -> Value {
-    if let Some(first) = schema["enum"].get(0) {
-        return first.clone();
-    }
-    match schema["type"].as_str() {
-        Some("integer" | "number") => json!(1),
-        Some("boolean") => json!(true),
-        Some("array") => json!([]),
-        Some("object") => {
-            let fields = schema["properties"].as_object().cloned().unwrap_or_default();
-            fields
-                .iter()
-                .map(|(name, field)| (name.clone(), sample(field)))
-                .collect::<Map<_, _>>()
-                .into()
-        }
-        _ if schema["format"] == "date" => json!("2030-01-01"),
-        _ if schema["format"] == "date-time" => json!("2030-01-01T00:00:00Z"),
-        _ => json!("sample"),
-    }
-}
-
 /// A well-formed request for a row; what it names beside the project need not exist.
-async fn ask(person: &Person<'_>, row: &RouteRow, id: &str) -> Answer {
-    let operation = (row.describe)(&mut gateway::openapi::Schemas::default());
-    let mut path = row.pattern.to_owned();
-    let mut body = Map::new();
-    for param in operation.params.iter().filter(|param| param.name != "id") {
-        let place = format!("{{{}}}", param.name);
-        if path.contains(&place) {
-            let value = sample(&param.schema);
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            path = path.replace(&place, &text);
-        } else if param.required {
-            body.insert(param.name.to_owned(), sample(&param.schema));
-        }
-    }
-    path = path.replace("{id}", id);
-    while let (Some(open), Some(close)) = (path.find('{'), path.find('}')) {
-        path.replace_range(open..=close, "1");
-    }
-    let method = Method::from_bytes(row.method.as_bytes()).expect("a method");
-    let answer = person.send(method.clone(), &path, Some(Value::Object(body.clone()))).await;
+async fn ask(person: &Person<'_>, row: &'static RouteRow, id: &str) -> Answer {
+    let asked = Asked::of(row, id);
+    let answer = asked.by(person).await;
     let told = answer.body["error"].as_str().filter(|text| text.contains("at least one"));
-    match operation.params.iter().find(|param| told.is_some_and(|told| told.contains(param.name))) {
-        Some(param) => {
-            body.insert(param.name.to_owned(), sample(&param.schema));
-            person.send(method, &path, Some(Value::Object(body))).await
-        }
+    match declared(row).iter().find(|param| told.is_some_and(|told| told.contains(param.name))) {
+        Some(param) => asked.with(param.name, &sample(&param.schema)).by(person).await,
         None => answer,
     }
 }

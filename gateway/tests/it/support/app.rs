@@ -1,7 +1,7 @@
 //! An application with its own database and data folder, and a clock that stands still.
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, LazyLock},
 };
 
@@ -158,6 +158,41 @@ impl TestApp {
                 .execute(conn)
                 .map_err(db::error("User")))
         });
+    }
+
+    /// How many rows each table has that requests write.
+    pub(crate) fn row_counts(&self) -> Vec<(&'static str, i64)> {
+        macro_rules! count { ($tx:ident; $($table:ident),*) => { vec![$({
+            use db::schema::$table::dsl::$table as table;
+            let rows: i64 = db::each_backend!($tx, |conn| table
+                .count()
+                .get_result(conn)
+                .map_err(db::error("Row")))?;
+            (stringify!($table), rows)
+        }),*] } }
+        use diesel::prelude::*;
+        let counted = self.state.db.read_blocking(|tx| {
+            Ok(count! { tx; access_tokens, commit_notes, members, namespaces, outbox, projects,
+            protected_branches, protected_branch_access, protected_tags, push_events, redirects,
+            topics, users, work })
+        });
+        counted.expect("rows can be counted")
+    }
+
+    /// Where all refs of a project are.
+    pub(crate) fn refs(&self, project: ProjectId) -> Vec<(PathBuf, String)> {
+        let home = self.state.storage.repository(project);
+        let mut found = Vec::new();
+        let mut left = vec![home.as_path().join("refs"), home.as_path().join("packed-refs")];
+        while let Some(path) = left.pop() {
+            if let Ok(inside) = std::fs::read_dir(&path) {
+                left.extend(inside.map(|entry| entry.expect("a folder is read").path()));
+            } else if let Ok(text) = std::fs::read_to_string(&path) {
+                found.push((path, text));
+            }
+        }
+        found.sort();
+        found
     }
 
     /// Runs one transaction; tests may block.

@@ -2,10 +2,12 @@
 
 mod answer;
 mod app;
+mod asked;
 mod person;
 mod server;
 
 pub(crate) use answer::Answer;
 pub(crate) use app::TestApp;
+pub(crate) use asked::{Asked, declared, sample};
 pub(crate) use person::Person;
 pub(crate) use server::Server;

@@ -1,0 +1,391 @@
+//! What no client should send: each time a clear refusal, and nothing is changed.
+
+use std::path::PathBuf;
+
+use actix_web::http::Method;
+use gateway::{rest, route::RouteRow};
+use kernel::ids::ProjectId;
+use proptest::{
+    collection::{btree_map, vec},
+    prelude::{Just, Strategy, any, prop_oneof},
+    sample::{Index, select},
+    strategy::ValueTree as _,
+    test_runner::TestRunner,
+};
+use repo::testing::Fixture;
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Asked, Person, TestApp, declared};
+
+fn rows() -> impl Iterator<Item = &'static RouteRow> {
+    rest::tables().into_iter().flatten()
+}
+
+type State = (Vec<(&'static str, i64)>, Vec<(PathBuf, String)>);
+
+/// A forge with a repository, and what it holds.
+struct Place {
+    app: TestApp,
+    project: ProjectId,
+}
+
+impl Place {
+    fn new() -> Self {
+        let app = TestApp::new();
+        let project = app.project_from(&Fixture::new());
+        app.state.set_ready(true);
+        Self { app, project }
+    }
+
+    fn asked(&self, row: &'static RouteRow) -> Asked {
+        Asked::of(row, &self.project.to_string())
+    }
+
+    /// How many rows each table has, and where all refs are.
+    fn state(&self) -> State {
+        (self.app.row_counts(), self.app.refs(self.project))
+    }
+}
+
+/// What is wrong with an answer to something that cannot be done; nothing is when it was done.
+fn complaint(answer: &Answer) -> Option<String> {
+    let told = answer.body["message"].is_null() == answer.body["error"].is_null();
+    match answer.status {
+        500.. => Some("is our failure".to_owned()),
+        400..500 if told => Some("does not say why".to_owned()),
+        _ => None,
+    }
+}
+
+/// A value of another type than the schema's; `None` where every value will do.
+fn mistyped(schema: &Value) -> Option<Value> {
+    let kind = schema["type"].as_str().unwrap_or_default();
+    Some(match kind {
+        _ if schema.get("enum").is_some() => json!("no such word"),
+        "integer" | "number" | "boolean" | "object" => json!("no such thing"),
+        "array" if schema["items"]["type"] == "object" => json!(["no hash"]),
+        "array" => json!([{ "no": "text" }]),
+        "string" if schema.get("format").is_some() => json!("no such thing"),
+        "string" => json!({ "no": "text" }),
+        _ => return None,
+    })
+}
+
+#[actix_web::test]
+async fn every_declared_type_is_kept() {
+    let place = Place::new();
+    let root = place.app.admin();
+    let before = place.state();
+    let mut wrong = Vec::new();
+    for row in rows() {
+        for param in declared(row) {
+            let in_path = row.pattern.contains(&format!("{{{}}}", param.name));
+            let Some(value) = mistyped(&param.schema).filter(|value| !in_path || value.is_string())
+            else {
+                continue;
+            };
+            let answer = place.asked(row).with(param.name, &value).by(&root).await;
+            let told = answer.body["error"].as_str().unwrap_or_default();
+            if answer.status != 400 || !told.contains(param.name) {
+                wrong.push(format!(
+                    "{row:?} {} {value}: {} {}",
+                    param.name, answer.status, answer.body
+                ));
+            }
+        }
+    }
+
+    assert!(wrong.is_empty(), "{} answers:\n{}", wrong.len(), wrong.join("\n"));
+    assert_eq!(place.state(), before);
+}
+
+/// Text that is more than text to something behind the API.
+fn hostile() -> Vec<Value> {
+    let long = "a/".repeat(15_000);
+    let texts = [
+        "\0",
+        "a\0b",
+        "../../etc/passwd",
+        "..",
+        "/",
+        "--output=x",
+        "-1",
+        "1000000000000000000",
+        "9223372036854775807",
+        "99999999999999999999",
+        "1e9",
+        "' or 1=1 --",
+        "%",
+        "\u{202e}\u{ffff}",
+        "a..b",
+        "@{-1}",
+        ":/x",
+        "refs/heads/../../HEAD",
+        "\r\nX-Injected: 1",
+        "  ",
+        &long,
+    ];
+    texts.into_iter().map(|text| json!(text)).collect()
+}
+
+#[actix_web::test]
+async fn hostile_text_is_told_what_is_wrong_with_it() {
+    let place = Place::new();
+    let root = place.app.admin();
+    let mut state = place.state();
+    let mut wrong = Vec::new();
+    for row in rows() {
+        let writes = !matches!(row.method, "GET" | "HEAD");
+        let names = declared(row).into_iter().map(|param| param.name).chain(["id"]);
+        for (name, value) in names.flat_map(|name| hostile().into_iter().map(move |it| (name, it)))
+        {
+            let answer = place.asked(row).with(name, &value).by(&root).await;
+            let before =
+                if writes { std::mem::replace(&mut state, place.state()) } else { state.clone() };
+            let changed = answer.status >= 400 && state != before;
+            let flaw = changed.then(|| "changed something".to_owned());
+            if let Some(flaw) = complaint(&answer).filter(|_| row.method != "HEAD").or(flaw) {
+                let shown: String = value.to_string().chars().take(40).collect();
+                wrong.push(format!(
+                    "{row:?} {name} {shown}: {} {flaw} {}",
+                    answer.status, answer.body
+                ));
+            }
+        }
+    }
+
+    assert!(wrong.is_empty(), "{} answers:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[actix_web::test]
+async fn a_megabyte_is_no_name() {
+    let place = Place::new();
+    let root = place.app.admin();
+    let before = place.state();
+    let long = json!("a".repeat(1 << 20));
+    let mut wrong = Vec::new();
+    for row in rows().filter(|row| !matches!(row.method, "GET" | "HEAD")) {
+        for param in declared(row) {
+            let in_path = row.pattern.contains(&format!("{{{}}}", param.name));
+            let named = ["name", "path", "branch", "ref", "tag_name", "file_path", "username"];
+            if in_path || !named.contains(&param.name) {
+                continue;
+            }
+            let answer = place.asked(row).with(param.name, &long).by(&root).await;
+            if !(400..500).contains(&answer.status) || complaint(&answer).is_some() {
+                wrong.push(format!("{row:?} {}: {}", param.name, answer.status));
+            }
+        }
+    }
+
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(place.state(), before);
+}
+
+/// Bodies that are not what they say they are, with their types.
+fn broken_bodies() -> Vec<(&'static str, Vec<u8>)> {
+    let json = "application/json";
+    let deep = |open: &str, close: &str| [open.repeat(100_000), close.repeat(100_000)].concat();
+    vec![
+        (json, b"{".to_vec()),
+        (json, b"{\"name\": nonsense}".to_vec()),
+        (json, b"{\"name\": \"\xff\xfe\"}".to_vec()),
+        (json, b"{\"name\": \"\\ud800\"}".to_vec()),
+        (json, deep("[", "]").into_bytes()),
+        (json, deep("{\"a\":", "}").into_bytes()),
+        (json, b"{} {}".to_vec()),
+        ("multipart/form-data", b"no boundary".to_vec()),
+        ("multipart/form-data; boundary=b", b"--b\r\nno head".to_vec()),
+        ("text/csv", b"a,b".to_vec()),
+    ]
+}
+
+#[actix_web::test]
+async fn a_body_that_cannot_be_read_is_refused() {
+    let place = Place::new();
+    let root = place.app.admin();
+    let before = place.state();
+    let mut wrong = Vec::new();
+    for row in rows().filter(|row| matches!(row.method, "POST" | "PUT" | "PATCH")) {
+        for (kind, body) in broken_bodies() {
+            let asked = place.asked(row);
+            let answer = root.send_bytes(asked.method(), &asked.path(), kind, &body).await;
+            if !matches!(answer.status, 400 | 415) || !answer.body["error"].is_string() {
+                wrong.push(format!("{row:?} {kind}: {} {}", answer.status, answer.body));
+            }
+        }
+    }
+
+    assert!(wrong.is_empty(), "{} answers:\n{}", wrong.len(), wrong.join("\n"));
+    assert_eq!(place.state(), before);
+}
+
+#[actix_web::test]
+async fn many_small_things_are_no_burden() {
+    let place = Place::new();
+    let root = place.app.admin();
+    let commits = format!("/projects/{}/repository/commits", place.project);
+    let before = place.state();
+    let names: String = (0..200_000).map(|number| format!("n{number}=1&")).collect();
+    let form = "application/x-www-form-urlencoded";
+    let none =
+        json!({ "error": "branch is missing, commit_message is missing, actions is missing" });
+    root.send_bytes(Method::POST, &commits, form, names.as_bytes()).await.refused(400, none);
+
+    let nested = format!("{}=1", "a[b]".repeat(50_000));
+    assert_eq!(root.send_bytes(Method::POST, &commits, form, nested.as_bytes()).await.status, 400);
+    let body = json!({ "branch": "main", "commit_message": "m", "actions": vec![0; 200_000] });
+    root.post(&commits, body).await.refused(400, json!({ "error": "actions is invalid" }));
+    let twice = br#"{"branch": "a", "branch": "", "commit_message": "m", "actions": []}"#;
+    let answer = root.send_bytes(Method::POST, &commits, "application/json", twice).await;
+    answer.refused(400, json!({ "error": "branch is empty" }));
+    assert_eq!(place.state(), before);
+}
+
+#[actix_web::test]
+async fn numbers_beyond_all_pages_give_an_empty_page() {
+    let place = Place::new();
+    let root = place.app.admin();
+    let branches = format!("/projects/{}/repository/branches", place.project);
+    for page in ["1000000000000000000", "9223372036854775807"] {
+        assert_eq!(root.get(&format!("{branches}?page={page}&per_page=100")).await.ok(), json!([]));
+    }
+    let first = root.get(&format!("{branches}?page=-9223372036854775808&per_page=-1")).await;
+    assert_eq!((first.header("x-page"), first.header("x-per-page")), (Some("1"), Some("20")));
+    let invalid = json!({ "error": "page is invalid" });
+    root.get(&format!("{branches}?page=99999999999999999999")).await.refused(400, invalid);
+    let nothing = json!({ "error": "per_page has a value not allowed" });
+    root.get(&format!("{branches}?per_page=0")).await.refused(400, nothing);
+}
+
+#[actix_web::test]
+async fn bytes_that_are_no_text_find_nothing() {
+    let place = Place::new();
+    let root = place.app.admin();
+    let before = place.state();
+    let mut wrong = Vec::new();
+    // Whether a name is taken can be asked of any name.
+    let names_one =
+        |row: &&RouteRow| row.pattern.contains('{') && !row.pattern.ends_with("/exists");
+    for row in rows().filter(names_one) {
+        for bytes in
+            ["%FF", "%C3%28", "%00", "a%00b", "..%2F..%2Fetc%2Fpasswd", "%2e%2e", "%", "%zz"]
+        {
+            let last = row.pattern.rfind('{').unwrap_or_default();
+            let (start, end) = row.pattern.split_at(last);
+            let end = end.split_once('}').map_or("", |(_, end)| end);
+            let path = format!("{start}{bytes}{end}").replace("{id}", &place.project.to_string());
+            let (method, body) = (place.asked(row).method(), place.asked(row).body());
+            let answer = root.send(method, &path, Some(body)).await;
+            let found = !(400..500).contains(&answer.status);
+            if found || (row.method != "HEAD" && complaint(&answer).is_some()) {
+                wrong.push(format!("{} {path}: {} {}", row.method, answer.status, answer.body));
+            }
+        }
+    }
+
+    assert!(wrong.is_empty(), "{} answers:\n{}", wrong.len(), wrong.join("\n"));
+    assert_eq!(place.state(), before);
+}
+
+#[actix_web::test]
+async fn things_of_other_projects_are_not_found() {
+    let place = Place::new();
+    let grace = place.app.person("grace");
+    let ada = place.app.person("ada");
+    let other = place.app.project(&grace, "other", kernel::Visibility::Public);
+    let theirs = format!("/projects/{}/protected_branches", place.project);
+    let made = ada.post(&theirs, json!({ "name": "kept" })).await.created();
+    let own = format!("/projects/{other}/protected_branches");
+    grace.post(&own, json!({ "name": "own" })).await.created();
+    let before = place.state();
+
+    let record = made["push_access_levels"][0]["id"].clone();
+    let missing = json!({ "message": "404 Not found" });
+    for change in
+        [json!({ "id": record, "_destroy": true }), json!({ "id": record, "access_level": 0 })]
+    {
+        let body = json!({ "allowed_to_push": [change] });
+        grace.patch(&format!("{own}/own"), body).await.refused(404, missing.clone());
+    }
+    grace.delete(&format!("{own}/kept")).await.refused(404, missing);
+    let commits = format!("/projects/{other}/repository/commits");
+    let head = ada.get(&format!("/projects/{}/repository/commits", place.project)).await.each("id");
+    let head = head[0].as_str().unwrap_or_default();
+    let body =
+        json!({ "branch": "stolen", "commit_message": "m", "start_sha": head, "actions": [] });
+    assert_eq!(grace.post(&commits, body).await.status, 400);
+    assert_eq!(grace.get(&format!("{commits}/{head}")).await.status, 404);
+    assert_eq!(place.state(), before);
+}
+
+/// Any JSON, not deep.
+fn anything() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+        select(hostile()),
+        select(vec!["main", "1", "true", "2030-01-01", "keyset", "asc", "id", "README.md"])
+            .prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 16, 4, |inner| {
+        prop_oneof![
+            vec(inner.clone(), 0..4).prop_map(Value::from),
+            btree_map("[a-z_]{1,12}|user_id|id|access_level|action|file_path", inner, 0..4)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+/// The request that chance makes of a row: some of what it takes, and something that it does not.
+fn chance(row: &'static RouteRow, values: &[(Index, Value)], asked: Asked) -> Asked {
+    let mut names: Vec<&str> = declared(row).iter().map(|param| param.name).collect();
+    names.extend(["page", "per_page", "pagination", "sudo", "id", "access_token", "nonsense"]);
+    values
+        .iter()
+        .fold(asked, |asked, (place, value)| asked.with(names[place.index(names.len())], value))
+}
+
+async fn by_chance(place: &Place, root: &Person<'_>, asked: &Asked, in_query: bool) -> Answer {
+    if !in_query {
+        return asked.by(root).await;
+    }
+    let body = asked.body();
+    let pairs = body.as_object().into_iter().flatten().map(|(name, value)| {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let text: String = text.chars().take(200).collect();
+        let encode = |text: &str| {
+            percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC)
+                .to_string()
+        };
+        format!("{}={}", encode(name), encode(&text))
+    });
+    let query: Vec<String> = pairs.collect();
+    let url = format!("{}?{}", asked.path(), query.join("&"));
+    assert!(url.len() < 65_000 && place.project.0 > 0);
+    root.send(asked.method(), &url, None).await
+}
+
+#[actix_web::test]
+async fn nothing_that_chance_sends_breaks_a_route() {
+    let mut runner = TestRunner::deterministic();
+    let values = vec((any::<Index>(), anything()), 1..6);
+    let mut wrong = Vec::new();
+    let place = Place::new();
+    let root = place.app.admin();
+    for row in rows() {
+        for turn in 0..12 {
+            let values = values.new_tree(&mut runner).expect("values").current();
+            let asked = chance(row, &values, place.asked(row));
+            let answer = by_chance(&place, &root, &asked, turn % 2 == 0).await;
+            if answer.status >= 500 {
+                wrong.push(format!("{row:?} {asked:?}: {} {}", answer.status, answer.body));
+            }
+        }
+    }
+
+    assert!(wrong.is_empty(), "{} answers:\n{}", wrong.len(), wrong.join("\n"));
+}

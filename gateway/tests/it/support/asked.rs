@@ -1,0 +1,98 @@
+//! Requests made from what a route declares.
+
+use actix_web::http::Method;
+use gateway::{
+    extract::params::ParamDoc,
+    openapi::{Operation, Schemas},
+    route::RouteRow,
+};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Map, Value, json};
+
+use super::{Answer, Person};
+
+/// A value that a parameter of this schema accepts.
+pub(crate) fn sample(schema: &Value) -> Value {
+    if let Some(first) = schema["enum"].get(0) {
+        return first.clone();
+    }
+    match schema["type"].as_str() {
+        Some("integer" | "number") => json!(1),
+        Some("boolean") => json!(true),
+        Some("array") => json!([]),
+        Some("object") => {
+            let fields = schema["properties"].as_object().cloned().unwrap_or_default();
+            fields
+                .iter()
+                .map(|(name, field)| (name.clone(), sample(field)))
+                .collect::<Map<_, _>>()
+                .into()
+        }
+        _ if schema["format"] == "date" => json!("2030-01-01"),
+        _ if schema["format"] == "date-time" => json!("2030-01-01T00:00:00Z"),
+        _ => json!("sample"),
+    }
+}
+
+/// A request for a row, with values by name.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    row: &'static RouteRow,
+    values: Map<String, Value>,
+}
+
+impl Asked {
+    /// Well-formed, for the project or person `id`; what it names beside that need not exist. A row that wants one
+    /// of many parameters does not get it.
+    pub(crate) fn of(row: &'static RouteRow, id: &str) -> Self {
+        let needed = declared(row)
+            .into_iter()
+            .filter(|param| param.required || row.pattern.contains(&place(param.name)));
+        let values = needed.map(|param| (param.name.to_owned(), sample(&param.schema))).collect();
+        Self { row, values }.with("id", &json!(id))
+    }
+
+    pub(crate) fn with(mut self, name: &str, value: &Value) -> Self {
+        self.values.insert(name.to_owned(), value.clone());
+        self
+    }
+
+    pub(crate) fn method(&self) -> Method {
+        Method::from_bytes(self.row.method.as_bytes()).expect("a method")
+    }
+
+    /// The path with its values; what has none is 1.
+    pub(crate) fn path(&self) -> String {
+        let mut path = self.row.pattern.to_owned();
+        for (name, value) in &self.values {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let written = utf8_percent_encode(&text, NON_ALPHANUMERIC).to_string();
+            path = path.replace(&place(name), &written);
+        }
+        while let (Some(open), Some(close)) = (path.find('{'), path.find('}')) {
+            path.replace_range(open..=close, "1");
+        }
+        path
+    }
+
+    /// The values that the path does not name.
+    pub(crate) fn body(&self) -> Value {
+        let others =
+            self.values.iter().filter(|(name, _)| !self.row.pattern.contains(&place(name)));
+        Value::Object(others.map(|(name, value)| (name.clone(), value.clone())).collect())
+    }
+
+    pub(crate) async fn by(&self, person: &Person<'_>) -> Answer {
+        person.send(self.method(), &self.path(), Some(self.body())).await
+    }
+}
+
+fn place(name: &str) -> String {
+    format!("{{{name}}}")
+}
+
+/// What a row takes.
+pub(crate) fn declared(row: &RouteRow) -> Vec<ParamDoc> {
+    let Operation { params, .. } = (row.describe)(&mut Schemas::default());
+    params
+}

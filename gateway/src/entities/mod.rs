@@ -9,6 +9,7 @@ pub mod commit_comment;
 pub mod diff;
 pub mod file;
 pub mod group;
+pub mod licenses;
 pub mod member;
 pub mod namespace;
 pub mod oauth;

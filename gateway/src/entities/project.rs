@@ -61,7 +61,7 @@ pub struct BasicProject {
 }
 
 /// Under which licence a project is published.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct LicenseEntity {
     pub key: &'static str,
     pub name: &'static str,

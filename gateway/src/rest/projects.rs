@@ -14,9 +14,13 @@ use org::{
         shown,
         store::ProjectStore,
     },
+    settings::store::SettingsStore,
     user::{User, store::UserStore},
 };
-use repo::git::{RefName, refs};
+use repo::{
+    git::{RefName, refs},
+    policy::ReadCode,
+};
 
 use super::project_params::{CreateProject, CreateProjectFor, ProjectParams, UpdateProject};
 use crate::{
@@ -26,7 +30,10 @@ use crate::{
         projects::{Beginning, begin, clear_away},
         uploads,
     },
-    entities::project::ProjectForm,
+    entities::{
+        licenses,
+        project::{LicenseEntity, ProjectForm},
+    },
     error::{ApiError, ApiResult},
     extract::{Call, Change},
     params,
@@ -48,6 +55,7 @@ routes! { "Projects" at "/projects";
 params! {
     struct ShowProject {
         statistics: Option<bool>,
+        license: Option<bool>,
         with_custom_attributes: Option<bool>,
     }
 }
@@ -72,7 +80,8 @@ pub(super) async fn presented<A: Ability, P>(
 }
 
 async fn create(app: App, call: Call<SignedIn, CreateProject>) -> ApiResult<Created<ProjectForm>> {
-    let (creation, beginning) = wanted(&call.params, call.caller.user()?)?;
+    let (creation, mut beginning) = wanted(&call.params, call.caller.user()?)?;
+    begin_at_usual_branch(&app, &mut beginning).await?;
     let grant = call.grant.clone();
     let head = beginning.branch().to_owned();
     let made = app.db.write(move |tx| {
@@ -92,7 +101,8 @@ async fn create_for(
 ) -> ApiResult<Created<ProjectForm>> {
     let id = UserId(call.params.user_id);
     let owner = app.db.peek(move |tx| tx.user(id)).await?;
-    let (creation, beginning) = wanted(&call.params.create, &owner)?;
+    let (creation, mut beginning) = wanted(&call.params.create, &owner)?;
+    begin_at_usual_branch(&app, &mut beginning).await?;
     let grant = call.grant.clone();
     let head = beginning.branch().to_owned();
     let made = app.db.write(move |tx| {
@@ -104,6 +114,15 @@ async fn create_for(
     let project = begin(&app, made, beginning).await?;
     let project = with_picture(&app, project, &call.params.create.project).await?;
     Ok(Created(presented(&app, &call, project).await?))
+}
+
+/// The installation says how first branches are called, where the caller does not.
+async fn begin_at_usual_branch(app: &App, beginning: &mut Beginning) -> ApiResult<()> {
+    if beginning.branch.is_none() {
+        let settings = app.db.peek(|tx| tx.settings()).await?;
+        beginning.branch = Some(settings.default_branch_name);
+    }
+    Ok(())
 }
 
 /// Keeps the picture that came with a new project.
@@ -146,7 +165,35 @@ async fn show(app: App, call: Call<ReadProject, ShowProject>) -> ApiResult<Json<
     if call.params.with_custom_attributes.unwrap_or_default() && actor.admin {
         record.basic_mut().custom_attributes = Some(Vec::new());
     }
+    if call.params.license.unwrap_or_default() && call.grant.also::<ReadCode>().is_ok() {
+        let found = licence(&app, &call).await?;
+        let basic = record.basic_mut();
+        basic.license_url = Some(found.as_ref().map(|(path, _)| {
+            let branch = call.grant.facts().default_branch.clone().unwrap_or_default();
+            format!("{}/-/blob/{branch}/{path}", basic.web_url)
+        }));
+        basic.license = Some(found.map(|(_, license)| license));
+    }
     Ok(Json(record))
+}
+
+/// The licence file at the top of the default branch, and what it says.
+async fn licence(
+    app: &App,
+    call: &Call<ReadProject, ShowProject>,
+) -> ApiResult<Option<(String, LicenseEntity)>> {
+    /// No licence is longer.
+    const LONGEST: u64 = 1 << 20;
+    let Some(branch) = call.grant.facts().default_branch.clone() else { return Ok(None) };
+    let branch = RefName::branch(&branch).map_err(Error::from)?;
+    let found = app.git_read(call.grant.project(), move |reader| {
+        let Some(tip) = reader.find_reference(&branch)? else { return Ok(None) };
+        let Some(file) = reader.license(tip.target)? else { return Ok(None) };
+        let text = reader.blob(file.id, LONGEST)?;
+        let license = licenses::of_text(&String::from_utf8_lossy(&text));
+        Ok(Some((file.path.to_text().into_owned(), license)))
+    });
+    Ok(found.await?)
 }
 
 fn ensure_picture(given: &ProjectParams) -> kernel::Result<()> {

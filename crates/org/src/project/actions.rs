@@ -1,5 +1,7 @@
 //! Making, changing, moving and removing projects.
 
+use std::ops::RangeInclusive;
+
 use db::{
     Tx, each_backend, error,
     schema::{project_access, project_settings, project_statistics, projects, redirects},
@@ -12,7 +14,7 @@ use kernel::{
 };
 
 use super::{
-    FeatureChange, Project, ProjectChange, Settings,
+    FeatureChange, Project, ProjectChange, Settings, SettingsChange,
     change::{self, Columns},
     home, names,
     settings::SettingsStore,
@@ -20,9 +22,11 @@ use super::{
 };
 use crate::{
     access::{self, IdOrPath},
+    faults::Faults,
     member,
     namespace::store::NamespaceStore,
     policy::{AdminProject, OwnProject},
+    settings::store::SettingsStore as _,
     user::{User, store::UserStore},
 };
 
@@ -145,7 +149,10 @@ fn create_as(tx: &mut Tx<'_>, actor: Actor, creator: &User, wanted: &Creation) -
     if !flaws.is_empty() {
         return Err(Error::Invalid(flaws));
     }
-    let asked = wanted.change.visibility.unwrap_or(Visibility::Private);
+    ensure_possible(&wanted.change.settings)?;
+    let installation = tx.settings()?;
+    let asked = wanted.change.visibility.unwrap_or(installation.default_project_visibility);
+    ensure_unrestricted(actor, &installation, asked)?;
     let new = NewProject {
         namespace_id: home.id,
         creator_id: creator.id,
@@ -183,8 +190,10 @@ pub fn update(
     change: &ProjectChange,
 ) -> Result<Project> {
     let project = tx.project(grant.project())?;
+    ensure_possible(&change.settings)?;
     if let Some(wanted) = change.visibility.filter(|wanted| *wanted != project.visibility) {
         grant.also::<OwnProject>()?;
+        ensure_unrestricted(grant.actor(), &tx.settings()?, wanted)?;
         ensure_may_show(tx, &project, wanted)?;
     }
     let name = change.name.as_deref().unwrap_or(&project.name);
@@ -199,6 +208,40 @@ pub fn update(
         home::settle(tx, &project, &home, name, path)?;
     }
     change::write(tx, project.id, change)
+}
+
+/// Refuses a reach that the installation keeps to its administrators.
+fn ensure_unrestricted(
+    actor: Actor,
+    installation: &crate::settings::Settings,
+    wanted: Visibility,
+) -> Result<()> {
+    if actor.admin || !installation.restricted_visibility_levels.contains(&wanted) {
+        return Ok(());
+    }
+    let text = format!("{wanted} has been restricted by your GitLab administrator");
+    Err(Error::invalid("visibility_level", text))
+}
+
+/// Refuses settings that no job could run with.
+fn ensure_possible(change: &SettingsChange) -> Result<()> {
+    /// Ten minutes to a month.
+    const TIMEOUT: RangeInclusive<i64> = 600..=2_678_400;
+    const DEPTH: RangeInclusive<i64> = 0..=1000;
+    let mut faults = Faults::default();
+    if change.build_timeout.is_some_and(|seconds| !TIMEOUT.contains(&seconds)) {
+        faults.add("build_timeout", "needs to be between 10 minutes and 1 month");
+    }
+    match change.ci_default_git_depth.flatten() {
+        Some(depth) if depth < *DEPTH.start() => {
+            faults.add("ci_default_git_depth", "must be greater than or equal to 0");
+        }
+        Some(depth) if depth > *DEPTH.end() => {
+            faults.add("ci_default_git_depth", "must be less than or equal to 1000");
+        }
+        _ => {}
+    }
+    faults.into_result()
 }
 
 /// Refuses to show a project to more people than its group or the project it was forked from is shown to.

@@ -78,6 +78,39 @@ async fn settings_are_kept_and_shown() {
 }
 
 #[actix_web::test]
+async fn settings_that_cannot_be_are_refused() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let id = app.project(&ada, "engine", Private);
+
+    let change = json!({ "build_timeout": 5, "ci_default_git_depth": 1001 });
+    let refused = ada.put(&format!("/projects/{id}"), change).await.with(400);
+
+    let texts = json!({
+        "build_timeout": ["needs to be between 10 minutes and 1 month"],
+        "ci_default_git_depth": ["must be less than or equal to 1000"],
+    });
+    assert_eq!(refused["message"], texts);
+}
+
+#[actix_web::test]
+async fn a_licence_is_told_when_asked_for() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let wanted = json!({ "name": "Notes", "initialize_with_readme": true });
+    let id = ada.post("/projects", wanted).await.created()["id"].clone();
+    let text = "Apache License\nVersion 2.0, January 2004";
+    let file = json!({ "branch": "main", "commit_message": "Say it", "content": text });
+    ada.post(&format!("/projects/{id}/repository/files/LICENSE"), file).await.created();
+
+    let told = ada.get(&format!("/projects/{id}?license=true")).await.ok();
+
+    assert_eq!(told["license"]["key"], "apache-2.0");
+    assert_eq!(told["license_url"], "http://forge.test/ada/notes/-/blob/main/LICENSE");
+    assert_eq!(ada.get(&format!("/projects/{id}")).await.ok().get("license"), None);
+}
+
+#[actix_web::test]
 async fn an_old_path_still_leads_to_a_renamed_project() {
     let app = TestApp::new();
     let ada = app.person("ada");

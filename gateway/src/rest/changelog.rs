@@ -51,7 +51,7 @@ impl Param for VersionText {
     }
 
     fn schema() -> Value {
-        json!({ "type": "string" })
+        json!({ "type": "string", "examples": ["1.2.3"] })
     }
 }
 

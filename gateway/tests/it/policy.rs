@@ -128,7 +128,7 @@ async fn every_project_route_keeps_to_its_row() {
         wrong.len(),
         wrong.join("\n")
     );
-    drop(matrix);
+    insta::assert_snapshot!("project_routes", matrix);
 }
 
 #[actix_web::test]
@@ -168,7 +168,7 @@ async fn every_instance_route_keeps_to_its_row() {
         wrong.len(),
         wrong.join("\n")
     );
-    drop(matrix);
+    insta::assert_snapshot!("instance_routes", matrix);
 }
 
 fn actor(admin: bool) -> Actor {

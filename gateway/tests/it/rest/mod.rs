@@ -1,3 +1,5 @@
+//! One file per resource, as in the gateway.
+
 mod archive;
 mod branches;
 mod changelog;

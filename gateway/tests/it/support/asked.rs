@@ -13,7 +13,7 @@ use super::{Answer, Person};
 
 /// A value that a parameter of this schema accepts.
 pub(crate) fn sample(schema: &Value) -> Value {
-    if let Some(first) = schema["enum"].get(0) {
+    if let Some(first) = schema["enum"].get(0).or(schema["examples"].get(0)) {
         return first.clone();
     }
     match schema["type"].as_str() {

@@ -21,3 +21,6 @@ pub mod serve;
 pub mod server;
 pub mod sign_ins;
 pub mod vendor;
+
+// The derives inside `kernel::text_enum!` name it.
+use diesel as _;

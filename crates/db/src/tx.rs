@@ -67,7 +67,7 @@ extern "SQL" {
 
 #[diesel::declare_sql_function]
 extern "SQL" {
-    /// What [`lower`] is on SQLite, whose own function knows only ASCII: each connection replaces it.
+    /// What [`lower()`] is on SQLite, whose own function knows only ASCII: each connection replaces it.
     #[sql_name = "lower"]
     fn lower_or_null(
         text: diesel::sql_types::Nullable<diesel::sql_types::Text>,

@@ -43,6 +43,9 @@ pub(crate) struct Options {
     /// Only cases whose name contains this
     #[arg(long)]
     only: Option<String>,
+    /// How often each kind of clone is timed
+    #[arg(long, default_value_t = 3)]
+    clones: usize,
     /// Connections that are open at the same time
     #[arg(long, default_value_t = 32)]
     connections: u32,
@@ -145,14 +148,13 @@ impl Run<'_> {
             None => Vec::new(),
         };
         let cases = self.measured(&projects)?;
-        let repeats = if self.options.quick { 1 } else { 3 };
         let names = ("root/large", "root/small-0");
         transport.extend(transport::measure(
             &self.installation,
             self.history,
             names,
             &self.folder,
-            repeats,
+            self.options.clones,
         )?);
         notes.push(("resident after the run", megabytes(&server)?));
         notes.extend(self.beside_idle(&server)?);

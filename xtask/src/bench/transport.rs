@@ -11,6 +11,8 @@ use anyhow::{Result, ensure};
 use super::history::History;
 use crate::server::Installation;
 
+const PUSHES: usize = 15;
+
 /// Seconds, over several runs of the same command.
 pub(super) struct Timed {
     pub(super) what: String,
@@ -61,7 +63,7 @@ pub(super) fn measure(
         clone("clone --depth 1 over HTTP", &served, &shallow)?,
         clone("clone --depth 1 from the disk", &disk, &shallow)?,
         clone("clone --filter=blob:none over HTTP", &served, &partial)?,
-        pushes(installation, small, scratch, repeats * 5)?,
+        pushes(installation, small, scratch, PUSHES)?,
     ])
 }
 

@@ -221,10 +221,13 @@ pub(crate) fn descendants(process: u32) -> Vec<u32> {
     }
     found
 }
-/// Resident memory in MiB.
-pub(crate) fn resident(process: u32) -> Result<f64> {
+/// Resident memory in MiB: all of it, and what is no mapped file.
+pub(crate) fn resident(process: u32) -> Result<(f64, f64)> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
-    let line =
-        status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS in /proc")?;
-    Ok(line.trim().trim_end_matches(" kB").trim().parse::<f64>()? / 1024.0)
+    let read = |label: &str| -> Result<f64> {
+        let line = status.lines().find_map(|line| line.strip_prefix(label));
+        let text = line.with_context(|| format!("no {label} in /proc"))?;
+        Ok(text.trim().trim_end_matches(" kB").trim().parse::<f64>()? / 1024.0)
+    };
+    Ok((read("VmRSS:")?, read("RssAnon:")?))
 }

@@ -86,7 +86,7 @@ fn contents(projects: &Projects, history: &History) -> Result<Vec<Case>> {
     let base = format!("/projects/{}/repository", projects.large);
     let branch = encoded(&history.branch);
     let (files, hot) = (history.files(50)?, history.hot_files(5)?);
-    let folders = history.lines(&["ls-tree", "-d", "--name-only", &history.branch])?;
+    let folders = history.folders()?;
     let file =
         |path: &String, what: &str| format!("{base}/files/{}{what}?ref={branch}", encoded(path));
     Ok(vec![

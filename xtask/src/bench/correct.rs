@@ -279,22 +279,21 @@ fn details(subject: &Subject<'_>) -> Result<(usize, Vec<String>)> {
     }))
 }
 
+/// What a commit changed since its first parent, or since nothing.
+fn first_parent_diff(subject: &Subject<'_>, sha: &str, form: &str) -> Result<Vec<String>> {
+    let parents = subject.history.line(&["log", "-n", "1", "--format=%P", sha])?;
+    match parents.split_whitespace().next() {
+        Some(first) => subject.git(&["diff-tree", "-r", "-M", form, first, sha]),
+        None => subject.git(&["diff-tree", "-r", "-M", "--root", "--no-commit-id", form, sha]),
+    }
+}
+
 fn stats(subject: &Subject<'_>) -> Result<(usize, Vec<String>)> {
     sum(subject.sample.iter().map(|sha| {
         let stats = subject.get(&format!("/commits/{sha}"))?["stats"].clone();
         let api = [stats["additions"].as_u64(), stats["deletions"].as_u64()]
             .map(Option::unwrap_or_default);
-        let lines = subject.git(&[
-            "diff-tree",
-            "-r",
-            "-m",
-            "--first-parent",
-            "--root",
-            "--no-commit-id",
-            "-M",
-            "--numstat",
-            sha,
-        ])?;
+        let lines = first_parent_diff(subject, sha, "--numstat")?;
         let mut git = [0, 0];
         for line in &lines {
             for (place, number) in line.split('\t').take(2).enumerate() {
@@ -335,17 +334,7 @@ fn changed_files(subject: &Subject<'_>) -> Result<(usize, Vec<String>)> {
         let listed = subject.all(&format!("/commits/{sha}/diff"))?;
         let mut api = listed.iter().map(change).collect::<Vec<_>>();
         api.sort();
-        let lines = subject.git(&[
-            "diff-tree",
-            "-r",
-            "-m",
-            "--first-parent",
-            "--root",
-            "--no-commit-id",
-            "-M",
-            "--name-status",
-            sha,
-        ])?;
+        let lines = first_parent_diff(subject, sha, "--name-status")?;
         Ok(same(sha, &api, &name_status(&lines)))
     }))
 }
@@ -416,9 +405,7 @@ fn blame(subject: &Subject<'_>) -> Result<(usize, Vec<String>)> {
 
 fn trees(subject: &Subject<'_>) -> Result<(usize, Vec<String>)> {
     let mut folders = vec![String::new()];
-    folders.extend(
-        subject.git(&["ls-tree", "-d", "--name-only", &subject.branch])?.into_iter().take(10),
-    );
+    folders.extend(subject.history.folders()?.into_iter().take(10));
     sum(folders.iter().map(|folder| {
         let listed = subject.all(&format!("/tree?path={}", encoded(folder)))?;
         let entry = |e: &Value| {

@@ -102,6 +102,16 @@ impl History {
         Ok(spread(blobs.map(|(_, path)| path.to_owned()).collect(), count))
     }
 
+    /// The folders at the top of the branch; a submodule is none.
+    pub(super) fn folders(&self) -> Result<Vec<String>> {
+        let listed = self.lines(&["ls-tree", "-d", &self.branch])?;
+        let trees = listed.iter().filter_map(|line| line.split_once('\t'));
+        Ok(trees
+            .filter(|(head, _)| head.contains(" tree "))
+            .map(|(_, name)| name.to_owned())
+            .collect())
+    }
+
     /// The files that the newest commits change most often.
     pub(super) fn hot_files(&self, count: usize) -> Result<Vec<String>> {
         let named = self.lines(&[

@@ -60,7 +60,8 @@ struct Report {
     notes: Vec<(&'static str, String)>,
 }
 
-const SMALL_PROJECTS: usize = 32;
+/// More than connections, so that two writers seldom meet.
+const SMALL_PROJECTS: usize = 128;
 /// How long background work after the first push may take.
 const SETTLE_LIMIT: Duration = Duration::from_secs(600);
 
@@ -247,5 +248,6 @@ fn milliseconds(duration: Duration) -> String {
 }
 
 fn megabytes(server: &Server) -> Result<String> {
-    Ok(format!("{:.1} MiB", server::resident(server.id())?))
+    let (all, own) = server::resident(server.id())?;
+    Ok(format!("{all:.1} MiB, {own:.1} MiB without mapped files"))
 }

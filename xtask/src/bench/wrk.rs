@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Sends the requests of a file, one a line, over and over: a method, a path, and for POST a body in which `@` stands
-/// for a number that never comes twice.
+/// for a number that never comes twice. What lies outside the API is asked without a credential.
 const SCRIPT: &str = r#"
 local lines, place, made = {}, 0, 0
 function setup(thread) number = (number or 0) + 1; thread:set("number", number) end
@@ -22,7 +22,8 @@ function init(args)
     for line in io.lines(args[1]) do lines[#lines + 1] = line end
     for at = 1, #lines do
         local method, path, body = lines[at]:match("^(%u+) (%S+) ?(.*)$")
-        if method == "GET" then lines[at] = wrk.format(method, path) else lines[at] = { method, path, body } end
+        local bare = path:sub(1, 3) == "/-/" and { Host = wrk.headers["Host"] } or nil
+        if method == "GET" then lines[at] = wrk.format(method, path, bare) else lines[at] = { method, path, body } end
     end
     math.randomseed(number)
     place = math.random(#lines)

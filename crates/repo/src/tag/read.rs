@@ -8,7 +8,7 @@ use kernel::{
 use super::version;
 use crate::{
     commit::Answers,
-    git::{CommitInfo, GitError, Oid, Reader, RefInfo, RefName, Signature, SignedObject},
+    git::{CommitInfo, GitError, Oid, Reader, RefName, Signature, SignedObject},
     name_filter::NameFilter,
 };
 
@@ -58,8 +58,8 @@ pub fn list(
     order: TagOrder,
     page: &TagPage,
 ) -> Result<Page<Tag>> {
-    let mut refs = reader.tag_refs()?;
-    refs.retain(|tag| filter.matches(&tag.name.short()));
+    let mut refs = reader.tag_targets()?;
+    refs.retain(|(name, _)| filter.matches(&name.short()));
     sort(reader, answers, &mut refs, order)?;
     let page = match page {
         TagPage::Numbered(page) => page.slice(refs),
@@ -72,30 +72,28 @@ pub fn list(
             PageRequest { page: 1, per_page }.uncounted(rest)
         }
     };
-    page.try_map_all(|refs| refs.iter().map(|tag| shown(reader, &tag.name)).collect())
+    page.try_map_all(|refs| refs.iter().map(|(name, _)| shown(reader, name)).collect())
 }
 
-fn after(refs: Vec<RefInfo>, name: &str) -> Result<Vec<RefInfo>> {
-    let place = refs.iter().position(|tag| tag.name.short() == name);
+/// A tag's name and what it names: all that sorting needs.
+type Named = (RefName, Oid);
+
+fn after(refs: Vec<Named>, name: &str) -> Result<Vec<Named>> {
+    let place = refs.iter().position(|(tag, _)| tag.short() == name);
     let place = place.ok_or_else(|| Error::Unfit("Invalid page token".to_owned()))?;
     Ok(refs.into_iter().skip(place + 1).collect())
 }
 
-fn sort(
-    reader: &Reader,
-    answers: &Answers,
-    refs: &mut Vec<RefInfo>,
-    order: TagOrder,
-) -> Result<()> {
+fn sort(reader: &Reader, answers: &Answers, refs: &mut Vec<Named>, order: TagOrder) -> Result<()> {
     match order.key {
         TagKey::Name => {}
         TagKey::Version => {
-            refs.sort_by(|one, other| version::compare(&one.name.short(), &other.name.short()));
+            refs.sort_by(|(one, _), (other, _)| version::compare(&one.short(), &other.short()));
         }
         TagKey::Updated => {
             let mut dated = Vec::with_capacity(refs.len());
             for tag in refs.drain(..) {
-                dated.push((answers.ref_time(reader, tag.target)?, tag));
+                dated.push((answers.ref_time(reader, tag.1)?, tag));
             }
             dated.sort_by_key(|(at, _)| *at);
             refs.extend(dated.into_iter().map(|(_, tag)| tag));

@@ -94,6 +94,24 @@ impl Reader {
         Ok(Some(RefInfo { name, target: Oid::of(&target), commit }))
     }
 
+    /// All tags by name with what each names itself: no object is opened.
+    pub fn tag_targets(&self) -> Result<Vec<(RefName, Oid)>> {
+        let mut tags = Vec::new();
+        let platform = self.repo.references()?;
+        for found in platform.prefixed("refs/tags/".as_bytes())? {
+            let found = found?;
+            let name = RefName::stored(found.name().as_bstr());
+            match found.target() {
+                TargetRef::Object(id) => tags.push((name, Oid::of(id))),
+                TargetRef::Symbolic(_) => {
+                    tags.extend(self.follow(found)?.map(|tag| (tag.name, tag.target)));
+                }
+            }
+        }
+        tags.sort();
+        Ok(tags)
+    }
+
     fn refs_below(&self, folder: &str) -> Result<Vec<RefInfo>> {
         let mut refs = Vec::new();
         let platform = self.repo.references()?;

@@ -11,7 +11,11 @@ use std::{
 use actix_web::{App as Application, HttpServer, dev::ServerHandle};
 use anyhow::{Context, bail};
 use kernel::Clock;
-use repo::git::{Git, cli, leftover, quarantine};
+use repo::git::{
+    Git, cli,
+    leftover::{self, Locks},
+    quarantine,
+};
 use tokio::{
     signal::unix::{SignalKind, signal},
     sync::watch,
@@ -166,10 +170,17 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
 /// Takes away what killed git processes left locked. Orphans of a killed server get a moment to end by themselves.
 async fn release_locks(app: App, since: Instant) {
     tokio::time::sleep(ORPHANS_END).await;
-    match leftover::release_all(&app.storage, since).await {
-        Ok(0) => {}
-        Ok(locks) => tracing::warn!(locks, "took away locks that nobody held"),
-        Err(cause) => tracing::error!(error = %cause, "locks that nobody holds may be left"),
+    let mut left = leftover::release_all(&app.storage, since).await.unwrap_or_else(|cause| {
+        tracing::error!(error = %cause, "locks that nobody holds may be left");
+        Vec::new()
+    });
+    while let Some(repo) = left.pop() {
+        match leftover::release(&repo, since.elapsed()).await {
+            Ok(Locks::Released(_)) => continue,
+            Ok(Locks::InUse) => left.insert(0, repo),
+            Err(cause) => tracing::error!(error = %cause, "locks that nobody holds may be left"),
+        }
+        tokio::time::sleep(ORPHANS_END).await;
     }
     match quarantine::clear_all(&app.storage, since).await {
         Ok(0) => {}

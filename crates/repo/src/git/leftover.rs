@@ -13,34 +13,46 @@ use super::{RepoPath, Result, Storage, refs::blocking};
 const PLACES: [(&str, bool); 4] =
     [("", false), ("refs", true), ("objects/info", true), ("objects/pack", false)];
 
+/// What became of a repository's old locks.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Locks {
+    /// So many were taken away.
+    Released(usize),
+    /// A git process works there; they may be its own.
+    InUse,
+}
+
 /// Takes away the locks of a repository that are older than this, unless a git process works in it.
-pub async fn release(repo: &RepoPath, older_than: Duration) -> Result<Vec<PathBuf>> {
+pub async fn release(repo: &RepoPath, older_than: Duration) -> Result<Locks> {
     let repo = repo.clone();
     blocking(move || release_now(repo.as_path(), older_than)).await
 }
 
-/// The same for every repository, with locks from before `since`: those of an earlier life of the server.
-pub async fn release_all(storage: &Storage, since: Instant) -> Result<usize> {
+/// The same for every repository, with locks from before `since`: those of an earlier life of the server. Returns
+/// where a look has to be taken again.
+pub async fn release_all(storage: &Storage, since: Instant) -> Result<Vec<RepoPath>> {
     let storage = storage.clone();
     blocking(move || {
-        let mut released = 0;
+        let mut in_use = Vec::new();
         storage.each(|repo| {
-            released += release_now(repo, since.elapsed())?.len();
+            if release_now(repo.as_path(), since.elapsed())? == Locks::InUse {
+                in_use.push(repo);
+            }
             Ok(())
         })?;
-        Ok(released)
+        Ok(in_use)
     })
     .await
 }
 
-fn release_now(repo: &Path, older_than: Duration) -> Result<Vec<PathBuf>> {
+fn release_now(repo: &Path, older_than: Duration) -> Result<Locks> {
     let mut locks = Vec::new();
     for (place, deeper) in PLACES {
         collect(&repo.join(place), deeper, older_than, &mut locks)?;
     }
     // Asked only now: there is hardly ever a lock.
-    if locks.is_empty() || is_worked_on(repo) {
-        return Ok(Vec::new());
+    if !locks.is_empty() && is_worked_on(repo) {
+        return Ok(Locks::InUse);
     }
     for lock in &locks {
         tracing::warn!(lock = %lock.display(), "taking away a lock that nobody holds");
@@ -49,7 +61,7 @@ fn release_now(repo: &Path, older_than: Duration) -> Result<Vec<PathBuf>> {
             _ => {}
         }
     }
-    Ok(locks)
+    Ok(Locks::Released(locks.len()))
 }
 
 fn collect(

@@ -16,7 +16,7 @@ pub async fn clear_all(storage: &Storage, since: Instant) -> Result<usize> {
     blocking(move || {
         let mut cleared = 0;
         storage.each(|repo| {
-            cleared += clear_one(repo, since)?;
+            cleared += clear_one(repo.as_path(), since)?;
             Ok(())
         })?;
         Ok(cleared)

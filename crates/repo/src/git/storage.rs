@@ -97,7 +97,7 @@ impl Storage {
     }
 
     /// Shows every repository that lies on disk, in no particular order.
-    pub fn each(&self, mut visit: impl FnMut(&Path) -> Result<()>) -> Result<()> {
+    pub fn each(&self, mut visit: impl FnMut(RepoPath) -> Result<()>) -> Result<()> {
         let mut folders = vec![(self.root.join("repositories"), 0)];
         while let Some((folder, depth)) = folders.pop() {
             // One that is removed meanwhile needs no visit.
@@ -106,7 +106,7 @@ impl Storage {
                 if depth < 2 {
                     folders.push((path, depth + 1));
                 } else if path.extension().is_some_and(|end| end == "git") {
-                    visit(&path)?;
+                    visit(RepoPath(path.into()))?;
                 }
             }
         }

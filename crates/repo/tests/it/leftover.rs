@@ -6,7 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use forgeway_repo::git::{RepoPath, leftover};
+use forgeway_repo::git::{
+    RepoPath,
+    leftover::{self, Locks},
+};
 
 use crate::scratch::Scratch;
 
@@ -28,8 +31,9 @@ async fn locks_of_the_dead_are_taken_away_once_they_are_old_enough() {
     let scratch = Scratch::new().await;
     lock(&scratch.repo);
 
-    assert!(leftover::release(&scratch.repo, Duration::from_secs(60)).await.unwrap().is_empty());
-    assert_eq!(leftover::release(&scratch.repo, Duration::ZERO).await.unwrap().len(), 4);
+    let minute = Duration::from_secs(60);
+    assert_eq!(leftover::release(&scratch.repo, minute).await.unwrap(), Locks::Released(0));
+    assert_eq!(leftover::release(&scratch.repo, Duration::ZERO).await.unwrap(), Locks::Released(4));
 
     assert_eq!(left(&scratch.repo), 0);
 }
@@ -48,9 +52,9 @@ async fn every_repository_gives_back_what_was_locked_before_the_start() {
     }
     let start = Instant::now() - minute;
 
-    let released = leftover::release_all(&scratch.storage, start).await.unwrap();
+    let in_use = leftover::release_all(&scratch.storage, start).await.unwrap();
 
-    assert_eq!((released, left(&before), left(&after)), (4, 0, 4));
+    assert_eq!((in_use.len(), left(&before), left(&after)), (0, 0, 4));
 }
 
 #[cfg(target_os = "linux")]
@@ -65,9 +69,11 @@ async fn a_lock_stays_while_a_process_works_there() {
         .spawn()
         .unwrap();
 
-    assert!(leftover::release(&scratch.repo, Duration::ZERO).await.unwrap().is_empty());
+    let again = leftover::release_all(&scratch.storage, Instant::now()).await.unwrap();
+    assert_eq!(leftover::release(&scratch.repo, Duration::ZERO).await.unwrap(), Locks::InUse);
+    assert_eq!(again, [scratch.repo.clone()]);
     drop(busy.stdin.take());
     busy.wait().unwrap();
 
-    assert_eq!(leftover::release(&scratch.repo, Duration::ZERO).await.unwrap().len(), 4);
+    assert_eq!(leftover::release(&scratch.repo, Duration::ZERO).await.unwrap(), Locks::Released(4));
 }

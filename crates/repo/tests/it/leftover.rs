@@ -71,7 +71,7 @@ async fn a_lock_stays_while_a_process_works_there() {
 
     let again = leftover::release_all(&scratch.storage, Instant::now()).await.unwrap();
     assert_eq!(leftover::release(&scratch.repo, Duration::ZERO).await.unwrap(), Locks::InUse);
-    assert_eq!(again, [scratch.repo.clone()]);
+    assert_eq!(again.as_slice(), std::slice::from_ref(&scratch.repo));
     drop(busy.stdin.take());
     busy.wait().unwrap();
 

@@ -20,6 +20,8 @@ use crate::{client::Client, migrate::Connection, server::Installation};
 /// Orphaned git processes may hold a lock for a moment longer than the server needs to restart.
 const ORPHANS: Duration = Duration::from_secs(10);
 
+const FSCK_LOOKS: usize = 4;
+
 /// Queued work is done by then; what a killed worker held is not given to another one earlier than this.
 const WORK: Duration = Duration::from_secs(150);
 
@@ -187,13 +189,25 @@ fn rows(client: &Client, ledger: &Ledger) -> Result<Vec<String>> {
     Ok(found)
 }
 
+/// What is wrong stays wrong; what only a repack beside it moved meanwhile is found at the second look.
 fn fsck(repository: &Path) -> Vec<String> {
-    match git(repository, &["fsck", "--strict", "--full", "--no-dangling", "--no-progress"]) {
-        Ok(told) => {
-            told.lines().map(|line| format!("fsck {}: {line}", repository.display())).collect()
+    let mut found = Vec::new();
+    for _ in 0..FSCK_LOOKS {
+        found = match git(
+            repository,
+            &["fsck", "--strict", "--full", "--no-dangling", "--no-progress"],
+        ) {
+            Ok(told) => {
+                told.lines().map(|line| format!("fsck {}: {line}", repository.display())).collect()
+            }
+            Err(error) => vec![format!("{error:#}")],
+        };
+        if found.is_empty() {
+            break;
         }
-        Err(error) => vec![format!("{error:#}")],
+        std::thread::sleep(Duration::from_secs(1));
     }
+    found
 }
 
 /// Lock files that stay.

@@ -124,7 +124,10 @@ pub async fn recover(
     storage: &Storage,
     decided_before: Option<Ts>,
 ) -> Result<usize> {
-    let mut rows = db.read(|tx| tx.journal()).await?;
+    let mut rows = match decided_before {
+        Some(_) => db.read(|tx| tx.journal()).await?,
+        None => db.write(|tx| tx.settled_journal()).await?,
+    };
     // At the start this process has touched nothing yet, so no lock is its own.
     let stale_after = if decided_before.is_some() { STALE_LOCK } else { Duration::ZERO };
     if let Some(limit) = decided_before {

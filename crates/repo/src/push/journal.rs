@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use db::{
-    Tx, each_backend, error,
+    Conn, Tx, each_backend, error,
     schema::{push_events, ref_journal},
 };
 use diesel::prelude::*;
@@ -64,6 +64,9 @@ pub trait JournalStore {
     fn insert_push(&mut self, push: &Push) -> Result<()>;
     /// Every move not known to have reached git, oldest first.
     fn journal(&mut self) -> Result<Vec<JournalRow>>;
+    /// The same once every push that is being decided has ended: PostgreSQL may still carry out the commit of a server
+    /// that was killed. Only in a transaction that may write.
+    fn settled_journal(&mut self) -> Result<Vec<JournalRow>>;
     fn delete_journal_batches(&mut self, batches: &[String]) -> Result<()>;
     /// Everything that was pushed to a project, oldest first.
     fn push_events(&mut self, project: ProjectId) -> Result<Vec<PushEvent>>;
@@ -115,6 +118,14 @@ impl JournalStore for Tx<'_> {
             .select(JournalRow::as_select())
             .load(conn)
             .map_err(error("Push")))
+    }
+
+    fn settled_journal(&mut self) -> Result<Vec<JournalRow>> {
+        if let Conn::Postgres(conn) = &mut self.conn {
+            let wait = diesel::sql_query("LOCK TABLE ref_journal IN SHARE MODE");
+            wait.execute(&mut **conn).map_err(error("Push"))?;
+        }
+        self.journal()
     }
 
     fn delete_journal_batches(&mut self, batches: &[String]) -> Result<()> {

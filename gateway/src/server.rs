@@ -21,6 +21,7 @@ use tokio::{
     sync::watch,
 };
 use tracing_subscriber::EnvFilter;
+use worker::Queue;
 
 use crate::{
     app::{App, State},
@@ -65,6 +66,7 @@ pub async fn open_and_recover(config: &Config) -> anyhow::Result<Opened> {
     if finished > 0 {
         tracing::warn!(pushes = finished, "finished what was interrupted");
     }
+    app.db.write(|tx| tx.free_work()).await.context("the queue of background work")?;
     Ok(Opened { app, _lock: lock })
 }
 

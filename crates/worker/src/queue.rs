@@ -38,6 +38,9 @@ pub trait Queue {
     /// Takes the piece of work that has been due for the longest time.
     fn take_work(&mut self) -> Result<Option<Taken>>;
     fn finish_work(&mut self, id: WorkId) -> Result<()>;
+    /// Frees what a process that was killed had taken; for the start, before anything is taken. Work that another
+    /// process is doing may then be done twice, which does no harm.
+    fn free_work(&mut self) -> Result<usize>;
     /// Puts failed work back, to be tried again later and later.
     fn fail_work(&mut self, taken: &Taken, cause: &str) -> Result<()>;
     fn work_depth(&mut self) -> Result<Depth>;
@@ -98,6 +101,14 @@ impl Queue for Tx<'_> {
         let row = work::table.find(id);
         each_backend!(self, |conn| diesel::delete(row).execute(conn).map_err(error("Work")))?;
         Ok(())
+    }
+
+    fn free_work(&mut self) -> Result<usize> {
+        let taken = work::table.filter(work::locked_until.is_not_null());
+        each_backend!(self, |conn| diesel::update(taken)
+            .set(work::locked_until.eq(None::<Ts>))
+            .execute(conn)
+            .map_err(error("Work")))
     }
 
     fn fail_work(&mut self, taken: &Taken, cause: &str) -> Result<()> {

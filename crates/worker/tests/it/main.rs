@@ -110,3 +110,15 @@ async fn work_of_a_transaction_that_fails_was_never_asked_for() {
     assert!(failed.await.is_err());
     assert_eq!(set.worker.run_due().await.unwrap(), 0);
 }
+
+#[tokio::test]
+async fn work_of_a_process_that_was_killed_is_free_again_at_the_next_start() {
+    let set = Setting::new();
+    set.ask("ada").await;
+    set.test.db.write(|tx| tx.take_work()).await.unwrap();
+    assert_eq!(set.worker.run_due().await.unwrap(), 0, "somebody else has it");
+
+    assert_eq!(set.test.db.write(|tx| tx.free_work()).await.unwrap(), 1);
+
+    assert_eq!(set.worker.run_due().await.unwrap(), 1);
+}

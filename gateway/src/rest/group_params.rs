@@ -1,18 +1,15 @@
-//! What owners may say of a group, and what lists of groups take.
+//! What owners may say of a group.
 
-use kernel::{Actor, Visibility, ids::NamespaceId};
+use kernel::{Visibility, ids::NamespaceId};
 use org::namespace::{
-    GroupDetails, GroupFilter,
-    model::{GroupOrder, Place, ProjectCreation, Reach, SubgroupCreation},
+    GroupDetails,
+    model::{ProjectCreation, SubgroupCreation},
 };
 
-use super::small_numbers::{BranchProtection, MinAccessLevel};
-use crate::{
-    extract::{Change, Csv, Sort},
-    param_enums, params,
-};
+use super::small_numbers::BranchProtection;
+use crate::{extract::Change, param_enums, params};
 
-param_enums! { GroupOrder, ProjectCreation, SubgroupCreation }
+param_enums! { ProjectCreation, SubgroupCreation }
 
 params! {
     pub(super) struct CreateGroup {
@@ -48,20 +45,6 @@ params! {
         request_access_enabled: Option<bool>,
         default_branch_protection: Option<BranchProtection>,
         membership_lock: Option<bool>,
-    }
-}
-
-params! {
-    pub(super) struct ListGroups: keyset {
-        search: Option<String>,
-        skip_groups: Option<Csv<NamespaceId>>,
-        all_available: Option<bool>,
-        owned: bool = false,
-        min_access_level: Option<MinAccessLevel>,
-        top_level_only: bool = false,
-        order_by: GroupOrder = GroupOrder::Name,
-        sort: Sort = Sort::Asc,
-        cursor: Option<String>,
     }
 }
 
@@ -119,40 +102,5 @@ impl ChangeGroup {
             &mut details.settings.prevent_sharing_groups_outside_hierarchy,
             self.prevent_sharing_groups_outside_hierarchy,
         );
-    }
-}
-
-impl ListGroups {
-    /// `place` is where to look, unless the caller asks for the top level.
-    pub(super) fn filter(self, actor: Actor, place: Place) -> GroupFilter {
-        let place = match (place, self.top_level_only) {
-            (Place::Anywhere, true) => Place::TopLevel,
-            (place, _) => place,
-        };
-        GroupFilter {
-            reach: self.reach(actor),
-            place,
-            search: self.search.filter(|term| !term.trim().is_empty()),
-            skip: self.skip_groups.map(|ids| ids.0).unwrap_or_default(),
-            order: self.order_by,
-            descending: self.sort == Sort::Desc,
-            after: None,
-        }
-    }
-
-    fn reach(&self, actor: Actor) -> Reach {
-        use kernel::AccessLevel::Minimal;
-        let Some(user) = actor.id else { return Reach::Open { user: None, internal: false } };
-        if self.owned {
-            return Reach::Owned { user };
-        }
-        if let Some(least) = self.min_access_level {
-            return Reach::Member { user, level: least.0 };
-        }
-        match self.all_available.unwrap_or(actor.admin) {
-            true if actor.admin => Reach::All,
-            true => Reach::Open { user: Some(user), internal: !actor.external },
-            false => Reach::Member { user, level: Minimal },
-        }
     }
 }

@@ -16,6 +16,8 @@ pub mod contributors;
 pub mod documents;
 pub mod files;
 pub mod forks;
+pub mod group_list_params;
+pub mod group_lists;
 pub mod group_params;
 pub mod groups;
 pub mod health;
@@ -62,6 +64,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         documents::ROUTES,
         files::ROUTES,
         forks::ROUTES,
+        group_lists::ROUTES,
         groups::ROUTES,
         health::ROUTES,
         impersonation_tokens::ROUTES,

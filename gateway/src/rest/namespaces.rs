@@ -3,7 +3,7 @@
 use kernel::{AccessLevel, Error, access::SignedIn, ids::NamespaceId};
 use org::{
     access::{IdOrPath, level_in_namespace},
-    namespace::{self, store::NamespaceStore},
+    namespace::{self, list::NamespaceLists, store::NamespaceStore},
 };
 use serde::Serialize;
 use utoipa::ToSchema;

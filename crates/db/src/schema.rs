@@ -339,6 +339,13 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    work_schedules (kind) {
+        kind -> Text,
+        next_at -> BigInt,
+    }
+}
+
 diesel::joinable!(access_tokens -> users (user_id));
 diesel::joinable!(commit_notes -> projects (project_id));
 diesel::joinable!(members -> namespaces (namespace_id));
@@ -398,4 +405,5 @@ diesel::allow_tables_to_appear_in_same_query!(
     user_profiles,
     users,
     work,
+    work_schedules,
 );

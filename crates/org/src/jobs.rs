@@ -5,23 +5,25 @@ use kernel::Result;
 use serde::{Deserialize, Serialize};
 use worker::Job;
 
-use crate::member;
+use crate::{member, project::links};
 
-/// Takes away the access of memberships whose end has come.
+/// Removes memberships and links to groups whose end has come. They count as gone from that moment on; this is about
+/// their rows.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct ClearEnded {}
+pub struct RemoveExpired {}
 
-impl Job for ClearEnded {
-    const KIND: &'static str = "org.clear_ended";
+impl Job for RemoveExpired {
+    const KIND: &'static str = "org.remove_expired";
 
     fn unique_key(&self) -> Option<String> {
         Some(String::new())
     }
 }
 
-impl ClearEnded {
+impl RemoveExpired {
     pub async fn run(self, db: &Database) -> Result<()> {
-        while db.write(member::actions::clear_ended).await? {}
+        while db.write(member::actions::remove_expired).await? {}
+        while db.write(links::remove_expired).await? {}
         Ok(())
     }
 }

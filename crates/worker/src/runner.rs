@@ -4,10 +4,10 @@ use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc};
 
 use db::Database;
 use futures_util::{FutureExt, future::BoxFuture};
-use kernel::{Error, Result};
+use kernel::{Error, Result, Ts};
 use tokio::{sync::watch, time::Duration};
 
-use crate::{Job, Queue, Taken};
+use crate::{Job, Queue, Recurrence, Schedules, Taken};
 
 type Run<C> = Arc<dyn Fn(C, String) -> BoxFuture<'static, Result<()>> + Send + Sync>;
 type Ask = Arc<dyn Fn(&mut db::Tx<'_>) -> Result<()> + Send + Sync>;
@@ -20,7 +20,13 @@ pub struct Worker<C> {
     db: Database,
     context: C,
     handlers: HashMap<&'static str, Run<C>>,
-    schedules: Vec<(time::Duration, Ask)>,
+    schedules: Vec<Schedule>,
+}
+
+struct Schedule {
+    kind: &'static str,
+    recurrence: Recurrence,
+    ask: Ask,
 }
 
 impl<C: Clone + Send + Sync + 'static> Worker<C> {
@@ -43,19 +49,30 @@ impl<C: Clone + Send + Sync + 'static> Worker<C> {
         self
     }
 
-    /// Asks for work again and again.
+    /// Asks for work again and again, whenever `span` has passed. Each kind of work has one schedule.
     #[must_use]
-    pub fn every<J: Job + Sync>(mut self, span: time::Duration, job: J) -> Self {
-        self.schedules.push((span, Arc::new(move |tx| tx.enqueue(&job))));
+    pub fn every<J: Job + Sync>(self, span: time::Duration, job: J) -> Self {
+        self.recurring(Recurrence::Every(span), job)
+    }
+
+    /// Asks for work each day at `hour`, UTC. Days on which nobody was there are made up for once.
+    #[must_use]
+    pub fn daily<J: Job + Sync>(self, hour: time::Time, job: J) -> Self {
+        self.recurring(Recurrence::Daily(hour), job)
+    }
+
+    fn recurring<J: Job + Sync>(mut self, recurrence: Recurrence, job: J) -> Self {
+        let ask: Ask = Arc::new(move |tx| tx.enqueue(&job));
+        self.schedules.push(Schedule { kind: J::KIND, recurrence, ask });
         self
     }
 
     /// Works until `stop` turns true; a piece that was begun is finished first.
     pub async fn run(self, mut stop: watch::Receiver<bool>) {
-        let mut next: Vec<kernel::Ts> =
-            self.schedules.iter().map(|_| self.db.clock().now()).collect();
+        // When to look at each schedule again. The rows decide; this spares looking at them every second.
+        let mut looks = vec![Ts(0); self.schedules.len()];
         while !*stop.borrow() {
-            self.ask_what_is_scheduled(&mut next).await;
+            self.look_at_schedules(&mut looks).await;
             match self.run_one().await {
                 Ok(true) => {}
                 Ok(false) => self.rest(&mut stop).await,
@@ -67,23 +84,46 @@ impl<C: Clone + Send + Sync + 'static> Worker<C> {
         }
     }
 
+    async fn look_at_schedules(&self, looks: &mut [Ts]) {
+        let now = self.db.clock().now();
+        for (schedule, look) in self.schedules.iter().zip(looks) {
+            if now < *look {
+                continue;
+            }
+            match self.ask_if_due(schedule).await {
+                Ok(next) => *look = next,
+                Err(cause) => tracing::error!(error = %cause, "scheduled work was not queued"),
+            }
+        }
+    }
+
+    /// Asks for all recurring work that is due now. For tests; [`run`](Self::run) does so by itself.
+    ///
+    /// # Errors
+    /// When the schedules cannot be read.
+    pub async fn ask_due(&self) -> Result<()> {
+        for schedule in &self.schedules {
+            self.ask_if_due(schedule).await?;
+        }
+        Ok(())
+    }
+
+    /// Asks for the work, and moves its schedule on, in one transaction; tells when it is due again.
+    async fn ask_if_due(&self, schedule: &Schedule) -> Result<Ts> {
+        let (kind, recurrence, ask) = (schedule.kind, schedule.recurrence, schedule.ask.clone());
+        let asked = self.db.write(move |tx| {
+            let turn = tx.take_turn(kind, recurrence)?;
+            if turn.due {
+                ask(tx)?;
+            }
+            Ok(turn.next)
+        });
+        asked.await
+    }
+
     async fn rest(&self, stop: &mut watch::Receiver<bool>) {
         // Either a second passes or somebody wants us to stop: the loop looks itself.
         let _ = tokio::time::timeout(REST, stop.changed()).await;
-    }
-
-    async fn ask_what_is_scheduled(&self, next: &mut [kernel::Ts]) {
-        let now = self.db.clock().now();
-        for ((span, ask), due) in self.schedules.iter().zip(next) {
-            if now < *due {
-                continue;
-            }
-            *due = now.plus(*span);
-            let ask = ask.clone();
-            if let Err(cause) = self.db.write(move |tx| ask(tx)).await {
-                tracing::error!(error = %cause, "scheduled work was not queued");
-            }
-        }
     }
 
     /// Does everything that is due now; returns how much that was. For tests and for a clean end.

@@ -1,9 +1,9 @@
 //! Who does which background work, and when it is asked for.
 
 use kernel::Result;
-use org::jobs::ClearEnded;
+use org::jobs::RemoveExpired;
 use repo::jobs::{EmptyTrash, MaintainRepository, SettleJournal};
-use time::Duration;
+use time::{Duration, macros::time};
 use worker::Worker;
 
 use super::{beginnings::SettleBeginning, surveys::SurveyRepository};
@@ -20,8 +20,8 @@ pub fn worker(app: App) -> Worker<App> {
         .on(settle_journal)
         .on(survey)
         .on(settle_beginning)
-        .on(clear_ended)
-        .every(Duration::minutes(1), ClearEnded {})
+        .on(remove_expired)
+        .daily(time!(0:10), RemoveExpired {})
         .every(Duration::hours(1), EmptyTrash {})
         .every(Duration::minutes(10), SettleJournal {})
 }
@@ -46,6 +46,6 @@ async fn settle_journal(app: App, job: SettleJournal) -> Result<()> {
     job.run(&app.db, &app.git, &app.storage).await
 }
 
-async fn clear_ended(app: App, job: ClearEnded) -> Result<()> {
+async fn remove_expired(app: App, job: RemoveExpired) -> Result<()> {
     job.run(&app.db).await
 }

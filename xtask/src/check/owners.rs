@@ -13,7 +13,7 @@ use crate::{
 /// Who owns which tables.
 const OWNERS: &[(&str, &[&str])] = &[
     ("db", &["outbox", "project_access", "namespace_access"]),
-    ("worker", &["work"]),
+    ("worker", &["work", "work_schedules"]),
     (
         "org",
         &[

@@ -348,20 +348,15 @@ pub fn remove(
     refresh(tx, place.source)
 }
 
-/// How many ended memberships one transaction clears away.
-const CLEARED_AT_ONCE: i64 = 200;
+/// How many expired memberships one transaction removes.
+const REMOVED_AT_ONCE: i64 = 200;
 
-/// Clears away memberships whose end has come; tells whether there may be more.
-pub fn clear_ended(tx: &mut Tx<'_>) -> Result<bool> {
-    let ended = tx.ended_memberships(CLEARED_AT_ONCE)?;
-    for member in &ended {
-        let source = match (member.project_id, member.namespace_id) {
-            (Some(project), _) => Source::Project(project),
-            (None, Some(group)) => Source::Group(group),
-            (None, None) => continue,
-        };
-        tx.delete_member(source, member.user_id)?;
-        refresh(tx, source)?;
+/// Removes memberships whose end has come; tells whether there may be more.
+pub fn remove_expired(tx: &mut Tx<'_>) -> Result<bool> {
+    let expired = tx.expired_members(REMOVED_AT_ONCE)?;
+    for member in &expired {
+        tx.delete_member(member.source(), member.user_id)?;
+        refresh(tx, member.source())?;
     }
-    Ok(i64::try_from(ended.len()).unwrap_or(0) == CLEARED_AT_ONCE)
+    Ok(i64::try_from(expired.len()).unwrap_or(0) == REMOVED_AT_ONCE)
 }

@@ -6,6 +6,7 @@ use kernel::{
     ids::{MemberId, NamespaceId, ProjectId, UserId},
 };
 
+use super::actions::Source;
 use crate::user::User;
 
 #[derive(Clone, Debug, Queryable, Selectable)]
@@ -21,6 +22,16 @@ pub struct Member {
     pub created_by: Option<UserId>,
     pub created_at: Ts,
     pub updated_at: Ts,
+}
+
+impl Member {
+    /// What it is a membership of: a row names one of the two.
+    pub fn source(&self) -> Source {
+        match self.project_id {
+            Some(project) => Source::Project(project),
+            None => Source::Group(self.namespace_id.unwrap_or(NamespaceId(0))),
+        }
+    }
 }
 
 /// A member as lists show one.

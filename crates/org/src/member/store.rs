@@ -61,7 +61,7 @@ pub trait MemberStore {
     /// Where the user was added below a group.
     fn memberships_below(&mut self, group: &Namespace, user: UserId) -> Result<Vec<Source>>;
     /// Memberships whose end has come.
-    fn ended_memberships(&mut self, limit: i64) -> Result<Vec<Member>>;
+    fn expired_members(&mut self, limit: i64) -> Result<Vec<Member>>;
 }
 
 impl MemberStore for Tx<'_> {
@@ -275,7 +275,7 @@ impl MemberStore for Tx<'_> {
         Ok(groups.chain(inside.into_iter().map(Source::Project)).collect())
     }
 
-    fn ended_memberships(&mut self, limit: i64) -> Result<Vec<Member>> {
+    fn expired_members(&mut self, limit: i64) -> Result<Vec<Member>> {
         let now = self.now;
         let query =
             members::table.filter(members::expires_at.le(now)).order_by(members::id).limit(limit);

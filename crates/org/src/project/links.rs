@@ -101,3 +101,24 @@ pub fn unshare(
     each_backend!(tx, |conn| diesel::delete(row).execute(conn).map_err(error("Group Link")))?;
     access::refresh_project(tx, grant.project())
 }
+
+/// How many expired links one transaction removes.
+const REMOVED_AT_ONCE: i64 = 200;
+
+/// Removes links whose end has come; tells whether there may be more.
+pub fn remove_expired(tx: &mut Tx<'_>) -> Result<bool> {
+    let now = tx.now;
+    let expired = project_group_links::table
+        .filter(project_group_links::expires_at.le(now))
+        .order_by(project_group_links::id)
+        .limit(REMOVED_AT_ONCE)
+        .select((project_group_links::id, project_group_links::project_id));
+    let expired: Vec<(i64, ProjectId)> =
+        each_backend!(tx, |conn| expired.load(conn).map_err(error("Group Link")))?;
+    for (id, project) in &expired {
+        let row = project_group_links::table.find(id);
+        each_backend!(tx, |conn| diesel::delete(row).execute(conn).map_err(error("Group Link")))?;
+        access::refresh_project(tx, *project)?;
+    }
+    Ok(i64::try_from(expired.len()).unwrap_or(0) == REMOVED_AT_ONCE)
+}

@@ -1,6 +1,8 @@
 //! Work is done once, later, and again when it fails.
 #![expect(clippy::unwrap_used, reason = "a test may stop where its set-up fails")]
 
+mod schedules;
+
 use std::sync::{Arc, Mutex};
 
 use db::testing::{TestDatabase, start};

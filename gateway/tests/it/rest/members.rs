@@ -151,7 +151,7 @@ async fn a_membership_ends_with_its_day() {
     assert_eq!(bob.get(&path).await.status, 200);
     app.clock.advance(time::Duration::days(1));
     assert_eq!(ada.get(&path).await.each("username"), ["ada"], "ended ones are listed no more");
-    app.write(org::member::actions::clear_ended);
+    app.write(org::member::actions::remove_expired);
 
     assert_eq!(bob.get(&path).await.status, 404);
 }

@@ -19,7 +19,13 @@ use repo::{
 
 use tokio::sync::Semaphore;
 
-use crate::{git_http::Transport, identity::Signer, rate_limit::Rates, sign_ins::SignIns};
+use crate::{
+    compose::mail::{MailServer, Post},
+    git_http::Transport,
+    identity::Signer,
+    rate_limit::Rates,
+    sign_ins::SignIns,
+};
 
 /// Shared by all requests; cheap to clone.
 pub type App = Arc<State>;
@@ -39,6 +45,8 @@ pub struct State {
     pub transport: Transport,
     pub sign_ins: SignIns,
     pub identity: Signer,
+    /// Letters to people.
+    pub post: Post,
     data: PathBuf,
     ready: AtomicBool,
     git_reads: Arc<Semaphore>,
@@ -51,6 +59,8 @@ pub struct Settings {
     pub database: Location,
     pub external_url: String,
     pub limits: Limits,
+    /// Without one, letters are only logged.
+    pub mail: Option<MailServer>,
 }
 
 impl State {
@@ -71,6 +81,7 @@ impl State {
             transport: Transport::new(),
             sign_ins: SignIns::default(),
             identity: Signer::open(&settings.data, &settings.external_url)?,
+            post: Post::open(settings.mail.as_ref())?,
             data: settings.data.clone(),
             ready: AtomicBool::new(false),
             git_reads: Arc::new(Semaphore::new(reads_at_once())),

@@ -16,7 +16,10 @@ use figment::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::app::{Limits, Settings};
+use crate::{
+    app::{Limits, Settings, Urls},
+    compose::mail::MailServer,
+};
 
 /// What the server runs with.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -40,6 +43,8 @@ pub struct Config {
     pub rate_limit_user: u32,
     pub rate_limit_address: u32,
     pub rate_limit_archive: u32,
+    pub mail_url: Option<String>,
+    pub mail_from: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,7 +55,7 @@ pub enum LogFormat {
 }
 
 /// One line of documentation for each setting, in the order in which they are shown.
-pub const SETTINGS: [(&str, &str); 18] = [
+pub const SETTINGS: [(&str, &str); 20] = [
     ("listen", "address and port to serve on"),
     ("data", "folder for repositories and the SQLite database"),
     (
@@ -81,9 +86,17 @@ pub const SETTINGS: [(&str, &str); 18] = [
         "requests a minute from one address without a credential; 0 is no limit",
     ),
     ("rate_limit_archive", "archives a minute for one person or address; 0 is no limit"),
+    (
+        "mail_url",
+        "smtp://USER:PASSWORD@HOST:PORT or smtps://… that takes letters; without it they are only logged",
+    ),
+    (
+        "mail_from",
+        "who signs letters, as in `Forge <forge@example.com>` [forgeway@ and the host of external_url]",
+    ),
 ];
 
-const SECRET: [&str; 3] = ["root_password", "root_token", "database_url"];
+const SECRET: [&str; 4] = ["root_password", "root_token", "database_url", "mail_url"];
 
 impl Default for Config {
     fn default() -> Self {
@@ -106,6 +119,8 @@ impl Default for Config {
             rate_limit_user: 600_000,
             rate_limit_address: 300_000,
             rate_limit_archive: 5,
+            mail_url: None,
+            mail_from: None,
         }
     }
 }
@@ -243,6 +258,9 @@ impl Config {
                 "external_url must begin with http:// or https://, and is {url:?}"
             );
         }
+        if let Some(server) = self.mail_server() {
+            server.ensure_usable().map_err(anyhow::Error::msg)?;
+        }
         if let Some(url) = &self.database_url {
             let known = url.starts_with("postgres://") || url.starts_with("postgresql://");
             anyhow::ensure!(
@@ -255,6 +273,16 @@ impl Config {
 
     pub fn external_url(&self) -> String {
         self.external_url.clone().unwrap_or_else(|| format!("http://{}", self.listen))
+    }
+
+    fn mail_server(&self) -> Option<MailServer> {
+        let url = self.mail_url.clone()?;
+        let from = self.mail_from.clone().unwrap_or_else(|| {
+            let urls = Urls::new(&self.external_url());
+            let host = urls.host().split(':').next().unwrap_or_default().to_owned();
+            format!("forgeway@{host}")
+        });
+        Some(MailServer { url, from })
     }
 
     /// The data folder, absolute: git is started in other folders.
@@ -276,6 +304,7 @@ impl Config {
             database: self.location(&data),
             data,
             external_url: self.external_url(),
+            mail: self.mail_server(),
             limits: Limits {
                 body: self.body_limit,
                 upload: self.upload_limit,

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod faults;
 pub mod jobs;
+pub mod mail;
 pub mod member;
 pub mod namespace;
 pub mod policy;

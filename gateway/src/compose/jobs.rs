@@ -1,7 +1,7 @@
 //! Who does which background work, and when it is asked for.
 
 use kernel::Result;
-use org::jobs::RemoveExpired;
+use org::{jobs::RemoveExpired, mail::SendLetter};
 use repo::jobs::{EmptyTrash, MaintainRepository, SettleJournal};
 use time::{Duration, macros::time};
 use worker::Worker;
@@ -20,6 +20,7 @@ pub fn worker(app: App) -> Worker<App> {
         .on(settle_journal)
         .on(survey)
         .on(settle_beginning)
+        .on(send_letter)
         .on(remove_expired)
         .daily(time!(0:10), RemoveExpired {})
         .every(Duration::hours(1), EmptyTrash {})
@@ -48,4 +49,8 @@ async fn settle_journal(app: App, job: SettleJournal) -> Result<()> {
 
 async fn remove_expired(app: App, job: RemoveExpired) -> Result<()> {
     job.run(&app.db).await
+}
+
+async fn send_letter(app: App, job: SendLetter) -> Result<()> {
+    app.post.send(job.letter).await
 }

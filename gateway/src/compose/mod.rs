@@ -2,6 +2,7 @@
 
 pub mod beginnings;
 pub mod jobs;
+pub mod mail;
 pub mod projects;
 pub mod repo;
 pub mod subscribers;

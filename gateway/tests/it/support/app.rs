@@ -6,7 +6,10 @@ use std::{
 };
 
 use db::testing::{TestDatabase, start};
-use gateway::app::{App, Limits, Settings, State};
+use gateway::{
+    app::{App, Limits, Settings, State},
+    compose::{jobs, mail::MailServer},
+};
 use kernel::{AccessLevel, Clock, Visibility, ids::ProjectId};
 use org::{
     member::actions::{NewMember, Source},
@@ -20,7 +23,7 @@ use repo::{
     testing::Fixture,
 };
 
-use super::Person;
+use super::{MailSink, Person};
 
 pub(crate) struct TestApp {
     pub(crate) state: App,
@@ -35,6 +38,15 @@ impl TestApp {
     }
 
     pub(crate) fn with_limits(limits: Limits) -> Self {
+        Self::open(limits, None)
+    }
+
+    /// One that hands its letters in there.
+    pub(crate) fn with_mail_to(server: &MailSink) -> Self {
+        Self::open(Limits::default(), Some(server.address()))
+    }
+
+    fn open(limits: Limits, mail: Option<MailServer>) -> Self {
         let clock = Arc::new(Clock::fixed(start()));
         let database = TestDatabase::with_clock(clock.clone());
         let data = tempfile::tempdir().expect("a temporary folder");
@@ -43,9 +55,15 @@ impl TestApp {
             database: database.location.clone(),
             external_url: "http://forge.test".to_owned(),
             limits,
+            mail,
         };
         let state = State::open(&settings, clock.clone(), git()).expect("the application opens");
         Self { state, clock, _database: database, _data: data }
+    }
+
+    /// Does the background work that is due.
+    pub(crate) async fn work(&self) -> usize {
+        jobs::worker(self.state.clone()).run_due().await.expect("the queue can be read")
     }
 
     /// Somebody without a credential.

@@ -3,11 +3,13 @@
 mod answer;
 mod app;
 mod asked;
+mod mail_sink;
 mod person;
 mod server;
 
 pub(crate) use answer::Answer;
 pub(crate) use app::TestApp;
 pub(crate) use asked::{Asked, declared, sample};
+pub(crate) use mail_sink::MailSink;
 pub(crate) use person::Person;
 pub(crate) use server::Server;

@@ -14,6 +14,7 @@ mod health;
 mod members;
 mod namespaces;
 mod oauth;
+mod pagination;
 mod personal_access_tokens;
 mod project_access_tokens;
 mod project_lists;

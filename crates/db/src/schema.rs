@@ -33,6 +33,18 @@ diesel::table! {
 }
 
 diesel::table! {
+    group_group_links (id) {
+        id -> BigInt,
+        namespace_id -> BigInt,
+        invited_id -> BigInt,
+        access_level -> Integer,
+        expires_at -> Nullable<BigInt>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
     instance_settings (id) {
         id -> BigInt,
         settings -> Text,
@@ -59,6 +71,7 @@ diesel::table! {
         user_id -> BigInt,
         namespace_id -> BigInt,
         access_level -> Integer,
+        until -> BigInt,
     }
 }
 
@@ -83,6 +96,8 @@ diesel::table! {
         created_at -> BigInt,
         updated_at -> BigInt,
         deleted_at -> Nullable<BigInt>,
+        marked_for_deletion_at -> Nullable<BigInt>,
+        marked_by -> Nullable<BigInt>,
     }
 }
 
@@ -101,6 +116,7 @@ diesel::table! {
         user_id -> BigInt,
         project_id -> BigInt,
         access_level -> Integer,
+        until -> BigInt,
     }
 }
 
@@ -381,6 +397,7 @@ diesel::joinable!(user_profiles -> users (user_id));
 diesel::allow_tables_to_appear_in_same_query!(
     access_tokens,
     commit_notes,
+    group_group_links,
     instance_settings,
     members,
     namespace_access,

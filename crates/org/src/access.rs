@@ -1,25 +1,30 @@
 //! How a caller stands in a project or group: one look into the projection of effective membership.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+pub mod projection;
 
 use db::{
     Tx, each_backend, error,
-    schema::{
-        members, namespace_access, namespaces, project_access, project_group_links, projects,
-    },
+    schema::{namespace_access, project_access, project_group_links, projects},
 };
 use diesel::prelude::*;
 use kernel::{
-    AccessLevel, Actor, Error, Result, Standing,
+    AccessLevel, Actor, Error, Result, Standing, Ts,
     access::{Group, Project},
     ids::{NamespaceId, ProjectId, UserId},
 };
 
+use self::projection::{Reach, Whom};
 use crate::{
-    member::actions::Source,
     namespace::{Kind, default_branch, store::NamespaceStore},
     project::store::ProjectStore,
 };
+
+/// A role, and when it ends or becomes a lesser one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Role {
+    pub level: AccessLevel,
+    pub until: Ts,
+}
 
 /// An id in a path: a number, or the full path of something.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,10 +50,22 @@ impl IdOrPath {
 /// The actor's effective role in a project; `NoAccess` for outsiders.
 pub fn level_in_project(tx: &mut Tx<'_>, actor: Actor, project: ProjectId) -> Result<AccessLevel> {
     let Some(user) = actor.id else { return Ok(AccessLevel::NoAccess) };
-    let query = project_access::table.find((user, project)).select(project_access::access_level);
-    let level: Option<AccessLevel> =
+    let query = project_access::table
+        .find((user, project))
+        .select((project_access::access_level, project_access::until));
+    let kept: Option<(AccessLevel, Ts)> =
         each_backend!(tx, |conn| query.get_result(conn).optional().map_err(error("Member")))?;
-    Ok(level.unwrap_or_default())
+    match kept {
+        None => Ok(AccessLevel::NoAccess),
+        Some((level, until)) if tx.now < until => Ok(level),
+        // It ended a moment ago, and nobody has cleared it away yet.
+        Some(_) => {
+            let home = projects::table.find(project).select(projects::namespace_id);
+            let home: NamespaceId =
+                each_backend!(tx, |conn| home.get_result(conn).map_err(error("Project")))?;
+            Ok(projection::role_in_project(tx, user, project, home)?.level)
+        }
+    }
 }
 
 /// The actor's effective role in a group or personal namespace; `NoAccess` for outsiders.
@@ -58,11 +75,16 @@ pub fn level_in_namespace(
     namespace: NamespaceId,
 ) -> Result<AccessLevel> {
     let Some(user) = actor.id else { return Ok(AccessLevel::NoAccess) };
-    let query =
-        namespace_access::table.find((user, namespace)).select(namespace_access::access_level);
-    let level: Option<AccessLevel> =
+    let query = namespace_access::table
+        .find((user, namespace))
+        .select((namespace_access::access_level, namespace_access::until));
+    let kept: Option<(AccessLevel, Ts)> =
         each_backend!(tx, |conn| query.get_result(conn).optional().map_err(error("Member")))?;
-    Ok(level.unwrap_or_default())
+    match kept {
+        None => Ok(AccessLevel::NoAccess),
+        Some((level, until)) if tx.now < until => Ok(level),
+        Some(_) => Ok(projection::role_in_namespace(tx, user, namespace)?.level),
+    }
 }
 
 /// Whether a project is shared with a group.
@@ -115,196 +137,46 @@ pub fn locate_group(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<(Gro
     Ok((Group(group.facts().into()), standing))
 }
 
-/// Somebody's level, from one of the places that give it.
-type Level = (UserId, AccessLevel);
-
-/// Groups lie in one another so deep at most: what a request may create, and more than a walk ever sees.
-const DEEPEST: usize = 64;
-
 /// Works out anew who has which effective role in a project. Call it in the transaction of whatever changed that.
 pub fn refresh_project(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
-    let row = projects::table.find(project).select(projects::namespace_id);
-    let home: NamespaceId =
-        each_backend!(tx, |conn| row.get_result(conn).map_err(error("Project")))?;
-    let mut known = HashMap::new();
-    refresh_project_in(tx, project, home, &mut known)
+    projection::refresh(tx, Reach::Project(project), Whom::Everybody)
 }
 
-/// The levels that namespaces give, kept while many projects are worked out.
-type Known = HashMap<NamespaceId, BTreeMap<UserId, AccessLevel>>;
+/// As [`refresh_project`], where only one person's membership changed.
+pub fn refresh_project_member(tx: &mut Tx<'_>, project: ProjectId, user: UserId) -> Result<()> {
+    projection::refresh(tx, Reach::Project(project), Whom::One(user))
+}
 
-fn refresh_project_in(
+/// As [`refresh_project`], where only what its being shared with a group gives has changed.
+pub fn refresh_project_share(
     tx: &mut Tx<'_>,
     project: ProjectId,
-    home: NamespaceId,
-    known: &mut Known,
+    invited: NamespaceId,
 ) -> Result<()> {
-    let mut levels = direct_members(tx, Source::Project(project))?;
-    levels.extend(inherited(tx, home, known)?);
-    let now = tx.now;
-    let living =
-        project_group_links::expires_at.is_null().or(project_group_links::expires_at.gt(now));
-    let links = project_group_links::table
-        .filter(project_group_links::project_id.eq(project))
-        .filter(living)
-        .select((project_group_links::namespace_id, project_group_links::access_level));
-    let links: Vec<(NamespaceId, AccessLevel)> =
-        each_backend!(tx, |conn| links.load(conn).map_err(error("Group")))?;
-    for (group, cap) in links {
-        let invited = inherited(tx, group, known)?;
-        levels.extend(invited.into_iter().map(|(user, level)| (user, level.min(cap))));
-    }
-    let old = project_access::table.filter(project_access::project_id.eq(project));
-    each_backend!(tx, |conn| diesel::delete(old).execute(conn).map_err(error("Member")))?;
-    let rows: Vec<_> = highest(levels)
-        .into_iter()
-        .map(|(user, level)| {
-            (
-                project_access::user_id.eq(user),
-                project_access::project_id.eq(project),
-                project_access::access_level.eq(level),
-            )
-        })
-        .collect();
-    for rows in rows.chunks(AT_ONCE) {
-        let rows = rows.to_vec();
-        each_backend!(tx, |conn| diesel::insert_into(project_access::table)
-            .values(rows)
-            .execute(conn)
-            .map_err(error("Member")))?;
-    }
-    Ok(())
+    projection::refresh(tx, Reach::Project(project), Whom::MembersOf(invited))
 }
 
-/// Rows of one insert; each takes three of the values that a statement may have.
-const AT_ONCE: usize = 1000;
-
-/// Works out anew the effective roles in a group, in everything below it, and in the projects of all of these.
+/// Works out anew the effective roles in a group, in everything below it, in whatever these were invited to, and in the
+/// projects of all of these.
 pub fn refresh_group(tx: &mut Tx<'_>, group: NamespaceId) -> Result<()> {
-    let mut known = HashMap::new();
-    let mut affected = BTreeMap::new();
-    for group in below(tx, group)? {
-        refresh_namespace(tx, group, &mut known)?;
-        let inside = projects::table
-            .filter(projects::namespace_id.eq(group))
-            .filter(projects::deleted_at.is_null())
-            .select((projects::id, projects::namespace_id));
-        let inside: Vec<(ProjectId, NamespaceId)> =
-            each_backend!(tx, |conn| inside.load(conn).map_err(error("Project")))?;
-        affected.extend(inside);
-        let invited = project_group_links::table
-            .inner_join(projects::table)
-            .filter(project_group_links::namespace_id.eq(group))
-            .filter(projects::deleted_at.is_null())
-            .select((projects::id, projects::namespace_id));
-        let invited: Vec<(ProjectId, NamespaceId)> =
-            each_backend!(tx, |conn| invited.load(conn).map_err(error("Project")))?;
-        affected.extend(invited);
-    }
-    // A project that several of these groups reach is worked out once, after all of them.
-    for (project, home) in affected {
-        refresh_project_in(tx, project, home, &mut known)?;
-    }
-    Ok(())
+    projection::refresh(tx, Reach::Group(group), Whom::Everybody)
 }
 
-/// A group and everything below it, from the top. Each occurs once, whatever the rows say.
-fn below(tx: &mut Tx<'_>, top: NamespaceId) -> Result<Vec<NamespaceId>> {
-    let mut found = vec![top];
-    let mut seen = BTreeSet::from([top]);
-    let mut level = vec![top];
-    for _ in 0..DEEPEST {
-        let next =
-            namespaces::table.filter(namespaces::parent_id.eq_any(&level)).select(namespaces::id);
-        let next: Vec<NamespaceId> =
-            each_backend!(tx, |conn| next.load(conn).map_err(error("Group")))?;
-        level = next.into_iter().filter(|id| seen.insert(*id)).collect();
-        if level.is_empty() {
-            break;
-        }
-        found.extend(&level);
-    }
-    Ok(found)
+/// As [`refresh_group`], where only one person's membership changed.
+pub fn refresh_group_member(tx: &mut Tx<'_>, group: NamespaceId, user: UserId) -> Result<()> {
+    projection::refresh(tx, Reach::Group(group), Whom::One(user))
 }
 
-fn refresh_namespace(tx: &mut Tx<'_>, group: NamespaceId, known: &mut Known) -> Result<()> {
-    let levels = inherited(tx, group, known)?;
-    let old = namespace_access::table.filter(namespace_access::namespace_id.eq(group));
-    each_backend!(tx, |conn| diesel::delete(old).execute(conn).map_err(error("Member")))?;
-    let rows: Vec<_> = levels
-        .into_iter()
-        .map(|(user, level)| {
-            (
-                namespace_access::user_id.eq(user),
-                namespace_access::namespace_id.eq(group),
-                namespace_access::access_level.eq(level),
-            )
-        })
-        .collect();
-    for rows in rows.chunks(AT_ONCE) {
-        let rows = rows.to_vec();
-        each_backend!(tx, |conn| diesel::insert_into(namespace_access::table)
-            .values(rows)
-            .execute(conn)
-            .map_err(error("Member")))?;
-    }
-    Ok(())
-}
-
-/// The highest level that membership of a namespace and of those above it gives to each person.
-fn inherited(
+/// As [`refresh_group`], where only what its being shared with another group gives has changed.
+pub fn refresh_group_share(
     tx: &mut Tx<'_>,
-    namespace: NamespaceId,
-    known: &mut Known,
-) -> Result<BTreeMap<UserId, AccessLevel>> {
-    let mut way = Vec::new();
-    let mut next = Some(namespace);
-    let mut levels = BTreeMap::new();
-    while let Some(id) = next {
-        if let Some(there) = known.get(&id) {
-            levels = there.clone();
-            break;
-        }
-        if way.len() == DEEPEST || way.iter().any(|(seen, _)| *seen == id) {
-            break;
-        }
-        let row = namespaces::table.find(id).select((namespaces::parent_id, namespaces::owner_id));
-        let (parent, owner): (Option<NamespaceId>, Option<UserId>) =
-            each_backend!(tx, |conn| row.get_result(conn).map_err(error("Namespace")))?;
-        way.push((id, owner));
-        next = parent;
-    }
-    for (id, owner) in way.into_iter().rev() {
-        let mut own: Vec<Level> = levels.into_iter().collect();
-        own.extend(owner.map(|owner| (owner, AccessLevel::Owner)));
-        own.extend(direct_members(tx, Source::Group(id))?);
-        levels = highest(own);
-        known.insert(id, levels.clone());
-    }
-    Ok(levels)
+    group: NamespaceId,
+    invited: NamespaceId,
+) -> Result<()> {
+    projection::refresh(tx, Reach::Tree(group), Whom::MembersOf(invited))
 }
 
-fn direct_members(tx: &mut Tx<'_>, of: Source) -> Result<Vec<Level>> {
-    let now = tx.now;
-    let living = members::expires_at.is_null().or(members::expires_at.gt(now));
-    each_backend!(tx, |conn| {
-        let rows = members::table
-            .filter(living)
-            .select((members::user_id, members::access_level))
-            .into_boxed();
-        let rows = match of {
-            Source::Project(id) => rows.filter(members::project_id.eq(id)),
-            Source::Group(id) => rows.filter(members::namespace_id.eq(id)),
-        };
-        rows.load(conn).map_err(error("Member"))
-    })
-}
-
-fn highest(levels: Vec<Level>) -> BTreeMap<UserId, AccessLevel> {
-    let mut best = BTreeMap::new();
-    for (user, level) in levels {
-        let kept = best.entry(user).or_insert(level);
-        *kept = level.max(*kept);
-    }
-    best
+/// To be asked for by whoever changes addresses and roles in one transaction, before the first of these.
+pub fn alone(tx: &mut Tx<'_>) -> Result<()> {
+    projection::alone(tx)
 }

@@ -5,7 +5,7 @@ use kernel::Result;
 use serde::{Deserialize, Serialize};
 use worker::Job;
 
-use crate::{member, project::links};
+use crate::{member, namespace::sharing, project::links};
 
 /// Removes memberships and links to groups whose end has come. They count as gone from that moment on; this is about
 /// their rows.
@@ -24,6 +24,7 @@ impl RemoveExpired {
     pub async fn run(self, db: &Database) -> Result<()> {
         while db.write(member::actions::remove_expired).await? {}
         while db.write(links::remove_expired).await? {}
+        while db.write(sharing::remove_expired).await? {}
         Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! People, groups and projects: who they are, where they live, and how each caller stands there.
 
 pub mod access;
+pub mod event;
 pub mod faults;
 pub mod jobs;
 pub mod mail;
@@ -12,3 +13,5 @@ pub mod search;
 pub mod settings;
 pub mod token;
 pub mod user;
+
+pub use event::Event;

@@ -36,6 +36,8 @@ kernel::abilities! { in Group, open;
 }
 
 kernel::abilities! { in Group, signed in;
+    /// Ask for what is refused in words of its own.
+    UseGroup if |_who| true,
     AdminGroup if |who| who.is(Owner),
     RemoveGroup if |who| who.is(Owner),
     ReadGroupMembers if |who| who.visibility != Visibility::Private || who.is(Guest),

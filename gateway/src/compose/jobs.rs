@@ -22,7 +22,7 @@ pub fn worker(app: App) -> Worker<App> {
         .on(settle_beginning)
         .on(send_letter)
         .on(remove_expired)
-        .daily(time!(0:10), RemoveExpired {})
+        .daily(time!(0:00), RemoveExpired {})
         .every(Duration::hours(1), EmptyTrash {})
         .every(Duration::minutes(10), SettleJournal {})
 }

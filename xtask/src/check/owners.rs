@@ -30,6 +30,7 @@ const OWNERS: &[(&str, &[&str])] = &[
             "project_topics",
             "project_stars",
             "project_group_links",
+            "group_group_links",
             "members",
             "instance_settings",
         ],

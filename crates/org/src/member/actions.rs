@@ -46,7 +46,7 @@ pub struct NewMember {
 /// Adds a member; effective access follows in the same transaction.
 pub fn insert(tx: &mut Tx<'_>, new: &NewMember) -> Result<()> {
     tx.insert_member(new)?;
-    refresh(tx, new.source)
+    refresh(tx, new.source, new.user_id)
 }
 
 /// Whoever a personal namespace belongs to owns the projects in it, as members, too. Effective access is refreshed by
@@ -62,10 +62,10 @@ pub fn settle_owner(tx: &mut Tx<'_>, project: ProjectId, owner: Option<UserId>) 
     })
 }
 
-fn refresh(tx: &mut Tx<'_>, source: Source) -> Result<()> {
+fn refresh(tx: &mut Tx<'_>, source: Source, user: UserId) -> Result<()> {
     match source {
-        Source::Project(id) => access::refresh_project(tx, id),
-        Source::Group(id) => access::refresh_group(tx, id),
+        Source::Project(id) => access::refresh_project_member(tx, id, user),
+        Source::Group(id) => access::refresh_group_member(tx, id, user),
     }
 }
 
@@ -186,9 +186,8 @@ pub fn add_each(
             expires_at: terms.expires_at,
             created_by: place.actor().id,
         };
-        tx.insert_member(&new)?;
+        insert(tx, &new)?;
     }
-    refresh(tx, place.source)?;
     Ok((!refused.is_empty()).then(|| refused.join(" and ")))
 }
 
@@ -286,7 +285,7 @@ pub fn change(tx: &mut Tx<'_>, place: Place, user: UserId, level: i64, end: End)
         ensure_another_owner(tx, place.source, &lineage, user)?;
     }
     tx.keep_member(&member, level, expires_at)?;
-    refresh(tx, place.source)?;
+    refresh(tx, place.source, user)?;
     tx.find_member(place.source, user)?.ok_or(Error::Missing)
 }
 
@@ -345,7 +344,7 @@ pub fn remove(
             tx.delete_member(inner, user)?;
         }
     }
-    refresh(tx, place.source)
+    refresh(tx, place.source, user)
 }
 
 /// How many expired memberships one transaction removes.
@@ -356,7 +355,7 @@ pub fn remove_expired(tx: &mut Tx<'_>) -> Result<bool> {
     let expired = tx.expired_members(REMOVED_AT_ONCE)?;
     for member in &expired {
         tx.delete_member(member.source(), member.user_id)?;
-        refresh(tx, member.source())?;
+        refresh(tx, member.source(), member.user_id)?;
     }
     Ok(i64::try_from(expired.len()).unwrap_or(0) == REMOVED_AT_ONCE)
 }

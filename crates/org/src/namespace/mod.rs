@@ -5,6 +5,7 @@ pub mod default_branch;
 pub mod list;
 pub mod model;
 pub mod rules;
+pub mod sharing;
 pub mod store;
 
 pub use model::{GroupDetails, GroupFilter, GroupSettings, Kind, Namespace};

@@ -71,7 +71,7 @@ pub fn share(
     if new == 0 {
         return Err(Error::Conflict("Project already shared with this group".to_owned()));
     }
-    access::refresh_project(tx, project.id)?;
+    access::refresh_project_share(tx, project.id, group)?;
     link(tx, project.id, group)
 }
 
@@ -99,7 +99,7 @@ pub fn unshare(
     }
     let row = project_group_links::table.find(found.id);
     each_backend!(tx, |conn| diesel::delete(row).execute(conn).map_err(error("Group Link")))?;
-    access::refresh_project(tx, grant.project())
+    access::refresh_project_share(tx, grant.project(), group)
 }
 
 /// How many expired links one transaction removes.
@@ -112,13 +112,17 @@ pub fn remove_expired(tx: &mut Tx<'_>) -> Result<bool> {
         .filter(project_group_links::expires_at.le(now))
         .order_by(project_group_links::id)
         .limit(REMOVED_AT_ONCE)
-        .select((project_group_links::id, project_group_links::project_id));
-    let expired: Vec<(i64, ProjectId)> =
+        .select((
+            project_group_links::id,
+            project_group_links::project_id,
+            project_group_links::namespace_id,
+        ));
+    let expired: Vec<(i64, ProjectId, NamespaceId)> =
         each_backend!(tx, |conn| expired.load(conn).map_err(error("Group Link")))?;
-    for (id, project) in &expired {
+    for (id, project, invited) in &expired {
         let row = project_group_links::table.find(id);
         each_backend!(tx, |conn| diesel::delete(row).execute(conn).map_err(error("Group Link")))?;
-        access::refresh_project(tx, *project)?;
+        access::refresh_project_share(tx, *project, *invited)?;
     }
     Ok(i64::try_from(expired.len()).unwrap_or(0) == REMOVED_AT_ONCE)
 }

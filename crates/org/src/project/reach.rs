@@ -39,6 +39,7 @@ pub fn people(
         .inner_join(users::table)
         .filter(project_access::project_id.eq(grant.project()))
         .filter(project_access::access_level.gt(AccessLevel::NoAccess))
+        .filter(project_access::until.gt(tx.now))
         .filter(users::state.eq(State::Active))
         .filter(users::id.ne_all(without))
         .filter(matching);

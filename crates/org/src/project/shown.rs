@@ -116,9 +116,11 @@ fn levels(
     ids: &[ProjectId],
 ) -> Result<HashMap<ProjectId, AccessLevel>> {
     let Some(user) = actor.id else { return Ok(HashMap::new()) };
+    let now = tx.now;
     let rows: Vec<(ProjectId, AccessLevel)> = each_backend!(tx, |conn| project_access::table
         .filter(project_access::user_id.eq(user))
         .filter(project_access::project_id.eq_any(ids))
+        .filter(project_access::until.gt(now))
         .select((project_access::project_id, project_access::access_level))
         .load(conn)
         .map_err(error("Project")))?;
@@ -242,9 +244,11 @@ fn group_memberships(
 ) -> Result<HashMap<NamespaceId, AccessLevel>> {
     let Some(user) = actor.id else { return Ok(HashMap::new()) };
     let homes: Vec<NamespaceId> = shown.iter().map(|shown| shown.namespace.id).collect();
+    let now = tx.now;
     let rows: Vec<(NamespaceId, AccessLevel)> = each_backend!(tx, |conn| namespace_access::table
         .filter(namespace_access::user_id.eq(user))
         .filter(namespace_access::namespace_id.eq_any(&homes))
+        .filter(namespace_access::until.gt(now))
         .select((namespace_access::namespace_id, namespace_access::access_level))
         .load(conn)
         .map_err(error("Group")))?;

@@ -132,6 +132,6 @@ pub fn revoke(
     token.created_at.ensure_unchanged_since(unless_newer)?;
     tx.revoke_family(&token)?;
     tx.delete_member(Source::Project(project), token.user_id)?;
-    crate::access::refresh_project(tx, project)?;
+    crate::access::refresh_project_member(tx, project, token.user_id)?;
     Ok(true)
 }

@@ -1,31 +1,50 @@
 //! Effective roles, against a plain reading of who was added where.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use db::{
     Tx, each_backend, error,
-    schema::{namespaces, project_access, project_group_links},
-    testing::TestDatabase,
+    schema::{
+        group_group_links, members, namespace_access, namespaces, project_access,
+        project_group_links, projects,
+    },
+    testing::{TestDatabase, start},
 };
 use diesel::prelude::*;
 use forgeway_org::{
-    access::{refresh_group, refresh_project},
-    member::actions::{NewMember, Source},
-    namespace::Kind,
-    project::actions::{NewProject, insert},
+    access::{
+        self, refresh_group, refresh_group_member, refresh_group_share, refresh_project,
+        refresh_project_member, refresh_project_share,
+    },
+    member::{
+        self,
+        actions::{NewMember, Source},
+    },
+    namespace::{self, Kind},
+    project::{
+        actions::{NewProject, insert},
+        links,
+    },
     user::{
         User,
         actions::{NewUser, create},
     },
 };
 use kernel::{
-    AccessLevel, Result, Visibility,
+    AccessLevel, Actor, Clock, Result, Ts, Visibility,
     ids::{NamespaceId, ProjectId, UserId},
 };
 use proptest::prelude::*;
+use time::Duration;
 
 const PEOPLE: usize = 4;
-const LEVELS: [AccessLevel; 5] = [
+const GROUPS: usize = 6;
+const PROJECTS: usize = 3;
+const LEVELS: [AccessLevel; 6] = [
+    AccessLevel::Minimal,
     AccessLevel::Guest,
     AccessLevel::Reporter,
     AccessLevel::Developer,
@@ -33,88 +52,107 @@ const LEVELS: [AccessLevel; 5] = [
     AccessLevel::Owner,
 ];
 
-/// Groups with their parents, projects with their groups, and everything that gives somebody a role.
+/// One thing that happens. Ends are days from now; 0 is never.
 #[derive(Clone, Debug)]
+enum Step {
+    JoinGroup { group: usize, person: usize, level: usize, end: i64 },
+    LeaveGroup { group: usize, person: usize },
+    JoinProject { project: usize, person: usize, level: usize, end: i64 },
+    LeaveProject { project: usize, person: usize },
+    ShareGroup { group: usize, invited: usize, level: usize, end: i64 },
+    UnshareGroup { group: usize, invited: usize },
+    ShareProject { project: usize, invited: usize, level: usize, end: i64 },
+    UnshareProject { project: usize, invited: usize },
+    MoveGroup { group: usize, parent: Option<usize> },
+    MoveProject { project: usize, group: usize },
+    /// A day passes. What ended is cleared away, or nobody has come to it yet.
+    Sleep { cleared: bool },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let (group, project, person) = (0..GROUPS, 0..PROJECTS, 0..PEOPLE);
+    let (level, end) = (0..LEVELS.len(), 0_i64..3);
+    prop_oneof![
+        4 => (group.clone(), person.clone(), level.clone(), end.clone())
+            .prop_map(|(group, person, level, end)| Step::JoinGroup { group, person, level, end }),
+        1 => (group.clone(), person.clone())
+            .prop_map(|(group, person)| Step::LeaveGroup { group, person }),
+        2 => (project.clone(), person.clone(), level.clone(), end.clone())
+            .prop_map(|(project, person, level, end)| Step::JoinProject { project, person, level, end }),
+        1 => (project.clone(), person)
+            .prop_map(|(project, person)| Step::LeaveProject { project, person }),
+        3 => (group.clone(), group.clone(), level.clone(), end.clone())
+            .prop_map(|(group, invited, level, end)| Step::ShareGroup { group, invited, level, end }),
+        1 => (group.clone(), group.clone())
+            .prop_map(|(group, invited)| Step::UnshareGroup { group, invited }),
+        2 => (project.clone(), group.clone(), level, end)
+            .prop_map(|(project, invited, level, end)| Step::ShareProject { project, invited, level, end }),
+        1 => (project.clone(), group.clone())
+            .prop_map(|(project, invited)| Step::UnshareProject { project, invited }),
+        3 => (group.clone(), prop::option::weighted(0.8, group.clone()))
+            .prop_map(|(group, parent)| Step::MoveGroup { group, parent }),
+        1 => (project, group).prop_map(|(project, group)| Step::MoveProject { project, group }),
+        2 => any::<bool>().prop_map(|cleared| Step::Sleep { cleared }),
+    ]
+}
+
+/// A level and the moment at which it ends.
+type Given = (usize, Option<Ts>);
+
+/// What was given where, and nothing worked out.
+#[derive(Clone, Debug, Default)]
 struct World {
-    /// Each group's parent is one before it, or none.
-    groups: Vec<Option<usize>>,
-    projects: Vec<usize>,
-    in_groups: Vec<(usize, usize, usize)>,
-    in_projects: Vec<(usize, usize, usize)>,
-    /// Project, group, cap, and whether it has ended.
-    links: Vec<(usize, usize, usize, bool)>,
+    parents: [Option<usize>; GROUPS],
+    homes: [usize; PROJECTS],
+    in_groups: BTreeMap<(usize, usize), Given>,
+    in_projects: BTreeMap<(usize, usize), Given>,
+    group_links: BTreeMap<(usize, usize), Given>,
+    project_links: BTreeMap<(usize, usize), Given>,
 }
 
-fn world() -> impl Strategy<Value = World> {
-    let groups = prop::collection::vec(any::<prop::sample::Index>(), 1..7);
-    groups.prop_flat_map(|picks| {
-        let groups: Vec<Option<usize>> = picks
-            .iter()
-            .enumerate()
-            .map(|(number, pick)| Some(pick.index(number + 1)).filter(|parent| *parent < number))
-            .collect();
-        let count = groups.len();
-        let projects = prop::collection::vec(0..count, 1..4);
-        projects.prop_flat_map(move |projects| {
-            let (groups, places) = (groups.clone(), projects.len());
-            let in_groups = prop::collection::vec((0..count, 0..PEOPLE, 0..LEVELS.len()), 0..10);
-            let in_projects = prop::collection::vec((0..places, 0..PEOPLE, 0..LEVELS.len()), 0..6);
-            let links =
-                prop::collection::vec((0..places, 0..count, 0..LEVELS.len(), any::<bool>()), 0..5);
-            (in_groups, in_projects, links).prop_map(move |(in_groups, in_projects, links)| World {
-                groups: groups.clone(),
-                projects: projects.clone(),
-                in_groups: once(in_groups),
-                in_projects: once(in_projects),
-                links: once_linked(links),
-            })
-        })
-    })
-}
-
-/// Nobody is a member of the same thing twice.
-fn once(rows: Vec<(usize, usize, usize)>) -> Vec<(usize, usize, usize)> {
-    let found: BTreeMap<_, _> = rows.into_iter().map(|(a, b, c)| ((a, b), c)).collect();
-    found.into_iter().map(|((a, b), c)| (a, b, c)).collect()
-}
-
-fn once_linked(rows: Vec<(usize, usize, usize, bool)>) -> Vec<(usize, usize, usize, bool)> {
-    let found: BTreeMap<_, _> = rows.into_iter().map(|(a, b, c, d)| ((a, b), (c, d))).collect();
-    found.into_iter().map(|((a, b), (c, d))| (a, b, c, d)).collect()
+fn living(given: Option<&Given>, now: Ts) -> Option<usize> {
+    given.filter(|(_, end)| end.is_none_or(|end| end > now)).map(|(level, _)| *level)
 }
 
 impl World {
-    /// The levels that a group and those above it give.
-    fn of_group(&self, group: usize, person: usize) -> Vec<usize> {
-        let mut levels = Vec::new();
-        let mut next = Some(group);
-        while let Some(group) = next {
-            levels.extend(
-                self.in_groups
-                    .iter()
-                    .filter(|row| (row.0, row.1) == (group, person))
-                    .map(|row| row.2),
-            );
-            next = self.groups[group];
-        }
-        levels
+    /// A group and those above it.
+    fn line(&self, group: usize) -> Vec<usize> {
+        std::iter::successors(Some(group), |group| self.parents[*group]).collect()
     }
 
-    fn expected(&self, project: usize, person: usize) -> Option<AccessLevel> {
-        let mut levels = self.of_group(self.projects[project], person);
-        let own = self.in_projects.iter().filter(|row| (row.0, row.1) == (project, person));
-        levels.extend(own.map(|row| row.2));
-        for (_, group, cap, ended) in self.links.iter().filter(|link| link.0 == project) {
-            if !ended {
-                levels
-                    .extend(self.of_group(*group, person).into_iter().map(|level| level.min(*cap)));
+    /// The highest role, above a mere seat, that membership of a group or of one above it gives.
+    fn own(&self, group: usize, person: usize, now: Ts) -> Option<usize> {
+        let given =
+            self.line(group).into_iter().map(|at| living(self.in_groups.get(&(at, person)), now));
+        given.flatten().filter(|level| *level > 0).max()
+    }
+
+    fn in_group(&self, group: usize, person: usize, now: Ts) -> Option<usize> {
+        let mut levels = vec![living(self.in_groups.get(&(group, person)), now)];
+        levels.push(self.own(group, person, now));
+        for at in self.line(group) {
+            for ((_, invited), link) in self.group_links.iter().filter(|(key, _)| key.0 == at) {
+                let Some(cap) = living(Some(link), now) else { continue };
+                let level = self.own(*invited, person, now).map(|level| level.min(cap));
+                levels.push(level.filter(|level| at == group || *level > 0));
             }
         }
-        levels.into_iter().max().map(|level| LEVELS[level])
+        levels.into_iter().flatten().max()
+    }
+
+    fn in_project(&self, project: usize, person: usize, now: Ts) -> Option<usize> {
+        let inherited = self.in_group(self.homes[project], person, now).filter(|level| *level > 0);
+        let mut levels = vec![inherited, living(self.in_projects.get(&(project, person)), now)];
+        for ((_, invited), link) in self.project_links.iter().filter(|(key, _)| key.0 == project) {
+            let Some(cap) = living(Some(link), now) else { continue };
+            levels.push(self.own(*invited, person, now).map(|level| level.min(cap)));
+        }
+        levels.into_iter().flatten().max()
     }
 }
 
 /// The rows of a world: its people, groups and projects.
+#[derive(Clone)]
 struct Rows {
     people: Vec<UserId>,
     groups: Vec<NamespaceId>,
@@ -142,18 +180,17 @@ fn group(tx: &mut Tx<'_>, number: usize, parent: Option<NamespaceId>) -> Result<
     each_backend!(tx, |conn| insert.get_result(conn).map_err(error("Group")))
 }
 
-fn build(tx: &mut Tx<'_>, world: &World) -> Result<Rows> {
+fn build(tx: &mut Tx<'_>) -> Result<Rows> {
     let people: Result<Vec<User>> =
         (0..PEOPLE).map(|number| create(tx, &NewUser::named(&format!("p{number}")))).collect();
     let people: Vec<UserId> = people?.into_iter().map(|user| user.id).collect();
-    let mut groups: Vec<NamespaceId> = Vec::new();
-    for (number, parent) in world.groups.iter().enumerate() {
-        groups.push(group(tx, number, parent.map(|parent| groups[parent]))?);
-    }
+    let groups: Result<Vec<NamespaceId>> =
+        (0..GROUPS).map(|number| group(tx, number, None)).collect();
+    let groups = groups?;
     let mut projects = Vec::new();
-    for (number, home) in world.projects.iter().enumerate() {
+    for number in 0..PROJECTS {
         let new = NewProject {
-            namespace_id: groups[*home],
+            namespace_id: groups[0],
             creator_id: people[0],
             name: format!("x{number}"),
             path: format!("x{number}"),
@@ -165,72 +202,217 @@ fn build(tx: &mut Tx<'_>, world: &World) -> Result<Rows> {
     Ok(Rows { people, groups, projects })
 }
 
-fn add(tx: &mut Tx<'_>, world: &World, rows: &Rows) -> Result<()> {
-    for (project, group, cap, ended) in &world.links {
-        let end = tx.now.plus(time::Duration::days(if *ended { -1 } else { 1 }));
-        let row = (
-            project_group_links::project_id.eq(rows.projects[*project]),
-            project_group_links::namespace_id.eq(rows.groups[*group]),
-            project_group_links::access_level.eq(LEVELS[*cap]),
-            project_group_links::expires_at.eq(Some(end)),
-            project_group_links::created_at.eq(tx.now),
-            project_group_links::updated_at.eq(tx.now),
-        );
-        let insert = diesel::insert_into(project_group_links::table).values(row);
-        each_backend!(tx, |conn| insert.execute(conn).map_err(error("Group Link")))?;
-        refresh_project(tx, rows.projects[*project])?;
+fn end(now: Ts, days: i64) -> Option<Ts> {
+    (days > 0).then(|| now.plus(Duration::days(days)))
+}
+
+fn join(tx: &mut Tx<'_>, source: Source, user_id: UserId, (level, end): Given) -> Result<()> {
+    let access_level = LEVELS[level];
+    let new = NewMember { source, user_id, access_level, expires_at: end, created_by: None };
+    member::actions::insert(tx, &new)
+}
+
+macro_rules! run { ($tx:expr, $statement:expr) => {{
+    let statement = $statement;
+    each_backend!($tx, |conn| statement.execute(conn).map_err(error("Row")))?;
+}} }
+
+/// Does one thing in the world and in the rows.
+fn take(tx: &mut Tx<'_>, world: &mut World, rows: &Rows, step: &Step) -> Result<()> {
+    let now = tx.now;
+    match *step {
+        Step::JoinGroup { group, person, level, end: days } => {
+            let given = (level, end(now, days));
+            world.in_groups.insert((group, person), given);
+            join(tx, Source::Group(rows.groups[group]), rows.people[person], given)
+        }
+        Step::LeaveGroup { group, person } => {
+            world.in_groups.remove(&(group, person));
+            let (group, user) = (rows.groups[group], rows.people[person]);
+            let gone = members::table.filter(members::namespace_id.eq(group));
+            run!(tx, diesel::delete(gone.filter(members::user_id.eq(user))));
+            refresh_group_member(tx, group, user)
+        }
+        Step::JoinProject { project, person, level, end: days } => {
+            let given = (level, end(now, days));
+            world.in_projects.insert((project, person), given);
+            join(tx, Source::Project(rows.projects[project]), rows.people[person], given)
+        }
+        Step::LeaveProject { project, person } => {
+            world.in_projects.remove(&(project, person));
+            let (project, user) = (rows.projects[project], rows.people[person]);
+            let gone = members::table.filter(members::project_id.eq(project));
+            run!(tx, diesel::delete(gone.filter(members::user_id.eq(user))));
+            refresh_project_member(tx, project, user)
+        }
+        Step::ShareGroup { group, invited, level, end: days } if group != invited => {
+            let given = (level, end(now, days));
+            world.group_links.insert((group, invited), given);
+            let (group, invited) = (rows.groups[group], rows.groups[invited]);
+            unlink_group(tx, group, invited)?;
+            let row = (
+                group_group_links::namespace_id.eq(group),
+                group_group_links::invited_id.eq(invited),
+                group_group_links::access_level.eq(LEVELS[level]),
+                group_group_links::expires_at.eq(given.1),
+                group_group_links::created_at.eq(now),
+                group_group_links::updated_at.eq(now),
+            );
+            run!(tx, diesel::insert_into(group_group_links::table).values(row));
+            refresh_group_share(tx, group, invited)
+        }
+        Step::ShareGroup { .. } => Ok(()),
+        Step::UnshareGroup { group, invited } => {
+            world.group_links.remove(&(group, invited));
+            let (group, invited) = (rows.groups[group], rows.groups[invited]);
+            unlink_group(tx, group, invited)?;
+            refresh_group_share(tx, group, invited)
+        }
+        Step::ShareProject { project, invited, level, end: days } => {
+            let given = (level, end(now, days));
+            world.project_links.insert((project, invited), given);
+            let (project, invited) = (rows.projects[project], rows.groups[invited]);
+            unlink_project(tx, project, invited)?;
+            let row = (
+                project_group_links::project_id.eq(project),
+                project_group_links::namespace_id.eq(invited),
+                project_group_links::access_level.eq(LEVELS[level]),
+                project_group_links::expires_at.eq(given.1),
+                project_group_links::created_at.eq(now),
+                project_group_links::updated_at.eq(now),
+            );
+            run!(tx, diesel::insert_into(project_group_links::table).values(row));
+            refresh_project_share(tx, project, invited)
+        }
+        Step::UnshareProject { project, invited } => {
+            world.project_links.remove(&(project, invited));
+            let (project, invited) = (rows.projects[project], rows.groups[invited]);
+            unlink_project(tx, project, invited)?;
+            refresh_project_share(tx, project, invited)
+        }
+        Step::MoveGroup { group, parent } => {
+            if parent.is_some_and(|parent| world.line(parent).contains(&group)) {
+                return Ok(());
+            }
+            world.parents[group] = parent;
+            let (group, parent) = (rows.groups[group], parent.map(|parent| rows.groups[parent]));
+            let row = namespaces::table.find(group);
+            run!(tx, diesel::update(row).set(namespaces::parent_id.eq(parent)));
+            refresh_group(tx, group)
+        }
+        Step::MoveProject { project, group } => {
+            world.homes[project] = group;
+            let (project, group) = (rows.projects[project], rows.groups[group]);
+            let row = projects::table.find(project);
+            run!(tx, diesel::update(row).set(projects::namespace_id.eq(group)));
+            refresh_project(tx, project)
+        }
+        Step::Sleep { .. } => Ok(()),
     }
-    let in_groups = world.in_groups.iter().map(|row| (Source::Group(rows.groups[row.0]), row));
-    let in_projects =
-        world.in_projects.iter().map(|row| (Source::Project(rows.projects[row.0]), row));
-    for (source, (_, person, level)) in in_groups.chain(in_projects) {
-        let new = NewMember {
-            source,
-            user_id: rows.people[*person],
-            access_level: LEVELS[*level],
-            expires_at: None,
-            created_by: None,
-        };
-        forgeway_org::member::actions::insert(tx, &new)?;
+}
+
+fn unlink_group(tx: &mut Tx<'_>, group: NamespaceId, invited: NamespaceId) -> Result<()> {
+    let old = group_group_links::table
+        .filter(group_group_links::namespace_id.eq(group))
+        .filter(group_group_links::invited_id.eq(invited));
+    run!(tx, diesel::delete(old));
+    Ok(())
+}
+
+fn unlink_project(tx: &mut Tx<'_>, project: ProjectId, invited: NamespaceId) -> Result<()> {
+    let old = project_group_links::table
+        .filter(project_group_links::project_id.eq(project))
+        .filter(project_group_links::namespace_id.eq(invited));
+    run!(tx, diesel::delete(old));
+    Ok(())
+}
+
+/// What a look-up says of everybody, everywhere.
+fn check(tx: &mut Tx<'_>, world: &World, rows: &Rows) -> Result<()> {
+    let named = |level: Option<usize>| level.map_or(AccessLevel::NoAccess, |level| LEVELS[level]);
+    for (person, user) in rows.people.iter().enumerate() {
+        let actor = Actor { id: Some(*user), ..Actor::ANONYMOUS };
+        for (group, id) in rows.groups.iter().enumerate() {
+            let found = access::level_in_namespace(tx, actor, *id)?;
+            let expected = named(world.in_group(group, person, tx.now));
+            assert_eq!(found, expected, "person {person} in group {group} of {world:#?}");
+        }
+        for (project, id) in rows.projects.iter().enumerate() {
+            let found = access::level_in_project(tx, actor, *id)?;
+            let expected = named(world.in_project(project, person, tx.now));
+            assert_eq!(found, expected, "person {person} in project {project} of {world:#?}");
+        }
     }
     Ok(())
 }
 
-fn effective(tx: &mut Tx<'_>, project: ProjectId) -> Result<BTreeMap<UserId, AccessLevel>> {
+/// Rows that lists show, beyond those that look-ups ask for, are none; and once all that ended was cleared away, none is
+/// missing.
+fn check_rows(tx: &mut Tx<'_>, world: &World, rows: &Rows, cleared: bool) -> Result<()> {
+    let query = namespace_access::table
+        .filter(namespace_access::until.gt(tx.now))
+        .filter(namespace_access::namespace_id.eq_any(&rows.groups))
+        .select((namespace_access::namespace_id, namespace_access::user_id));
+    let listed: Vec<(NamespaceId, UserId)> =
+        each_backend!(tx, |conn| query.load(conn).map_err(error("Row")))?;
+    let listed: BTreeSet<_> = listed.into_iter().collect();
     let query = project_access::table
-        .filter(project_access::project_id.eq(project))
-        .select((project_access::user_id, project_access::access_level));
-    let rows: Vec<(UserId, AccessLevel)> =
-        each_backend!(tx, |conn| query.load(conn).map_err(error("Member")))?;
-    Ok(rows.into_iter().collect())
+        .filter(project_access::until.gt(tx.now))
+        .select((project_access::project_id, project_access::user_id));
+    let inside: Vec<(ProjectId, UserId)> =
+        each_backend!(tx, |conn| query.load(conn).map_err(error("Row")))?;
+    let inside: BTreeSet<_> = inside.into_iter().collect();
+    for (person, user) in rows.people.iter().enumerate() {
+        for (group, id) in rows.groups.iter().enumerate() {
+            let expected = world.in_group(group, person, tx.now).is_some();
+            let found = listed.contains(&(*id, *user));
+            assert!(found == expected || (!found && !cleared), "{person} in {group} of {world:#?}");
+        }
+        for (project, id) in rows.projects.iter().enumerate() {
+            let expected = world.in_project(project, person, tx.now).is_some();
+            let found = inside.contains(&(*id, *user));
+            assert!(
+                found == expected || (!found && !cleared),
+                "{person} in project {project} of {world:#?}"
+            );
+        }
+    }
+    Ok(())
 }
 
-fn check(tx: &mut Tx<'_>, world: &World, rows: &Rows) -> Result<()> {
-    for (number, project) in rows.projects.iter().enumerate() {
-        let expected: BTreeMap<UserId, AccessLevel> = (0..PEOPLE)
-            .filter_map(|person| Some((rows.people[person], world.expected(number, person)?)))
-            .collect();
-        assert_eq!(effective(tx, *project)?, expected, "project {number} of {world:?}");
-    }
+fn clear(tx: &mut Tx<'_>) -> Result<()> {
+    while member::actions::remove_expired(tx)? {}
+    while namespace::sharing::remove_expired(tx)? {}
+    while links::remove_expired(tx)? {}
     Ok(())
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, max_shrink_iters: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn effective_roles_are_the_highest_that_any_place_gives(world in world()) {
-        let database = TestDatabase::new();
-        let done = database.db.write_blocking(move |tx| {
-            let rows = build(tx, &world)?;
-            add(tx, &world, &rows)?;
-            check(tx, &world, &rows)?;
-            for group in &rows.groups {
-                refresh_group(tx, *group)?;
+    fn effective_roles_are_the_highest_that_any_place_gives(steps in prop::collection::vec(step(), 1..24)) {
+        let clock = Arc::new(Clock::fixed(start()));
+        let database = TestDatabase::with_clock(clock.clone());
+        let rows = database.db.write_blocking(build).expect("the world is made");
+        let mut world = World::default();
+        let mut cleared = true;
+        for step in steps {
+            if let Step::Sleep { cleared: now } = step {
+                clock.advance(Duration::days(1));
+                cleared = now;
             }
-            check(tx, &world, &rows)
-        });
-        prop_assert!(done.is_ok(), "{done:?}");
+            let (rows, mut next, taken) = (rows.clone(), world.clone(), step.clone());
+            world = database.db.write_blocking(move |tx| {
+                if matches!(taken, Step::Sleep { cleared: true }) {
+                    clear(tx)?;
+                }
+                take(tx, &mut next, &rows, &taken)?;
+                check(tx, &next, &rows)?;
+                check_rows(tx, &next, &rows, cleared)?;
+                Ok(next)
+            }).expect("the step is taken");
+        }
     }
 }
 

@@ -84,7 +84,8 @@ fn groups_of(tx: &mut Tx<'_>, who: &Standing, named: &[NamespaceId]) -> Result<V
     let Some(user) = who.actor.id.filter(|_| !named.is_empty()) else { return Ok(Vec::new()) };
     let member = namespace_access::user_id
         .eq(user)
-        .and(namespace_access::access_level.gt(AccessLevel::NoAccess));
+        .and(namespace_access::access_level.gt(AccessLevel::NoAccess))
+        .and(namespace_access::until.gt(tx.now));
     each_backend!(tx, |conn| namespace_access::table
         .filter(member)
         .filter(namespace_access::namespace_id.eq_any(named))

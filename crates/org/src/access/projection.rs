@@ -1,0 +1,309 @@
+//! The projection of effective membership: who has which role where, and until when. It is kept by whoever changes
+//! one of its causes, in the same transaction, and only as far as that cause reaches.
+//!
+//! A role in a group comes from membership of it or of a group above, or from being a member of a group that one of
+//! these was shared with, directly or from above that group; then the share says how much at most. Shares do not chain.
+//! Minimal access is no more than a seat: it ends where it was given. Projects take over the roles of their group and
+//! add their own members and shares.
+
+use db::{Conn, Tx, each_backend, error};
+use diesel::{
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Nullable},
+};
+use kernel::{
+    AccessLevel, Result, Ts,
+    ids::{NamespaceId, ProjectId, UserId},
+};
+
+use super::Role;
+
+/// Later than any end that can be asked for: the role holds until somebody changes it.
+pub const FOREVER: Ts = Ts(799_999_999_999_999_999);
+/// A role and its end make one number, of which the highest is the role that counts: levels are multiples of five, and
+/// no end reaches a unit.
+const UNIT: i64 = FOREVER.0 + 1;
+/// Arbitrary, and nobody else's.
+const LOCK: i64 = 4_207_001;
+
+/// Where roles are to be worked out anew.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reach {
+    /// A group whose members changed: with all below it, and whatever any of these was invited to.
+    Group(NamespaceId),
+    /// A group whose shares changed: with all below it.
+    Tree(NamespaceId),
+    Project(ProjectId),
+}
+
+/// Whose roles may have changed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Whom {
+    Everybody,
+    One(UserId),
+    /// Whoever is a member of a group, or of one above it.
+    MembersOf(NamespaceId),
+}
+
+/// Lets nobody else change causes of roles before this transaction ends. Roles are worked out from what others have
+/// committed, so on PostgreSQL two who change causes at once would each miss the other's. Whoever changes addresses,
+/// too, asks for it first, so that nobody waits for somebody who waits for them.
+pub(crate) fn alone(tx: &mut Tx<'_>) -> Result<()> {
+    match &mut tx.conn {
+        // There is one writer.
+        Conn::Sqlite(_) => {}
+        Conn::Postgres(conn) => {
+            let lock = sql_query(format!("SELECT pg_advisory_xact_lock({LOCK})"));
+            lock.execute(*conn).map_err(error("Member"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Works out roles anew.
+pub(crate) fn refresh(tx: &mut Tx<'_>, reach: Reach, whom: Whom) -> Result<()> {
+    alone(tx)?;
+    let text = Text { now: tx.now, whom };
+    let hall = text.hall();
+    let theirs = text.among("user_id");
+    if !matches!(reach, Reach::Project(_)) {
+        let spots = format!("{hall}, {}", spots(reach));
+        run(
+            tx,
+            &format!(
+                "WITH RECURSIVE {spots} DELETE FROM namespace_access \
+                 WHERE namespace_id IN (SELECT id FROM spot) {theirs}"
+            ),
+        )?;
+        let held = text.held();
+        run(
+            tx,
+            &format!(
+                "WITH RECURSIVE {spots}, {held} \
+                 INSERT INTO namespace_access (user_id, namespace_id, access_level, until) \
+                 SELECT user_id, spot_id, max(worth) / {UNIT} * 5, max(worth) % {UNIT} FROM held GROUP BY user_id, spot_id"
+            ),
+        )?;
+    }
+    let aims = format!("{hall}, {}", aims(reach));
+    run(
+        tx,
+        &format!(
+            "WITH RECURSIVE {aims} DELETE FROM project_access \
+             WHERE project_id IN (SELECT id FROM aim) {theirs}"
+        ),
+    )?;
+    // A row of the group that has ended may hide a lesser role that has not. Then the project's row has ended, too, and
+    // whoever looks works both out.
+    let inherited = format!(
+        "SELECT a.id, r.user_id, r.access_level / 5 * {UNIT} + r.until \
+         FROM aim a JOIN namespace_access r ON r.namespace_id = a.home WHERE r.access_level >= 10 {}",
+        text.among("r.user_id")
+    );
+    let given = text.given(&inherited);
+    run(
+        tx,
+        &format!(
+            "WITH RECURSIVE {aims}, {given} \
+             INSERT INTO project_access (user_id, project_id, access_level, until) \
+             SELECT user_id, aim_id, max(worth) / {UNIT} * 5, max(worth) % {UNIT} FROM given GROUP BY user_id, aim_id"
+        ),
+    )
+}
+
+/// Somebody's role in a namespace, from its causes.
+pub(super) fn role_in_namespace(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    namespace: NamespaceId,
+) -> Result<Role> {
+    let text = Text { now: tx.now, whom: Whom::One(user) };
+    let spot = format!("{}, {}, spot(id) AS (SELECT id FROM tops)", text.hall(), only(namespace));
+    let seeds = text.seeds();
+    best(tx, &format!("WITH RECURSIVE {spot}, {seeds} SELECT max(worth) AS worth FROM seed"))
+}
+
+/// Somebody's role in a project, from its causes.
+pub(super) fn role_in_project(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    project: ProjectId,
+    home: NamespaceId,
+) -> Result<Role> {
+    let text = Text { now: tx.now, whom: Whom::One(user) };
+    let spot = format!("{}, {}, spot(id) AS (SELECT id FROM tops)", text.hall(), only(home));
+    let (seeds, aims) = (text.seeds(), aims(Reach::Project(project)));
+    let inherited =
+        format!("SELECT a.id, s.user_id, s.worth FROM aim a, seed s WHERE s.worth >= 2 * {UNIT}");
+    let given = text.given(&inherited);
+    best(
+        tx,
+        &format!(
+            "WITH RECURSIVE {spot}, {seeds}, {aims}, {given} SELECT max(worth) AS worth FROM given"
+        ),
+    )
+}
+
+fn run(tx: &mut Tx<'_>, text: &str) -> Result<()> {
+    each_backend!(tx, |conn| sql_query(text).execute(conn).map_err(error("Member")))?;
+    Ok(())
+}
+
+#[derive(QueryableByName)]
+struct Best {
+    #[diesel(sql_type = Nullable<BigInt>)]
+    worth: Option<i64>,
+}
+
+fn best(tx: &mut Tx<'_>, text: &str) -> Result<Role> {
+    let found: Best =
+        each_backend!(tx, |conn| sql_query(text).get_result(conn).map_err(error("Member")))?;
+    let worth = found.worth.unwrap_or(FOREVER.0);
+    let level = AccessLevel::find(worth / UNIT * 5).unwrap_or_default();
+    Ok(Role { level, until: Ts(worth % UNIT) })
+}
+
+/// A namespace alone, as where to begin.
+fn only(namespace: NamespaceId) -> String {
+    format!("tops(id) AS (SELECT CAST({namespace} AS BIGINT))")
+}
+
+/// `below`: a group and all in it. `tops`: where the trees begin that are worked out; `spot`: all in them.
+fn spots(reach: Reach) -> String {
+    const SPOT: &str = "spot(id) AS (SELECT id FROM tops \
+        UNION SELECT n.id FROM namespaces n JOIN spot s ON n.parent_id = s.id WHERE n.deleted_at IS NULL)";
+    let tops = match reach {
+        Reach::Group(group) => format!(
+            "below(id) AS (SELECT CAST({group} AS BIGINT) \
+             UNION SELECT n.id FROM namespaces n JOIN below b ON n.parent_id = b.id WHERE n.deleted_at IS NULL), \
+             tops(id) AS (SELECT CAST({group} AS BIGINT) \
+             UNION SELECT l.namespace_id FROM group_group_links l JOIN below b ON l.invited_id = b.id)"
+        ),
+        Reach::Tree(group) => only(group),
+        Reach::Project(_) => return "spot(id) AS (SELECT 0)".to_owned(),
+    };
+    format!("{tops}, {SPOT}")
+}
+
+/// `aim`: the projects that are worked out, and their namespaces.
+fn aims(reach: Reach) -> String {
+    const INSIDE: &str = "SELECT p.id, p.namespace_id FROM projects p JOIN spot s ON p.namespace_id = s.id \
+        WHERE p.deleted_at IS NULL";
+    const INVITING: &str = "SELECT p.id, p.namespace_id FROM project_group_links k JOIN below b ON k.namespace_id = b.id \
+        JOIN projects p ON p.id = k.project_id WHERE p.deleted_at IS NULL";
+    match reach {
+        Reach::Group(_) => {
+            format!("{}, aim(id, home) AS ({INSIDE} UNION {INVITING})", spots(reach))
+        }
+        Reach::Tree(_) => format!("{}, aim(id, home) AS ({INSIDE})", spots(reach)),
+        Reach::Project(project) => format!(
+            "aim(id, home) AS (SELECT p.id, p.namespace_id FROM projects p \
+             WHERE p.id = {project} AND p.deleted_at IS NULL)"
+        ),
+    }
+}
+
+/// The parts of a statement that depend on the moment and on whose roles are wanted. Nothing but numbers is put in.
+struct Text {
+    now: Ts,
+    whom: Whom,
+}
+
+impl Text {
+    /// Which people a column is narrowed to.
+    fn among(&self, column: &str) -> String {
+        match self.whom {
+            Whom::Everybody => String::new(),
+            Whom::One(user) => format!("AND {column} = {user}"),
+            Whom::MembersOf(_) => format!("AND {column} IN (SELECT user_id FROM hall)"),
+        }
+    }
+
+    /// `hall`: the members of a group and of those above it, where only their roles are wanted.
+    fn hall(&self) -> String {
+        let Whom::MembersOf(group) = self.whom else {
+            return "hall(user_id) AS (SELECT 0)".to_owned();
+        };
+        format!(
+            "floor(id) AS (SELECT CAST({group} AS BIGINT) UNION SELECT n.parent_id FROM floor f \
+             JOIN namespaces n ON n.id = f.id WHERE n.parent_id IS NOT NULL), \
+             hall(user_id) AS (SELECT m.user_id FROM floor f JOIN members m ON m.namespace_id = f.id)"
+        )
+    }
+
+    fn living(&self, alias: &str) -> String {
+        format!("({alias}.expires_at IS NULL OR {alias}.expires_at > {})", self.now.0)
+    }
+
+    /// What a role of `level` until `end` is worth.
+    fn worth(level: &str, end: &str) -> String {
+        format!("{level} / 5 * {UNIT} + {end}")
+    }
+
+    /// What a member `m` of an invited group gets by a share `h`: the lower role, until the earlier end.
+    fn capped() -> String {
+        let level =
+            "(CASE WHEN m.access_level < h.cap THEN m.access_level ELSE h.cap END)".to_owned();
+        let end = "(CASE WHEN m.expires_at < h.ending THEN m.expires_at ELSE h.ending END)";
+        Self::worth(&level, end)
+    }
+
+    /// `seed`: each role that is given in a spot, or above it and felt there.
+    fn seeds(&self) -> String {
+        let (member, link) = (self.living("m"), self.living("l"));
+        let own = Self::worth("m.access_level", &format!("coalesce(m.expires_at, {})", FOREVER.0));
+        let owner = Self::worth("50", &FOREVER.0.to_string());
+        let (m, n) = (self.among("m.user_id"), self.among("n.owner_id"));
+        let capped = Self::capped();
+        format!(
+            "entry(top_id, id) AS (SELECT n.id, n.parent_id FROM tops t JOIN namespaces n ON n.id = t.id \
+             WHERE n.parent_id IS NOT NULL AND n.deleted_at IS NULL \
+             UNION SELECT e.top_id, n.parent_id FROM entry e JOIN namespaces n ON n.id = e.id WHERE n.parent_id IS NOT NULL), \
+             place(spot_id, id, own) AS (SELECT s.id, s.id, 1 FROM spot s JOIN namespaces n ON n.id = s.id \
+             WHERE n.deleted_at IS NULL UNION ALL SELECT top_id, id, 0 FROM entry), \
+             house(spot_id, own, cap, ending, id) AS (SELECT p.spot_id, p.own, l.access_level, \
+             coalesce(l.expires_at, {FOREVER}), l.invited_id FROM place p JOIN group_group_links l ON l.namespace_id = p.id \
+             JOIN namespaces g ON g.id = l.invited_id WHERE g.deleted_at IS NULL AND {link} \
+             UNION SELECT h.spot_id, h.own, h.cap, h.ending, n.parent_id FROM house h JOIN namespaces n ON n.id = h.id \
+             WHERE n.parent_id IS NOT NULL), \
+             seed(spot_id, user_id, worth) AS (SELECT p.spot_id, m.user_id, {own} FROM place p \
+             JOIN members m ON m.namespace_id = p.id WHERE {member} AND m.access_level >= 10 - 5 * p.own {m} \
+             UNION ALL SELECT p.spot_id, n.owner_id, {owner} FROM place p JOIN namespaces n ON n.id = p.id \
+             WHERE n.owner_id IS NOT NULL {n} \
+             UNION ALL SELECT h.spot_id, m.user_id, {capped} FROM house h JOIN members m ON m.namespace_id = h.id \
+             WHERE {member} AND m.access_level >= 10 AND h.cap >= 10 - 5 * h.own {m})",
+            FOREVER = FOREVER.0,
+        )
+    }
+
+    /// `held`: each role that anything gives in a spot.
+    fn held(&self) -> String {
+        format!(
+            "{}, held(spot_id, user_id, worth) AS (SELECT spot_id, user_id, worth FROM seed \
+             UNION SELECT n.id, h.user_id, h.worth FROM held h JOIN namespaces n ON n.parent_id = h.spot_id \
+             WHERE h.worth >= 2 * {UNIT} AND n.deleted_at IS NULL)",
+            self.seeds()
+        )
+    }
+
+    /// `given`: each role that anything gives in a project; `inherited` selects those of its namespace.
+    fn given(&self, inherited: &str) -> String {
+        let (member, link) = (self.living("m"), self.living("l"));
+        let own = Self::worth("m.access_level", &format!("coalesce(m.expires_at, {})", FOREVER.0));
+        let (m, capped) = (self.among("m.user_id"), Self::capped());
+        format!(
+            "lodge(aim_id, cap, ending, id) AS (SELECT a.id, l.access_level, coalesce(l.expires_at, {FOREVER}), \
+             l.namespace_id FROM aim a JOIN project_group_links l ON l.project_id = a.id \
+             JOIN namespaces g ON g.id = l.namespace_id WHERE g.deleted_at IS NULL AND {link} \
+             UNION SELECT h.aim_id, h.cap, h.ending, n.parent_id FROM lodge h JOIN namespaces n ON n.id = h.id \
+             WHERE n.parent_id IS NOT NULL), \
+             given(aim_id, user_id, worth) AS ({inherited} \
+             UNION ALL SELECT a.id, m.user_id, {own} FROM aim a JOIN members m ON m.project_id = a.id \
+             WHERE {member} AND m.access_level >= 5 {m} \
+             UNION ALL SELECT h.aim_id, m.user_id, {capped} FROM lodge h JOIN members m ON m.namespace_id = h.id \
+             WHERE {member} AND m.access_level >= 10 AND h.cap >= 5 {m})",
+            FOREVER = FOREVER.0,
+        )
+    }
+}

@@ -1,0 +1,101 @@
+//! What happens to groups, as others may want to hear of it.
+
+use kernel::ids::{NamespaceId, ProjectId, UserId};
+use serde::Serialize;
+
+use crate::namespace::Namespace;
+
+/// A group as it is called in facts about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Named {
+    pub group_id: NamespaceId,
+    pub name: String,
+    pub path: String,
+    pub full_path: String,
+    pub parent_group_id: Option<NamespaceId>,
+}
+
+impl From<&Namespace> for Named {
+    fn from(group: &Namespace) -> Self {
+        Self {
+            group_id: group.id,
+            name: group.name.clone(),
+            path: group.path.clone(),
+            full_path: group.full_path.clone(),
+            parent_group_id: group.parent_id,
+        }
+    }
+}
+
+/// A fact about a group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "event_name", rename_all = "snake_case")]
+pub enum Event {
+    GroupCreate {
+        #[serde(flatten)]
+        group: Named,
+        user: Option<UserId>,
+    },
+    GroupUpdate {
+        #[serde(flatten)]
+        group: Named,
+        user: Option<UserId>,
+    },
+    /// Its address is another one.
+    GroupRename {
+        #[serde(flatten)]
+        group: Named,
+        old_path: String,
+        old_full_path: String,
+        user: Option<UserId>,
+    },
+    /// It lies in another group, or in none.
+    GroupTransfer {
+        #[serde(flatten)]
+        group: Named,
+        old_full_path: String,
+        user: Option<UserId>,
+    },
+    /// It goes on a day to come, unless somebody restores it.
+    GroupMarkedForDeletion {
+        #[serde(flatten)]
+        group: Named,
+        user: Option<UserId>,
+    },
+    GroupRestore {
+        #[serde(flatten)]
+        group: Named,
+        user: Option<UserId>,
+    },
+    GroupDestroy {
+        #[serde(flatten)]
+        group: Named,
+        user: Option<UserId>,
+    },
+    GroupShare { group_id: NamespaceId, invited_id: NamespaceId, user: Option<UserId> },
+    GroupUnshare { group_id: NamespaceId, invited_id: NamespaceId, user: Option<UserId> },
+}
+
+impl kernel::event::Event for Event {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::GroupCreate { .. } => "group.create",
+            Self::GroupUpdate { .. } => "group.update",
+            Self::GroupRename { .. } => "group.rename",
+            Self::GroupTransfer { .. } => "group.transfer",
+            Self::GroupMarkedForDeletion { .. } => "group.marked_for_deletion",
+            Self::GroupRestore { .. } => "group.restore",
+            Self::GroupDestroy { .. } => "group.destroy",
+            Self::GroupShare { .. } => "group.share",
+            Self::GroupUnshare { .. } => "group.unshare",
+        }
+    }
+
+    fn project(&self) -> Option<ProjectId> {
+        None
+    }
+
+    fn payload(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}

@@ -1,0 +1,185 @@
+//! Sharing groups with groups: the members of one have a role in the other.
+
+use std::collections::BTreeSet;
+
+use db::{
+    Tx, each_backend, error,
+    schema::{group_group_links, namespace_access, namespaces},
+};
+use diesel::prelude::*;
+use kernel::{
+    AccessLevel, Actor, Error, Grant, Result, Ts, Visibility,
+    ids::{NamespaceId, UserId},
+};
+
+use super::{Namespace, store::NamespaceStore};
+use crate::{
+    access::{self, IdOrPath, locate_group},
+    event::Event,
+    member::store::MemberStore,
+    policy::{AdminGroup, UseGroup},
+};
+
+const ALREADY: &str = "Shared group The group has already been shared with this group";
+const ITSELF: &str = "Shared with group can't be the same as the shared group";
+
+/// What members of the invited group may at most.
+#[derive(Clone, Copy, Debug)]
+pub struct Sharing {
+    pub invited: NamespaceId,
+    pub level: AccessLevel,
+    pub expires_at: Option<Ts>,
+}
+
+/// Shares a group with another one that the caller sees.
+///
+/// # Errors
+/// `Missing` when the caller may not share the group, or not with this one: what is forbidden is not there.
+pub fn share(tx: &mut Tx<'_>, grant: &Grant<UseGroup>, with: Sharing) -> Result<Namespace> {
+    let (invited, _) = locate_group(tx, grant.actor(), &IdOrPath::Id(with.invited.0))?;
+    let (group, invited) = (grant.group(), invited.0.id);
+    if grant.also::<AdminGroup>().is_err() || !may_invite(tx, group, invited)? {
+        return Err(Error::Missing);
+    }
+    if group == invited {
+        return Err(Error::Conflict(ITSELF.to_owned()));
+    }
+    access::alone(tx)?;
+    let row = (
+        group_group_links::namespace_id.eq(group),
+        group_group_links::invited_id.eq(invited),
+        group_group_links::access_level.eq(with.level),
+        group_group_links::expires_at.eq(with.expires_at),
+        group_group_links::created_at.eq(tx.now),
+        group_group_links::updated_at.eq(tx.now),
+    );
+    let insert = diesel::insert_into(group_group_links::table).values(row).on_conflict_do_nothing();
+    let new = each_backend!(tx, |conn| insert.execute(conn).map_err(error("Group Link")))?;
+    if new == 0 {
+        return Err(Error::Conflict(ALREADY.to_owned()));
+    }
+    access::refresh_group_share(tx, group, invited)?;
+    let user = grant.actor().id;
+    tx.emit(Event::GroupShare { group_id: group, invited_id: invited, user })?;
+    tx.namespace(group)
+}
+
+/// Whether a group, or a project in it, may be shared with another group: some trees keep to themselves.
+pub fn may_invite(tx: &mut Tx<'_>, group: NamespaceId, invited: NamespaceId) -> Result<bool> {
+    let line = tx.lineage(group)?;
+    let Some(root) = line.last() else { return Ok(false) };
+    if !root.settings().prevent_sharing_groups_outside_hierarchy {
+        return Ok(true);
+    }
+    Ok(tx.lineage(invited)?.last().is_some_and(|other| other.id == root.id))
+}
+
+/// Ends a share.
+pub fn unshare(tx: &mut Tx<'_>, grant: &Grant<AdminGroup>, invited: NamespaceId) -> Result<()> {
+    access::alone(tx)?;
+    let group = grant.group();
+    let row = group_group_links::table
+        .filter(group_group_links::namespace_id.eq(group))
+        .filter(group_group_links::invited_id.eq(invited));
+    let gone =
+        each_backend!(tx, |conn| diesel::delete(row).execute(conn).map_err(error("Group Link")))?;
+    if gone == 0 {
+        return Err(Error::NotFound("Group Link"));
+    }
+    access::refresh_group_share(tx, group, invited)?;
+    tx.emit(Event::GroupUnshare { group_id: group, invited_id: invited, user: grant.actor().id })
+}
+
+/// A group that another one is shared with.
+#[derive(Clone, Debug)]
+pub struct GroupLink {
+    pub invited: NamespaceId,
+    pub name: String,
+    pub full_path: String,
+    pub access_level: AccessLevel,
+    pub expires_at: Option<Ts>,
+}
+
+type Row = (NamespaceId, String, String, Visibility, AccessLevel, Option<Ts>);
+
+/// The groups that a group is shared with; only those that the actor may know of.
+pub fn links(tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<Vec<GroupLink>> {
+    let living =
+        group_group_links::expires_at.is_null().or(group_group_links::expires_at.gt(tx.now));
+    let query = group_group_links::table
+        .inner_join(namespaces::table.on(namespaces::id.eq(group_group_links::invited_id)))
+        .filter(group_group_links::namespace_id.eq(group))
+        .filter(namespaces::deleted_at.is_null())
+        .filter(living)
+        .order(group_group_links::id)
+        .select((
+            namespaces::id,
+            namespaces::name,
+            namespaces::full_path,
+            namespaces::visibility,
+            group_group_links::access_level,
+            group_group_links::expires_at,
+        ));
+    let rows: Vec<Row> = each_backend!(tx, |conn| query.load(conn).map_err(error("Group Link")))?;
+    let ids: Vec<NamespaceId> = rows.iter().map(|row| row.0).collect();
+    let joined = match actor.id {
+        Some(user) if !ids.is_empty() => joined(tx, user, &ids)?,
+        _ => BTreeSet::new(),
+    };
+    let known = |id: NamespaceId, visibility: Visibility| {
+        actor.admin
+            || joined.contains(&id)
+            || match visibility {
+                Visibility::Public => true,
+                Visibility::Internal => actor.id.is_some() && !actor.external,
+                Visibility::Private => false,
+            }
+    };
+    let shown = rows.into_iter().filter(|row| known(row.0, row.3)).map(
+        |(invited, name, full_path, _, access_level, expires_at)| GroupLink {
+            invited,
+            name,
+            full_path,
+            access_level,
+            expires_at,
+        },
+    );
+    Ok(shown.collect())
+}
+
+/// Which of these groups somebody has a role in.
+fn joined(tx: &mut Tx<'_>, user: UserId, ids: &[NamespaceId]) -> Result<BTreeSet<NamespaceId>> {
+    let query = namespace_access::table
+        .filter(namespace_access::user_id.eq(user))
+        .filter(namespace_access::namespace_id.eq_any(ids))
+        .filter(namespace_access::access_level.gt(AccessLevel::NoAccess))
+        .filter(namespace_access::until.gt(tx.now))
+        .select(namespace_access::namespace_id);
+    let found: Vec<NamespaceId> =
+        each_backend!(tx, |conn| query.load(conn).map_err(error("Group")))?;
+    Ok(found.into_iter().collect())
+}
+
+/// How many expired shares one transaction removes.
+const REMOVED_AT_ONCE: i64 = 200;
+
+/// Removes shares whose end has come; tells whether there may be more.
+pub fn remove_expired(tx: &mut Tx<'_>) -> Result<bool> {
+    let expired = group_group_links::table
+        .filter(group_group_links::expires_at.le(tx.now))
+        .order(group_group_links::id)
+        .limit(REMOVED_AT_ONCE)
+        .select((
+            group_group_links::id,
+            group_group_links::namespace_id,
+            group_group_links::invited_id,
+        ));
+    let expired: Vec<(i64, NamespaceId, NamespaceId)> =
+        each_backend!(tx, |conn| expired.load(conn).map_err(error("Group Link")))?;
+    for (id, group, invited) in &expired {
+        let row = group_group_links::table.find(id);
+        each_backend!(tx, |conn| diesel::delete(row).execute(conn).map_err(error("Group Link")))?;
+        access::refresh_group_share(tx, *group, *invited)?;
+    }
+    Ok(i64::try_from(expired.len()).unwrap_or(0) == REMOVED_AT_ONCE)
+}

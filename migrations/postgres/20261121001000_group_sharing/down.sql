@@ -1,0 +1,10 @@
+DROP INDEX projects_deleted_at;
+DROP INDEX namespaces_deleted_at;
+DROP INDEX namespaces_marked_for_deletion_at;
+ALTER TABLE namespaces DROP COLUMN marked_by;
+ALTER TABLE namespaces DROP COLUMN marked_for_deletion_at;
+ALTER TABLE namespace_access DROP COLUMN until;
+ALTER TABLE project_access DROP COLUMN until;
+DROP INDEX members_expires_at;
+DROP INDEX project_group_links_expires_at;
+DROP TABLE group_group_links;

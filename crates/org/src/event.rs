@@ -72,8 +72,16 @@ pub enum Event {
         group: Named,
         user: Option<UserId>,
     },
-    GroupShare { group_id: NamespaceId, invited_id: NamespaceId, user: Option<UserId> },
-    GroupUnshare { group_id: NamespaceId, invited_id: NamespaceId, user: Option<UserId> },
+    GroupShare {
+        group_id: NamespaceId,
+        invited_id: NamespaceId,
+        user: Option<UserId>,
+    },
+    GroupUnshare {
+        group_id: NamespaceId,
+        invited_id: NamespaceId,
+        user: Option<UserId>,
+    },
 }
 
 impl kernel::event::Event for Event {

@@ -55,18 +55,58 @@ const LEVELS: [AccessLevel; 6] = [
 /// One thing that happens. Ends are days from now; 0 is never.
 #[derive(Clone, Debug)]
 enum Step {
-    JoinGroup { group: usize, person: usize, level: usize, end: i64 },
-    LeaveGroup { group: usize, person: usize },
-    JoinProject { project: usize, person: usize, level: usize, end: i64 },
-    LeaveProject { project: usize, person: usize },
-    ShareGroup { group: usize, invited: usize, level: usize, end: i64 },
-    UnshareGroup { group: usize, invited: usize },
-    ShareProject { project: usize, invited: usize, level: usize, end: i64 },
-    UnshareProject { project: usize, invited: usize },
-    MoveGroup { group: usize, parent: Option<usize> },
-    MoveProject { project: usize, group: usize },
+    JoinGroup {
+        group: usize,
+        person: usize,
+        level: usize,
+        end: i64,
+    },
+    LeaveGroup {
+        group: usize,
+        person: usize,
+    },
+    JoinProject {
+        project: usize,
+        person: usize,
+        level: usize,
+        end: i64,
+    },
+    LeaveProject {
+        project: usize,
+        person: usize,
+    },
+    ShareGroup {
+        group: usize,
+        invited: usize,
+        level: usize,
+        end: i64,
+    },
+    UnshareGroup {
+        group: usize,
+        invited: usize,
+    },
+    ShareProject {
+        project: usize,
+        invited: usize,
+        level: usize,
+        end: i64,
+    },
+    UnshareProject {
+        project: usize,
+        invited: usize,
+    },
+    MoveGroup {
+        group: usize,
+        parent: Option<usize>,
+    },
+    MoveProject {
+        project: usize,
+        group: usize,
+    },
     /// A day passes. What ended is cleared away, or nobody has come to it yet.
-    Sleep { cleared: bool },
+    Sleep {
+        cleared: bool,
+    },
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -212,12 +252,15 @@ fn join(tx: &mut Tx<'_>, source: Source, user_id: UserId, (level, end): Given) -
     member::actions::insert(tx, &new)
 }
 
-macro_rules! run { ($tx:expr, $statement:expr) => {{
-    let statement = $statement;
-    each_backend!($tx, |conn| statement.execute(conn).map_err(error("Row")))?;
-}} }
+macro_rules! run {
+    ($tx:expr, $statement:expr) => {{
+        let statement = $statement;
+        each_backend!($tx, |conn| statement.execute(conn).map_err(error("Row")))?;
+    }};
+}
 
 /// Does one thing in the world and in the rows.
+#[expect(clippy::too_many_lines, reason = "one arm for each kind of step")]
 fn take(tx: &mut Tx<'_>, world: &mut World, rows: &Rows, step: &Step) -> Result<()> {
     let now = tx.now;
     match *step {

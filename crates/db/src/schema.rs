@@ -33,6 +33,28 @@ diesel::table! {
 }
 
 diesel::table! {
+    gpg_keys (id) {
+        id -> BigInt,
+        user_id -> BigInt,
+        key -> Text,
+        fingerprint -> Text,
+        primary_keyid -> Text,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+        removed_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    gpg_subkeys (id) {
+        id -> BigInt,
+        gpg_key_id -> BigInt,
+        keyid -> Text,
+        fingerprint -> Text,
+    }
+}
+
+diesel::table! {
     group_group_links (id) {
         id -> BigInt,
         namespace_id -> BigInt,
@@ -287,9 +309,57 @@ diesel::table! {
 }
 
 diesel::table! {
+    ssh_keys (id) {
+        id -> BigInt,
+        user_id -> BigInt,
+        title -> Text,
+        key -> Text,
+        fingerprint_sha256 -> Text,
+        fingerprint_md5 -> Text,
+        usage_type -> Text,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+        expires_at -> Nullable<BigInt>,
+        last_used_at -> Nullable<BigInt>,
+        removed_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
     topics (id) {
         id -> BigInt,
         name -> Text,
+    }
+}
+
+diesel::table! {
+    user_emails (id) {
+        id -> BigInt,
+        user_id -> BigInt,
+        email -> Text,
+        email_key -> Text,
+        confirmed_at -> Nullable<BigInt>,
+        confirmation_digest -> Nullable<Text>,
+        confirmation_sent_at -> Nullable<BigInt>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    user_follows (follower_id, followee_id) {
+        follower_id -> BigInt,
+        followee_id -> BigInt,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    user_preferences (id) {
+        id -> BigInt,
+        user_id -> BigInt,
+        view_diffs_file_by_file -> Bool,
+        show_whitespace_in_diffs -> Bool,
     }
 }
 
@@ -307,6 +377,16 @@ diesel::table! {
         pronouns -> Nullable<Text>,
         theme_id -> BigInt,
         color_scheme_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    user_statuses (user_id) {
+        user_id -> BigInt,
+        emoji -> Text,
+        message -> Nullable<Text>,
+        availability -> Text,
+        clear_status_at -> Nullable<BigInt>,
     }
 }
 
@@ -364,6 +444,8 @@ diesel::table! {
 
 diesel::joinable!(access_tokens -> users (user_id));
 diesel::joinable!(commit_notes -> projects (project_id));
+diesel::joinable!(gpg_keys -> users (user_id));
+diesel::joinable!(gpg_subkeys -> gpg_keys (gpg_key_id));
 diesel::joinable!(members -> namespaces (namespace_id));
 diesel::joinable!(members -> projects (project_id));
 diesel::joinable!(members -> users (user_id));
@@ -392,11 +474,17 @@ diesel::joinable!(protected_tag_access -> users (user_id));
 diesel::joinable!(protected_tags -> projects (project_id));
 diesel::joinable!(push_events -> projects (project_id));
 diesel::joinable!(redirects -> namespaces (namespace_id));
+diesel::joinable!(ssh_keys -> users (user_id));
+diesel::joinable!(user_emails -> users (user_id));
+diesel::joinable!(user_preferences -> users (user_id));
 diesel::joinable!(user_profiles -> users (user_id));
+diesel::joinable!(user_statuses -> users (user_id));
 
 diesel::allow_tables_to_appear_in_same_query!(
     access_tokens,
     commit_notes,
+    gpg_keys,
+    gpg_subkeys,
     group_group_links,
     instance_settings,
     members,
@@ -418,8 +506,13 @@ diesel::allow_tables_to_appear_in_same_query!(
     push_events,
     redirects,
     ref_journal,
+    ssh_keys,
     topics,
+    user_emails,
+    user_follows,
+    user_preferences,
     user_profiles,
+    user_statuses,
     users,
     work,
     work_schedules,

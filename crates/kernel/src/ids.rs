@@ -23,4 +23,7 @@ ids! {
     PushEventId,
     CommitNoteId,
     WorkId,
+    EmailId,
+    SshKeyId,
+    GpgKeyId,
 }

@@ -2,8 +2,10 @@
 
 pub mod access;
 pub mod event;
+pub mod email;
 pub mod faults;
 pub mod jobs;
+pub mod key;
 pub mod mail;
 pub mod member;
 pub mod namespace;

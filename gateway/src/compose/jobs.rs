@@ -1,12 +1,12 @@
 //! Who does which background work, and when it is asked for.
 
 use kernel::Result;
-use org::{jobs::RemoveExpired, mail::SendLetter};
+use org::{email::actions::SendConfirmation, jobs::RemoveExpired, mail::SendLetter};
 use repo::jobs::{EmptyTrash, MaintainRepository, SettleJournal};
 use time::{Duration, macros::time};
 use worker::Worker;
 
-use super::{beginnings::SettleBeginning, surveys::SurveyRepository};
+use super::{beginnings::SettleBeginning, confirmation, surveys::SurveyRepository};
 use crate::app::App;
 
 /// Pushes come in bursts: care for a repository waits until one is over.
@@ -21,6 +21,7 @@ pub fn worker(app: App) -> Worker<App> {
         .on(survey)
         .on(settle_beginning)
         .on(send_letter)
+        .on(send_confirmation)
         .on(remove_expired)
         .daily(time!(0:00), RemoveExpired {})
         .every(Duration::hours(1), EmptyTrash {})
@@ -53,4 +54,8 @@ async fn remove_expired(app: App, job: RemoveExpired) -> Result<()> {
 
 async fn send_letter(app: App, job: SendLetter) -> Result<()> {
     app.post.send(job.letter).await
+}
+
+async fn send_confirmation(app: App, job: SendConfirmation) -> Result<()> {
+    confirmation::send(&app, job).await
 }

@@ -1,6 +1,7 @@
 //! What one domain needs from another, answered here.
 
 pub mod beginnings;
+pub mod confirmation;
 pub mod jobs;
 pub mod mail;
 pub mod projects;

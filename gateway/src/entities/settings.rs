@@ -18,10 +18,17 @@ pub struct SettingsEntity {
     #[schema(value_type = String)]
     default_project_visibility: Visibility,
     default_projects_limit: i64,
+    dsa_key_restriction: i64,
+    ecdsa_key_restriction: i64,
+    ecdsa_sk_key_restriction: i64,
+    ed25519_key_restriction: i64,
+    ed25519_sk_key_restriction: i64,
+    max_ssh_key_lifetime: Option<i64>,
     minimum_password_length: i64,
     personal_access_token_prefix: String,
     #[schema(value_type = Vec<String>)]
     restricted_visibility_levels: Vec<Visibility>,
+    rsa_key_restriction: i64,
 }
 
 impl From<Settings> for SettingsEntity {
@@ -36,9 +43,16 @@ impl From<Settings> for SettingsEntity {
             default_project_creation: settings.default_project_creation,
             default_project_visibility: settings.default_project_visibility,
             default_projects_limit: settings.default_projects_limit,
+            dsa_key_restriction: settings.dsa_key_restriction,
+            ecdsa_key_restriction: settings.ecdsa_key_restriction,
+            ecdsa_sk_key_restriction: settings.ecdsa_sk_key_restriction,
+            ed25519_key_restriction: settings.ed25519_key_restriction,
+            ed25519_sk_key_restriction: settings.ed25519_sk_key_restriction,
+            max_ssh_key_lifetime: settings.max_ssh_key_lifetime,
             minimum_password_length: settings.minimum_password_length,
             personal_access_token_prefix: settings.personal_access_token_prefix,
             restricted_visibility_levels: settings.restricted_visibility_levels,
+            rsa_key_restriction: settings.rsa_key_restriction,
         }
     }
 }

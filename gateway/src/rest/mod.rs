@@ -14,6 +14,7 @@ pub mod commits;
 pub mod compare;
 pub mod contributors;
 pub mod documents;
+pub mod email_confirmation;
 pub mod files;
 pub mod forks;
 pub mod group_list_params;
@@ -22,11 +23,13 @@ pub mod group_params;
 pub mod groups;
 pub mod health;
 pub mod impersonation_tokens;
+pub mod keys;
 pub mod member_params;
 pub mod members;
 pub mod merge_base;
 pub mod namespaces;
 pub mod oauth;
+pub mod people;
 pub mod personal_access_tokens;
 pub mod project_access_tokens;
 pub mod project_lists;
@@ -44,6 +47,9 @@ pub mod token_in_use;
 pub mod tree;
 pub mod uploads;
 pub mod user;
+pub mod user_emails;
+pub mod user_gpg_keys;
+pub mod user_keys;
 pub mod user_params;
 pub mod users;
 pub mod version;
@@ -62,12 +68,14 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         compare::ROUTES,
         contributors::ROUTES,
         documents::ROUTES,
+        email_confirmation::ROUTES,
         files::ROUTES,
         forks::ROUTES,
         group_lists::ROUTES,
         groups::ROUTES,
         health::ROUTES,
         impersonation_tokens::ROUTES,
+        keys::ROUTES,
         members::ROUTES,
         merge_base::ROUTES,
         namespaces::ROUTES,
@@ -86,6 +94,9 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         token_in_use::ROUTES,
         tree::ROUTES,
         user::ROUTES,
+        user_emails::ROUTES,
+        user_gpg_keys::ROUTES,
+        user_keys::ROUTES,
         users::ROUTES,
         version::ROUTES,
         uploads::ROUTES,

@@ -8,7 +8,7 @@ use crate::{
     app::App,
     entities::settings::SettingsEntity,
     error::ApiResult,
-    extract::{Call, Csv},
+    extract::{Call, Change, Csv},
     params,
     present::Json,
     routes,
@@ -29,9 +29,16 @@ params! {
         default_project_creation: Option<i64>,
         default_project_visibility: Option<Visibility>,
         default_projects_limit: Option<i64>,
+        dsa_key_restriction: Option<i64>,
+        ecdsa_key_restriction: Option<i64>,
+        ecdsa_sk_key_restriction: Option<i64>,
+        ed25519_key_restriction: Option<i64>,
+        ed25519_sk_key_restriction: Option<i64>,
+        max_ssh_key_lifetime: Change<i64>,
         minimum_password_length: Option<i64>,
         personal_access_token_prefix: Option<String>,
         restricted_visibility_levels: Option<Csv<Visibility>>,
+        rsa_key_restriction: Option<i64>,
     } with at_least_one(
         "can_create_group",
         "deactivate_dormant_users_period",
@@ -41,9 +48,16 @@ params! {
         "default_project_creation",
         "default_project_visibility",
         "default_projects_limit",
+        "dsa_key_restriction",
+        "ecdsa_key_restriction",
+        "ecdsa_sk_key_restriction",
+        "ed25519_key_restriction",
+        "ed25519_sk_key_restriction",
+        "max_ssh_key_lifetime",
         "minimum_password_length",
         "personal_access_token_prefix",
         "restricted_visibility_levels",
+        "rsa_key_restriction",
     );
 }
 
@@ -70,6 +84,13 @@ impl ChangeSettings {
         set(&mut settings.personal_access_token_prefix, self.personal_access_token_prefix);
         let restricted = self.restricted_visibility_levels.map(|levels| levels.0);
         set(&mut settings.restricted_visibility_levels, restricted);
+        set(&mut settings.dsa_key_restriction, self.dsa_key_restriction);
+        set(&mut settings.ecdsa_key_restriction, self.ecdsa_key_restriction);
+        set(&mut settings.ecdsa_sk_key_restriction, self.ecdsa_sk_key_restriction);
+        set(&mut settings.ed25519_key_restriction, self.ed25519_key_restriction);
+        set(&mut settings.ed25519_sk_key_restriction, self.ed25519_sk_key_restriction);
+        set(&mut settings.rsa_key_restriction, self.rsa_key_restriction);
+        set(&mut settings.max_ssh_key_lifetime, self.max_ssh_key_lifetime.into_update());
     }
 }
 

@@ -19,6 +19,13 @@ const OWNERS: &[(&str, &[&str])] = &[
         &[
             "users",
             "user_profiles",
+            "user_emails",
+            "user_statuses",
+            "user_preferences",
+            "user_follows",
+            "ssh_keys",
+            "gpg_keys",
+            "gpg_subkeys",
             "access_tokens",
             "namespaces",
             "redirects",

@@ -17,9 +17,18 @@ pub struct Settings {
     pub default_project_creation: i32,
     pub default_project_visibility: Visibility,
     pub default_projects_limit: i64,
+    pub dsa_key_restriction: i64,
+    pub ecdsa_key_restriction: i64,
+    pub ecdsa_sk_key_restriction: i64,
+    pub ed25519_key_restriction: i64,
+    pub ed25519_sk_key_restriction: i64,
+    /// Days that an SSH key may live from now on; without it, for ever.
+    pub max_ssh_key_lifetime: Option<i64>,
     pub minimum_password_length: i64,
     pub personal_access_token_prefix: String,
     pub restricted_visibility_levels: Vec<Visibility>,
+    /// The fewest bits of such a key; 0 is any number, -1 forbids the kind.
+    pub rsa_key_restriction: i64,
 }
 
 impl Default for Settings {
@@ -33,9 +42,16 @@ impl Default for Settings {
             default_project_creation: 2,
             default_project_visibility: Visibility::Private,
             default_projects_limit: 100_000,
+            dsa_key_restriction: 0,
+            ecdsa_key_restriction: 0,
+            ecdsa_sk_key_restriction: 0,
+            ed25519_key_restriction: 0,
+            ed25519_sk_key_restriction: 0,
+            max_ssh_key_lifetime: None,
             minimum_password_length: 8,
             personal_access_token_prefix: "glpat-".to_owned(),
             restricted_visibility_levels: Vec::new(),
+            rsa_key_restriction: 0,
         }
     }
 }
@@ -67,6 +83,7 @@ impl Settings {
             faults.add("default_branch_name", "is invalid");
         }
         self.prefix_faults(&mut faults);
+        self.key_faults(&mut faults);
         faults
     }
 
@@ -80,6 +97,35 @@ impl Settings {
                 NAME,
                 "can contain only letters of the Base64 alphabet (RFC4648) with the addition of '@', ':' and '.'",
             );
+        }
+    }
+}
+
+impl Settings {
+    fn key_faults(&self, faults: &mut Faults) {
+        let known: [(&str, i64, &[i64]); 6] = [
+            ("rsa_key_restriction", self.rsa_key_restriction, &[1024, 2048, 3072, 4096]),
+            ("dsa_key_restriction", self.dsa_key_restriction, &[1024, 2048, 3072]),
+            ("ecdsa_key_restriction", self.ecdsa_key_restriction, &[256, 384, 521]),
+            ("ed25519_key_restriction", self.ed25519_key_restriction, &[256]),
+            ("ecdsa_sk_key_restriction", self.ecdsa_sk_key_restriction, &[256]),
+            ("ed25519_sk_key_restriction", self.ed25519_sk_key_restriction, &[256]),
+        ];
+        for (name, bits, sizes) in known {
+            if !(-1..=0).contains(&bits) && !sizes.contains(&bits) {
+                let sizes: Vec<String> = sizes.iter().map(i64::to_string).collect();
+                let sizes = sizes.join(", ");
+                faults.add(
+                    name,
+                    format!("must be forbidden, allowed, or one of these sizes: {sizes}"),
+                );
+            }
+        }
+        if known.iter().all(|(_, bits, _)| *bits == -1) {
+            faults.add("base", "allowed_key_types can't be blank");
+        }
+        if self.max_ssh_key_lifetime.is_some_and(|days| !(1..=365).contains(&days)) {
+            faults.add("max_ssh_key_lifetime", "must be in 1..365");
         }
     }
 }

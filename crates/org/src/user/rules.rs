@@ -51,7 +51,8 @@ pub fn detail_faults(details: &Details, faults: &mut Faults) {
     }
 }
 
-fn is_email(text: &str) -> bool {
+/// Whether a letter could be sent there.
+pub fn is_email(text: &str) -> bool {
     let Some((local, domain)) = text.split_once('@') else { return false };
     let odd =
         |letter: char| letter.is_whitespace() || letter.is_control() || "<>,;\"()".contains(letter);

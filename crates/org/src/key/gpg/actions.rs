@@ -1,0 +1,81 @@
+//! Adding, removing and revoking PGP keys.
+
+use db::Tx;
+use kernel::{
+    Error, Result, Ts,
+    ids::{GpgKeyId, UserId},
+};
+
+use super::{GpgKey, Parsed, parsed, store::GpgKeyStore};
+use crate::{faults::Faults, user::store::UserStore};
+
+const NOT_ARMOURED: &str = "is invalid. A valid public GPG key begins with '-----BEGIN PGP PUBLIC KEY BLOCK-----' \
+                            and ends with '-----END PGP PUBLIC KEY BLOCK-----'";
+const TAKEN: &str = "has already been taken";
+/// More than keys with many signatures have.
+const LONGEST: usize = 1 << 20;
+
+/// A text that may be a key, read before the transaction: that takes a moment.
+#[derive(Clone, Debug)]
+pub struct Given {
+    text: String,
+    key: Option<Parsed>,
+}
+
+impl Given {
+    pub fn new(text: &str) -> Self {
+        let text = text.trim().to_owned();
+        let readable = text.len() <= LONGEST && parsed::is_armoured(&text);
+        let key = if readable { Parsed::read(&text) } else { None };
+        Self { text, key }
+    }
+
+    fn faults(&self) -> Faults {
+        let mut faults = Faults::default();
+        if self.text.is_empty() {
+            faults.add("key", "can't be blank");
+        }
+        faults.at_most("key", Some(&self.text), LONGEST);
+        if !parsed::is_armoured(&self.text) {
+            faults.add("key", NOT_ARMOURED);
+        } else if faults.is_empty() && self.key.is_none() {
+            faults.add("fingerprint", "can't be blank");
+            faults.add("primary_keyid", "can't be blank");
+        }
+        faults
+    }
+}
+
+/// Gives somebody a key. No two people share one.
+pub fn add(tx: &mut Tx<'_>, user: UserId, given: &Given) -> Result<GpgKey> {
+    tx.user(user)?;
+    let mut faults = given.faults();
+    if let Some(key) = &given.key
+        && let Some(other) = tx.find_gpg_key(&key.primary.fingerprint)?
+    {
+        if other.key == given.text {
+            faults.add("key", TAKEN);
+        } else {
+            faults.add("fingerprint", TAKEN);
+            faults.add("primary_keyid", TAKEN);
+        }
+    }
+    faults.into_result()?;
+    let key = given.key.as_ref().ok_or(Error::Missing)?;
+    tx.insert_gpg_key(user, &given.text, key)
+}
+
+/// Takes a key away. What it signed until now stays vouched for.
+pub fn remove(tx: &mut Tx<'_>, user: UserId, id: GpgKeyId, unless_newer: Option<Ts>) -> Result<()> {
+    tx.user(user)?;
+    let key = tx.gpg_key(user, id)?;
+    key.updated_at.ensure_unchanged_since(unless_newer)?;
+    tx.remove_gpg_key(id)
+}
+
+/// Takes a key away, with everything that was known through it: nothing it ever signed counts any more.
+pub fn revoke(tx: &mut Tx<'_>, user: UserId, id: GpgKeyId) -> Result<()> {
+    tx.user(user)?;
+    let key = tx.gpg_key(user, id)?;
+    tx.delete_gpg_key(&key)
+}

@@ -1,0 +1,127 @@
+//! Adding and removing SSH keys.
+
+use db::Tx;
+use kernel::{
+    Error, Result, Ts,
+    ids::{SshKeyId, UserId},
+};
+use time::Duration;
+
+use super::{
+    Kind, Parsed, SshKey,
+    store::{NewSshKey, SshKeyStore},
+};
+use crate::{
+    faults::Faults,
+    settings::{Settings, store::SettingsStore},
+    user::store::UserStore,
+};
+
+/// Longer than any key of a kind that is known.
+const LONGEST: usize = 5000;
+/// The setting's way to say that a kind of key is not wanted.
+const FORBIDDEN: i64 = -1;
+
+/// Gives somebody a key. No two people share one.
+pub fn add(tx: &mut Tx<'_>, new: &NewSshKey, text: &str) -> Result<SshKey> {
+    tx.user(new.user_id)?;
+    let settings = tx.settings()?;
+    let mut faults = Faults::default();
+    if new.title.trim().is_empty() {
+        faults.add("title", "can't be blank");
+    }
+    faults.at_most("title", Some(&new.title), 255);
+    if text.trim().is_empty() {
+        faults.add("key", "can't be blank");
+    }
+    faults.at_most("key", Some(text), LONGEST);
+    let parsed = if text.chars().count() > LONGEST { None } else { Parsed::read(text) };
+    match &parsed {
+        None => faults.add("key", "is invalid"),
+        Some(key) => {
+            if let Some(why) = unwanted(key, &settings) {
+                faults.add("key", why);
+            }
+        }
+    }
+    if new.expires_at.is_some_and(|end| end <= tx.now) {
+        faults.add("key", "has expired");
+    }
+    if let Some(why) = lives_too_long(new.expires_at, &settings, tx.now) {
+        faults.add("key", why);
+    }
+    if let Some(key) = &parsed
+        && tx.find_ssh_key(&key.sha256)?.is_some()
+    {
+        faults.add("fingerprint_sha256", "has already been taken");
+    }
+    faults.into_result()?;
+    let key = parsed.ok_or(Error::Missing)?;
+    tx.insert_ssh_key(new, &key)
+}
+
+/// Takes a key away. What it signed stays vouched for.
+pub fn remove(tx: &mut Tx<'_>, user: UserId, id: SshKeyId, unless_newer: Option<Ts>) -> Result<()> {
+    tx.user(user)?;
+    let key = tx.ssh_key(user, id)?;
+    key.updated_at.ensure_unchanged_since(unless_newer)?;
+    tx.remove_ssh_key(id)
+}
+
+fn restriction(kind: Kind, settings: &Settings) -> i64 {
+    match kind {
+        Kind::Rsa => settings.rsa_key_restriction,
+        Kind::Dsa => settings.dsa_key_restriction,
+        Kind::Ecdsa => settings.ecdsa_key_restriction,
+        Kind::Ed25519 => settings.ed25519_key_restriction,
+        Kind::EcdsaSk => settings.ecdsa_sk_key_restriction,
+        Kind::Ed25519Sk => settings.ed25519_sk_key_restriction,
+    }
+}
+
+/// Why the installation does not take such a key.
+fn unwanted(key: &Parsed, settings: &Settings) -> Option<String> {
+    match restriction(key.kind, settings) {
+        FORBIDDEN => {
+            let wanted = |kind: &Kind| restriction(*kind, settings) != FORBIDDEN;
+            let names: Vec<&str> = Kind::ALL.into_iter().filter(wanted).map(Kind::name).collect();
+            Some(format!("type is forbidden. Must be {}", alternatives(&names)))
+        }
+        least if usize::try_from(least).is_ok_and(|least| key.bits < least) => {
+            Some(format!("must be at least {least} bits"))
+        }
+        _ => None,
+    }
+}
+
+/// `A`, `A or B`, `A, B, or C`.
+fn alternatives(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [first, second] => format!("{first} or {second}"),
+        [others @ .., last] => format!("{}, or {last}", others.join(", ")),
+    }
+}
+
+/// Why a key may not live until then, where the installation bounds that.
+fn lives_too_long(expires_at: Option<Ts>, settings: &Settings, now: Ts) -> Option<&'static str> {
+    let latest = now.plus(Duration::days(settings.max_ssh_key_lifetime?));
+    match expires_at {
+        None => Some("has no expiration date but an expiration date is required"),
+        Some(end) if end > latest => Some("has greater than the maximum allowed expiration date"),
+        Some(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::alternatives;
+
+    #[test]
+    fn alternatives_read_as_a_sentence() {
+        assert_eq!(alternatives(&["RSA"]), "RSA");
+        assert_eq!(alternatives(&["RSA", "DSA"]), "RSA or DSA");
+        assert_eq!(alternatives(&["RSA", "DSA", "ECDSA"]), "RSA, DSA, or ECDSA");
+    }
+}

@@ -1,0 +1,9 @@
+//! SSH keys: whose they are, and what they may be used for.
+
+pub mod actions;
+pub mod model;
+pub mod parsed;
+pub mod store;
+
+pub use model::{SshKey, Usage};
+pub use parsed::{Kind, Parsed};

@@ -1,0 +1,36 @@
+//! The page that the link in a letter opens, to confirm an address.
+
+use actix_web::{HttpResponse, http::StatusCode};
+use kernel::{Error, access::Anyone};
+use org::{email::actions, token::Secret};
+
+use crate::{app::App, error::ApiResult, extract::Call, params, present::Custom, routes};
+
+routes! { "Emails" at "//-/profile/emails/confirmation", any scope;
+    GET "" => confirm : Anyone,
+}
+
+params! { struct Confirm { confirmation_token: String } }
+
+/// Where a letter sends its reader.
+pub fn path(secret: &Secret) -> String {
+    format!("-/profile/emails/confirmation?confirmation_token={}", secret.reveal())
+}
+
+/// The page holds no name and no address: whoever reads it learns nothing.
+async fn confirm(app: App, call: Call<Anyone, Confirm>) -> ApiResult<Custom> {
+    let secret = Secret::given(&call.params.confirmation_token);
+    let confirmed = app.db.write(move |tx| actions::confirm(tx, &secret)).await;
+    let (status, text) = match confirmed {
+        Ok(_) => (StatusCode::OK, "Your email address has been successfully confirmed.\n"),
+        Err(Error::Missing) => {
+            (StatusCode::UNPROCESSABLE_ENTITY, "Confirmation token is invalid or has expired.\n")
+        }
+        Err(failure) => return Err(failure.into()),
+    };
+    let page = HttpResponse::build(status)
+        .content_type("text/plain; charset=utf-8")
+        .insert_header(("Referrer-Policy", "no-referrer"))
+        .body(text);
+    Ok(Custom(page))
+}

@@ -1,0 +1,34 @@
+//! People that a path names.
+
+use db::Tx;
+use kernel::{Actor, Error, Result, Visibility, ids::UserId};
+use org::{
+    access::IdOrPath,
+    settings::store::SettingsStore,
+    user::{User, store::UserStore},
+};
+
+/// Somebody by id or user name.
+pub(super) fn named(tx: &mut Tx<'_>, text: &str) -> Result<User> {
+    let found = match IdOrPath::parse(text) {
+        IdOrPath::Id(id) => tx.find_user(UserId(id))?,
+        IdOrPath::Path(name) => tx.find_user_named(&name)?,
+    };
+    found.ok_or(Error::NotFound("User"))
+}
+
+/// Whether the caller may know who is there: nobody from outside may where nothing is to be public.
+pub(super) fn sees_people(tx: &mut Tx<'_>, actor: Actor) -> Result<bool> {
+    if actor.id.is_some() {
+        return Ok(true);
+    }
+    Ok(!tx.settings()?.restricted_visibility_levels.contains(&Visibility::Public))
+}
+
+/// As [`named`]; whom the caller may not know of is not there.
+pub(super) fn seen(tx: &mut Tx<'_>, actor: Actor, text: &str) -> Result<User> {
+    if !sees_people(tx, actor)? {
+        return Err(Error::NotFound("User"));
+    }
+    named(tx, text)
+}

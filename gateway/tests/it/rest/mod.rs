@@ -27,4 +27,7 @@ mod stars;
 mod tags;
 mod tree;
 mod uploads;
+mod user_emails;
+mod user_gpg_keys;
+mod user_keys;
 mod users;

@@ -178,6 +178,20 @@ impl TestApp {
         });
     }
 
+    /// Shows an address of somebody's to everybody.
+    pub(crate) fn show_publicly(&self, username: &str, address: &'static str) {
+        use db::schema::users;
+        use diesel::prelude::*;
+        let user = self.user(username).id;
+        self.write(move |tx| {
+            let row = users::table.find(user);
+            db::each_backend!(tx, |conn| diesel::update(row)
+                .set(users::public_email.eq(Some(address)))
+                .execute(conn)
+                .map_err(db::error("User")))
+        });
+    }
+
     /// How many rows each table has that requests write.
     pub(crate) fn row_counts(&self) -> Vec<(&'static str, i64)> {
         macro_rules! count { ($tx:ident; $($table:ident),*) => { vec![$({
@@ -190,9 +204,9 @@ impl TestApp {
         }),*] } }
         use diesel::prelude::*;
         let counted = self.state.db.read_blocking(|tx| {
-            Ok(count! { tx; access_tokens, commit_notes, members, namespaces, outbox, projects,
+            Ok(count! { tx; access_tokens, commit_notes, gpg_keys, members, namespaces, outbox, projects,
             protected_branches, protected_branch_access, protected_tags, push_events, redirects,
-            topics, users, work })
+            ssh_keys, topics, user_emails, user_follows, user_statuses, users, work })
         });
         counted.expect("rows can be counted")
     }

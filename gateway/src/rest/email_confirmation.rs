@@ -1,6 +1,6 @@
 //! The page that the link in a letter opens, to confirm an address.
 
-use actix_web::{HttpResponse, http::StatusCode};
+use actix_web::HttpResponse;
 use kernel::{Error, access::Anyone};
 use org::{email::actions, token::Secret};
 
@@ -20,17 +20,14 @@ pub fn path(secret: &Secret) -> String {
 /// The page holds no name and no address: whoever reads it learns nothing.
 async fn confirm(app: App, call: Call<Anyone, Confirm>) -> ApiResult<Custom> {
     let secret = Secret::given(&call.params.confirmation_token);
-    let confirmed = app.db.write(move |tx| actions::confirm(tx, &secret)).await;
-    let (status, text) = match confirmed {
-        Ok(_) => (StatusCode::OK, "Your email address has been successfully confirmed.\n"),
-        Err(Error::Missing) => {
-            (StatusCode::UNPROCESSABLE_ENTITY, "Confirmation token is invalid or has expired.\n")
-        }
-        Err(failure) => return Err(failure.into()),
-    };
-    let page = HttpResponse::build(status)
+    let confirmed = app.db.write(move |tx| actions::confirm(tx, &secret));
+    confirmed.await.map_err(|failure| match failure {
+        Error::Missing => Error::Unfit("Confirmation token is invalid or has expired".to_owned()),
+        failure => failure,
+    })?;
+    let page = HttpResponse::Ok()
         .content_type("text/plain; charset=utf-8")
         .insert_header(("Referrer-Policy", "no-referrer"))
-        .body(text);
+        .body("Your email address has been successfully confirmed.\n");
     Ok(Custom(page))
 }

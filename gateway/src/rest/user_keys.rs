@@ -69,13 +69,13 @@ fn entity(app: &App, (owner, key): &(User, SshKey)) -> SshKeyEntity {
     SshKeyEntity::new(&app.urls, key, owner)
 }
 
-fn keys(tx: &mut Tx<'_>, owner: User, page: PageRequest) -> kernel::Result<Page<(User, SshKey)>> {
+fn keys(tx: &mut Tx<'_>, owner: &User, page: PageRequest) -> kernel::Result<Page<(User, SshKey)>> {
     Ok(tx.ssh_keys(owner.id, page)?.map(|key| (owner.clone(), key)))
 }
 
 async fn list(app: App, call: Call<SignedIn, OnlyPage>) -> ApiResult<Listed<SshKeyEntity>> {
     let (owner, page) = (call.caller.user()?.as_ref().clone(), call.page);
-    let found = app.db.read(move |tx| keys(tx, owner, page)).await?;
+    let found = app.db.read(move |tx| keys(tx, &owner, page)).await?;
     Ok(Listed(found.map(|key| entity(&app, &key))))
 }
 
@@ -83,7 +83,7 @@ async fn list_of(app: App, call: Call<Anyone, KeysOf>) -> ApiResult<Listed<SshKe
     let (actor, page) = (call.grant.actor(), call.page);
     let found = app.db.read(move |tx| {
         let owner = people::seen(tx, actor, &call.params.id)?;
-        keys(tx, owner, page)
+        keys(tx, &owner, page)
     });
     Ok(Listed(found.await?.map(|key| entity(&app, &key))))
 }

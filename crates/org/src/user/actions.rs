@@ -14,6 +14,7 @@ use time::Duration;
 
 use super::{Details, Profile, State, Step, User, password::Chosen, rules, store::UserStore};
 use crate::{
+    email::store::EmailStore,
     faults::Faults,
     namespace::{self, Kind, store::NamespaceStore},
     settings::store::SettingsStore,
@@ -172,7 +173,7 @@ fn faults_of(details: &Details) -> Faults {
 /// Whether nobody else has the address and the user name.
 fn ensure_free(tx: &mut Tx<'_>, details: &Details, own: Option<UserId>) -> Result<()> {
     let taken = |found: Option<User>| found.is_some_and(|other| Some(other.id) != own);
-    if taken(tx.find_user_with_email(&details.email)?) {
+    if tx.find_holder(&details.email)?.is_some_and(|holder| Some(holder) != own) {
         return Err(Error::Conflict("Email has already been taken".to_owned()));
     }
     if taken(tx.find_user_named(&details.username)?) {

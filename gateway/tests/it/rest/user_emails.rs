@@ -146,3 +146,14 @@ async fn reading_them_needs_the_scope_for_people() {
         .await
         .refused(401, json!({ "message": "401 Unauthorized" }));
 }
+
+#[actix_web::test]
+async fn a_new_account_cannot_take_it() {
+    let app = TestApp::new();
+    let (root, ada) = (app.admin(), app.person("ada"));
+    ada.post("/user/emails", json!({ "email": "a@work.example" })).await.created();
+
+    let wanted = json!({ "email": "A@Work.example", "name": "Bob", "username": "bob", "password": "difference engine" });
+    let told = json!({ "message": "Email has already been taken" });
+    root.post("/users", wanted).await.refused(409, told);
+}

@@ -1,8 +1,8 @@
 //! People, groups and projects: who they are, where they live, and how each caller stands there.
 
 pub mod access;
-pub mod event;
 pub mod email;
+pub mod event;
 pub mod faults;
 pub mod jobs;
 pub mod key;

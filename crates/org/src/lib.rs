@@ -2,7 +2,6 @@
 
 pub mod access;
 pub mod email;
-pub mod event;
 pub mod faults;
 pub mod jobs;
 pub mod key;
@@ -15,5 +14,3 @@ pub mod search;
 pub mod settings;
 pub mod token;
 pub mod user;
-
-pub use event::Event;

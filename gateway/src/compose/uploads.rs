@@ -1,4 +1,4 @@
-//! Files that people add to projects: pictures in texts, and a project's own picture.
+//! Files that people add to projects: pictures in texts, and whatever else.
 
 use std::{
     fs::{self, File},
@@ -11,8 +11,6 @@ use tokio::task::spawn_blocking;
 
 use crate::{app::App, extract::Upload};
 
-/// Bytes of a project's picture.
-const LARGEST_AVATAR: u64 = 200 << 10;
 const PICTURES: [&str; 8] = ["png", "jpg", "jpeg", "gif", "bmp", "tiff", "ico", "webp"];
 /// Longest name that every file system takes, with room for an ending.
 const LONGEST_NAME: usize = 200;
@@ -25,7 +23,7 @@ pub struct Kept {
 }
 
 /// The part of a name that a path and a header can hold.
-fn plain_name(name: &str) -> String {
+pub(super) fn plain_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let kept: String = last
         .chars()
@@ -72,7 +70,7 @@ pub async fn keep(app: &App, project: ProjectId, upload: Upload) -> Result<Kept>
     Ok(Kept { secret, name })
 }
 
-async fn copy(upload: Upload, folder: PathBuf, name: String) -> Result<()> {
+pub(super) async fn copy(upload: Upload, folder: PathBuf, name: String) -> Result<()> {
     let done = spawn_blocking(move || copy_now(&upload, &folder, &name));
     done.await.map_err(Error::internal)?.map_err(Error::internal)
 }
@@ -108,41 +106,6 @@ pub async fn find(app: &App, secret: &str, name: &str) -> Result<(ProjectId, Pat
         file.is_file().then_some((ProjectId(id), file))
     });
     found.await.map_err(Error::internal)?.ok_or(Error::Missing)
-}
-
-/// Refuses what cannot be a project's picture.
-pub fn ensure_avatar(upload: &Upload) -> Result<()> {
-    if !is_picture(&upload.file_name) {
-        let known = "image/png, image/jpeg, image/gif, image/bmp, image/tiff, image/vnd.microsoft.icon, image/webp";
-        let text = format!(
-            "file format is not supported. Please try one of the following supported formats: {known}"
-        );
-        return Err(Error::invalid("avatar", text));
-    }
-    if upload.size > LARGEST_AVATAR {
-        return Err(Error::invalid("avatar", "is too big (should be at most 200 KiB)"));
-    }
-    Ok(())
-}
-
-/// Keeps a project's picture; answers with its name.
-pub async fn keep_avatar(app: &App, project: ProjectId, upload: Upload) -> Result<String> {
-    let name = plain_name(&upload.file_name);
-    copy(upload, avatars(app, project), name.clone()).await?;
-    Ok(name)
-}
-
-fn avatars(app: &App, project: ProjectId) -> PathBuf {
-    app.data().join("avatars").join("project").join(project.to_string())
-}
-
-/// Where a project's picture lies.
-pub fn avatar(app: &App, project: ProjectId, name: &str) -> Result<PathBuf> {
-    if plain_name(name) == name {
-        Ok(avatars(app, project).join(name))
-    } else {
-        Err(Error::Missing)
-    }
 }
 
 #[cfg(test)]

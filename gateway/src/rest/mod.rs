@@ -4,6 +4,7 @@ use crate::route::RouteRow;
 
 pub mod access_params;
 pub mod archive;
+pub mod avatars;
 pub mod blame;
 pub mod blobs;
 pub mod branches;
@@ -58,6 +59,7 @@ pub mod version;
 pub fn tables() -> Vec<&'static [RouteRow]> {
     vec![
         archive::ROUTES,
+        avatars::ROUTES,
         blame::ROUTES,
         blobs::ROUTES,
         branches::ROUTES,

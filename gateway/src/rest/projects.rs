@@ -26,9 +26,9 @@ use super::project_params::{CreateProject, CreateProjectFor, ProjectParams, Upda
 use crate::{
     app::App,
     compose::{
+        avatars::{self, Owner},
         beginnings::promise_repository,
         projects::{Beginning, begin, clear_away},
-        uploads,
     },
     entities::{
         licenses,
@@ -129,7 +129,7 @@ async fn begin_at_usual_branch(app: &App, beginning: &mut Beginning) -> ApiResul
 async fn with_picture(app: &App, project: Project, given: &ProjectParams) -> ApiResult<Project> {
     let Change::Set(file) = &given.own.avatar else { return Ok(project) };
     let id = project.id;
-    let name = uploads::keep_avatar(app, id, file.clone()).await?;
+    let name = avatars::keep(app, Owner::Project(id), file.clone()).await?;
     Ok(app.db.write(move |tx| actions::set_avatar(tx, id, name)).await?)
 }
 
@@ -198,7 +198,7 @@ async fn licence(
 
 fn ensure_picture(given: &ProjectParams) -> kernel::Result<()> {
     match &given.own.avatar {
-        Change::Set(file) => uploads::ensure_avatar(file),
+        Change::Set(file) => avatars::ensure(file),
         Change::Keep | Change::Clear => Ok(()),
     }
 }
@@ -210,7 +210,7 @@ async fn update(app: App, call: Call<AdminProject, UpdateProject>) -> ApiResult<
         Change::Keep => None,
         Change::Clear => Some(None),
         Change::Set(file) => {
-            Some(Some(uploads::keep_avatar(&app, call.grant.project(), file).await?))
+            Some(Some(avatars::keep(&app, Owner::Project(call.grant.project()), file).await?))
         }
     };
     let head = change
@@ -222,7 +222,11 @@ async fn update(app: App, call: Call<AdminProject, UpdateProject>) -> ApiResult<
         None => None,
     };
     let grant = call.grant.clone();
+    let repainted = change.avatar.is_some();
     let project = app.db.write(move |tx| actions::update(tx, &grant, &change)).await?;
+    if repainted {
+        avatars::tidy(&app, Owner::Project(project.id), project.avatar.clone()).await?;
+    }
     if let Some(branch) = head {
         refs::set_head(&app.storage.repository(project.id), &branch).await.map_err(Error::from)?;
     }

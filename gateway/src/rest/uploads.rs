@@ -27,7 +27,6 @@ routes! { "Uploads" at "";
     GET  "/projects/{id}/uploads/{secret}/{filename}"          => show        : ReadProject,
     GET  "//-/project/{id}/uploads/{secret}/{filename}"        => show        : ReadProject,
     GET  "//uploads/{secret}/{filename}"                       => show_alone  : Anyone,
-    GET  "//uploads/-/system/project/avatar/{id}/{filename}"   => show_avatar : ReadProject,
 }
 
 params! {
@@ -39,12 +38,6 @@ params! {
 params! {
     struct OneUpload {
         secret: String,
-        filename: String,
-    }
-}
-
-params! {
-    struct OneAvatar {
         filename: String,
     }
 }
@@ -80,13 +73,8 @@ async fn show_alone(app: App, call: Call<Anyone, OneUpload>) -> ApiResult<Custom
     sent(&file, &call.params.filename).await
 }
 
-async fn show_avatar(app: App, call: Call<ReadProject, OneAvatar>) -> ApiResult<Custom> {
-    let file = uploads::avatar(&app, call.grant.project(), &call.params.filename)?;
-    sent(&file, &call.params.filename).await
-}
-
 /// Pictures may be shown, everything else is only to be saved: it comes from people, not from us.
-async fn sent(path: &Path, name: &str) -> ApiResult<Custom> {
+pub(super) async fn sent(path: &Path, name: &str) -> ApiResult<Custom> {
     let file = tokio::fs::File::open(path).await.map_err(|_gone| Error::Missing)?;
     let length = file.metadata().await.map_err(Error::internal)?.len();
     let kind = uploads::shown_as(name);

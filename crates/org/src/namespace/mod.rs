@@ -2,6 +2,7 @@
 
 pub mod actions;
 pub mod default_branch;
+pub mod event;
 pub mod list;
 pub mod model;
 pub mod rules;

@@ -12,10 +12,9 @@ use kernel::{
     ids::{NamespaceId, UserId},
 };
 
-use super::{Namespace, store::NamespaceStore};
+use super::{Namespace, event::Event, store::NamespaceStore};
 use crate::{
     access::{self, IdOrPath, locate_group},
-    event::Event,
     member::store::MemberStore,
     policy::{AdminGroup, UseGroup},
 };

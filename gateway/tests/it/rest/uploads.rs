@@ -6,8 +6,11 @@ use serde_json::json;
 
 use crate::support::{Answer, Person, TestApp};
 
+/// How a TIFF begins.
+pub(super) const PICTURE: &str = "II*\0 a face";
+
 /// Sends one file in a form.
-async fn send_file(
+pub(super) async fn send_file(
     person: &Person<'_>,
     method: Method,
     path: &str,
@@ -53,19 +56,20 @@ async fn a_project_has_a_picture() {
     let id = app.project(&ada, "engine", Private);
     let path = format!("/projects/{id}");
 
-    let changed = send_file(&ada, Method::PUT, &path, "avatar", "face.png", "PNG").await.ok();
+    let changed = send_file(&ada, Method::PUT, &path, "avatar", "face.png", PICTURE).await.ok();
 
     let url = format!("http://forge.test/uploads/-/system/project/avatar/{id}/face.png");
     assert_eq!(changed["avatar_url"], url);
     let seen = ada.get(&format!("//uploads/-/system/project/avatar/{id}/face.png")).await;
     assert_eq!(
         (seen.header("content-type"), seen.bytes.as_slice()),
-        (Some("image/png"), &b"PNG"[..])
+        (Some("image/png"), PICTURE.as_bytes())
     );
-    let wrong = send_file(&ada, Method::PUT, &path, "avatar", "face.exe", "MZ").await.with(400);
-    assert!(
-        wrong["message"]["avatar"][0].as_str().is_some_and(|text| text.contains("not supported"))
-    );
+    for (name, content) in [("face.exe", PICTURE), ("face.png", "MZ"), ("face.svg", "<svg/>")] {
+        let wrong = send_file(&ada, Method::PUT, &path, "avatar", name, content).await.with(400);
+        let text = wrong["message"]["avatar"][0].as_str().unwrap_or_default();
+        assert!(text.contains("not supported"), "{name} {text}");
+    }
     let without = ada.put(&path, json!({ "avatar": "" })).await.ok();
     assert_eq!(without["avatar_url"], serde_json::Value::Null);
 }

@@ -3,7 +3,7 @@
 use kernel::ids::{NamespaceId, ProjectId, UserId};
 use serde::Serialize;
 
-use crate::namespace::Namespace;
+use super::Namespace;
 
 /// A group as it is called in facts about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

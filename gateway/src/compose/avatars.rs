@@ -1,0 +1,134 @@
+//! Pictures of projects, groups and people: one file each, below the data folder.
+
+use std::{
+    fmt,
+    fs::{self, File},
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use kernel::{
+    Error, Result,
+    ids::{NamespaceId, ProjectId, UserId},
+};
+use tokio::task::spawn_blocking;
+
+use super::uploads::{copy, is_picture, plain_name};
+use crate::{app::App, extract::Upload};
+
+/// Bytes of a picture.
+const LARGEST: u64 = 200 << 10;
+const TOO_LARGE: &str = "is too big (should be at most 200 KiB)";
+const NO_PICTURE: &str = "file format is not supported. Please try one of the following supported formats: \
+                          png, jpg, jpeg, gif, bmp, tiff, ico, webp";
+
+/// Whose picture it is.
+#[derive(Clone, Copy, Debug)]
+pub enum Owner {
+    Project(ProjectId),
+    Group(NamespaceId),
+    User(UserId),
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Project(id) => write!(f, "project/{id}"),
+            Self::Group(id) => write!(f, "group/{id}"),
+            Self::User(id) => write!(f, "user/{id}"),
+        }
+    }
+}
+
+/// What speaks against a file as a picture: its name, what is in it, or how much that is.
+pub fn fault(upload: &Upload) -> Option<&'static str> {
+    if !is_picture(&upload.file_name) || !begins_as_picture(upload) {
+        return Some(NO_PICTURE);
+    }
+    (upload.size > LARGEST).then_some(TOO_LARGE)
+}
+
+/// Refuses what cannot be a picture.
+pub fn ensure(upload: &Upload) -> Result<()> {
+    match fault(upload) {
+        Some(text) => Err(Error::invalid("avatar", text)),
+        None => Ok(()),
+    }
+}
+
+fn begins_as_picture(upload: &Upload) -> bool {
+    let mut first = Vec::new();
+    let read = upload.file.reopen().and_then(|file| file.take(12).read_to_end(&mut first));
+    read.is_ok() && is_known(&first)
+}
+
+/// Whether a file begins as the formats do that browsers show.
+fn is_known(first: &[u8]) -> bool {
+    const BEGINNINGS: [&[u8]; 8] = [
+        b"\x89PNG\r\n\x1a\n",
+        b"\xff\xd8\xff",
+        b"GIF87a",
+        b"GIF89a",
+        b"BM",
+        b"II*\0",
+        b"MM\0*",
+        b"\0\0\x01\0",
+    ];
+    let webp = first.starts_with(b"RIFF") && first.get(8..12) == Some(b"WEBP");
+    webp || BEGINNINGS.iter().any(|beginning| first.starts_with(beginning))
+}
+
+fn folder(app: &App, owner: Owner) -> PathBuf {
+    app.data().join("avatars").join(owner.to_string())
+}
+
+/// Keeps a picture; answers with the name that its owner's row is to hold.
+pub async fn keep(app: &App, owner: Owner, upload: Upload) -> Result<String> {
+    let name = plain_name(&upload.file_name);
+    copy(upload, folder(app, owner), name.clone()).await?;
+    Ok(name)
+}
+
+/// Removes the pictures of an owner, but for the one that the row names.
+pub async fn tidy(app: &App, owner: Owner, kept: Option<String>) -> Result<()> {
+    let folder = folder(app, owner);
+    let done = spawn_blocking(move || remove_others(&folder, kept.as_deref()));
+    done.await.map_err(Error::internal)?.map_err(Error::internal)
+}
+
+fn remove_others(folder: &Path, kept: Option<&str>) -> io::Result<()> {
+    let inside = match fs::read_dir(folder) {
+        Ok(inside) => inside,
+        Err(absent) if absent.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(failed) => return Err(failed),
+    };
+    for entry in inside {
+        let entry = entry?;
+        if entry.file_name().to_str() != kept {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    File::open(folder)?.sync_all()
+}
+
+/// Where the picture lies that a row names.
+pub fn find(app: &App, owner: Owner, name: &str) -> Result<PathBuf> {
+    if plain_name(name) == name { Ok(folder(app, owner).join(name)) } else { Err(Error::Missing) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_known;
+
+    #[test]
+    fn a_picture_is_known_by_how_it_begins() {
+        for first in
+            [&b"\x89PNG\r\n\x1a\nxxxx"[..], b"GIF89a..", b"RIFF\0\0\0\0WEBP", b"\xff\xd8\xff\xe0"]
+        {
+            assert!(is_known(first), "{first:?}");
+        }
+        for first in [&b""[..], b"<svg", b"RIFF\0\0\0\0WAVE", b"MZ\0\0", b"\x89PNG"] {
+            assert!(!is_known(first), "{first:?}");
+        }
+    }
+}

@@ -14,13 +14,17 @@ use kernel::{Clock, Error, Result, ids::ProjectId};
 use repo::{
     commit::{Answers, Writer},
     git::{Git, GitError, Reader, Repositories, Storage},
+    ports::People,
     push::{Journal, Push},
 };
 
 use tokio::sync::Semaphore;
 
 use crate::{
-    compose::mail::{MailServer, Post},
+    compose::{
+        mail::{MailServer, Post},
+        repo::Accounts,
+    },
     git_http::Transport,
     identity::Signer,
     rate_limit::Rates,
@@ -35,6 +39,8 @@ pub struct State {
     pub storage: Storage,
     pub git: Git,
     pub journal: Journal,
+    /// Whose addresses are whose, for push rules.
+    pub people: Arc<dyn People>,
     pub repositories: Repositories,
     /// What was once worked out from git objects.
     pub answers: Answers,
@@ -68,14 +74,17 @@ impl State {
     pub fn open(settings: &Settings, clock: Arc<Clock>, git: Git) -> Result<App> {
         let db = Database::open(&settings.database, clock)?;
         db.listen(crate::compose::subscribers::inside);
+        let urls = Urls::new(&settings.external_url);
+        let accounts = Accounts { host: urls.host_name().to_owned() };
         Ok(Arc::new(Self {
             db,
             storage: Storage::new(&settings.data),
             git,
             journal: Journal::default(),
+            people: Arc::new(accounts),
             repositories: Repositories::default(),
             answers: Answers::default(),
-            urls: Urls::new(&settings.external_url),
+            urls,
             limits: settings.limits,
             rates: Rates::new(settings.limits),
             transport: Transport::new(),
@@ -136,12 +145,19 @@ impl State {
 
     /// Makes commits on behalf of the API.
     pub fn writer(&self) -> Writer<'_> {
-        Writer { db: &self.db, git: &self.git, storage: &self.storage, journal: &self.journal }
+        Writer {
+            db: &self.db,
+            git: &self.git,
+            storage: &self.storage,
+            journal: &self.journal,
+            people: &self.people,
+        }
     }
 
     /// Moves refs on behalf of the API; see [`repo::push`].
     pub async fn push(&self, push: Push) -> Result<()> {
-        repo::push::apply(&self.db, &self.git, &self.storage, &self.journal, push).await
+        let people = &self.people;
+        repo::push::apply(&self.db, &self.git, &self.storage, &self.journal, people, push).await
     }
 }
 
@@ -213,6 +229,12 @@ impl Urls {
     /// Host and port alone.
     pub fn host(&self) -> &str {
         self.origin().split_once("://").map_or(self.origin(), |(_, host)| host)
+    }
+
+    /// Host alone.
+    pub fn host_name(&self) -> &str {
+        let host = self.host();
+        host.rsplit_once(':').filter(|(_, port)| !port.contains(']')).map_or(host, |(host, _)| host)
     }
 
     pub fn at(&self, path: &str) -> String {

@@ -37,6 +37,8 @@ pub enum ApiError {
     NotAcceptable,
     /// Not found, in plain capital words without a kind.
     Nothing,
+    /// There is one already; older clients look for the text under another key.
+    Taken(String),
     /// As [`Nothing`](Self::Nothing), in the words of some older endpoints.
     Absent,
     /// The namespace of a project that is to become a fork is not the caller's to fill.
@@ -81,6 +83,7 @@ fn of_kernel(error: &Error) -> (StatusCode, Value) {
         Error::Unauthenticated => told(StatusCode::UNAUTHORIZED, "401 Unauthorized"),
         Error::NotFound(what) => told(StatusCode::NOT_FOUND, format!("404 {what} Not Found")),
         Error::Missing => told(StatusCode::NOT_FOUND, "404 Not found"),
+        Error::Hidden => told(StatusCode::NOT_FOUND, "404 Not Found"),
         Error::Forbidden => told(StatusCode::FORBIDDEN, "403 Forbidden"),
         Error::Refused(why) => told(StatusCode::FORBIDDEN, format!("403 Forbidden - {why}")),
         Error::LimitReached(text) => (StatusCode::FORBIDDEN, json!({ "error": [text] })),
@@ -140,6 +143,9 @@ impl ApiError {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, json!({ "error": text }))
             }
             Self::NotAcceptable => told(StatusCode::NOT_ACCEPTABLE, "406 Not Acceptable"),
+            Self::Taken(text) => {
+                (StatusCode::UNPROCESSABLE_ENTITY, json!({ "message": text, "error": text }))
+            }
             Self::Nothing => told(StatusCode::NOT_FOUND, "404 Not Found"),
             Self::Slow => told(StatusCode::REQUEST_TIMEOUT, "408 Request Timeout"),
             Self::LongUrl => (StatusCode::URI_TOO_LONG, json!({ "error": "414 URI Too Long" })),

@@ -288,6 +288,29 @@ diesel::table! {
 }
 
 diesel::table! {
+    push_rules (id) {
+        id -> BigInt,
+        project_id -> Nullable<BigInt>,
+        namespace_id -> Nullable<BigInt>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+        commit_message_regex -> Nullable<Text>,
+        commit_message_negative_regex -> Nullable<Text>,
+        branch_name_regex -> Nullable<Text>,
+        author_email_regex -> Nullable<Text>,
+        file_name_regex -> Nullable<Text>,
+        deny_delete_tag -> Bool,
+        member_check -> Bool,
+        prevent_secrets -> Bool,
+        max_file_size -> BigInt,
+        commit_committer_check -> Nullable<Bool>,
+        commit_committer_name_check -> Nullable<Bool>,
+        reject_unsigned_commits -> Nullable<Bool>,
+        reject_non_dco_commits -> Nullable<Bool>,
+    }
+}
+
+diesel::table! {
     redirects (id) {
         id -> BigInt,
         path_key -> Text,
@@ -473,6 +496,8 @@ diesel::joinable!(protected_tag_access -> protected_tags (protected_tag_id));
 diesel::joinable!(protected_tag_access -> users (user_id));
 diesel::joinable!(protected_tags -> projects (project_id));
 diesel::joinable!(push_events -> projects (project_id));
+diesel::joinable!(push_rules -> namespaces (namespace_id));
+diesel::joinable!(push_rules -> projects (project_id));
 diesel::joinable!(redirects -> namespaces (namespace_id));
 diesel::joinable!(ssh_keys -> users (user_id));
 diesel::joinable!(user_emails -> users (user_id));
@@ -504,6 +529,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     protected_tag_access,
     protected_tags,
     push_events,
+    push_rules,
     redirects,
     ref_journal,
     ssh_keys,

@@ -17,6 +17,9 @@ pub enum Error {
     /// A stored child, looked up by its id or name, is not there.
     #[error("not found")]
     Missing,
+    /// The ability is missing, and the caller is told no more than that there is nothing.
+    #[error("not found")]
+    Hidden,
     /// The ability is missing.
     #[error("forbidden")]
     Forbidden,

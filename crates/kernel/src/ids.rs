@@ -22,6 +22,7 @@ ids! {
     AccessRecordId,
     PushEventId,
     CommitNoteId,
+    PushRuleId,
     WorkId,
     EmailId,
     SshKeyId,

@@ -12,6 +12,7 @@ pub mod policy;
 pub mod ports;
 pub mod protection;
 pub mod push;
+pub mod push_rule;
 pub mod tag;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -1,7 +1,7 @@
 //! Who may do what with repositories.
 
 use kernel::{
-    AccessLevel::{Developer, Guest, Maintainer, Reporter},
+    AccessLevel::{Developer, Guest, Maintainer, Owner, Reporter},
     Error, Feature, Standing,
     access::FeatureAccess,
 };
@@ -27,6 +27,18 @@ kernel::abilities! { in Project, signed in;
     } => no_repository,
     /// Say which branches and tags are protected, and from whom.
     ProtectRefs if |who| who.writes(Maintainer),
+    ReadPushRule if |who| who.is(Maintainer),
+    AdminPushRule if |who| who.writes(Maintainer),
+}
+
+kernel::abilities! { in Group, signed in;
+    ReadGroupPushRule if |who| who.is(Maintainer) => hidden,
+    AdminGroupPushRule if |who| who.is(Owner) => hidden,
+}
+
+/// Whoever may not see it is not told that there is something to see.
+fn hidden(_: &Standing) -> Error {
+    Error::Hidden
 }
 
 fn pushes(who: &Standing) -> bool {

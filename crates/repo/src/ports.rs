@@ -1,10 +1,22 @@
 //! What repositories need to know from others.
 
+use std::collections::HashSet;
+
 use db::Tx;
 use kernel::{
     Result,
     ids::{NamespaceId, ProjectId, UserId},
 };
+
+use crate::push_rule::Person;
+
+/// Whose addresses are whose.
+pub trait People: Send + Sync {
+    /// Which of these addresses belong to somebody, confirmed or not. All are in small letters.
+    fn known(&self, tx: &mut Tx<'_>, emails: &[String]) -> Result<HashSet<String>>;
+    /// What commits of this person may say.
+    fn person(&self, tx: &mut Tx<'_>, user: UserId) -> Result<Person>;
+}
 
 /// Who has to do with a project.
 pub trait Membership {

@@ -97,7 +97,7 @@ async fn commit_readme(app: &App, project: &Project, author: &User, branch: &str
     let actor = Actor { id: Some(author.id), ..Actor::ANONYMOUS };
     let facts = project.facts();
     let who = Standing::in_project(actor, AccessLevel::Owner, &facts);
-    app.push(Push::new(facts.into(), who, Via::Api, vec![first])).await?;
+    app.push(Push::new(facts.into(), who, Via::Api, vec![first]).by_server()).await?;
     survey(app, project.id).await
 }
 

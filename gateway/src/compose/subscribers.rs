@@ -4,10 +4,14 @@ use std::any::Any;
 
 use db::Tx;
 use kernel::{Result, event::Event, ids::ProjectId};
-use org::{namespace::default_branch, project::store::ProjectStore};
+use org::{
+    namespace::{chain::group_chain, default_branch},
+    project::{self, store::ProjectStore},
+};
 use repo::{
     jobs::MaintainRepository,
     protection::{self, actions::DefaultProtection},
+    push_rule,
 };
 use worker::Queue;
 
@@ -16,6 +20,9 @@ use super::{jobs::AFTER_PUSH, surveys::SurveyRepository};
 /// Heard before the commit, in the same transaction.
 pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
     let fact: &dyn Any = fact;
+    if let Some(fact) = fact.downcast_ref() {
+        return of_project(tx, fact);
+    }
     match fact.downcast_ref() {
         Some(repo::Event::RefsMoved { project, becomes_default, .. }) => {
             org::project::push::note(tx, *project, becomes_default.as_deref())?;
@@ -27,6 +34,15 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
             tx.enqueue_at(&MaintainRepository { project: *project }, later)
         }
         Some(repo::Event::CommitCommented { .. }) | None => Ok(()),
+    }
+}
+
+fn of_project(tx: &mut Tx<'_>, fact: &project::event::Event) -> Result<()> {
+    match fact {
+        project::event::Event::ProjectCreated { project, namespace } => {
+            let groups = group_chain(tx, *namespace)?;
+            push_rule::actions::begin(tx, *project, &groups)
+        }
     }
 }
 

@@ -18,6 +18,7 @@ pub mod oauth;
 pub mod project;
 pub mod project_sharing;
 pub mod protection;
+pub mod push_rule;
 pub mod repository_storage;
 pub mod settings;
 pub mod signature;

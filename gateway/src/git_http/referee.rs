@@ -139,7 +139,7 @@ impl Gate {
         let from = |name: &RefName| base.filter(|_| head.as_ref() != Some(name));
         let changes = incoming.changes(named, from).await?;
         let push = Push::new(project.0, who, Via::Git, changes.clone());
-        app.db.read(move |tx| push::check(tx, &push)).await?;
+        push::examine(&app.db, &app.people, &incoming, &push).await?;
         progress.allowed = changes;
         progress.head = head;
         progress.folders = incoming.folders().await?;

@@ -10,6 +10,7 @@ use repo::{
     name_filter::NameFilter,
     policy::{ProtectRefs, PushCode, ReadCode},
     protection::{self, Protection},
+    push_rule,
 };
 
 use crate::{
@@ -136,6 +137,10 @@ params! {
 
 async fn create(app: App, call: Call<PushCode, CreateBranch>) -> ApiResult<Created<BranchEntity>> {
     let (params, mut grant) = (call.params, call.grant);
+    let (project, name) = (grant.project(), params.branch.0.clone());
+    app.db
+        .peek(move |tx| push_rule::actions::ensure_branch_may_be_made(tx, project, &name))
+        .await?;
     if grant.facts().default_branch.is_none() {
         grant = with_first_commit(&app, &grant, signature(&app, &call.caller)?).await?;
     }

@@ -21,9 +21,11 @@ pub mod forks;
 pub mod group_list_params;
 pub mod group_lists;
 pub mod group_params;
+pub mod group_push_rule;
 pub mod groups;
 pub mod health;
 pub mod impersonation_tokens;
+pub mod instance_push_rule;
 pub mod keys;
 pub mod member_params;
 pub mod members;
@@ -35,11 +37,13 @@ pub mod personal_access_tokens;
 pub mod project_access_tokens;
 pub mod project_lists;
 pub mod project_params;
+pub mod project_push_rule;
 pub mod project_repository;
 pub mod project_sharing;
 pub mod projects;
 pub mod protected_branches;
 pub mod protected_tags;
+pub mod push_rule_params;
 pub mod settings;
 pub mod small_numbers;
 pub mod stars;
@@ -74,10 +78,12 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         files::ROUTES,
         forks::ROUTES,
         group_lists::ROUTES,
+        group_push_rule::ROUTES,
         groups::ROUTES,
         health::ROUTES,
         impersonation_tokens::ROUTES,
         keys::ROUTES,
+        instance_push_rule::ROUTES,
         members::ROUTES,
         merge_base::ROUTES,
         namespaces::ROUTES,
@@ -85,6 +91,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         personal_access_tokens::ROUTES,
         project_access_tokens::ROUTES,
         project_lists::ROUTES,
+        project_push_rule::ROUTES,
         project_repository::ROUTES,
         project_sharing::ROUTES,
         projects::ROUTES,

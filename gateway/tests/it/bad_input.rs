@@ -49,10 +49,15 @@ impl Place {
 
 /// What is wrong with an answer to something that cannot be done; nothing is when it was done.
 fn complaint(answer: &Answer) -> Option<String> {
-    let told = answer.body["message"].is_null() == answer.body["error"].is_null();
+    let (message, error) = (&answer.body["message"], &answer.body["error"]);
+    // Where both are there, they say the same.
+    let untold = match message.is_null() == error.is_null() {
+        true => message.is_null() || message != error,
+        false => false,
+    };
     match answer.status {
         500.. => Some("is our failure".to_owned()),
-        400..500 if told => Some("does not say why".to_owned()),
+        400..500 if untold => Some("does not say why".to_owned()),
         _ => None,
     }
 }

@@ -52,6 +52,7 @@ const OWNERS: &[(&str, &[&str])] = &[
             "push_events",
             "ref_journal",
             "commit_notes",
+            "push_rules",
         ],
     ),
 ];

@@ -1,6 +1,7 @@
 //! Groups and personal namespaces: the folders that projects live in.
 
 pub mod actions;
+pub mod chain;
 pub mod default_branch;
 pub mod event;
 pub mod list;

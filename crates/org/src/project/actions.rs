@@ -16,6 +16,7 @@ use kernel::{
 use super::{
     FeatureChange, Project, ProjectChange, Settings, SettingsChange,
     change::{self, Columns},
+    event::Event,
     home, names,
     settings::SettingsStore,
     store::ProjectStore,
@@ -84,6 +85,7 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewProject) -> Result<Project> {
     insert_companions(tx, project.id)?;
     member::actions::settle_owner(tx, project.id, namespace.owner_id)?;
     access::refresh_project(tx, project.id)?;
+    tx.emit(Event::ProjectCreated { project: project.id, namespace: project.namespace_id })?;
     Ok(project)
 }
 

@@ -2,6 +2,7 @@
 
 pub mod actions;
 pub mod change;
+pub mod event;
 pub mod forks;
 pub mod home;
 pub mod links;

@@ -1,6 +1,7 @@
 //! People who can sign in.
 
 pub mod actions;
+pub mod addresses;
 pub mod model;
 pub mod password;
 pub mod rules;

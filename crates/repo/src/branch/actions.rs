@@ -85,7 +85,7 @@ pub async fn first_commit(
         commit_title: Some(title),
         ..RefChange::plain(made.branch.name, None, made.branch.new)
     };
-    Ok(push(grant, vec![change]))
+    Ok(push(grant, vec![change]).with_made(made.id))
 }
 
 /// Takes a branch away, unless its head was written after `unmodified_since`.

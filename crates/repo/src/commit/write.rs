@@ -1,5 +1,7 @@
 //! Making commits on behalf of the API: the objects first, then one push to the branch.
 
+use std::sync::Arc;
+
 use db::{Database, Tx};
 use kernel::{
     Ability, Error, Grant, Result, Standing,
@@ -13,6 +15,7 @@ use crate::{
         merge::{self, Apply, Operation, Subject},
     },
     policy::{NOT_YOUR_BRANCH, PushCode},
+    ports::People,
     protection,
     push::{self, Journal, Push, RefChange, Via},
 };
@@ -24,6 +27,7 @@ pub struct Writer<'a> {
     pub git: &'a Git,
     pub storage: &'a Storage,
     pub journal: &'a Journal,
+    pub people: &'a Arc<dyn People>,
 }
 
 /// Whose words a refused change is told in.
@@ -128,8 +132,8 @@ impl Writer<'_> {
             ..RefChange::plain(new.branch.name, old, new.branch.new)
         };
         let (facts, who) = (grant.facts().clone(), *grant.who());
-        let push = Push::new(facts, who, Via::Api, vec![change]);
-        push::apply(self.db, self.git, self.storage, self.journal, push).await?;
+        let push = Push::new(facts, who, Via::Api, vec![change]).with_made(new.id);
+        push::apply(self.db, self.git, self.storage, self.journal, self.people, push).await?;
         Ok(new.id)
     }
 }

@@ -53,12 +53,24 @@ pub fn check_changes(
     changes: &[RefChange],
     via: Via,
 ) -> Result<()> {
-    let protection = Protection::load(tx, who, project.id)?;
-    let check = |change| refusal(&protection, who, project, change, via);
-    match changes.iter().find_map(check) {
-        Some(text) => Err(Error::Rejected(text)),
+    match first_refusal(tx, who, project, changes, via)? {
+        Some((_, text)) => Err(Error::Rejected(text)),
         None => Ok(()),
     }
+}
+
+/// The place of the first change that is refused, with the sentence that says why.
+pub fn first_refusal(
+    tx: &mut Tx<'_>,
+    who: &Standing,
+    project: &ProjectFacts,
+    changes: &[RefChange],
+    via: Via,
+) -> Result<Option<(usize, String)>> {
+    let protection = Protection::load(tx, who, project.id)?;
+    let check = |change| refusal(&protection, who, project, change, via);
+    let mut changes = changes.iter().enumerate();
+    Ok(changes.find_map(|(place, change)| Some((place, check(change)?))))
 }
 
 fn refusal(

@@ -1,17 +1,21 @@
 //! The steps of a push, in the order in which they happen.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use db::{Database, Tx};
 use kernel::{Error, Result, Ts, ids::ProjectId};
 
-use super::{Journal, Push, journal::JournalRow, journal::JournalStore};
+use super::{
+    Incoming, Journal, Push, examine,
+    journal::{JournalRow, JournalStore},
+};
 use crate::{
     Event,
     git::{
         Git, GitError, Oid, RefName, Storage, leftover,
         refs::{self, Expect, RefMove},
     },
+    ports::People,
     protection,
 };
 
@@ -74,8 +78,11 @@ pub async fn apply(
     git: &Git,
     storage: &Storage,
     journal: &Journal,
+    people: &Arc<dyn People>,
     push: Push,
 ) -> Result<()> {
+    let incoming = Incoming::settled(git, &storage.repository(push.project.id));
+    examine(db, people, &incoming, &push).await?;
     let (db, git, storage, journal) = (db.clone(), git.clone(), storage.clone(), journal.clone());
     let done = tokio::spawn(async move { carry_out(&db, &git, &storage, &journal, push).await });
     done.await.map_err(Error::internal)?

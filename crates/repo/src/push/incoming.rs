@@ -20,6 +20,8 @@ use crate::{
 const COUNTED: &str = "--max-count=100000";
 /// Of so many refs; a push of more is nobody's daily work.
 const COUNTED_REFS: usize = 500;
+/// A push of more new commits is refused where they must be looked at.
+const MOST_COMMITS: u64 = 5_000_000;
 const LONGEST_TITLE: usize = 255;
 
 /// The arriving objects of one push.
@@ -47,6 +49,34 @@ impl Incoming {
             }
         };
         Ok(Self { git: git.clone(), repo: repo.clone(), objects })
+    }
+
+    /// What is in the repository already: the objects of a write by the API.
+    pub fn settled(git: &Git, repo: &RepoPath) -> Self {
+        Self { git: git.clone(), repo: repo.clone(), objects: None }
+    }
+
+    pub fn repo(&self) -> &RepoPath {
+        &self.repo
+    }
+
+    /// The quarantine.
+    pub fn objects(&self) -> Option<&Path> {
+        self.objects.as_deref()
+    }
+
+    /// The commits that no branch or tag has yet, newest first.
+    pub async fn new_commits(&self, tips: &[Oid]) -> Result<Vec<Oid>> {
+        if tips.is_empty() {
+            return Ok(Vec::new());
+        }
+        let tips: String = tips.iter().map(|id| format!("{id}\n")).collect();
+        let call =
+            self.call("rev-list").args(["--stdin", "--not", "--exclude=refs/notes/*", "--all"]);
+        let listing =
+            call.output_limit(MOST_COMMITS * 41).input(tips.into_bytes()).succeed().await?;
+        let lines = ByteSlice::lines(listing.as_slice());
+        lines.map(|line| line.to_str().map_err(GitError::corrupt)?.parse()).collect()
     }
 
     /// The folders into which the objects will move when the push is accepted.

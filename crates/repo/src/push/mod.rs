@@ -5,11 +5,14 @@
 //! A crash after the decision is finished from the journal at the next start.
 
 pub mod actions;
+pub mod examine;
 pub mod incoming;
 pub mod journal;
 pub mod model;
+mod walk;
 
 pub use actions::{apply, check, complete, decide, finish, record, recover, unsettled};
+pub use examine::examine;
 pub use incoming::Incoming;
 pub use journal::Journal;
 pub use model::{Push, RefChange, Via};

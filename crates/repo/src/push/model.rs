@@ -59,6 +59,10 @@ pub struct Push {
     pub changes: Vec<RefChange>,
     /// The branch that becomes the project's default, where it has none yet.
     pub becomes_default: Option<RefName>,
+    /// The commit that the server has just made for it: nobody could have signed that.
+    pub made: Option<Oid>,
+    /// Whether it is the server's own doing, which no push rule is about.
+    pub by_server: bool,
     /// Names the push in the journal.
     pub batch: String,
 }
@@ -75,7 +79,18 @@ impl Push {
             None => default_among(&changes),
         };
         let batch = hex::encode(rand::random::<[u8; 16]>());
-        Self { project, who, via, changes, becomes_default: first, batch }
+        let (made, by_server) = (None, false);
+        Self { project, who, via, changes, becomes_default: first, made, by_server, batch }
+    }
+
+    /// The same with a commit that the server has made.
+    pub fn with_made(self, commit: Oid) -> Self {
+        Self { made: Some(commit), ..self }
+    }
+
+    /// The same as the server's own doing.
+    pub fn by_server(self) -> Self {
+        Self { by_server: true, ..self }
     }
 
     pub fn project_id(&self) -> ProjectId {

@@ -6,6 +6,7 @@ mod door;
 mod forge;
 mod limits;
 mod push;
+mod push_rules;
 mod refusals;
 
 use client::{Client, Said};

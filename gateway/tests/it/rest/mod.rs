@@ -22,6 +22,8 @@ mod project_sharing;
 mod projects;
 mod protected_branches;
 mod protected_tags;
+mod push_rule_checks;
+mod push_rules;
 mod settings;
 mod stars;
 mod tags;

@@ -1,6 +1,7 @@
 //! Reading a repository in process. Every method blocks; the gateway calls them on blocking threads.
 
 mod ancestry;
+mod arrivals;
 mod blob;
 mod changed_paths;
 mod commits;
@@ -8,6 +9,7 @@ mod contributors;
 pub mod diff;
 mod files;
 mod graph;
+mod joined;
 mod languages;
 mod log;
 mod path_filter;
@@ -17,14 +19,16 @@ mod signature;
 mod tree;
 mod walk;
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use gix::{ObjectId, objs::Kind};
 
+pub use arrivals::{Arrival, Written};
 pub use blob::BlobInfo;
 use changed_paths::{ChangedPaths, Stamp};
 pub use contributors::Contributor;
 pub use diff::DiffLimits;
+pub use joined::Joined;
 pub use languages::language_of;
 pub use log::{LogQuery, Order, Tips};
 pub use refs::{RefInfo, TagInfo};
@@ -91,10 +95,14 @@ pub(super) fn open(path: &RepoPath) -> Result<gix::ThreadSafeRepository> {
     if !path.as_path().join("HEAD").is_file() {
         return Err(GitError::NotFound);
     }
+    open_folder(path.as_path())
+}
+
+fn open_folder(folder: &Path) -> Result<gix::ThreadSafeRepository> {
     let options = gix::open::Options::isolated()
         .config_overrides([LARGEST_OBJECT, NO_REPLACEMENTS])
         .open_path_as_is(true);
-    Ok(gix::ThreadSafeRepository::open_opts(path.as_path(), options)?)
+    Ok(gix::ThreadSafeRepository::open_opts(folder, options)?)
 }
 
 /// One repository, for the length of one request.

@@ -1,0 +1,73 @@
+//! Whose e-mail address is whose: what commits say of people is compared with this.
+
+use std::collections::HashSet;
+
+use db::{
+    Tx, each_backend, error,
+    schema::{user_emails, users},
+};
+use diesel::prelude::*;
+use kernel::{Result, ids::UserId};
+
+use super::store::UserStore;
+
+/// Before the host of addresses that tell nobody's real one.
+const PRIVATE_HOST: &str = "users.noreply.";
+
+/// An address of a person, and whether they have shown that it is theirs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    pub email: String,
+    pub confirmed: bool,
+}
+
+/// The address under which a person commits who keeps their own to themselves.
+pub fn private_address(id: UserId, username: &str, host: &str) -> String {
+    format!("{id}-{username}@{PRIVATE_HOST}{host}")
+}
+
+/// Which of these addresses, all in small letters, belong to somebody.
+pub fn known(tx: &mut Tx<'_>, emails: &[String], host: &str) -> Result<HashSet<String>> {
+    let primary = users::table.filter(users::email_key.eq_any(emails)).select(users::email_key);
+    let found: Vec<String> = each_backend!(tx, |conn| primary.load(conn).map_err(error("User")))?;
+    let mut known: HashSet<String> = found.into_iter().collect();
+    let further = user_emails::table
+        .filter(user_emails::email_key.eq_any(emails))
+        .select(user_emails::email_key);
+    let found: Vec<String> = each_backend!(tx, |conn| further.load(conn).map_err(error("Email")))?;
+    known.extend(found);
+    let private: Vec<(UserId, &String)> =
+        emails.iter().filter_map(|email| Some((private_id(email, host)?, email))).collect();
+    if !private.is_empty() {
+        let ids: Vec<UserId> = private.iter().map(|(id, _)| *id).collect();
+        let people = tx.users_by_id(&ids)?;
+        let theirs = private.into_iter().filter(|(id, _)| people.contains_key(id));
+        known.extend(theirs.map(|(_, email)| email.clone()));
+    }
+    Ok(known)
+}
+
+/// Every address of a person.
+pub fn of(tx: &mut Tx<'_>, user: UserId, host: &str) -> Result<Vec<Address>> {
+    let user = tx.user(user)?;
+    let private = private_address(user.id, &user.username, host);
+    let further = user_emails::table
+        .filter(user_emails::user_id.eq(user.id))
+        .select((user_emails::email, user_emails::confirmed_at.is_not_null()));
+    let further: Vec<(String, bool)> =
+        each_backend!(tx, |conn| further.load(conn).map_err(error("Email")))?;
+    let mut addresses = vec![
+        Address { confirmed: user.confirmed_at.is_some(), email: user.email },
+        Address { confirmed: true, email: private },
+    ];
+    addresses.extend(further.into_iter().map(|(email, confirmed)| Address { email, confirmed }));
+    Ok(addresses)
+}
+
+/// Names change, so it is the number that counts.
+fn private_id(email: &str, host: &str) -> Option<UserId> {
+    let (local, domain) = email.rsplit_once('@')?;
+    let same = domain.strip_prefix(PRIVATE_HOST)?.eq_ignore_ascii_case(host);
+    let (id, _) = local.split_once('-').filter(|_| same)?;
+    id.parse().ok().map(UserId)
+}

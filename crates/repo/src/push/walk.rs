@@ -1,0 +1,221 @@
+//! A walk over the new commits of a push, which lie in quarantine or have just been written.
+
+use std::{collections::HashSet, sync::Arc};
+
+use bstr::ByteSlice as _;
+use tokio::task::spawn_blocking;
+
+use super::{Incoming, RefChange};
+use crate::{
+    git::{
+        Deadline, GitError, Oid, Reader, Result,
+        reader::{Joined, Written},
+    },
+    push_rule::{Judge, Person, judge::Commit},
+};
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    pub(super) names: bool,
+    pub(super) commits: bool,
+    pub(super) sizes: bool,
+}
+
+impl Wanted {
+    const NOTHING: Self = Self { names: false, commits: false, sizes: false };
+
+    pub(super) fn all(judge: &Judge) -> Self {
+        let (names, commits) = (judge.asks_for_file_names(), judge.asks_for_commits());
+        Self { names, commits, sizes: judge.largest_file().is_some() }
+    }
+
+    pub(super) fn names(judge: &Judge) -> Self {
+        Self { names: judge.asks_for_file_names(), ..Self::NOTHING }
+    }
+
+    pub(super) fn commits(judge: &Judge) -> Self {
+        Self { commits: judge.asks_for_commits(), ..Self::NOTHING }
+    }
+
+    pub(super) fn is_nothing(self) -> bool {
+        !(self.names || self.commits || self.sizes)
+    }
+}
+
+/// The first complaint of each kind.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    pub(super) name: Option<String>,
+    pub(super) commit: Option<String>,
+    pub(super) size: Option<String>,
+}
+
+impl Findings {
+    /// The one that is told.
+    pub(super) fn first(self) -> Option<String> {
+        self.name.or(self.commit).or(self.size)
+    }
+
+    pub(super) fn or(self, later: Self) -> Self {
+        Self {
+            name: self.name.or(later.name),
+            commit: self.commit.or(later.commit),
+            size: self.size.or(later.size),
+        }
+    }
+}
+
+/// What some commits gave to complain about, before their people were asked after.
+#[derive(Debug, Default)]
+pub(super) struct Glance {
+    pub(super) findings: Findings,
+    /// Authors and committers of the commits before the one that is complained about, and of that one.
+    people: Vec<(String, String)>,
+    /// Whether the last of those people belong to a commit that is complained about anyway.
+    broken: bool,
+}
+
+impl Glance {
+    /// In small letters.
+    pub(super) fn addresses(&self) -> HashSet<String> {
+        let both = |(author, committer): &(String, String)| {
+            [author, committer].map(|it| it.to_lowercase())
+        };
+        self.people.iter().flat_map(both).collect()
+    }
+
+    /// Complains about people whom nobody knows, where that comes first.
+    pub(super) fn settle(&mut self, judge: &Judge, known: &HashSet<String>) {
+        let counted = self.people.len() - usize::from(self.broken);
+        let unknown = self.people[..counted].iter().find_map(|(author, committer)| {
+            judge.check_members(author, committer, |email| known.contains(email))
+        });
+        if unknown.is_some() {
+            self.findings.commit = unknown;
+        }
+    }
+}
+
+/// Where the commits are read.
+enum Sight {
+    Settled(Reader),
+    Arriving(Joined),
+}
+
+impl Sight {
+    fn reader(&self) -> &Reader {
+        match self {
+            Self::Settled(reader) => reader,
+            Self::Arriving(joined) => joined.reader(),
+        }
+    }
+}
+
+pub(super) struct Walk {
+    sight: Sight,
+    judge: Arc<Judge>,
+    pusher: Arc<Person>,
+    /// The commit that the server itself has made.
+    made: Option<Oid>,
+    deadline: Deadline,
+}
+
+impl Walk {
+    /// Opens the way and finds the commits that no branch or tag has yet, newest first.
+    pub(super) async fn begin(
+        incoming: Incoming,
+        judge: Arc<Judge>,
+        pusher: Arc<Person>,
+        made: Option<Oid>,
+        deadline: Deadline,
+        changes: Vec<RefChange>,
+    ) -> Result<(Self, Vec<Oid>)> {
+        let place = incoming.clone();
+        let opened = in_background(move || {
+            let sight = match place.objects() {
+                None => Sight::Settled(Reader::alone(place.repo())?),
+                Some(objects) => Sight::Arriving(Joined::new(place.repo(), &[objects])?),
+            };
+            let mut tips = Vec::new();
+            for id in changes.iter().filter_map(|change| change.new) {
+                tips.extend(sight.reader().peeled(id)?);
+            }
+            let alone = match (changes.as_slice(), tips.as_slice()) {
+                ([change], [tip]) if made == Some(*tip) => {
+                    let parents = sight.reader().written(*tip)?.parents;
+                    parents.iter().all(|parent| change.old == Some(*parent))
+                }
+                _ => false,
+            };
+            Ok((Self { sight, judge, pusher, made, deadline }, tips, alone))
+        });
+        let (walk, tips, alone) = opened.await?;
+        // A commit that was made on top of its branch is the only new one.
+        let ids = if alone { tips } else { incoming.new_commits(&tips).await? };
+        Ok((walk, ids))
+    }
+
+    pub(super) async fn glance(self, ids: Vec<Oid>, wanted: Wanted) -> Result<(Self, Glance)> {
+        in_background(move || {
+            let mut glance = Glance::default();
+            for id in ids {
+                self.deadline.check()?;
+                self.look(id, wanted, &mut glance)?;
+                if glance.findings.name.is_some() {
+                    break;
+                }
+            }
+            Ok((self, glance))
+        })
+        .await
+    }
+
+    fn look(&self, id: Oid, wanted: Wanted, glance: &mut Glance) -> Result<()> {
+        let written = self.sight.reader().written(id)?;
+        if wanted.commits && !glance.broken {
+            let exempt = self.made == Some(id);
+            let complaint = self.judge.check_commit(&as_commit(&written), &self.pusher, exempt);
+            glance.broken = complaint.is_some();
+            glance.findings.commit = complaint;
+            if self.judge.asks_for_members() {
+                let people = (written.author_email.clone(), written.committer_email.clone());
+                glance.people.push(people);
+            }
+        }
+        if wanted.names || wanted.sizes {
+            self.look_at_files(&written, wanted, &mut glance.findings)?;
+        }
+        Ok(())
+    }
+
+    fn look_at_files(&self, written: &Written, wanted: Wanted, into: &mut Findings) -> Result<()> {
+        let reader = self.sight.reader();
+        for file in reader.arrivals(written)? {
+            if wanted.names && file.is_new && into.name.is_none() {
+                into.name = self.judge.check_file_name(file.path.as_bstr());
+            }
+            if wanted.sizes && file.is_blob && into.size.is_none() {
+                let bytes = reader.size_of(file.id)?;
+                into.size = self.judge.check_file_size(file.path.as_bstr(), bytes);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn as_commit(written: &Written) -> Commit<'_> {
+    Commit {
+        message: written.message.as_bstr(),
+        author_name: &written.author_name,
+        author_email: &written.author_email,
+        committer_email: &written.committer_email,
+        is_signed: written.is_signed,
+    }
+}
+
+async fn in_background<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    spawn_blocking(work).await.map_err(GitError::corrupt)?
+}

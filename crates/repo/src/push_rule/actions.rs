@@ -1,0 +1,163 @@
+//! Reading, making, changing and removing push rules, and what a new project begins with.
+
+use db::Tx;
+use kernel::{
+    Error, Grant, Result, Ts,
+    access::Administrate,
+    ids::{NamespaceId, ProjectId},
+};
+
+use super::{
+    model::{Owner, PushRule, Terms},
+    store::PushRuleStore,
+};
+use crate::policy::{AdminGroupPushRule, AdminPushRule, ReadGroupPushRule, ReadPushRule};
+
+const GROUP_HAS_ONE: &str = "Group push rule exists, try updating";
+const PROJECT_HAS_ONE: &str = "Project push rule exists";
+const INSTALLATION_HAS_ONE: &str = "Push rule exists, try updating";
+
+/// Permission to read the push rule of somebody.
+pub trait MayRead {
+    fn owner(&self) -> Owner;
+}
+
+/// Permission to change it.
+pub trait MayChange: MayRead {}
+
+impl MayRead for Grant<ReadGroupPushRule> {
+    fn owner(&self) -> Owner {
+        Owner::Group(self.group())
+    }
+}
+
+impl MayRead for Grant<AdminGroupPushRule> {
+    fn owner(&self) -> Owner {
+        Owner::Group(self.group())
+    }
+}
+impl MayChange for Grant<AdminGroupPushRule> {}
+
+impl MayRead for Grant<ReadPushRule> {
+    fn owner(&self) -> Owner {
+        Owner::Project(self.project())
+    }
+}
+
+impl MayRead for Grant<AdminPushRule> {
+    fn owner(&self) -> Owner {
+        Owner::Project(self.project())
+    }
+}
+impl MayChange for Grant<AdminPushRule> {}
+
+impl MayRead for Grant<Administrate> {
+    fn owner(&self) -> Owner {
+        Owner::Installation
+    }
+}
+impl MayChange for Grant<Administrate> {}
+
+/// The rule, with everything that the installation says for it; `None` where there is none.
+pub fn show(tx: &mut Tx<'_>, grant: &impl MayRead) -> Result<Option<PushRule>> {
+    match tx.find_push_rule(grant.owner())? {
+        Some(rule) => complete(tx, rule).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Makes the rule; `change` says in what it differs from one that demands nothing.
+pub fn create(
+    tx: &mut Tx<'_>,
+    grant: &impl MayChange,
+    change: impl FnOnce(&mut Terms),
+) -> Result<PushRule> {
+    let owner = grant.owner();
+    if tx.find_push_rule(owner)?.is_some() {
+        let text = match owner {
+            Owner::Group(_) => GROUP_HAS_ONE,
+            Owner::Project(_) => PROJECT_HAS_ONE,
+            Owner::Installation => INSTALLATION_HAS_ONE,
+        };
+        return Err(Error::Conflict(text.to_owned()));
+    }
+    let terms = changed(tx, owner, Terms::default(), change)?;
+    let rule = tx.insert_push_rule(owner, &terms)?;
+    complete(tx, rule)
+}
+
+pub fn update(
+    tx: &mut Tx<'_>,
+    grant: &impl MayChange,
+    change: impl FnOnce(&mut Terms),
+) -> Result<PushRule> {
+    let rule = tx.find_push_rule(grant.owner())?.ok_or(Error::NotFound("Push Rule"))?;
+    let terms = changed(tx, grant.owner(), rule.terms, change)?;
+    let rule = tx.keep_push_rule(rule.id, &terms)?;
+    complete(tx, rule)
+}
+
+/// Removes the rule, unless it was changed after `unmodified_since`.
+///
+/// # Errors
+/// [`Error::Missing`] when there is none.
+pub fn delete(tx: &mut Tx<'_>, grant: &impl MayChange, unmodified_since: Option<Ts>) -> Result<()> {
+    let rule = tx.find_push_rule(grant.owner())?.ok_or(Error::Missing)?;
+    if unmodified_since.is_some_and(|since| rule.updated_at > since) {
+        return Err(Error::Precondition);
+    }
+    tx.delete_push_rule(rule.id)
+}
+
+/// Gives a new project its own copy of the rule of the nearest of `groups` that has one, else of the installation's.
+pub fn begin(tx: &mut Tx<'_>, project: ProjectId, groups: &[NamespaceId]) -> Result<()> {
+    let rules = if groups.is_empty() { Vec::new() } else { tx.push_rules_of_groups(groups)? };
+    let of = |group: &NamespaceId| rules.iter().find(|rule| rule.namespace_id == Some(*group));
+    let template = match groups.iter().find_map(of) {
+        Some(rule) => Some(rule.terms.clone()),
+        None => tx.find_push_rule(Owner::Installation)?.map(|rule| rule.terms),
+    };
+    match template {
+        Some(terms) => tx.insert_push_rule(Owner::Project(project), &terms).map(drop),
+        None => Ok(()),
+    }
+}
+
+/// What pushes to a project must look like, with everything that the installation says; `None` without a rule.
+pub fn enforced(tx: &mut Tx<'_>, project: ProjectId) -> Result<Option<Terms>> {
+    match tx.find_push_rule(Owner::Project(project))? {
+        Some(rule) => Ok(Some(complete(tx, rule)?.terms)),
+        None => Ok(None),
+    }
+}
+
+/// Refuses a new branch whose name the project's rule does not allow. Here even the default branch must follow it.
+pub fn ensure_branch_may_be_made(tx: &mut Tx<'_>, project: ProjectId, name: &str) -> Result<()> {
+    let Some(rule) = tx.find_push_rule(Owner::Project(project))? else { return Ok(()) };
+    super::judge::ensure_branch_may_be_made(&rule.terms, name)
+}
+
+fn changed(
+    tx: &mut Tx<'_>,
+    owner: Owner,
+    mut terms: Terms,
+    change: impl FnOnce(&mut Terms),
+) -> Result<Terms> {
+    change(&mut terms);
+    terms.ensure_valid()?;
+    if owner == Owner::Installation {
+        return Ok(terms);
+    }
+    let installation = tx.find_push_rule(Owner::Installation)?;
+    Ok(terms.left_open(installation.map(|rule| rule.terms).as_ref()))
+}
+
+fn complete(tx: &mut Tx<'_>, rule: PushRule) -> Result<PushRule> {
+    let own = rule.project_id.is_none() && rule.namespace_id.is_none();
+    let installation = match rule.terms.is_open() && !own {
+        true => tx.find_push_rule(Owner::Installation)?.map(|rule| rule.terms),
+        false => None,
+    };
+    let terms = rule.terms.read_through(installation.as_ref());
+    Ok(PushRule { terms, ..rule })
+}

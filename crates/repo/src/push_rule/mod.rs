@@ -1,0 +1,13 @@
+//! What pushes must look like: the rules of a project, and the templates of groups and of the installation that new
+//! projects begin with.
+
+pub mod actions;
+pub mod judge;
+pub mod model;
+pub mod pattern;
+mod re2;
+pub mod store;
+
+pub use judge::{Judge, Person};
+pub use model::{Owner, PushRule, Terms};
+pub use store::PushRuleStore;

@@ -1,0 +1,93 @@
+//! What a push rule is asked to demand.
+
+use repo::push_rule::Terms;
+use serde_json::Value;
+
+use crate::{
+    extract::{Flaws, Param, Raw},
+    params,
+};
+
+/// A value that a null puts back to what it is when nobody says anything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reset<T>(pub Option<T>);
+
+impl<T: Param> Param for Reset<T> {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        T::read(raw).map(|value| Some(Self(value)))
+    }
+
+    fn schema() -> Value {
+        T::schema()
+    }
+}
+
+params! {
+    pub struct RuleParams {
+        deny_delete_tag: Option<Reset<bool>>,
+        /// Authors must be known here.
+        member_check: Option<Reset<bool>>,
+        /// Refuse files that are likely to hold secrets.
+        prevent_secrets: Option<Reset<bool>>,
+        commit_message_regex: Option<Reset<String>>,
+        /// No message may match it.
+        commit_message_negative_regex: Option<Reset<String>>,
+        branch_name_regex: Option<Reset<String>>,
+        author_email_regex: Option<Reset<String>>,
+        /// No new file may match it.
+        file_name_regex: Option<Reset<String>>,
+        /// In MB; 0 is no limit.
+        max_file_size: Option<Reset<i64>>,
+        /// Committers must have confirmed that the address is theirs.
+        commit_committer_check: Option<Reset<bool>>,
+        /// Authors must be called as the account of whoever pushes.
+        commit_committer_name_check: Option<Reset<bool>>,
+        reject_unsigned_commits: Option<Reset<bool>>,
+        /// Refuse messages without a line that takes the responsibility.
+        reject_non_dco_commits: Option<Reset<bool>>,
+    } with at_least_one(
+        "deny_delete_tag",
+        "member_check",
+        "prevent_secrets",
+        "commit_message_regex",
+        "commit_message_negative_regex",
+        "branch_name_regex",
+        "author_email_regex",
+        "file_name_regex",
+        "max_file_size",
+        "commit_committer_check",
+        "commit_committer_name_check",
+        "reject_unsigned_commits",
+        "reject_non_dco_commits",
+    );
+}
+
+fn open<T>(place: &mut Option<T>, given: Option<Reset<T>>) {
+    if let Some(Reset(value)) = given {
+        *place = value;
+    }
+}
+
+fn plain<T: Default>(place: &mut T, given: Option<Reset<T>>) {
+    if let Some(Reset(value)) = given {
+        *place = value.unwrap_or_default();
+    }
+}
+
+impl RuleParams {
+    pub fn apply(self, terms: &mut Terms) {
+        plain(&mut terms.deny_delete_tag, self.deny_delete_tag);
+        plain(&mut terms.member_check, self.member_check);
+        plain(&mut terms.prevent_secrets, self.prevent_secrets);
+        open(&mut terms.commit_message_regex, self.commit_message_regex);
+        open(&mut terms.commit_message_negative_regex, self.commit_message_negative_regex);
+        open(&mut terms.branch_name_regex, self.branch_name_regex);
+        open(&mut terms.author_email_regex, self.author_email_regex);
+        open(&mut terms.file_name_regex, self.file_name_regex);
+        plain(&mut terms.max_file_size, self.max_file_size);
+        open(&mut terms.commit_committer_check, self.commit_committer_check);
+        open(&mut terms.commit_committer_name_check, self.commit_committer_name_check);
+        open(&mut terms.reject_unsigned_commits, self.reject_unsigned_commits);
+        open(&mut terms.reject_non_dco_commits, self.reject_non_dco_commits);
+    }
+}

@@ -33,6 +33,19 @@ diesel::table! {
 }
 
 diesel::table! {
+    custom_attributes (id) {
+        id -> BigInt,
+        namespace_id -> Nullable<BigInt>,
+        project_id -> Nullable<BigInt>,
+        user_id -> Nullable<BigInt>,
+        key -> Text,
+        value -> Text,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
     gpg_keys (id) {
         id -> BigInt,
         user_id -> BigInt,
@@ -467,6 +480,9 @@ diesel::table! {
 
 diesel::joinable!(access_tokens -> users (user_id));
 diesel::joinable!(commit_notes -> projects (project_id));
+diesel::joinable!(custom_attributes -> namespaces (namespace_id));
+diesel::joinable!(custom_attributes -> projects (project_id));
+diesel::joinable!(custom_attributes -> users (user_id));
 diesel::joinable!(gpg_keys -> users (user_id));
 diesel::joinable!(gpg_subkeys -> gpg_keys (gpg_key_id));
 diesel::joinable!(members -> namespaces (namespace_id));
@@ -508,6 +524,7 @@ diesel::joinable!(user_statuses -> users (user_id));
 diesel::allow_tables_to_appear_in_same_query!(
     access_tokens,
     commit_notes,
+    custom_attributes,
     gpg_keys,
     gpg_subkeys,
     group_group_links,

@@ -40,6 +40,7 @@ const OWNERS: &[(&str, &[&str])] = &[
             "group_group_links",
             "members",
             "instance_settings",
+            "custom_attributes",
         ],
     ),
     (

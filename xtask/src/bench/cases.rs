@@ -106,6 +106,6 @@ fn commits(projects: &Projects) -> Vec<String> {
         .collect()
 }
 
-fn case(name: &'static str, paths: impl IntoIterator<Item = String>) -> Case {
+pub(super) fn case(name: &'static str, paths: impl IntoIterator<Item = String>) -> Case {
     Case { name, requests: paths.into_iter().map(|path| format!("GET /api/v4{path}")).collect() }
 }

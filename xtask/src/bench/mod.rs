@@ -4,6 +4,9 @@ mod cases;
 mod correct;
 mod history;
 mod idle;
+mod org_cases;
+mod org_seed;
+mod organisation;
 mod seed;
 mod table;
 mod transport;
@@ -46,9 +49,24 @@ pub(crate) struct Options {
     /// How often each kind of clone is timed
     #[arg(long, default_value_t = 3)]
     clones: usize,
+    /// Which data are made and measured
+    #[arg(long, value_enum, default_value_t = Set::Repository)]
+    set: Set,
+    /// Make one part in so many of the organisation: with 10 it has 10,000 people, 2,000 groups and 10,000 projects
+    #[arg(long, default_value_t = 1)]
+    scale: i64,
     /// Connections that are open at the same time
     #[arg(long, default_value_t = 32)]
     connections: u32,
+}
+
+/// What there is to measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Set {
+    /// A large repository, and many projects of one person
+    Repository,
+    /// Very many people, groups in deep trees, and projects in them
+    Organisation,
 }
 
 /// Everything one database's run found.
@@ -67,9 +85,10 @@ const SETTLE_LIMIT: Duration = Duration::from_secs(600);
 
 pub(crate) fn run(options: &Options) -> Result<()> {
     let scratch = tempfile::Builder::new().prefix("forgeway-bench-").tempdir()?;
-    let history = match &options.data {
-        Some(folder) => History::open(folder)?,
-        None => History::make(&scratch.path().join("made.git"))?,
+    let history = match (&options.data, options.set) {
+        (_, Set::Organisation) => None,
+        (Some(folder), Set::Repository) => Some(History::open(folder)?),
+        (None, Set::Repository) => Some(History::make(&scratch.path().join("made.git"))?),
     };
     let generator =
         Generator::new(scratch.path(), options.connections, if options.quick { 2 } else { 6 })?;
@@ -96,8 +115,17 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         std::fs::create_dir_all(&folder)?;
         let mut installation = Installation::new(binary.clone(), folder.join("data"), address)?;
         installation.settings = quiet();
-        let run = Run { options, installation, history: &history, generator: &generator, folder };
-        reports.push(run.report(database.name())?);
+        reports.push(match &history {
+            Some(history) => Run { options, installation, history, generator: &generator, folder }
+                .report(database.name())?,
+            None => organisation::Run {
+                installation,
+                generator: &generator,
+                size: org_seed::Size::whole(options.scale),
+                only: options.only.as_deref(),
+            }
+            .report(database.name())?,
+        });
     }
     table::print(&reports);
     let differing = reports

@@ -56,7 +56,7 @@ pub(super) fn waiting_work(address: &str) -> Result<i64> {
     Ok(number(&mut connection, query)?.unwrap_or_default())
 }
 
-fn number(connection: &mut Connection, query: &str) -> Result<Option<i64>> {
+pub(super) fn number(connection: &mut Connection, query: &str) -> Result<Option<i64>> {
     let row: Number = match connection {
         Connection::Sqlite(connection) => sql_query(query).get_result(connection)?,
         Connection::Postgres(connection) => sql_query(query).get_result(connection)?,
@@ -64,32 +64,69 @@ fn number(connection: &mut Connection, query: &str) -> Result<Option<i64>> {
     Ok(row.number)
 }
 
-fn copies_of_project(table: &Table, template: i64, before: i64, count: i64) -> String {
-    let value = |column: &str| match column {
-        "id" => format!("{before} + n.i"),
-        "name" => "'Project ' || n.i".to_owned(),
-        "path" => "'project-' || n.i".to_owned(),
-        "full_path" | "path_key" => "'root/project-' || n.i".to_owned(),
-        "full_name" => "t.full_name || ' ' || n.i".to_owned(),
-        "description" => "'Sample number ' || n.i || ' of many'".to_owned(),
-        "visibility" => {
-            "CASE n.i % 3 WHEN 0 THEN 'public' WHEN 1 THEN 'internal' ELSE 'private' END".to_owned()
-        }
-        "created_at" | "updated_at" | "last_activity_at" => format!("t.{column} - n.i * 1000000"),
-        "star_count" => "n.i % 50".to_owned(),
-        other => format!("t.{other}"),
-    };
-    let names = table.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>();
-    let values = names.iter().map(|name| value(name)).collect::<Vec<_>>();
-    format!(
-        "INSERT INTO projects ({}) WITH RECURSIVE n(i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < {count}) \
-         SELECT {} FROM projects t, n WHERE t.id = {template};\n",
-        names.join(", "),
-        values.join(", ")
-    )
+/// Rows copied from one, some columns of each with a value of its own.
+pub(super) struct Copies<'a> {
+    /// The value of the key column in the row that is copied.
+    pub(super) source: i64,
+    /// The row sources, as after `WITH RECURSIVE`.
+    pub(super) with: String,
+    /// Which of them gives one row for each copy.
+    pub(super) rows: &'a str,
+    /// A column's expression; `None` copies it from `t`.
+    pub(super) value: &'a dyn Fn(&str) -> Option<String>,
 }
 
-fn copies_of_rows(table: &Table, template: i64, before: i64) -> String {
+impl Copies<'_> {
+    pub(super) fn text(&self, table: &Table, key: &str) -> String {
+        // An id of its own is given by the database, unless something is said of it.
+        let given = |name: &&str| {
+            *name != "id" || key == "id" || (self.value)("id").is_some() || table.key != ["id"]
+        };
+        let names = table.columns.iter().map(|column| column.name.as_str()).filter(given);
+        let names = names.collect::<Vec<_>>();
+        let values = names
+            .iter()
+            .map(|name| (self.value)(name).unwrap_or_else(|| format!("t.{name}")))
+            .collect::<Vec<_>>();
+        format!(
+            "INSERT INTO {0} ({1}) WITH RECURSIVE {2} SELECT {3} FROM {0} t, {4} WHERE t.{key} = {5};\n",
+            table.name,
+            names.join(", "),
+            self.with,
+            values.join(", "),
+            self.rows,
+            self.source
+        )
+    }
+}
+
+fn copies_of_project(table: &Table, template: i64, before: i64, count: i64) -> String {
+    let value = |column: &str| {
+        Some(match column {
+            "id" => format!("{before} + n.i"),
+            "name" => "'Project ' || n.i".to_owned(),
+            "path" => "'project-' || n.i".to_owned(),
+            "full_path" | "path_key" => "'root/project-' || n.i".to_owned(),
+            "full_name" => "t.full_name || ' ' || n.i".to_owned(),
+            "description" => "'Sample number ' || n.i || ' of many'".to_owned(),
+            "visibility" => {
+                "CASE n.i % 3 WHEN 0 THEN 'public' WHEN 1 THEN 'internal' ELSE 'private' END"
+                    .to_owned()
+            }
+            "created_at" | "updated_at" | "last_activity_at" => {
+                format!("t.{column} - n.i * 1000000")
+            }
+            "star_count" => "n.i % 50".to_owned(),
+            _ => return None,
+        })
+    };
+    let with = format!(
+        "n(i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < {count})"
+    );
+    Copies { source: template, with, rows: "n", value: &value }.text(table, "id")
+}
+
+pub(super) fn copies_of_rows(table: &Table, template: i64, before: i64) -> String {
     let own_id = table.key == ["id"];
     let names = table
         .columns

@@ -6,7 +6,9 @@ pub(super) fn print(reports: &[Report]) {
     for report in reports {
         println!("\n### {}\n", title(report.database));
         requests(report);
-        println!("\n| git | median, s | runs |\n| --- | ---: | ---: |");
+        if !report.transport.is_empty() {
+            println!("\n| git | median, s | runs |\n| --- | ---: | ---: |");
+        }
         for timed in &report.transport {
             println!("| {} | {:.2} | {} |", timed.what, timed.median(), timed.seconds.len());
         }

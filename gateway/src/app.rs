@@ -185,6 +185,8 @@ pub struct Limits {
     pub address_per_minute: u32,
     /// Archives a minute for one person or address; 0 is no limit.
     pub archives_per_minute: u32,
+    /// Questions a minute by one person whether a path is taken; 0 is no limit.
+    pub namespaces_per_minute: u32,
 }
 
 impl Default for Limits {
@@ -198,6 +200,7 @@ impl Default for Limits {
             user_per_minute: 0,
             address_per_minute: 0,
             archives_per_minute: 0,
+            namespaces_per_minute: 0,
         }
     }
 }

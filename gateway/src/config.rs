@@ -43,6 +43,7 @@ pub struct Config {
     pub rate_limit_user: u32,
     pub rate_limit_address: u32,
     pub rate_limit_archive: u32,
+    pub rate_limit_namespace: u32,
     pub mail_url: Option<String>,
     pub mail_from: Option<String>,
 }
@@ -55,7 +56,7 @@ pub enum LogFormat {
 }
 
 /// One line of documentation for each setting, in the order in which they are shown.
-pub const SETTINGS: [(&str, &str); 20] = [
+pub const SETTINGS: [(&str, &str); 21] = [
     ("listen", "address and port to serve on"),
     ("data", "folder for repositories and the SQLite database"),
     (
@@ -86,6 +87,10 @@ pub const SETTINGS: [(&str, &str); 20] = [
         "requests a minute from one address without a credential; 0 is no limit",
     ),
     ("rate_limit_archive", "archives a minute for one person or address; 0 is no limit"),
+    (
+        "rate_limit_namespace",
+        "questions a minute by one person whether a path is taken; 0 is no limit",
+    ),
     (
         "mail_url",
         "smtp://USER:PASSWORD@HOST:PORT or smtps://… that takes letters; without it they are only logged",
@@ -119,6 +124,7 @@ impl Default for Config {
             rate_limit_user: 600_000,
             rate_limit_address: 300_000,
             rate_limit_archive: 5,
+            rate_limit_namespace: 20,
             mail_url: None,
             mail_from: None,
         }
@@ -314,6 +320,7 @@ impl Config {
                 user_per_minute: self.rate_limit_user,
                 address_per_minute: self.rate_limit_address,
                 archives_per_minute: self.rate_limit_archive,
+                namespaces_per_minute: self.rate_limit_namespace,
             },
         })
     }

@@ -20,6 +20,7 @@ pub struct Rates {
     users: Option<Limiter<UserId>>,
     addresses: Option<Limiter<IpAddr>>,
     archives: Option<Limiter<Caller>>,
+    namespaces: Option<Limiter<UserId>>,
 }
 
 /// A person, or whoever is at an address.
@@ -73,6 +74,7 @@ impl Rates {
             users: limiter(limits.user_per_minute),
             addresses: limiter(limits.address_per_minute),
             archives: limiter(limits.archives_per_minute),
+            namespaces: limiter(limits.namespaces_per_minute),
         }
     }
 
@@ -97,6 +99,12 @@ impl Rates {
             .map_err(|refusal| Error::TooMany { retry_after: refusal.wait_seconds })
     }
 
+    /// Who asks which paths are taken learns what others have.
+    pub fn check_namespace(&self, user: UserId) -> Result<(), Error> {
+        check(self.namespaces.as_ref(), &user, "namespace_exists")
+            .map_err(|refusal| Error::TooMany { retry_after: refusal.wait_seconds })
+    }
+
     /// Forgets who has been quiet for long enough to have the whole quota again.
     pub fn forget_the_quiet(&self) {
         if let Some(users) = &self.users {
@@ -107,6 +115,9 @@ impl Rates {
         }
         if let Some(archives) = &self.archives {
             archives.retain_recent();
+        }
+        if let Some(namespaces) = &self.namespaces {
+            namespaces.retain_recent();
         }
     }
 }

@@ -379,6 +379,10 @@ impl<A: Ability<Scope = Group>> Grant<A> {
     pub fn group(&self) -> NamespaceId {
         self.scope.0.id
     }
+
+    pub fn group_facts(&self) -> &Arc<GroupFacts> {
+        &self.scope.0
+    }
 }
 
 /// The policy of a domain: one ability a line. `=> function` says what those are told who may not.

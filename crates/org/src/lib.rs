@@ -1,10 +1,12 @@
 //! People, groups and projects: who they are, where they live, and how each caller stands there.
 
 pub mod access;
+pub mod custom_attribute;
 pub mod email;
 pub mod faults;
 pub mod jobs;
 pub mod key;
+mod listing;
 pub mod mail;
 pub mod member;
 pub mod namespace;

@@ -5,6 +5,7 @@ use org::namespace::Namespace;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::{custom_attribute::CustomAttributeEntity, group_statistics::GroupStatisticsEntity};
 use crate::app::Urls;
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -33,6 +34,12 @@ pub struct GroupEntity {
     #[schema(value_type = String)]
     created_at: Ts,
     parent_id: Option<i64>,
+    /// For administrators who ask for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub custom_attributes: Option<Vec<CustomAttributeEntity>>,
+    /// For administrators who ask for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statistics: Option<GroupStatisticsEntity>,
     file_template_project_id: Option<i64>,
     wiki_access_level: &'static str,
     ip_restriction_ranges: Option<String>,
@@ -67,6 +74,8 @@ impl GroupEntity {
             full_path: path.clone(),
             created_at: group.created_at,
             parent_id: group.parent_id.map(|parent| parent.0),
+            custom_attributes: None,
+            statistics: None,
             file_template_project_id: None,
             wiki_access_level: "enabled",
             ip_restriction_ranges: None,

@@ -14,7 +14,9 @@ use org::project::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{brief_user::BriefUser, namespace::NamespaceEntity};
+use super::{
+    brief_user::BriefUser, custom_attribute::CustomAttributeEntity, namespace::NamespaceEntity,
+};
 use crate::app::Urls;
 
 /// What every form begins with.
@@ -55,7 +57,7 @@ pub struct BasicProject {
     pub last_activity_at: Ts,
     pub namespace: NamespaceEntity,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub custom_attributes: Option<Vec<CustomAttribute>>,
+    pub custom_attributes: Option<Vec<CustomAttributeEntity>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repository_storage: Option<&'static str>,
 }
@@ -68,12 +70,6 @@ pub struct LicenseEntity {
     pub nickname: Option<&'static str>,
     pub html_url: &'static str,
     pub source_url: &'static str,
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-pub struct CustomAttribute {
-    pub key: String,
-    pub value: String,
 }
 
 #[derive(Debug, Serialize, ToSchema)]

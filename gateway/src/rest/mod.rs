@@ -14,6 +14,8 @@ pub mod commit_comments;
 pub mod commits;
 pub mod compare;
 pub mod contributors;
+pub mod custom_attribute_params;
+pub mod custom_attributes;
 pub mod documents;
 pub mod email_confirmation;
 pub mod files;
@@ -21,6 +23,7 @@ pub mod forks;
 pub mod group_list_params;
 pub mod group_lists;
 pub mod group_params;
+pub mod group_projects;
 pub mod group_push_rule;
 pub mod groups;
 pub mod health;
@@ -73,11 +76,15 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         commits::ROUTES,
         compare::ROUTES,
         contributors::ROUTES,
+        custom_attributes::of_groups::ROUTES,
+        custom_attributes::of_projects::ROUTES,
+        custom_attributes::of_users::ROUTES,
         documents::ROUTES,
         email_confirmation::ROUTES,
         files::ROUTES,
         forks::ROUTES,
         group_lists::ROUTES,
+        group_projects::ROUTES,
         group_push_rule::ROUTES,
         groups::ROUTES,
         health::ROUTES,

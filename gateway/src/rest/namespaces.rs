@@ -1,16 +1,21 @@
 //! Groups and personal namespaces together: everywhere a project can live.
 
-use kernel::{AccessLevel, Error, access::SignedIn, ids::NamespaceId};
+use db::Tx;
+use kernel::{AccessLevel, Actor, Error, access::SignedIn, ids::NamespaceId};
 use org::{
-    access::{IdOrPath, level_in_namespace},
-    namespace::{self, list::NamespaceLists, store::NamespaceStore},
+    access::{IdOrPath, level_in_namespace, locate_group},
+    namespace::{
+        self, Namespace,
+        places::{Care, NamespaceFilter, NamespaceLists},
+        store::NamespaceStore,
+    },
 };
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::{
     app::App,
-    entities::namespace::NamespaceEntity,
+    entities::namespace_detail::NamespaceDetailEntity,
     error::ApiResult,
     extract::Call,
     params,
@@ -43,46 +48,72 @@ pub struct Taken {
 async fn list(
     app: App,
     call: Call<SignedIn, ListNamespaces>,
-) -> ApiResult<Listed<NamespaceEntity>> {
+) -> ApiResult<Listed<NamespaceDetailEntity>> {
     let (actor, page, given) = (call.grant.actor(), call.page, call.params);
-    let user = actor.id.filter(|_| given.owned_only || !actor.admin);
-    let found = app
-        .db
-        .read(move |tx| tx.namespaces(user, given.search.as_deref(), given.owned_only, page))
-        .await?;
-    Ok(Listed(found.map(|namespace| NamespaceEntity::new(&app.urls, &namespace))))
+    let filter = NamespaceFilter {
+        of: actor.id.filter(|_| given.owned_only || !actor.admin),
+        owned: given.owned_only,
+        search: given.search,
+    };
+    let found = app.db.read(move |tx| {
+        let found = tx.namespaces(&filter, page)?;
+        let care = tx.cared_for(actor, &found.items)?;
+        Ok((found, care))
+    });
+    let (found, care) = found.await?;
+    let entity = |place: Namespace| {
+        NamespaceDetailEntity::new(&app.urls, actor, &place, care.get(&place.id))
+    };
+    Ok(Listed(found.map(entity)))
 }
 
-async fn show(app: App, call: Call<SignedIn, OneNamespace>) -> ApiResult<Json<NamespaceEntity>> {
+async fn show(
+    app: App,
+    call: Call<SignedIn, OneNamespace>,
+) -> ApiResult<Json<NamespaceDetailEntity>> {
     let actor = call.grant.actor();
     let found = app.db.peek(move |tx| {
-        let namespace = match IdOrPath::parse(&call.params.id) {
-            IdOrPath::Id(id) => tx.find_namespace(NamespaceId(id))?,
-            IdOrPath::Path(path) => tx.find_namespace_at(&path)?,
-        };
-        let namespace = namespace.ok_or(Error::NotFound("Namespace"))?;
-        let level = level_in_namespace(tx, actor, namespace.id)?;
-        match actor.admin || level > AccessLevel::NoAccess {
-            true => Ok(namespace),
-            false => Err(Error::NotFound("Namespace")),
-        }
+        let place = visible(tx, actor, &IdOrPath::parse(&call.params.id))?;
+        let place = place.ok_or(Error::NotFound("Namespace"))?;
+        let care: Option<Care> =
+            tx.cared_for(actor, std::slice::from_ref(&place))?.remove(&place.id);
+        Ok((place, care))
     });
-    Ok(Json(NamespaceEntity::new(&app.urls, &found.await?)))
+    let (place, care) = found.await?;
+    Ok(Json(NamespaceDetailEntity::new(&app.urls, actor, &place, care.as_ref())))
+}
+
+/// A namespace that the caller has a role in; what others have is as if it were not there.
+fn visible(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> kernel::Result<Option<Namespace>> {
+    let found = match id {
+        IdOrPath::Id(id) => tx.find_namespace(NamespaceId(*id))?,
+        IdOrPath::Path(path) => tx.find_namespace_at(path)?,
+    };
+    let Some(found) = found else { return Ok(None) };
+    let level = level_in_namespace(tx, actor, found.id)?;
+    Ok(Some(found).filter(|_| actor.admin || level > AccessLevel::NoAccess))
 }
 
 async fn exists(app: App, call: Call<SignedIn, Asked>) -> ApiResult<Json<Taken>> {
-    let given = call.params;
+    let (actor, given) = (call.grant.actor(), call.params);
+    app.rates.check_namespace(actor.user()?)?;
     let found = app.db.read(move |tx| {
+        let free = Taken { exists: false, suggests: Vec::new() };
         let parent = match given.parent_id {
-            Some(id) => tx.find_namespace(id)?,
             None => None,
+            // What is inside a group is known only to those who see the group.
+            Some(id) => match locate_group(tx, actor, &IdOrPath::Id(id.0)) {
+                Ok(_) => Some(tx.namespace(id)?),
+                Err(Error::NotFound(_)) => return Ok(free),
+                Err(cause) => return Err(cause),
+            },
         };
         let full = match &parent {
             Some(parent) => format!("{}/{}", parent.full_path, given.id),
             None => given.id.clone(),
         };
         if !tx.is_path_taken(&full)? {
-            return Ok(Taken { exists: false, suggests: Vec::new() });
+            return Ok(free);
         }
         let suggests = namespace::actions::suggestions(tx, &given.id, parent.as_ref())?;
         Ok(Taken { exists: true, suggests })

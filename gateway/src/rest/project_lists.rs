@@ -1,21 +1,28 @@
 //! Lists of projects: all, somebody's, starred ones, forks, a group's.
 
+use db::Tx;
 use kernel::{
-    Ability, AccessLevel, Actor, Error, Ts, Visibility, access::Anyone, page::PageRequest,
+    Ability, AccessLevel, Actor, Error, Ts, Visibility,
+    access::Anyone,
+    page::{Page, PageRequest},
 };
 use org::{
     access::IdOrPath,
+    custom_attribute::store::{CustomAttributeStore, NotesById},
     namespace::store::NamespaceStore,
-    policy::{ReadGroup, ReadProject},
+    policy::ReadProject,
     project::{
-        Want,
+        Project, Want,
         list::{Among, Order, OrderBy, ProjectFilter, ProjectLists, Sort},
         shown,
     },
     user::{User, store::UserStore},
 };
 
-use super::project_params::both;
+use super::{
+    custom_attribute_params::{WantedAttributes, entities},
+    project_params::both,
+};
 use crate::{
     app::App,
     entities::project::ProjectForm,
@@ -31,7 +38,6 @@ routes! { "Projects" at "";
     GET "/users/{user_id}/projects"         => list_of_user    : Anyone,
     GET "/users/{user_id}/starred_projects" => list_of_starred : Anyone,
     GET "/projects/{id}/forks"              => list_of_forks   : ReadProject,
-    GET "/groups/{id}/projects"             => list_of_group   : ReadGroup,
 }
 
 param_enums! { OrderBy, Sort }
@@ -65,13 +71,7 @@ params! {
         simple: bool = false,
         statistics: bool = false,
         with_custom_attributes: bool = false,
-    }
-}
-
-params! {
-    struct OfGroup {
-        include_subgroups: bool = false,
-        with_shared: bool = true,
+        custom_attributes: Option<WantedAttributes>,
     }
 }
 
@@ -110,7 +110,10 @@ impl<P: Params> Params for Within<P> {
 }
 
 /// Counted pages, or pages found by their last id.
-type Projects = Either<Listed<ProjectForm>, ListedAfter<ProjectForm>>;
+pub(super) type Projects = Either<Listed<ProjectForm>, ListedAfter<ProjectForm>>;
+
+/// Projects, and what administrators noted of each.
+type Noted = (Vec<shown::Shown>, NotesById);
 
 /// Further projects are to be found by their last id.
 const FARTHEST: i64 = 50_000;
@@ -127,7 +130,7 @@ async fn list_of_user(app: App, call: Call<Anyone, Within<OfUser>>) -> ApiResult
     let user = person(&app, &call.params.place.user_id).await?;
     let home = app.db.peek(move |tx| tx.personal_namespace(user.id)).await?;
     let home = home.ok_or(Error::NotFound("User"))?;
-    let among = Among::Namespace { id: home.id, below: false, shared: false };
+    let among = Among::Namespace(home.id);
     answer(&app, Asked::of(&call, &call.params.list), among).await
 }
 
@@ -145,16 +148,6 @@ async fn list_of_forks(app: App, call: Call<ReadProject, ListProjects>) -> ApiRe
     answer(&app, Asked::of(&call, &call.params), among).await
 }
 
-async fn list_of_group(app: App, call: Call<ReadGroup, Within<OfGroup>>) -> ApiResult<Projects> {
-    let place = &call.params.place;
-    let among = Among::Namespace {
-        id: call.grant.group(),
-        below: place.include_subgroups,
-        shared: place.with_shared,
-    };
-    answer(&app, Asked::of(&call, &call.params.list), among).await
-}
-
 /// The person that a path names by id or user name.
 pub(super) async fn person(app: &App, named: &str) -> ApiResult<User> {
     let named = IdOrPath::parse(named);
@@ -166,20 +159,22 @@ pub(super) async fn person(app: &App, named: &str) -> ApiResult<User> {
 }
 
 /// What a list is asked for, without the place.
-struct Asked {
-    actor: Actor,
-    page: PageRequest,
-    keyset: bool,
-    params: ListProjects,
+pub(super) struct Asked {
+    pub(super) actor: Actor,
+    pub(super) page: PageRequest,
+    pub(super) keyset: bool,
+    pub(super) params: ListProjects,
+    pub(super) with_security_reports: bool,
 }
 
 impl Asked {
-    fn of<A: Ability, P>(call: &Call<A, P>, params: &ListProjects) -> Self {
+    pub(super) fn of<A: Ability, P>(call: &Call<A, P>, params: &ListProjects) -> Self {
         Self {
             actor: call.grant.actor(),
             page: call.page,
             keyset: call.raw.text("pagination") == Some("keyset"),
             params: params.clone(),
+            with_security_reports: false,
         }
     }
 
@@ -208,6 +203,8 @@ impl Asked {
             topics: params.topic.unwrap_or_default().0,
             topic_id: params.topic_id,
             repository_storage: params.repository_storage.filter(|_| self.actor.admin),
+            attributes: WantedAttributes::of(params.custom_attributes, self.actor),
+            with_security_reports: self.with_security_reports,
         }
     }
 
@@ -235,6 +232,17 @@ impl Asked {
         }
     }
 
+    /// What the page tells of its projects, and what administrators noted of these.
+    fn shown(&self, tx: &mut Tx<'_>, found: Vec<Project>) -> kernel::Result<Noted> {
+        let ids: Vec<_> = found.iter().map(|project| project.id).collect();
+        let shown = shown::page(tx, self.actor, found, self.want())?;
+        let notes = match self.params.with_custom_attributes && self.actor.admin {
+            true => tx.custom_attributes_of_projects(&ids)?,
+            false => NotesById::new(),
+        };
+        Ok((shown, notes))
+    }
+
     fn ensure_paired(&self) -> ApiResult<()> {
         let bounded = self.params.updated_after.or(self.params.updated_before).is_some();
         if bounded && self.params.order_by != OrderBy::UpdatedAt {
@@ -244,18 +252,19 @@ impl Asked {
     }
 }
 
-async fn answer(app: &App, asked: Asked, among: Among) -> ApiResult<Projects> {
+pub(super) async fn answer(app: &App, asked: Asked, among: Among) -> ApiResult<Projects> {
     asked.ensure_paired()?;
     let attributes = asked.params.with_custom_attributes && asked.actor.admin;
-    let present = |found: Vec<shown::Shown>| -> Vec<ProjectForm> {
-        let mut records: Vec<_> =
-            found.iter().map(|shown| ProjectForm::new(&app.urls, shown)).collect();
-        if attributes {
-            records.iter_mut().for_each(|record| {
-                record.basic_mut().custom_attributes = Some(Vec::new());
-            });
-        }
-        records
+    let present = |(found, mut notes): Noted| -> Vec<ProjectForm> {
+        let form = |shown: &shown::Shown| {
+            let mut record = ProjectForm::new(&app.urls, shown);
+            if attributes {
+                let own = notes.remove(&shown.project.id.0).unwrap_or_default();
+                record.basic_mut().custom_attributes = Some(entities(own));
+            }
+            record
+        };
+        found.iter().map(form).collect()
     };
     if asked.keyset {
         let (found, next) = after_the_last(app, asked, among).await?;
@@ -267,10 +276,11 @@ async fn answer(app: &App, asked: Asked, among: Among) -> ApiResult<Projects> {
     let page = app.db.read(move |tx| {
         let (filter, order) = (asked.filter(among), asked.order());
         let found = tx.projects(asked.actor, &filter, order, asked.page)?;
-        found.try_map_all(|found| shown::page(tx, asked.actor, found, asked.want()))
+        let total = found.total;
+        Ok((asked.shown(tx, found.items)?, total))
     });
-    let page = page.await?.try_map_all(|found| Ok::<_, Error>(present(found)))?;
-    Ok(Either::Left(Listed(page)))
+    let (found, total) = page.await?;
+    Ok(Either::Left(Listed(Page { items: present(found), total })))
 }
 
 /// A page found by the id before it, and what asks for the next one.
@@ -278,7 +288,7 @@ async fn after_the_last(
     app: &App,
     asked: Asked,
     among: Among,
-) -> ApiResult<(Vec<shown::Shown>, Option<(&'static str, String)>)> {
+) -> ApiResult<(Noted, Option<(&'static str, String)>)> {
     if asked.params.order_by != OrderBy::Id {
         return Err(ApiError::Keyset(NO_KEYSET.to_owned()));
     }
@@ -289,9 +299,9 @@ async fn after_the_last(
     let found = app.db.read(move |tx| {
         let (filter, order) = (asked.filter(among), asked.order());
         let found = tx.first_projects(asked.actor, &filter, order, asked.page.per_page)?;
-        shown::page(tx, asked.actor, found, asked.want())
+        asked.shown(tx, found)
     });
     let found = found.await?;
-    let next = found.last().map(|last| (parameter, last.project.id.to_string()));
+    let next = found.0.last().map(|last| (parameter, last.project.id.to_string()));
     Ok((found, next))
 }

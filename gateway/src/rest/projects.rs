@@ -7,6 +7,7 @@ use kernel::{
 };
 use org::{
     access::IdOrPath,
+    custom_attribute::{Subject, store::CustomAttributeStore},
     policy::{AdminProject, OwnProject, ReadProject},
     project::{
         Project, Want,
@@ -22,7 +23,10 @@ use repo::{
     policy::ReadCode,
 };
 
-use super::project_params::{CreateProject, CreateProjectFor, ProjectParams, UpdateProject};
+use super::{
+    custom_attribute_params::entities,
+    project_params::{CreateProject, CreateProjectFor, ProjectParams, UpdateProject},
+};
 use crate::{
     app::App,
     compose::{
@@ -157,14 +161,18 @@ fn wanted(params: &CreateProject, author: &User) -> ApiResult<(Creation, Beginni
 async fn show(app: App, call: Call<ReadProject, ShowProject>) -> ApiResult<Json<ProjectForm>> {
     let (id, actor) = (call.grant.project(), call.grant.actor());
     let want = Want::Full { statistics: call.params.statistics.unwrap_or_default() };
+    let noted = call.params.with_custom_attributes.unwrap_or_default() && actor.admin;
     let found = app.db.peek(move |tx| {
         let project = tx.project(id)?;
-        shown::one(tx, actor, project, want)
+        let notes = match noted {
+            true => Some(tx.custom_attributes(Subject::Project(id))?),
+            false => None,
+        };
+        Ok((shown::one(tx, actor, project, want)?, notes))
     });
-    let mut record = ProjectForm::new(&app.urls, &found.await?);
-    if call.params.with_custom_attributes.unwrap_or_default() && actor.admin {
-        record.basic_mut().custom_attributes = Some(Vec::new());
-    }
+    let (found, notes) = found.await?;
+    let mut record = ProjectForm::new(&app.urls, &found);
+    record.basic_mut().custom_attributes = notes.map(entities);
     if call.params.license.unwrap_or_default() && call.grant.also::<ReadCode>().is_ok() {
         let found = licence(&app, &call).await?;
         let basic = record.basic_mut();

@@ -1,228 +1,248 @@
-//! Lists of groups and namespaces: which ones, in which order, one page at a time.
+//! Lists of groups: which ones, in which order, one page at a time.
 
-use db::{
-    CountOf, Tx, each_backend, error, lower,
-    schema::{members, namespace_access, namespaces},
-};
-use diesel::{dsl::case_when, prelude::*, sql_types::Integer};
+use db::{Conn, Tx};
 use kernel::{
-    AccessLevel, Result, Visibility,
-    ids::UserId,
-    page::{COUNT_LIMIT, Page, PageRequest, Total},
+    AccessLevel, Result,
+    ids::{NamespaceId, UserId},
+    page::{COUNT_LIMIT, Page, PageRequest},
 };
 
 use super::{
-    GroupFilter, Kind, Namespace,
+    GroupFilter, Namespace,
     model::{GroupOrder, Place, Reach},
+    search, seen,
 };
-use crate::search::{beginning, containing};
+use crate::{
+    custom_attribute::filter,
+    listing::{Bind, Conditions, Selection, count, count_up_to, ids, list_of, page_of_ids},
+    project::{home::HomeStore, search::likeness},
+};
 
-pub trait NamespaceLists {
+pub trait GroupLists {
     fn groups(&mut self, filter: &GroupFilter, page: PageRequest) -> Result<Page<Namespace>>;
-    /// Personal namespaces of `user` and groups with a role in; everything for `None`.
-    fn namespaces(
-        &mut self,
-        user: Option<UserId>,
-        search: Option<&str>,
-        owned_only: bool,
-        page: PageRequest,
-    ) -> Result<Page<Namespace>>;
+    /// The page behind `filter.after`, uncounted.
+    fn groups_after(&mut self, filter: &GroupFilter, most: i64) -> Result<Page<Namespace>>;
 }
 
-impl NamespaceLists for Tx<'_> {
-    #[expect(
-        clippy::too_many_lines,
-        reason = "one query, whose filters are compiled for each database"
-    )]
+/// Ordering by likeness looks at so many matches.
+const COMPARED: i64 = 1000;
+/// So many memberships are gathered; of more, each group is asked for.
+const GATHERED: i64 = 1000;
+
+impl GroupLists for Tx<'_> {
     fn groups(&mut self, filter: &GroupFilter, page: PageRequest) -> Result<Page<Namespace>> {
-        let words = SearchWords::of(filter.search.as_deref());
-        let short = matches!(filter.place, Place::Under(_) | Place::Below(_));
-        each_backend!(self, |conn| {
-            let chosen = || {
-                let mut query = namespaces::table
-                    .filter(namespaces::kind.eq(Kind::Group))
-                    .filter(namespaces::deleted_at.is_null())
-                    .into_boxed();
-                let mine = |user: UserId, level: AccessLevel| {
-                    namespaces::id.eq_any(
-                        namespace_access::table
-                            .filter(namespace_access::user_id.eq(user))
-                            .filter(namespace_access::access_level.ge(level))
-                            .select(namespace_access::namespace_id),
-                    )
-                };
-                let open = namespaces::visibility.eq(Visibility::Public);
-                let inside = namespaces::visibility.eq(Visibility::Internal);
-                query = match filter.reach {
-                    Reach::All => query,
-                    Reach::Open { user: None, .. } => query.filter(open),
-                    Reach::Open { user: Some(user), internal: true } => {
-                        query.filter(open.or(inside).or(mine(user, AccessLevel::Minimal)))
-                    }
-                    Reach::Open { user: Some(user), internal: false } => {
-                        query.filter(open.or(mine(user, AccessLevel::Minimal)))
-                    }
-                    Reach::Member { user, level } => query.filter(mine(user, level)),
-                    Reach::Owned { user } => query.filter(
-                        namespaces::id.nullable().eq_any(
-                            members::table
-                                .filter(members::user_id.eq(user))
-                                .filter(members::access_level.eq(AccessLevel::Owner))
-                                .select(members::namespace_id),
-                        ),
-                    ),
-                };
-                query = match &filter.place {
-                    Place::Anywhere => query,
-                    Place::TopLevel => query.filter(namespaces::parent_id.is_null()),
-                    Place::Under(parent) => query.filter(namespaces::parent_id.eq(*parent)),
-                    Place::Below(path) => query.filter(
-                        namespaces::path_key
-                            .like(beginning(&format!("{}/", path.to_lowercase())))
-                            .escape('\\'),
-                    ),
-                };
-                if !filter.skip.is_empty() {
-                    query = query.filter(namespaces::id.ne_all(&filter.skip));
-                }
-                if let Some(whole) = &words.whole {
-                    query = match short {
-                        true => query.filter(
-                            lower(namespaces::path).eq(whole).or(lower(namespaces::name).eq(whole)),
-                        ),
-                        false => query.filter(
-                            namespaces::path_key
-                                .eq(whole)
-                                .or(lower(namespaces::full_name).eq(whole)),
-                        ),
-                    };
-                }
-                for part in &words.parts {
-                    query = match short {
-                        true => query.filter(
-                            lower(namespaces::path).like(part).escape('\\').or(lower(
-                                namespaces::name,
-                            )
-                            .like(part)
-                            .escape('\\')),
-                        ),
-                        false => query.filter(
-                            namespaces::path_key.like(part).escape('\\').or(lower(
-                                namespaces::full_name,
-                            )
-                            .like(part)
-                            .escape('\\')),
-                        ),
-                    };
-                }
-                if let Some((name, id)) = &filter.after {
-                    query = query.filter(
-                        namespaces::name
-                            .gt(name)
-                            .or(namespaces::name.eq(name).and(namespaces::id.gt(*id))),
-                    );
-                }
-                query
-            };
-            let order = match (filter.order, &filter.search) {
-                (GroupOrder::Similarity, None) => GroupOrder::Name,
-                (order, _) => order,
-            };
-            let term = filter.search.as_deref().unwrap_or_default().to_lowercase();
-            let query = match (order, filter.descending) {
-                (GroupOrder::Name, false) => chosen().order_by(namespaces::name.asc()),
-                (GroupOrder::Name, true) => chosen().order_by(namespaces::name.desc()),
-                (GroupOrder::Path, false) => chosen().order_by(namespaces::path.asc()),
-                (GroupOrder::Path, true) => chosen().order_by(namespaces::path.desc()),
-                (GroupOrder::Id, false) => chosen().order_by(namespaces::id.asc()),
-                (GroupOrder::Id, true) => chosen().order_by(namespaces::id.desc()),
-                (GroupOrder::Similarity, _) => {
-                    let same =
-                        lower(namespaces::path).eq(&term).or(lower(namespaces::name).eq(&term));
-                    let begins = lower(namespaces::name).like(beginning(&term)).escape('\\');
-                    let rank = case_when(same, 0.into_sql::<Integer>())
-                        .when(begins, 1.into_sql::<Integer>())
-                        .otherwise(2.into_sql::<Integer>());
-                    chosen().order_by((rank, namespaces::parent_id.desc()))
-                }
-            };
-            let items: Vec<Namespace> = query
-                .then_order_by(namespaces::id.asc())
-                .select(Namespace::as_select())
-                .limit(page.per_page)
-                .offset(page.offset())
-                .load(conn)
-                .map_err(error("Group"))?;
-            let counted = chosen().select(diesel::dsl::sql::<Integer>("1")).limit(COUNT_LIMIT + 1);
-            let total: i64 = CountOf(counted).get_result(conn).map_err(error("Group"))?;
-            Ok(Page { items, total: Total::Counted(total) })
-        })
+        let question = question(self, filter)?;
+        if let (GroupOrder::Similarity, Some(term)) = (filter.order, &filter.search) {
+            return by_likeness(self, &question, term, page);
+        }
+        let selection = question.in_order(order(filter));
+        let found = page_of_ids(self, &selection, page, |tx| question.count(tx, filter))?;
+        let items = in_order(self, &found.items)?;
+        Ok(Page { items, total: found.total })
     }
 
-    fn namespaces(
-        &mut self,
-        user: Option<UserId>,
-        search: Option<&str>,
-        owned_only: bool,
-        page: PageRequest,
-    ) -> Result<Page<Namespace>> {
-        let words = SearchWords::of(search);
-        let level = if owned_only { AccessLevel::Owner } else { AccessLevel::Minimal };
-        each_backend!(self, |conn| {
-            let chosen = || {
-                let mut query =
-                    namespaces::table.filter(namespaces::deleted_at.is_null()).into_boxed();
-                if let Some(user) = user {
-                    query = query.filter(
-                        namespaces::id.eq_any(
-                            namespace_access::table
-                                .filter(namespace_access::user_id.eq(user))
-                                .filter(namespace_access::access_level.ge(level))
-                                .select(namespace_access::namespace_id),
-                        ),
-                    );
-                }
-                if let Some(whole) = &words.whole {
-                    query = query.filter(
-                        lower(namespaces::path).eq(whole).or(lower(namespaces::name).eq(whole)),
-                    );
-                }
-                for part in &words.parts {
-                    query = query.filter(
-                        lower(namespaces::path)
-                            .like(part)
-                            .escape('\\')
-                            .or(lower(namespaces::name).like(part).escape('\\')),
-                    );
-                }
-                query
-            };
-            let items: Vec<Namespace> = chosen()
-                .order_by(namespaces::id.asc())
-                .select(Namespace::as_select())
-                .limit(page.per_page)
-                .offset(page.offset())
-                .load(conn)
-                .map_err(error("Namespace"))?;
-            let counted = chosen().select(diesel::dsl::sql::<Integer>("1")).limit(COUNT_LIMIT + 1);
-            let total: i64 = CountOf(counted).get_result(conn).map_err(error("Namespace"))?;
-            Ok(Page { items, total: Total::Counted(total) })
-        })
+    fn groups_after(&mut self, filter: &GroupFilter, most: i64) -> Result<Page<Namespace>> {
+        let question = question(self, filter)?;
+        let page = PageRequest { page: 1, per_page: most };
+        let found = question.in_order(order(filter)).ids(self, page.probe(), 0)?;
+        let found = page.uncounted(found);
+        let items = in_order(self, &found.items)?;
+        Ok(Page { items, total: found.total })
     }
 }
 
-/// What a search for groups looks for: words of three letters or more anywhere, anything shorter as the whole text.
-struct SearchWords {
-    whole: Option<String>,
-    parts: Vec<String>,
+/// Which groups are meant, in the words of the database.
+struct Question {
+    conditions: Conditions,
+    /// Where membership decides: whose, in which role at least, and how many groups more there are.
+    member: Option<(UserId, AccessLevel, usize)>,
 }
 
-impl SearchWords {
-    fn of(search: Option<&str>) -> Self {
-        let term = search.unwrap_or_default().trim().to_lowercase();
-        let long = term.split_whitespace().filter(|word| word.chars().count() >= 3);
-        let parts: Vec<String> = long.map(containing).collect();
-        let whole = (parts.is_empty() && !term.is_empty()).then_some(term);
-        Self { whole, parts }
+impl Question {
+    fn from(&self) -> String {
+        format!("namespaces g WHERE {}", self.conditions.text())
     }
+
+    fn in_order(&self, order: String) -> Selection {
+        Selection { id: "g.id", from: self.from(), binds: self.conditions.binds.clone(), order }
+    }
+
+    /// How many groups somebody is a member of is read from the projection, without looking at any.
+    fn count(&self, tx: &mut Tx<'_>, filter: &GroupFilter) -> Result<i64> {
+        let narrowed = filter.search.is_some()
+            || filter.place != Place::Anywhere
+            || !filter.skip.is_empty()
+            || !filter.attributes.is_empty()
+            || filter.elsewhere;
+        match &self.member {
+            Some((user, level, above)) if !narrowed => {
+                let reached = seen::reached(tx.now, *level);
+                let mine = format!("namespace_access a WHERE a.user_id = $1 AND {reached}");
+                let binds = [Bind::Number(user.0)];
+                let all = count_up_to(tx, &mine, &binds, COUNT_LIMIT + 2)?;
+                let personal = format!(
+                    "namespaces n JOIN namespace_access a ON a.namespace_id = n.id AND a.user_id = $1 AND {reached} \
+                     WHERE n.owner_id = $1"
+                );
+                let personal = count(tx, &personal, &binds)?;
+                Ok(all - personal + i64::try_from(*above).unwrap_or(0))
+            }
+            _ => count(tx, &self.from(), &self.conditions.binds),
+        }
+    }
+}
+
+fn question(tx: &mut Tx<'_>, filter: &GroupFilter) -> Result<Question> {
+    let mut all = Conditions::default();
+    // In these words, for which there are indexes.
+    all.plain("g.kind = 'group' AND g.deleted_at IS NULL");
+    let member = within_reach(tx, &mut all, filter.reach)?;
+    place(tx, &mut all, &filter.place)?;
+    if !filter.skip.is_empty() {
+        let skipped: Vec<i64> = filter.skip.iter().map(|id| id.0).collect();
+        all.plain(format!("g.id NOT IN ({})", list_of(&skipped)));
+    }
+    filter::having(&mut all, "g.id", "namespace_id", &filter.attributes);
+    if let Some(term) = &filter.search {
+        let columns = match filter.place {
+            Place::Anywhere | Place::TopLevel => ["full_path", "full_name"],
+            Place::Under(_) | Place::Below(_) => ["path", "name"],
+        };
+        search::matching(tx, &mut all, "g", columns, term)?;
+    }
+    if filter.elsewhere {
+        all.plain("1 = 0");
+    }
+    if let Some((name, id)) = &filter.after {
+        let (name, id) = (all.bind(Bind::Word(name.clone())), all.bind(Bind::Number(id.0)));
+        all.plain(format!("(g.name, g.id) > ({name}, {id})"));
+    }
+    Ok(Question { conditions: all, member })
+}
+
+/// Adds what the caller may see.
+fn within_reach(
+    tx: &mut Tx<'_>,
+    all: &mut Conditions,
+    reach: Reach,
+) -> Result<Option<(UserId, AccessLevel, usize)>> {
+    match reach {
+        Reach::All => {}
+        Reach::Open { user: None, .. } => all.plain("g.visibility = 'public'"),
+        Reach::Open { user: Some(user), internal } => {
+            let open = match internal {
+                true => "g.visibility <> 'private'",
+                false => "g.visibility = 'public'",
+            };
+            let above = seen::above(tx, user)?;
+            let reached = seen::reached(tx.now, AccessLevel::Minimal);
+            let mine = format!(
+                "EXISTS (SELECT 1 FROM namespace_access a WHERE a.user_id = {{}} AND a.namespace_id = g.id AND {reached})"
+            );
+            all.number(&format!("({open} OR {mine} OR g.id IN ({}))", list_of(&above)), user.0);
+        }
+        Reach::Member { user } => {
+            let above = seen::above(tx, user)?;
+            member(tx, all, user, AccessLevel::Minimal, &above)?;
+            return Ok(Some((user, AccessLevel::Minimal, above.len())));
+        }
+        Reach::AtLeast { user, level } => {
+            member(tx, all, user, level, &[])?;
+            return Ok(Some((user, level, 0)));
+        }
+        Reach::Owned { user } => {
+            let now = tx.now.0;
+            all.number(
+                &format!(
+                    "g.id IN (SELECT m.namespace_id FROM members m WHERE m.user_id = {{}} AND m.namespace_id IS NOT NULL \
+                     AND m.access_level = 50 AND (m.expires_at IS NULL OR m.expires_at > {now}))"
+                ),
+                user.0,
+            );
+        }
+    }
+    Ok(None)
+}
+
+/// Groups that somebody has a role in, and these others.
+fn member(
+    tx: &mut Tx<'_>,
+    all: &mut Conditions,
+    user: UserId,
+    level: AccessLevel,
+    others: &[i64],
+) -> Result<()> {
+    let reached = seen::reached(tx.now, level);
+    let many = format!(
+        "SELECT a.namespace_id AS id FROM namespace_access a WHERE a.user_id = $1 LIMIT 1 OFFSET {GATHERED}"
+    );
+    let many = !ids(tx, &many, &[Bind::Number(user.0)])?.is_empty();
+    let mine = format!("namespace_access a WHERE a.user_id = {{}} AND {reached}");
+    let condition = match many {
+        true => format!("EXISTS (SELECT 1 FROM {mine} AND a.namespace_id = g.id)"),
+        false => format!("g.id IN (SELECT a.namespace_id FROM {mine})"),
+    };
+    if others.is_empty() {
+        all.number(&condition, user.0);
+    } else {
+        all.number(&format!("({condition} OR g.id IN ({}))", list_of(others)), user.0);
+    }
+    Ok(())
+}
+
+fn place(tx: &mut Tx<'_>, all: &mut Conditions, place: &Place) -> Result<()> {
+    match place {
+        Place::Anywhere => {}
+        Place::TopLevel => all.plain("g.parent_id IS NULL"),
+        Place::Under(parent) => all.plain(format!("g.parent_id = {parent}")),
+        Place::Below(path) => {
+            let key = path.to_lowercase();
+            let (first, last) = (format!("{key}/"), format!("{key}0"));
+            let range = "namespaces g WHERE g.kind = 'group' AND g.deleted_at IS NULL AND g.path_key > $1 AND g.path_key < $2";
+            let binds = [Bind::Word(first.clone()), Bind::Word(last.clone())];
+            let many = count_up_to(tx, range, &binds, COUNT_LIMIT + 1)? > COUNT_LIMIT;
+            // With the plus, SQLite keeps to the order; PostgreSQL knows by itself.
+            let column = match tx.conn {
+                Conn::Sqlite(_) if many => "+g.path_key",
+                _ => "g.path_key",
+            };
+            all.word(&format!("{column} > {{}}"), first);
+            all.word(&format!("{column} < {{}}"), last);
+        }
+    }
+    Ok(())
+}
+
+fn order(filter: &GroupFilter) -> String {
+    let direction = if filter.descending { "DESC" } else { "ASC" };
+    match filter.order {
+        GroupOrder::Id => format!("g.id {direction}"),
+        GroupOrder::Path => format!("g.path {direction}, g.id ASC"),
+        // Without a search nothing is like anything.
+        GroupOrder::Name | GroupOrder::Similarity => format!("g.name {direction}, g.id ASC"),
+    }
+}
+
+/// The same measure on both databases, so it is taken here.
+fn by_likeness(
+    tx: &mut Tx<'_>,
+    question: &Question,
+    term: &str,
+    page: PageRequest,
+) -> Result<Page<Namespace>> {
+    let found = question.in_order("g.id ASC".to_owned()).ids(tx, COMPARED, 0)?;
+    let mut rows = in_order(tx, &found)?;
+    rows.sort_by_cached_key(|group| {
+        let alike = likeness(&group.path, term) * 10 + likeness(&group.name, term) * 7;
+        let parent = group.parent_id.unwrap_or(NamespaceId(i64::MAX));
+        (std::cmp::Reverse((alike, parent)), group.id)
+    });
+    Ok(page.slice(rows))
+}
+
+/// Rows in the order of their ids here; what is gone is left out.
+pub(super) fn in_order(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Namespace>> {
+    let ids: Vec<NamespaceId> = ids.iter().copied().map(NamespaceId).collect();
+    let mut rows = tx.namespaces_by_id(&ids)?;
+    Ok(ids.iter().filter_map(|id| rows.remove(id)).collect())
 }

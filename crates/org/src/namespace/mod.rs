@@ -6,8 +6,12 @@ pub mod default_branch;
 pub mod event;
 pub mod list;
 pub mod model;
+pub mod places;
 pub mod rules;
+mod search;
+pub(crate) mod seen;
 pub mod sharing;
+pub mod statistics;
 pub mod store;
 
 pub use model::{GroupDetails, GroupFilter, GroupSettings, Kind, Namespace};

@@ -8,6 +8,8 @@ use kernel::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::custom_attribute::CustomAttribute;
+
 kernel::text_enum! { pub enum Kind { User = "user", Group = "group" } }
 kernel::text_enum! {
     /// From which role on members may create projects in a group.
@@ -153,8 +155,10 @@ pub enum Reach {
     All,
     /// What is open to everybody, or to everybody who is signed in, and what `user` is a member of.
     Open { user: Option<UserId>, internal: bool },
+    /// What the person has a role in, and what lies above that.
+    Member { user: UserId },
     /// What the person has at least this role in.
-    Member { user: UserId, level: AccessLevel },
+    AtLeast { user: UserId, level: AccessLevel },
     /// What the person owns directly.
     Owned { user: UserId },
 }
@@ -166,6 +170,10 @@ pub struct GroupFilter {
     pub place: Place,
     pub search: Option<String>,
     pub skip: Vec<NamespaceId>,
+    /// What administrators noted of them; all of these.
+    pub attributes: Vec<CustomAttribute>,
+    /// Whether they are wanted from a place where nothing is kept.
+    pub elsewhere: bool,
     pub order: GroupOrder,
     pub descending: bool,
     /// Where a list that is paged by its last element goes on.

@@ -3,30 +3,27 @@
 //! The conditions are written as SQL, since finding a page among a hundred thousand projects in time depends on which
 //! index is walked. First the ids of the page are found, then its rows.
 
-use std::{
-    collections::HashMap,
-    sync::{LazyLock, Mutex, PoisonError},
-};
+use std::collections::HashMap;
 
 use db::{Conn, Tx, each_backend, error, schema::projects};
-use diesel::{
-    prelude::*,
-    sql_query,
-    sql_types::{BigInt, Text},
-};
+use diesel::prelude::*;
 use kernel::{
     AccessLevel, Actor, Result, Ts, Visibility,
     ids::{NamespaceId, ProjectId, UserId},
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
-use time::Duration;
-
 use super::{
     Project,
+    in_group::{self, GroupScope},
     search::{Wanted, likeness, understand},
 };
-use crate::search::containing as containing_text;
+use crate::{
+    custom_attribute::{self, CustomAttribute},
+    listing::{self, Bind, ids},
+    namespace::seen,
+    search::containing as containing_text,
+};
 
 kernel::text_enum! {
     /// What a list is ordered by; the id decides between equals.
@@ -44,12 +41,9 @@ kernel::text_enum! { pub enum Sort { Ascending = "asc", Descending = "desc" } }
 pub enum Among {
     #[default]
     All,
-    /// Directly in a namespace, or also shared with it, or anywhere below it.
-    Namespace {
-        id: NamespaceId,
-        below: bool,
-        shared: bool,
-    },
+    /// Directly in a namespace.
+    Namespace(NamespaceId),
+    Group(GroupScope),
     StarredBy(UserId),
     ForksOf(ProjectId),
 }
@@ -79,6 +73,10 @@ pub struct ProjectFilter {
     pub topics: Vec<String>,
     pub topic_id: Option<i64>,
     pub repository_storage: Option<String>,
+    /// What administrators noted of them; all of these.
+    pub attributes: Vec<CustomAttribute>,
+    /// Only those in which a job of the pipeline told of security findings.
+    pub with_security_reports: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -89,12 +87,6 @@ pub struct Order {
 
 /// Ordering by likeness looks at so many of the newest matches.
 const COMPARED: i64 = 1000;
-
-#[derive(Clone, Debug)]
-enum Bind {
-    Number(i64),
-    Word(String),
-}
 
 /// Conditions, and the values that they speak of.
 #[derive(Clone, Debug, Default)]
@@ -184,27 +176,6 @@ impl Conditions {
         });
         self.plain(&format!("({})", each.join(" OR ")));
     }
-}
-
-#[derive(QueryableByName)]
-struct IdRow {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-}
-
-/// Runs a query over the ids of projects.
-fn ids(tx: &mut Tx<'_>, sql: &str, binds: &[Bind]) -> Result<Vec<i64>> {
-    let rows: Vec<IdRow> = each_backend!(tx, |conn| {
-        let mut query = sql_query(sql).into_boxed();
-        for bind in binds {
-            query = match bind {
-                Bind::Number(number) => query.bind::<BigInt, _>(*number),
-                Bind::Word(word) => query.bind::<Text, _>(word.clone()),
-            };
-        }
-        query.load(conn).map_err(error("Project"))
-    })?;
-    Ok(rows.into_iter().map(|row| row.id).collect())
 }
 
 pub trait ProjectLists {
@@ -350,53 +321,12 @@ fn page_of_ids(
     if !more && (listed > 0 || page.page == 1) {
         return Ok(Page { total: Total::Counted(page.offset() + listed), ..found });
     }
-    let total = match count(tx, conditions)? {
+    let (from, binds) = conditions.by_id();
+    let total = match listing::count(tx, &from, &binds)? {
         total if total > COUNT_LIMIT => Total::Uncounted { more },
         total => Total::Counted(total),
     };
     Ok(Page { total, ..found })
-}
-
-/// How many there are, at most one more than lists tell.
-fn count(tx: &mut Tx<'_>, conditions: &Conditions) -> Result<i64> {
-    let (from, binds) = conditions.by_id();
-    let sql = format!(
-        "SELECT COUNT(*) AS id FROM (SELECT 1 FROM {from} LIMIT {}) AS counted",
-        COUNT_LIMIT + 1
-    );
-    let key = format!("{sql} {binds:?}");
-    if LONG.knows(&key, tx.now) {
-        return Ok(COUNT_LIMIT + 1);
-    }
-    let found = ids(tx, &sql, &binds)?.first().copied().unwrap_or_default();
-    if found > COUNT_LIMIT {
-        LONG.note(key, tx.now);
-    }
-    Ok(found)
-}
-
-/// Lists that were too long to be counted a moment ago still are: their length is not told, so nobody sees a
-/// difference, and counting so far is most of the work of showing a page.
-struct LongLists(Mutex<HashMap<String, Ts>>);
-
-static LONG: LazyLock<LongLists> = LazyLock::new(|| LongLists(Mutex::default()));
-
-impl LongLists {
-    const LIFETIME: Duration = Duration::seconds(10);
-    const MOST: usize = 4096;
-
-    fn knows(&self, key: &str, now: Ts) -> bool {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(key).is_some_and(|seen| *seen <= now && now < seen.plus(Self::LIFETIME))
-    }
-
-    fn note(&self, key: String, now: Ts) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= Self::MOST {
-            known.clear();
-        }
-        known.insert(key, now);
-    }
 }
 
 /// The same measure on both databases, so it is taken here.
@@ -426,9 +356,17 @@ fn by_likeness(
 fn conditions(tx: &mut Tx<'_>, actor: Actor, filter: &ProjectFilter) -> Result<Conditions> {
     let mut all = Conditions::default();
     all.plain("p.deleted_at IS NULL");
-    visible(tx, &mut all, actor, filter)?;
+    let open = match &filter.among {
+        Among::Group(scope) if needed_level(filter).is_none() => {
+            in_group::is_all_visible(tx, actor, scope)?
+        }
+        _ => false,
+    };
+    if !open {
+        visible(tx, &mut all, actor, filter)?;
+    }
     among(tx, &mut all, filter)?;
-    about_the_caller(&mut all, actor, filter);
+    about_the_caller(&mut all, actor, filter, tx.now);
     about_the_project(&mut all, filter);
     if let Some(search) = filter.search.as_deref().filter(|search| !search.trim().is_empty()) {
         let on_sqlite = matches!(tx.conn, Conn::Sqlite(_));
@@ -449,12 +387,12 @@ const GATHERED: i64 = 1000;
 
 /// The projects in which somebody has at least a role, as a condition.
 fn reached(tx: &mut Tx<'_>, all: &mut Conditions, user: UserId, level: AccessLevel) -> Result<()> {
-    let level = level.number();
+    let reached = seen::reached(tx.now, level);
     let sql = format!(
         "SELECT a.project_id AS id FROM project_access a WHERE a.user_id = $1 LIMIT 1 OFFSET {GATHERED}"
     );
     let many = !ids(tx, &sql, &[Bind::Number(user.0)])?.is_empty();
-    let mine = format!("project_access a WHERE a.user_id = {{}} AND a.access_level >= {level}");
+    let mine = format!("project_access a WHERE a.user_id = {{}} AND {reached}");
     let condition = match many {
         true => format!("EXISTS (SELECT 1 FROM {mine} AND a.project_id = p.id)"),
         false => format!("p.id IN (SELECT a.project_id FROM {mine})"),
@@ -483,8 +421,10 @@ fn visible(
                 true => "p.visibility = 'public'",
                 false => "p.visibility <> 'private'",
             };
-            let access =
-                "SELECT 1 FROM project_access a WHERE a.user_id = {} AND a.project_id = p.id";
+            let reached = seen::reached(tx.now, AccessLevel::Minimal);
+            let access = format!(
+                "SELECT 1 FROM project_access a WHERE a.user_id = {{}} AND a.project_id = p.id AND {reached}"
+            );
             all.number(&format!("({open} OR EXISTS ({access}))"), user.0);
         }
     }
@@ -499,36 +439,21 @@ fn among(tx: &mut Tx<'_>, all: &mut Conditions, filter: &ProjectFilter) -> Resul
             user.0,
         ),
         Among::ForksOf(source) => all.number("p.forked_from_id = {}", source.0),
-        Among::Namespace { id, below, shared } => {
-            let inside = if below {
-                let found: Vec<String> =
-                    descendants(tx, id)?.into_iter().map(|id| id.to_string()).collect();
-                format!("p.namespace_id IN ({})", found.join(", "))
-            } else {
-                format!("p.namespace_id = {id}")
-            };
-            if shared {
-                let links =
-                    "SELECT l.project_id FROM project_group_links l WHERE l.namespace_id = ";
-                all.plain(&format!("({inside} OR p.id IN ({links}{id}))"));
-            } else {
-                all.plain(&inside);
+        Among::Namespace(id) => all.number("p.namespace_id = {}", id.0),
+        Among::Group(ref scope) => {
+            let within = in_group::condition(tx, scope)?;
+            let mut sql = within.sql;
+            for word in within.words {
+                all.binds.push(Bind::Word(word));
+                sql = sql.replacen("{}", &format!("${}", all.binds.len()), 1);
             }
+            all.plain(&sql);
         }
     }
     Ok(())
 }
 
-/// A group and everything below it.
-fn descendants(tx: &mut Tx<'_>, top: NamespaceId) -> Result<Vec<i64>> {
-    let sql = "WITH RECURSIVE inside (id) AS ( \
-               SELECT n.id FROM namespaces n WHERE n.id = $1 \
-               UNION SELECT n.id FROM namespaces n JOIN inside ON n.parent_id = inside.id) \
-               SELECT id FROM inside";
-    ids(tx, sql, &[Bind::Number(top.0)])
-}
-
-fn about_the_caller(all: &mut Conditions, actor: Actor, filter: &ProjectFilter) {
+fn about_the_caller(all: &mut Conditions, actor: Actor, filter: &ProjectFilter, now: Ts) {
     if filter.starred {
         let mine = "p.id IN (SELECT s.project_id FROM project_stars s WHERE s.user_id = {})";
         all.number(mine, actor.id.map_or(0, |user| user.0));
@@ -540,8 +465,10 @@ fn about_the_caller(all: &mut Conditions, actor: Actor, filter: &ProjectFilter) 
         if wanted && actor.admin {
             all.plain(&format!("p.{column} <> 'disabled'"));
         } else if wanted {
-            let member =
-                "SELECT 1 FROM project_access a WHERE a.user_id = {} AND a.project_id = p.id";
+            let reached = seen::reached(now, AccessLevel::Minimal);
+            let member = format!(
+                "SELECT 1 FROM project_access a WHERE a.user_id = {{}} AND a.project_id = p.id AND {reached}"
+            );
             all.number(
                 &format!("(p.{column} IN ('enabled', 'public') OR (p.{column} = 'private' AND EXISTS ({member})))"),
                 actor.id.map_or(0, |user| user.0),
@@ -593,8 +520,22 @@ fn about_the_project(all: &mut Conditions, filter: &ProjectFilter) {
             topic,
         );
     }
+    having(all, &filter.attributes);
+    // No job has told of any so far.
+    if filter.with_security_reports {
+        all.plain("1 = 0");
+    }
     if filter.repository_storage.as_deref().is_some_and(|storage| storage != "default") {
         all.plain("1 = 0");
+    }
+}
+
+fn having(all: &mut Conditions, attributes: &[CustomAttribute]) {
+    for wanted in attributes {
+        all.binds.push(Bind::Word(wanted.key.clone()));
+        all.binds.push(Bind::Word(wanted.value.clone()));
+        let (key, value) = (all.binds.len() - 1, all.binds.len());
+        all.plain(&custom_attribute::filter::condition("p.id", "project_id", key, value));
     }
 }
 

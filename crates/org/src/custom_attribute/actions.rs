@@ -1,0 +1,74 @@
+//! Reading and writing notes.
+
+use db::Tx;
+use kernel::{
+    Error, Grant, Result,
+    access::Administrate,
+    ids::{NamespaceId, ProjectId, UserId},
+};
+
+use super::{CustomAttribute, Subject, store::CustomAttributeStore};
+use crate::{
+    access::IdOrPath,
+    namespace::{Kind, store::NamespaceStore},
+    project::store::ProjectStore,
+    user::store::UserStore,
+};
+
+const LONGEST: usize = 255;
+
+/// Where notes are asked for: a kind of thing, and how a path names one.
+#[derive(Clone, Debug)]
+pub enum Named {
+    Group(IdOrPath),
+    Project(IdOrPath),
+    User(UserId),
+}
+
+/// Finds what a path names; administrators see everything that is there.
+pub fn find(tx: &mut Tx<'_>, _grant: &Grant<Administrate>, named: &Named) -> Result<Subject> {
+    let found = match named {
+        Named::Group(id) => {
+            let found = match id {
+                IdOrPath::Id(id) => tx.find_namespace(NamespaceId(*id))?,
+                IdOrPath::Path(path) => tx.find_namespace_at(path)?,
+            };
+            let group = found.filter(|found| found.kind == Kind::Group);
+            group.map(|group| Subject::Group(group.id))
+        }
+        Named::Project(id) => {
+            let found = match id {
+                IdOrPath::Id(id) => tx.find_project(ProjectId(*id))?,
+                IdOrPath::Path(path) => tx.find_project_at(path)?,
+            };
+            found.map(|project| Subject::Project(project.id))
+        }
+        Named::User(id) => tx.find_user(*id)?.map(|user| Subject::User(user.id)),
+    };
+    found.ok_or(Error::Hidden)
+}
+
+/// Writes a note down, in place of one with the same key.
+pub fn set(
+    tx: &mut Tx<'_>,
+    _grant: &Grant<Administrate>,
+    of: Subject,
+    note: &CustomAttribute,
+) -> Result<()> {
+    let mut wrong = Vec::new();
+    if note.key.chars().count() > LONGEST {
+        let text = format!("is too long (maximum is {LONGEST} characters)");
+        wrong.push(("key".to_owned(), vec![text]));
+    }
+    if note.value.trim().is_empty() {
+        wrong.push(("value".to_owned(), vec!["can't be blank".to_owned()]));
+    }
+    if !wrong.is_empty() {
+        return Err(Error::Invalid(wrong));
+    }
+    tx.keep_custom_attribute(of, note)
+}
+
+pub fn remove(tx: &mut Tx<'_>, _grant: &Grant<Administrate>, of: Subject, key: &str) -> Result<()> {
+    if tx.delete_custom_attribute(of, key)? { Ok(()) } else { Err(Error::Missing) }
+}

@@ -1,0 +1,19 @@
+//! A note, and of whom or what it is.
+
+use diesel::prelude::{Queryable, Selectable};
+use kernel::ids::{NamespaceId, ProjectId, UserId};
+
+/// Whom or what a note is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    Group(NamespaceId),
+    Project(ProjectId),
+    User(UserId),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
+#[diesel(table_name = db::schema::custom_attributes, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+pub struct CustomAttribute {
+    pub key: String,
+    pub value: String,
+}

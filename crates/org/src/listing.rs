@@ -1,0 +1,174 @@
+//! Lists whose conditions are written as SQL, since finding a page among very many rows in time depends on which index
+//! is walked. First the ids of the page are found, and how many there are as far as lists tell it.
+
+use std::{
+    collections::HashMap,
+    sync::{LazyLock, Mutex, PoisonError},
+};
+
+use db::{Tx, each_backend, error};
+use diesel::{
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Text},
+};
+use kernel::{
+    Result, Ts,
+    page::{COUNT_LIMIT, Page, PageRequest, Total},
+};
+use time::Duration;
+
+/// A value that a condition speaks of.
+#[derive(Clone, Debug)]
+pub(crate) enum Bind {
+    Number(i64),
+    Word(String),
+}
+
+/// Conditions, all of which must hold, and the values that they speak of.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Conditions {
+    sql: Vec<String>,
+    pub(crate) binds: Vec<Bind>,
+}
+
+impl Conditions {
+    pub(crate) fn plain(&mut self, condition: impl Into<String>) {
+        self.sql.push(condition.into());
+    }
+
+    /// Adds a condition in which `{}` stands for the value.
+    pub(crate) fn with(&mut self, condition: &str, value: Bind) {
+        let place = self.bind(value);
+        self.sql.push(condition.replace("{}", &place));
+    }
+
+    pub(crate) fn number(&mut self, condition: &str, value: i64) {
+        self.with(condition, Bind::Number(value));
+    }
+
+    pub(crate) fn word(&mut self, condition: &str, value: impl Into<String>) {
+        self.with(condition, Bind::Word(value.into()));
+    }
+
+    /// Takes a value along; the answer is how conditions name it.
+    pub(crate) fn bind(&mut self, value: Bind) -> String {
+        self.binds.push(value);
+        format!("${}", self.binds.len())
+    }
+
+    pub(crate) fn text(&self) -> String {
+        self.sql.join(" AND ")
+    }
+}
+
+#[derive(QueryableByName)]
+struct IdRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+}
+
+/// Runs a query whose one column is called `id`.
+pub(crate) fn ids(tx: &mut Tx<'_>, sql: &str, binds: &[Bind]) -> Result<Vec<i64>> {
+    let rows: Vec<IdRow> = each_backend!(tx, |conn| {
+        let mut query = sql_query(sql).into_boxed();
+        for bind in binds {
+            query = match bind {
+                Bind::Number(number) => query.bind::<BigInt, _>(*number),
+                Bind::Word(word) => query.bind::<Text, _>(word.clone()),
+            };
+        }
+        query.load(conn).map_err(error("Record"))
+    })?;
+    Ok(rows.into_iter().map(|row| row.id).collect())
+}
+
+/// Numbers as a list for `IN`; of none, one that is nobody's id.
+pub(crate) fn list_of(ids: &[i64]) -> String {
+    let texts: Vec<String> = ids.iter().map(ToString::to_string).collect();
+    if texts.is_empty() { "0".to_owned() } else { texts.join(", ") }
+}
+
+/// What a page is taken from.
+#[derive(Clone, Debug)]
+pub(crate) struct Selection {
+    /// The id's column, as in `g.id`.
+    pub(crate) id: &'static str,
+    /// Everything after `FROM`, with the conditions.
+    pub(crate) from: String,
+    pub(crate) binds: Vec<Bind>,
+    pub(crate) order: String,
+}
+
+impl Selection {
+    pub(crate) fn ids(&self, tx: &mut Tx<'_>, most: i64, skip: i64) -> Result<Vec<i64>> {
+        let Self { id, from, binds, order } = self;
+        let sql =
+            format!("SELECT {id} AS id FROM {from} ORDER BY {order} LIMIT {most} OFFSET {skip}");
+        ids(tx, &sql, binds)
+    }
+}
+
+/// One page, and how long the whole list is, which `count` tells where the page itself does not.
+pub(crate) fn page_of_ids(
+    tx: &mut Tx<'_>,
+    selection: &Selection,
+    page: PageRequest,
+    count: impl FnOnce(&mut Tx<'_>) -> Result<i64>,
+) -> Result<Page<i64>> {
+    let found = page.uncounted(selection.ids(tx, page.probe(), page.offset())?);
+    let Total::Uncounted { more } = found.total else { return Ok(found) };
+    let listed = i64::try_from(found.items.len()).unwrap_or(i64::MAX);
+    // The last page tells the length by itself.
+    if !more && (listed > 0 || page.page == 1) {
+        return Ok(Page { total: Total::Counted(page.offset() + listed), ..found });
+    }
+    let total = match count(tx)? {
+        total if total > COUNT_LIMIT => Total::Uncounted { more },
+        total => Total::Counted(total),
+    };
+    Ok(Page { total, ..found })
+}
+
+/// How many rows there are, at most one more than lists tell.
+pub(crate) fn count(tx: &mut Tx<'_>, from: &str, binds: &[Bind]) -> Result<i64> {
+    count_up_to(tx, from, binds, COUNT_LIMIT + 1)
+}
+
+/// How many rows there are, at most `most`.
+pub(crate) fn count_up_to(tx: &mut Tx<'_>, from: &str, binds: &[Bind], most: i64) -> Result<i64> {
+    let sql = format!("SELECT COUNT(*) AS id FROM (SELECT 1 FROM {from} LIMIT {most}) AS counted");
+    let key = format!("{sql} {binds:?}");
+    if LONG.knows(&key, tx.now) {
+        return Ok(most);
+    }
+    let found = ids(tx, &sql, binds)?.first().copied().unwrap_or_default();
+    if found == most {
+        LONG.note(key, tx.now);
+    }
+    Ok(found)
+}
+
+/// Lists that were too long to be counted a moment ago still are: their length is not told, so nobody sees a
+/// difference, and counting so far is most of the work of showing a page.
+struct LongLists(Mutex<HashMap<String, Ts>>);
+
+static LONG: LazyLock<LongLists> = LazyLock::new(|| LongLists(Mutex::default()));
+
+impl LongLists {
+    const LIFETIME: Duration = Duration::seconds(10);
+    const MOST: usize = 4096;
+
+    fn knows(&self, key: &str, now: Ts) -> bool {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(key).is_some_and(|seen| *seen <= now && now < seen.plus(Self::LIFETIME))
+    }
+
+    fn note(&self, key: String, now: Ts) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= Self::MOST {
+            known.clear();
+        }
+        known.insert(key, now);
+    }
+}

@@ -1,0 +1,76 @@
+//! Looking for groups and namespaces by what they are called. Each database has an index for that, and a language to
+//! ask it.
+
+use db::{Conn, Tx};
+use kernel::Result;
+
+use crate::{
+    listing::{Bind, Conditions, ids},
+    project::search::{Wanted, understand},
+    search::containing,
+};
+
+/// More matches than this are not gathered before they are put in order.
+const FEW: i64 = 2000;
+
+/// Wants one of the columns of `table` to contain all long words, or to be the text where all are short.
+pub(super) fn matching(
+    tx: &mut Tx<'_>,
+    all: &mut Conditions,
+    table: &str,
+    columns: [&str; 2],
+    term: &str,
+) -> Result<()> {
+    let on_sqlite = matches!(tx.conn, Conn::Sqlite(_));
+    match understand(term) {
+        Wanted::Exactly(text) => {
+            let text = all.bind(Bind::Word(text));
+            let same = columns.map(|column| match column {
+                "full_path" => format!("{table}.path_key = {text}"),
+                _ => format!("lower({table}.{column}) = {text}"),
+            });
+            all.plain(format!("({})", same.join(" OR ")));
+        }
+        Wanted::Words(words) if on_sqlite => {
+            let phrases: Vec<String> =
+                words.iter().map(|word| format!("\"{}\"", word.replace('"', "\"\""))).collect();
+            let phrases = phrases.join(" AND ");
+            let question = columns.map(|column| format!("{column} : ({phrases})")).join(" OR ");
+            let asked = [Bind::Word(question.clone())];
+            let matches =
+                "SELECT rowid AS id FROM namespaces_search WHERE namespaces_search MATCH $1";
+            if ids(tx, &format!("{matches} LIMIT 1 OFFSET {FEW}"), &asked)?.is_empty() {
+                let listed = "SELECT rowid FROM namespaces_search WHERE namespaces_search MATCH {}";
+                all.word(&format!("{table}.id IN ({listed})"), question);
+            } else {
+                // SQLite compares ASCII without regard to case by itself, and much faster than our function.
+                let ascii = words.iter().all(|word| word.is_ascii());
+                contains(all, columns, &words, |column, place| match ascii {
+                    true => format!("{table}.{column} LIKE {place} ESCAPE '\\'"),
+                    false => format!("lower({table}.{column}) LIKE {place} ESCAPE '\\'"),
+                });
+            }
+        }
+        Wanted::Words(words) => {
+            contains(all, columns, &words, |column, place| {
+                format!("{table}.{column} ILIKE {place}")
+            });
+        }
+    }
+    Ok(())
+}
+
+fn contains(
+    all: &mut Conditions,
+    columns: [&str; 2],
+    words: &[String],
+    like: impl Fn(&str, &str) -> String,
+) {
+    let places: Vec<String> =
+        words.iter().map(|word| all.bind(Bind::Word(containing(word)))).collect();
+    let each = columns.map(|column| {
+        let words: Vec<String> = places.iter().map(|place| like(column, place)).collect();
+        format!("({})", words.join(" AND "))
+    });
+    all.plain(format!("({})", each.join(" OR ")));
+}

@@ -1,0 +1,37 @@
+//! Which groups somebody knows of by membership: those with a role in, and those above them, whose names are part of
+//! the way there.
+
+use db::Tx;
+use kernel::{AccessLevel, Result, Ts, ids::UserId};
+
+use crate::listing::{Bind, ids};
+
+/// Roles end at midnight, so the minute is as good as the moment, and the same question is asked for a whole minute.
+const MINUTE: i64 = 60_000_000;
+
+/// The condition on a row `a` of the access projection, of groups or of projects, that it gives at least this role now.
+pub(crate) fn reached(now: Ts, level: AccessLevel) -> String {
+    let minute = now.0 - now.0.rem_euclid(MINUTE);
+    format!("a.access_level >= {} AND a.until > {minute}", level.number())
+}
+
+/// The groups above somebody's groups in which they have no role themselves.
+pub(crate) fn above(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<i64>> {
+    let reached = reached(tx.now, AccessLevel::Minimal);
+    // Where somebody was let in, by membership or by a share, is where a role begins: everything below follows from it.
+    let sql = format!(
+        "WITH RECURSIVE entered (id) AS ( \
+             SELECT m.namespace_id FROM members m WHERE m.user_id = $1 AND m.namespace_id IS NOT NULL \
+             UNION SELECT l.namespace_id FROM group_group_links l \
+             JOIN namespace_access a ON a.namespace_id = l.invited_id AND a.user_id = $1 AND {reached}), \
+         above (id) AS ( \
+             SELECT n.parent_id FROM entered e \
+             JOIN namespace_access a ON a.namespace_id = e.id AND a.user_id = $1 AND {reached} \
+             JOIN namespaces n ON n.id = e.id WHERE n.parent_id IS NOT NULL AND n.deleted_at IS NULL \
+             UNION SELECT n.parent_id FROM above JOIN namespaces n ON n.id = above.id \
+             WHERE n.parent_id IS NOT NULL) \
+         SELECT above.id AS id FROM above WHERE NOT EXISTS \
+             (SELECT 1 FROM namespace_access a WHERE a.user_id = $1 AND a.namespace_id = above.id AND {reached})"
+    );
+    ids(tx, &sql, &[Bind::Number(user.0)])
+}

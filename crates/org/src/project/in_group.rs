@@ -1,0 +1,106 @@
+//! Which projects belong to a group's list: its own, those below or above it, and those shared with it.
+
+use db::{Conn, Tx};
+use kernel::{AccessLevel, Actor, Result, ids::NamespaceId, page::COUNT_LIMIT};
+
+use crate::{
+    listing::{Bind, count_up_to, ids, list_of},
+    namespace::seen,
+};
+
+/// How far around a group is looked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupScope {
+    pub id: NamespaceId,
+    pub full_path: String,
+    /// The group's own.
+    pub own: bool,
+    /// Also those of groups inside it, and inside these.
+    pub below: bool,
+    /// Also those of the groups that it lies in.
+    pub above: bool,
+    /// Also those that others shared with it.
+    pub shared: bool,
+}
+
+/// A condition on `p`, and the texts that it speaks of, each where `{}` stands.
+pub(super) struct Within {
+    pub(super) sql: String,
+    pub(super) words: Vec<String>,
+}
+
+pub(super) fn condition(tx: &mut Tx<'_>, scope: &GroupScope) -> Result<Within> {
+    let mut all = Within { sql: String::new(), words: Vec::new() };
+    let mut parts = Vec::new();
+    let groups = if scope.above { ancestors(tx, scope.id)? } else { Vec::new() };
+    let shared = if scope.shared { shared_with(tx, scope.id, &groups)? } else { Vec::new() };
+    if scope.own && scope.below {
+        let key = scope.full_path.to_lowercase();
+        all.words = vec![format!("{key}/"), format!("{key}0")];
+        let alone = groups.is_empty() && shared.is_empty();
+        // With the plus, SQLite keeps to the list's order instead of picking out what is inside and sorting it;
+        // PostgreSQL knows by itself.
+        let on_sqlite = matches!(tx.conn, Conn::Sqlite(_));
+        let walked = on_sqlite && alone && holds_many(tx, &all.words)?;
+        let column = if walked { "+p.path_key" } else { "p.path_key" };
+        parts.push(format!("({column} > {{}} AND {column} < {{}})"));
+    } else if scope.own {
+        parts.push(format!("p.namespace_id = {}", scope.id));
+    }
+    if scope.own && !groups.is_empty() {
+        parts.push(format!("p.namespace_id IN ({})", list_of(&groups)));
+    }
+    if !shared.is_empty() {
+        parts.push(format!("p.id IN ({})", list_of(&shared)));
+    }
+    all.sql = match parts.len() {
+        0 => "1 = 0".to_owned(),
+        _ => format!("({})", parts.join(" OR ")),
+    };
+    Ok(all)
+}
+
+fn holds_many(tx: &mut Tx<'_>, bounds: &[String]) -> Result<bool> {
+    let inside = "projects p WHERE p.deleted_at IS NULL AND p.path_key > $1 AND p.path_key < $2";
+    let binds: Vec<Bind> = bounds.iter().cloned().map(Bind::Word).collect();
+    Ok(count_up_to(tx, inside, &binds, COUNT_LIMIT + 1)? > COUNT_LIMIT)
+}
+
+/// The groups that a group lies in.
+fn ancestors(tx: &mut Tx<'_>, group: NamespaceId) -> Result<Vec<i64>> {
+    let sql = "WITH RECURSIVE above (id) AS ( \
+               SELECT n.parent_id FROM namespaces n WHERE n.id = $1 AND n.parent_id IS NOT NULL \
+               UNION SELECT n.parent_id FROM namespaces n JOIN above ON n.id = above.id \
+               WHERE n.parent_id IS NOT NULL) \
+               SELECT id FROM above";
+    ids(tx, sql, &[Bind::Number(group.0)])
+}
+
+/// Projects of others that a group, or one above it, was invited to.
+fn shared_with(tx: &mut Tx<'_>, group: NamespaceId, above: &[i64]) -> Result<Vec<i64>> {
+    let mut groups = above.to_vec();
+    groups.push(group.0);
+    let now = tx.now.0;
+    let sql = format!(
+        "SELECT DISTINCT l.project_id AS id FROM project_group_links l WHERE l.namespace_id IN ({}) \
+         AND (l.expires_at IS NULL OR l.expires_at > {now})",
+        list_of(&groups)
+    );
+    ids(tx, &sql, &[])
+}
+
+/// Whether the caller sees every project of the list: whoever has a role in a group has it in all that is inside or
+/// shared with it. What is above it is another matter.
+pub(super) fn is_all_visible(tx: &mut Tx<'_>, actor: Actor, scope: &GroupScope) -> Result<bool> {
+    let Some(user) = actor.id else { return Ok(false) };
+    if scope.above {
+        return Ok(false);
+    }
+    let reached = seen::reached(tx.now, AccessLevel::Guest);
+    let sql = format!(
+        "SELECT a.namespace_id AS id FROM namespace_access a \
+         WHERE a.user_id = $1 AND a.namespace_id = $2 AND {reached}"
+    );
+    let found = ids(tx, &sql, &[Bind::Number(user.0), Bind::Number(scope.id.0)])?;
+    Ok(!found.is_empty())
+}

@@ -1,0 +1,57 @@
+//! A namespace by itself, with what those are told who look after it.
+
+use kernel::Actor;
+use org::namespace::{Kind, Namespace, places::Care};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::namespace::NamespaceEntity;
+use crate::app::Urls;
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct NamespaceDetailEntity {
+    #[serde(flatten)]
+    pub namespace: NamespaceEntity,
+    /// Of groups, for their owners.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub members_count_with_descendants: Option<i64>,
+    /// How many seats are taken; null for others than owners.
+    pub billable_members_count: Option<i64>,
+    #[serde(flatten)]
+    pub plan: Option<PlanEntity>,
+    #[serde(flatten)]
+    pub minutes: Option<MinuteLimits>,
+}
+
+/// What was bought, for those who may look after the namespace. There is one plan, for everybody and for ever.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PlanEntity {
+    pub plan: &'static str,
+    pub trial_ends_on: Option<String>,
+    pub trial: bool,
+}
+
+/// For how long jobs may run in a month, for administrators; null is as long as the installation lets them.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct MinuteLimits {
+    pub shared_runners_minutes_limit: Option<i64>,
+    pub extra_shared_runners_minutes_limit: Option<i64>,
+}
+
+impl NamespaceDetailEntity {
+    /// `care` is there for those who look after the namespace.
+    pub fn new(urls: &Urls, actor: Actor, namespace: &Namespace, care: Option<&Care>) -> Self {
+        let is_group = namespace.kind == Kind::Group;
+        let limits = || MinuteLimits {
+            shared_runners_minutes_limit: None,
+            extra_shared_runners_minutes_limit: None,
+        };
+        Self {
+            namespace: NamespaceEntity::new(urls, namespace),
+            members_count_with_descendants: care.filter(|_| is_group).map(|care| care.members),
+            billable_members_count: care.map(|care| care.seats),
+            plan: care.map(|_| PlanEntity { plan: "default", trial_ends_on: None, trial: false }),
+            minutes: actor.admin.then(limits),
+        }
+    }
+}

@@ -54,7 +54,6 @@ diesel::table! {
         primary_keyid -> Text,
         created_at -> BigInt,
         updated_at -> BigInt,
-        removed_at -> Nullable<BigInt>,
     }
 }
 
@@ -357,7 +356,6 @@ diesel::table! {
         updated_at -> BigInt,
         expires_at -> Nullable<BigInt>,
         last_used_at -> Nullable<BigInt>,
-        removed_at -> Nullable<BigInt>,
     }
 }
 

@@ -7,6 +7,7 @@ pub mod jobs;
 pub mod mail;
 pub mod projects;
 pub mod repo;
+pub mod signatures;
 pub mod subscribers;
 pub mod surveys;
 pub mod uploads;

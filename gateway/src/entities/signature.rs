@@ -1,13 +1,16 @@
 //! Signatures of commits and tags.
 
-use repo::commit::signature::SignatureKind;
+use org::key::signed::{Verdict, Verification};
 use serde::Serialize;
 use utoipa::ToSchema;
+
+use super::key::SshKeyEntity;
+use crate::app::Urls;
 
 /// Where the record of the commit came from, in the word that clients know.
 const COMMIT_SOURCE: &str = "gitaly";
 
-/// One of the three kinds; no signature can be checked before keys are kept.
+/// One of the three kinds.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum SignatureEntity {
@@ -19,7 +22,8 @@ pub enum SignatureEntity {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct PgpSignatureEntity {
     pub signature_type: &'static str,
-    pub verification_status: &'static str,
+    #[schema(value_type = String)]
+    pub verification_status: Verification,
     pub gpg_key_id: Option<i64>,
     pub gpg_key_primary_keyid: Option<String>,
     pub gpg_key_user_name: Option<String>,
@@ -31,25 +35,17 @@ pub struct PgpSignatureEntity {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct SshSignatureEntity {
     pub signature_type: &'static str,
-    pub verification_status: &'static str,
-    pub key: Option<SigningKeyEntity>,
+    #[schema(value_type = String)]
+    pub verification_status: Verification,
+    pub key: Option<SshKeyEntity>,
     pub commit_source: &'static str,
-}
-
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct SigningKeyEntity {
-    pub id: i64,
-    pub title: String,
-    pub created_at: String,
-    pub expires_at: Option<String>,
-    pub key: String,
-    pub usage_type: String,
 }
 
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct X509SignatureEntity {
     pub signature_type: &'static str,
-    pub verification_status: &'static str,
+    #[schema(value_type = String)]
+    pub verification_status: Verification,
     pub x509_certificate: Option<X509CertificateEntity>,
     pub commit_source: &'static str,
 }
@@ -64,29 +60,29 @@ pub struct X509CertificateEntity {
     pub certificate_status: String,
 }
 
-impl From<SignatureKind> for SignatureEntity {
-    fn from(kind: SignatureKind) -> Self {
+impl SignatureEntity {
+    pub fn new(urls: &Urls, verdict: Verdict) -> Self {
         let commit_source = COMMIT_SOURCE;
-        match kind {
-            SignatureKind::Pgp { key_id } => Self::Pgp(PgpSignatureEntity {
+        match verdict {
+            Verdict::Pgp(told) => Self::Pgp(PgpSignatureEntity {
                 signature_type: "PGP",
-                verification_status: "unknown_key",
-                gpg_key_id: None,
-                gpg_key_primary_keyid: key_id,
-                gpg_key_user_name: None,
-                gpg_key_user_email: None,
-                gpg_key_subkey_id: None,
+                verification_status: told.verification,
+                gpg_key_id: told.key.map(|id| id.0),
+                gpg_key_primary_keyid: told.keyid,
+                gpg_key_user_name: told.name,
+                gpg_key_user_email: told.email,
+                gpg_key_subkey_id: told.subkey,
                 commit_source,
             }),
-            SignatureKind::Ssh => Self::Ssh(SshSignatureEntity {
+            Verdict::Ssh(told) => Self::Ssh(SshSignatureEntity {
                 signature_type: "SSH",
-                verification_status: "unknown_key",
-                key: None,
+                verification_status: told.verification,
+                key: told.key.map(|(key, owner)| SshKeyEntity::new(urls, &key, &owner)),
                 commit_source,
             }),
-            SignatureKind::X509 => Self::X509(X509SignatureEntity {
+            Verdict::X509(verification_status) => Self::X509(X509SignatureEntity {
                 signature_type: "X509",
-                verification_status: "unverified",
+                verification_status,
                 x509_certificate: None,
                 commit_source,
             }),

@@ -5,7 +5,6 @@ use repo::{
     commit::{
         CommitFilter, Source,
         read::{self, commit_named, deadline},
-        signature::SignatureKind,
     },
     git::{DiffLimits, FileDiff, Order, RefKind, TreePath},
     policy::ReadCode,
@@ -13,6 +12,7 @@ use repo::{
 
 use crate::{
     app::App,
+    compose::signatures,
     entities::{
         commit::{CommitDetailEntity, CommitEntity, CommitRefEntity, SequenceEntity},
         diff::DiffEntity,
@@ -206,8 +206,8 @@ async fn signature(
     let params = call.params;
     let read = app.git_read(call.grant.project(), move |reader| {
         let id = commit_named(reader, &params.sha)?;
-        let signed = reader.signature(id)?.ok_or(Error::NotFound("Signature"))?;
-        Ok(SignatureKind::of(&signed))
+        reader.signature(id)?.ok_or(Error::NotFound("Signature"))
     });
-    Ok(Json(read.await?.into()))
+    let verdict = signatures::verdict(&app, read.await?).await?;
+    Ok(Json(SignatureEntity::new(&app.urls, verdict)))
 }

@@ -2,7 +2,6 @@
 
 use kernel::{Ability, Grant, Result, access::Project};
 use repo::{
-    commit::signature::SignatureKind,
     name_filter::NameFilter,
     policy::{PushCode, ReadCode},
     tag::{NewTag, TagKey, TagOrder, TagPage, actions, read},
@@ -11,6 +10,7 @@ use repo::{
 use super::branches::{protection_of, signature as caller_signature};
 use crate::{
     app::App,
+    compose::signatures,
     entities::{signature::SignatureEntity, tag::TagEntity},
     error::ApiResult,
     extract::Call,
@@ -104,10 +104,9 @@ async fn entity<A: Ability<Scope = Project>>(
 
 async fn signature(app: App, call: Call<ReadCode, OneTag>) -> ApiResult<Json<SignatureEntity>> {
     let name = call.params.tag_name;
-    let read = app.git_read(call.grant.project(), move |reader| {
-        Ok(SignatureKind::of(&read::signature(reader, &name)?))
-    });
-    Ok(Json(read.await?.into()))
+    let read = app.git_read(call.grant.project(), move |reader| read::signature(reader, &name));
+    let verdict = signatures::verdict(&app, read.await?).await?;
+    Ok(Json(SignatureEntity::new(&app.urls, verdict)))
 }
 
 params! {

@@ -1,5 +1,5 @@
 //! Keys with which people sign in and sign: SSH and PGP.
 
 pub mod gpg;
-//signed
+pub mod signed;
 pub mod ssh;

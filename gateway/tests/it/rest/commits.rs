@@ -280,7 +280,7 @@ async fn a_signature_is_shown_where_there_is_one() {
     let body = app.anonymous().get(&format!("{commits}/{id}/signature")).await.ok();
     assert_eq!(
         body,
-        json!({ "signature_type": "SSH", "verification_status": "unknown_key", "key": null, "commit_source": "gitaly" })
+        json!({ "signature_type": "SSH", "verification_status": "unverified", "key": null, "commit_source": "gitaly" })
     );
 }
 

@@ -28,6 +28,7 @@ mod protected_tags;
 mod push_rule_checks;
 mod push_rules;
 mod settings;
+mod signatures;
 mod stars;
 mod tags;
 mod tree;

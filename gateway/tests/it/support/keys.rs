@@ -1,14 +1,20 @@
 //! Keys that tests make for themselves, and what is signed with them.
 
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use pgp::{
     composed::{
-        ArmorOptions, KeyType, SecretKeyParamsBuilder, SignedPublicKey, SignedSecretKey,
-        SubkeyParamsBuilder,
+        ArmorOptions, DetachedSignature, KeyType, SecretKeyParamsBuilder, SignedPublicKey,
+        SignedSecretKey, SubkeyParamsBuilder, SubpacketConfig,
     },
-    types::Timestamp,
+    crypto::hash::HashAlgorithm,
+    packet::{Subpacket, SubpacketData},
+    ser::Serialize as _,
+    types::{KeyDetails, Password, SigningKey, Timestamp},
 };
-use ssh_key::{HashAlg, PrivateKey, PublicKey, private::Ed25519Keypair, rand_core::OsRng};
+use ssh_key::{
+    HashAlg, LineEnding, PrivateKey, PublicKey, private::Ed25519Keypair, rand_core::OsRng,
+};
 
 /// A real key of 1024 bits.
 pub(crate) const SHORT_RSA: &str = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAgQC28beUllgSUzUN/WfHSAlZ6n+OkNgwUC+nqrF39dLmHwYieC8uczvXsJ9AEKMve27FM6MQREDwKHQfF5iKQBrIzNoPs1L+2mXoFoBfsr83Hl5PnbRJOcttk7uX2mrEEtu5iV+7KxjX8JLdefupSgQFt06iQclwmlCKKlhZsYdSgQ==";
@@ -36,8 +42,15 @@ pub(crate) fn in_query(text: &str) -> String {
     utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
 }
 
-/// When PGP keys of tests are made.
+/// What `git commit -S` puts beside a commit with `gpg.format=ssh`.
+pub(crate) fn ssh_signature(key: &PrivateKey, namespace: &str, payload: &[u8]) -> String {
+    let signature = key.sign(namespace, HashAlg::Sha512, payload).expect("a key signs");
+    signature.to_pem(LineEnding::LF).expect("a signature is written")
+}
+
+/// When PGP keys of tests are made, and when they sign.
 pub(crate) const KEY_MADE: u32 = 1_600_000_000;
+pub(crate) const SIGNED: u32 = 1_700_000_000;
 
 /// A PGP key with a subkey for signing.
 pub(crate) struct Pgp(SignedSecretKey);
@@ -67,4 +80,56 @@ impl Pgp {
         let public = SignedPublicKey::from(self.0.clone());
         public.to_armored_string(ArmorOptions::default()).expect("a key is written")
     }
+
+    /// The id of the first key.
+    pub(crate) fn id(&self) -> String {
+        hex::encode_upper(self.0.primary_key.legacy_key_id())
+    }
+
+    /// What `git commit -S` puts beside a commit.
+    pub(crate) fn signature(&self, payload: &[u8]) -> String {
+        armoured(&[signed(&self.0.primary_key, payload, SIGNED)])
+    }
+
+    /// As [`signature`](Self::signature), made at a moment.
+    pub(crate) fn signature_at(&self, payload: &[u8], at: u32) -> String {
+        armoured(&[signed(&self.0.primary_key, payload, at)])
+    }
+
+    pub(crate) fn signature_by_subkey(&self, payload: &[u8]) -> String {
+        armoured(&[signed(&self.0.secret_subkeys[0].key, payload, SIGNED)])
+    }
+
+    /// Two signatures in one.
+    pub(crate) fn two_signatures(&self, payload: &[u8]) -> String {
+        let first = signed(&self.0.primary_key, payload, SIGNED);
+        armoured(&[first, signed(&self.0.secret_subkeys[0].key, payload, SIGNED)])
+    }
+}
+
+fn signed(key: &impl SigningKey, payload: &[u8], at: u32) -> DetachedSignature {
+    let regular = |data| Subpacket::regular(data).expect("a subpacket");
+    let hashed = vec![
+        regular(SubpacketData::IssuerFingerprint(key.fingerprint())),
+        regular(SubpacketData::SignatureCreationTime(Timestamp::from_secs(at))),
+    ];
+    let unhashed = vec![regular(SubpacketData::IssuerKeyId(key.legacy_key_id()))];
+    let made = DetachedSignature::sign_binary_data_with_subpackets(
+        OsRng,
+        key,
+        &Password::empty(),
+        HashAlgorithm::Sha256,
+        payload,
+        SubpacketConfig::UserDefined { hashed, unhashed },
+    );
+    made.expect("a key signs")
+}
+
+fn armoured(signatures: &[DetachedSignature]) -> String {
+    let mut bytes = Vec::new();
+    for signature in signatures {
+        signature.to_writer(&mut bytes).expect("a signature is written");
+    }
+    let text = BASE64_STANDARD.encode(bytes);
+    format!("-----BEGIN PGP SIGNATURE-----\n\n{text}\n-----END PGP SIGNATURE-----\n")
 }

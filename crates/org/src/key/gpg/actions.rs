@@ -65,17 +65,15 @@ pub fn add(tx: &mut Tx<'_>, user: UserId, given: &Given) -> Result<GpgKey> {
     tx.insert_gpg_key(user, &given.text, key)
 }
 
-/// Takes a key away. What it signed until now stays vouched for.
+/// Takes a key away. Signatures are judged anew whenever they are looked at: what it signed counts no more.
 pub fn remove(tx: &mut Tx<'_>, user: UserId, id: GpgKeyId, unless_newer: Option<Ts>) -> Result<()> {
     tx.user(user)?;
     let key = tx.gpg_key(user, id)?;
     key.updated_at.ensure_unchanged_since(unless_newer)?;
-    tx.remove_gpg_key(id)
+    tx.delete_gpg_key(id)
 }
 
-/// Takes a key away, with everything that was known through it: nothing it ever signed counts any more.
+/// Disowns a key, which here is no more than taking it away.
 pub fn revoke(tx: &mut Tx<'_>, user: UserId, id: GpgKeyId) -> Result<()> {
-    tx.user(user)?;
-    let key = tx.gpg_key(user, id)?;
-    tx.delete_gpg_key(&key)
+    remove(tx, user, id, None)
 }

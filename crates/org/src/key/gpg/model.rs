@@ -18,7 +18,6 @@ pub struct GpgKey {
     pub primary_keyid: String,
     pub created_at: Ts,
     pub updated_at: Ts,
-    pub removed_at: Option<Ts>,
 }
 
 /// A further key that the first one vouches for.

@@ -19,19 +19,15 @@ pub trait GpgKeyStore {
     fn gpg_keys(&mut self, user: UserId, page: PageRequest) -> Result<Page<GpgKey>>;
     fn gpg_key(&mut self, user: UserId, id: GpgKeyId) -> Result<GpgKey>;
     fn find_gpg_key(&mut self, fingerprint: &str) -> Result<Option<GpgKey>>;
-    /// Keys that are known by one of these ids or have a subkey that is, present or removed, with all their subkeys.
-    fn gpg_keys_ever(&mut self, keyids: &[String]) -> Result<Vec<(GpgKey, Vec<Subkey>)>>;
+    /// Keys that are known by one of these ids or have a subkey that is, with all their subkeys.
+    fn gpg_keys_with(&mut self, keyids: &[String]) -> Result<Vec<(GpgKey, Vec<Subkey>)>>;
     fn insert_gpg_key(&mut self, user: UserId, text: &str, key: &Parsed) -> Result<GpgKey>;
-    fn remove_gpg_key(&mut self, id: GpgKeyId) -> Result<()>;
-    /// Forgets a key altogether, and every key with the same fingerprint that was removed before.
-    fn delete_gpg_key(&mut self, key: &GpgKey) -> Result<()>;
+    fn delete_gpg_key(&mut self, id: GpgKeyId) -> Result<()>;
 }
 
 impl GpgKeyStore for Tx<'_> {
     fn gpg_keys(&mut self, user: UserId, page: PageRequest) -> Result<Page<GpgKey>> {
-        let theirs = gpg_keys::table
-            .filter(gpg_keys::user_id.eq(user))
-            .filter(gpg_keys::removed_at.is_null());
+        let theirs = gpg_keys::table.filter(gpg_keys::user_id.eq(user));
         let items: Vec<GpgKey> = each_backend!(self, |conn| theirs
             .order(gpg_keys::id)
             .limit(page.per_page)
@@ -45,10 +41,7 @@ impl GpgKeyStore for Tx<'_> {
     }
 
     fn gpg_key(&mut self, user: UserId, id: GpgKeyId) -> Result<GpgKey> {
-        let row = gpg_keys::table
-            .find(id)
-            .filter(gpg_keys::user_id.eq(user))
-            .filter(gpg_keys::removed_at.is_null());
+        let row = gpg_keys::table.find(id).filter(gpg_keys::user_id.eq(user));
         each_backend!(self, |conn| row
             .select(GpgKey::as_select())
             .get_result(conn)
@@ -56,9 +49,7 @@ impl GpgKeyStore for Tx<'_> {
     }
 
     fn find_gpg_key(&mut self, fingerprint: &str) -> Result<Option<GpgKey>> {
-        let row = gpg_keys::table
-            .filter(gpg_keys::fingerprint.eq(fingerprint))
-            .filter(gpg_keys::removed_at.is_null());
+        let row = gpg_keys::table.filter(gpg_keys::fingerprint.eq(fingerprint));
         each_backend!(self, |conn| row
             .select(GpgKey::as_select())
             .get_result(conn)
@@ -66,7 +57,7 @@ impl GpgKeyStore for Tx<'_> {
             .map_err(error("GPG Key")))
     }
 
-    fn gpg_keys_ever(&mut self, keyids: &[String]) -> Result<Vec<(GpgKey, Vec<Subkey>)>> {
+    fn gpg_keys_with(&mut self, keyids: &[String]) -> Result<Vec<(GpgKey, Vec<Subkey>)>> {
         let under = gpg_subkeys::table
             .filter(gpg_subkeys::keyid.eq_any(keyids))
             .select(gpg_subkeys::gpg_key_id);
@@ -78,9 +69,7 @@ impl GpgKeyStore for Tx<'_> {
             each_backend!(self, |conn| first.load(conn).map_err(error("GPG Key")))?;
         let ids: BTreeSet<GpgKeyId> = under.into_iter().chain(first).collect();
         let ids: Vec<GpgKeyId> = ids.into_iter().collect();
-        let keys = gpg_keys::table
-            .filter(gpg_keys::id.eq_any(&ids))
-            .order((gpg_keys::removed_at.is_null().desc(), gpg_keys::id.desc()));
+        let keys = gpg_keys::table.filter(gpg_keys::id.eq_any(&ids)).order(gpg_keys::id);
         let keys: Vec<GpgKey> = each_backend!(self, |conn| keys
             .select(GpgKey::as_select())
             .load(conn)
@@ -127,18 +116,8 @@ impl GpgKeyStore for Tx<'_> {
         Ok(made)
     }
 
-    fn remove_gpg_key(&mut self, id: GpgKeyId) -> Result<()> {
-        let row = gpg_keys::table.find(id);
-        let update = diesel::update(row).set(gpg_keys::removed_at.eq(Some(self.now)));
-        each_backend!(self, |conn| update.execute(conn).map_err(error("GPG Key")))?;
-        Ok(())
-    }
-
-    fn delete_gpg_key(&mut self, key: &GpgKey) -> Result<()> {
-        let removed = gpg_keys::table
-            .filter(gpg_keys::fingerprint.eq(&key.fingerprint))
-            .filter(gpg_keys::user_id.eq(key.user_id));
-        let gone = diesel::delete(removed);
+    fn delete_gpg_key(&mut self, id: GpgKeyId) -> Result<()> {
+        let gone = diesel::delete(gpg_keys::table.find(id));
         each_backend!(self, |conn| gone.execute(conn).map_err(error("GPG Key")))?;
         Ok(())
     }

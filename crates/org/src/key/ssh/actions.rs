@@ -60,12 +60,12 @@ pub fn add(tx: &mut Tx<'_>, new: &NewSshKey, text: &str) -> Result<SshKey> {
     tx.insert_ssh_key(new, &key)
 }
 
-/// Takes a key away. What it signed stays vouched for.
+/// Takes a key away; what it signed counts no more.
 pub fn remove(tx: &mut Tx<'_>, user: UserId, id: SshKeyId, unless_newer: Option<Ts>) -> Result<()> {
     tx.user(user)?;
     let key = tx.ssh_key(user, id)?;
     key.updated_at.ensure_unchanged_since(unless_newer)?;
-    tx.remove_ssh_key(id)
+    tx.delete_ssh_key(id)
 }
 
 fn restriction(kind: Kind, settings: &Settings) -> i64 {

@@ -33,5 +33,4 @@ pub struct SshKey {
     pub updated_at: Ts,
     pub expires_at: Option<Ts>,
     pub last_used_at: Option<Ts>,
-    pub removed_at: Option<Ts>,
 }

@@ -26,17 +26,13 @@ pub trait SshKeyStore {
     fn any_ssh_key(&mut self, id: SshKeyId) -> Result<SshKey>;
     fn find_ssh_key(&mut self, sha256: &str) -> Result<Option<SshKey>>;
     fn find_ssh_key_by_md5(&mut self, md5: &str) -> Result<Option<SshKey>>;
-    /// Every key with this fingerprint that there is or was: the present one first, then the latest.
-    fn ssh_keys_ever(&mut self, sha256: &str) -> Result<Vec<SshKey>>;
     fn insert_ssh_key(&mut self, new: &NewSshKey, key: &Parsed) -> Result<SshKey>;
-    fn remove_ssh_key(&mut self, id: SshKeyId) -> Result<()>;
+    fn delete_ssh_key(&mut self, id: SshKeyId) -> Result<()>;
 }
 
 impl SshKeyStore for Tx<'_> {
     fn ssh_keys(&mut self, user: UserId, page: PageRequest) -> Result<Page<SshKey>> {
-        let theirs = ssh_keys::table
-            .filter(ssh_keys::user_id.eq(user))
-            .filter(ssh_keys::removed_at.is_null());
+        let theirs = ssh_keys::table.filter(ssh_keys::user_id.eq(user));
         let items: Vec<SshKey> = each_backend!(self, |conn| theirs
             .order(ssh_keys::id)
             .limit(page.per_page)
@@ -50,10 +46,7 @@ impl SshKeyStore for Tx<'_> {
     }
 
     fn ssh_key(&mut self, user: UserId, id: SshKeyId) -> Result<SshKey> {
-        let row = ssh_keys::table
-            .find(id)
-            .filter(ssh_keys::user_id.eq(user))
-            .filter(ssh_keys::removed_at.is_null());
+        let row = ssh_keys::table.find(id).filter(ssh_keys::user_id.eq(user));
         each_backend!(self, |conn| row
             .select(SshKey::as_select())
             .get_result(conn)
@@ -61,7 +54,7 @@ impl SshKeyStore for Tx<'_> {
     }
 
     fn any_ssh_key(&mut self, id: SshKeyId) -> Result<SshKey> {
-        let row = ssh_keys::table.find(id).filter(ssh_keys::removed_at.is_null());
+        let row = ssh_keys::table.find(id);
         each_backend!(self, |conn| row
             .select(SshKey::as_select())
             .get_result(conn)
@@ -69,9 +62,7 @@ impl SshKeyStore for Tx<'_> {
     }
 
     fn find_ssh_key(&mut self, sha256: &str) -> Result<Option<SshKey>> {
-        let row = ssh_keys::table
-            .filter(ssh_keys::fingerprint_sha256.eq(sha256))
-            .filter(ssh_keys::removed_at.is_null());
+        let row = ssh_keys::table.filter(ssh_keys::fingerprint_sha256.eq(sha256));
         each_backend!(self, |conn| row
             .select(SshKey::as_select())
             .get_result(conn)
@@ -80,25 +71,12 @@ impl SshKeyStore for Tx<'_> {
     }
 
     fn find_ssh_key_by_md5(&mut self, md5: &str) -> Result<Option<SshKey>> {
-        let row = ssh_keys::table
-            .filter(ssh_keys::fingerprint_md5.eq(md5))
-            .filter(ssh_keys::removed_at.is_null())
-            .order(ssh_keys::id)
-            .limit(1);
+        let row =
+            ssh_keys::table.filter(ssh_keys::fingerprint_md5.eq(md5)).order(ssh_keys::id).limit(1);
         each_backend!(self, |conn| row
             .select(SshKey::as_select())
             .get_result(conn)
             .optional()
-            .map_err(error("Key")))
-    }
-
-    fn ssh_keys_ever(&mut self, sha256: &str) -> Result<Vec<SshKey>> {
-        let rows = ssh_keys::table
-            .filter(ssh_keys::fingerprint_sha256.eq(sha256))
-            .order((ssh_keys::removed_at.is_null().desc(), ssh_keys::id.desc()));
-        each_backend!(self, |conn| rows
-            .select(SshKey::as_select())
-            .load(conn)
             .map_err(error("Key")))
     }
 
@@ -121,10 +99,9 @@ impl SshKeyStore for Tx<'_> {
             .map_err(error("Key")))
     }
 
-    fn remove_ssh_key(&mut self, id: SshKeyId) -> Result<()> {
-        let row = ssh_keys::table.find(id);
-        let update = diesel::update(row).set(ssh_keys::removed_at.eq(Some(self.now)));
-        each_backend!(self, |conn| update.execute(conn).map_err(error("Key")))?;
+    fn delete_ssh_key(&mut self, id: SshKeyId) -> Result<()> {
+        let gone = diesel::delete(ssh_keys::table.find(id));
+        each_backend!(self, |conn| gone.execute(conn).map_err(error("Key")))?;
         Ok(())
     }
 }

@@ -1,0 +1,193 @@
+//! Signatures of commits and tags, made here with keys of people.
+
+use kernel::ids::ProjectId;
+use repo::testing::Fixture;
+use serde_json::{Value, json};
+
+use crate::support::{
+    TestApp,
+    keys::{self, Pgp},
+};
+
+/// A signed commit by `committer`, in a public project.
+fn commit(committer: &str, sign: impl FnOnce(&[u8]) -> String) -> (TestApp, ProjectId, String) {
+    let (app, fixture) = (TestApp::new(), Fixture::new());
+    let tree = fixture.lines(&["rev-parse", "main^{tree}"])[0].clone();
+    let head = format!(
+        "tree {tree}\nauthor A <a@x> 1700000000 +0000\ncommitter C <{committer}> 1700000000 +0000\n"
+    );
+    let message = "\nSigned\n";
+    let signature = sign(format!("{head}{message}").as_bytes());
+    let folded = signature.trim_end().replace('\n', "\n ");
+    let object = format!("{head}gpgsig {folded}\n{message}");
+    let arguments = ["hash-object", "-t", "commit", "-w", "--stdin"];
+    let id = fixture.git_with(&arguments, object.as_bytes());
+    let id = String::from_utf8_lossy(&id).trim().to_owned();
+    let project = app.project_from(&fixture);
+    (app, project, id)
+}
+
+async fn shown(app: &TestApp, project: ProjectId, id: &str) -> Value {
+    let path = format!("/projects/{project}/repository/commits/{id}/signature");
+    app.anonymous().get(&path).await.ok()
+}
+
+async fn status(app: &TestApp, project: ProjectId, id: &str) -> Value {
+    shown(app, project, id).await["verification_status"].clone()
+}
+
+async fn give_gpg(app: &TestApp, username: &str, key: &Pgp) -> Value {
+    app.person(username).post("/user/gpg_keys", json!({ "key": key.public() })).await.created()
+}
+
+async fn give_ssh(app: &TestApp, username: &str, line: &str, usage: &str) -> Value {
+    let wanted = json!({ "title": "k", "key": line, "usage_type": usage });
+    app.person(username).post("/user/keys", wanted).await.created()
+}
+
+#[actix_web::test]
+async fn a_pgp_signature_of_ones_own_is_verified() {
+    let key = Pgp::of("Cara (work) <cara@example.com>");
+    let (app, project, id) = commit("Cara@Example.com", |text| key.signature(text));
+    let unknown = shown(&app, project, &id).await;
+    let kept = give_gpg(&app, "cara", &key).await;
+
+    let body = shown(&app, project, &id).await;
+
+    assert_eq!(
+        unknown,
+        json!({ "signature_type": "PGP", "verification_status": "unknown_key", "gpg_key_id": null,
+            "gpg_key_primary_keyid": key.id(), "gpg_key_user_name": null, "gpg_key_user_email": null,
+            "gpg_key_subkey_id": null, "commit_source": "gitaly" })
+    );
+    assert_eq!(
+        body,
+        json!({ "signature_type": "PGP", "verification_status": "verified", "gpg_key_id": kept["id"],
+            "gpg_key_primary_keyid": key.id(), "gpg_key_user_name": "Cara", "gpg_key_user_email": "cara@example.com",
+            "gpg_key_subkey_id": null, "commit_source": "gitaly" })
+    );
+}
+
+#[actix_web::test]
+async fn a_subkey_signs_for_its_key() {
+    let key = Pgp::of("Cara <cara@example.com>");
+    let (app, project, id) = commit("cara@example.com", |text| key.signature_by_subkey(text));
+    give_gpg(&app, "cara", &key).await;
+
+    let body = shown(&app, project, &id).await;
+
+    assert_eq!(body["verification_status"], "verified");
+    assert_eq!(body["gpg_key_primary_keyid"], key.id());
+    assert!(body["gpg_key_subkey_id"].is_i64());
+}
+
+#[actix_web::test]
+async fn a_key_that_is_taken_away_vouches_for_nothing() {
+    let key = Pgp::of("Cara <cara@example.com>");
+    let (app, project, id) = commit("cara@example.com", |text| key.signature(text));
+    let kept = give_gpg(&app, "cara", &key).await;
+    assert_eq!(status(&app, project, &id).await, "verified");
+
+    let path = format!("/user/gpg_keys/{}/revoke", kept["id"]);
+    app.person("cara").post(&path, json!({})).await;
+
+    assert_eq!(status(&app, project, &id).await, "unknown_key");
+}
+
+#[actix_web::test]
+async fn whose_address_it_is_decides() {
+    let key = Pgp::of("Cara <cara@example.com>");
+    let (app, project, id) = commit("c@work.example", |text| key.signature(text));
+    give_gpg(&app, "cara", &key).await;
+    assert_eq!(status(&app, project, &id).await, "other_user");
+
+    let mail = json!({ "email": "c@work.example", "skip_confirmation": true });
+    let path = format!("/users/{}/emails", app.user("cara").id);
+    app.admin().post(&path, mail).await.created();
+
+    assert_eq!(status(&app, project, &id).await, "same_user_different_email");
+}
+
+#[actix_web::test]
+async fn a_key_in_the_hands_of_another_is_not_verified() {
+    let key = Pgp::of("Cara <cara@example.com>");
+    let (app, project, id) = commit("cara@example.com", |text| key.signature(text));
+    app.person("cara");
+
+    give_gpg(&app, "eve", &key).await;
+
+    assert_eq!(status(&app, project, &id).await, "unverified_key");
+}
+
+#[actix_web::test]
+async fn what_was_not_signed_is_not_verified() {
+    let key = Pgp::of("Cara <cara@example.com>");
+    let (app, project, id) = commit("cara@example.com", |_| key.signature(b"something else"));
+    give_gpg(&app, "cara", &key).await;
+    assert_eq!(status(&app, project, &id).await, "unverified");
+
+    let early = keys::KEY_MADE - 1;
+    let (app, project, id) = commit("cara@example.com", |text| key.signature_at(text, early));
+    give_gpg(&app, "cara", &key).await;
+    assert_eq!(status(&app, project, &id).await, "unverified", "before the key was made");
+}
+
+#[actix_web::test]
+async fn two_signatures_are_one_too_many() {
+    let key = Pgp::of("Cara <cara@example.com>");
+    let (app, project, id) = commit("cara@example.com", |text| key.two_signatures(text));
+    give_gpg(&app, "cara", &key).await;
+
+    assert_eq!(status(&app, project, &id).await, "multiple_signatures");
+}
+
+#[actix_web::test]
+async fn an_ssh_signature_is_shown_with_its_key() {
+    let key = keys::ssh();
+    let (app, project, id) =
+        commit("cara@example.com", |text| keys::ssh_signature(&key, "git", text));
+    assert_eq!(status(&app, project, &id).await, "unknown_key");
+    let kept = give_ssh(&app, "cara", &keys::line_of(&key), "signing").await;
+
+    let body = shown(&app, project, &id).await;
+
+    assert_eq!(
+        body,
+        json!({ "signature_type": "SSH", "verification_status": "verified", "key": kept, "commit_source": "gitaly" })
+    );
+}
+
+#[actix_web::test]
+async fn an_ssh_key_that_does_not_sign_is_unknown() {
+    let key = keys::ssh();
+    let (app, project, id) =
+        commit("cara@example.com", |text| keys::ssh_signature(&key, "git", text));
+    give_ssh(&app, "cara", &keys::line_of(&key), "auth").await;
+
+    assert_eq!(status(&app, project, &id).await, "unknown_key");
+}
+
+#[actix_web::test]
+async fn an_ssh_signature_counts_for_its_owners_commits_alone() {
+    let key = keys::ssh();
+    let (app, project, id) =
+        commit("cara@example.com", |text| keys::ssh_signature(&key, "git", text));
+    give_ssh(&app, "eve", &keys::line_of(&key), "auth_and_signing").await;
+    assert_eq!(status(&app, project, &id).await, "unverified");
+
+    app.person("cara");
+
+    assert_eq!(status(&app, project, &id).await, "other_user");
+}
+
+#[actix_web::test]
+async fn an_ssh_signature_for_something_else_says_nothing() {
+    let key = keys::ssh();
+    for (namespace, text) in [("file", None), ("git", Some(&b"another"[..]))] {
+        let (app, project, id) = commit("cara@example.com", |payload| {
+            keys::ssh_signature(&key, namespace, text.unwrap_or(payload))
+        });
+        give_ssh(&app, "cara", &keys::line_of(&key), "auth_and_signing").await;
+        assert_eq!(status(&app, project, &id).await, "unverified");
+    }
+}

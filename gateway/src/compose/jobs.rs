@@ -1,7 +1,12 @@
 //! Who does which background work, and when it is asked for.
 
 use kernel::Result;
-use org::{email::actions::SendConfirmation, jobs::RemoveExpired, mail::SendLetter};
+use org::{
+    email::actions::SendConfirmation,
+    jobs::RemoveExpired,
+    mail::SendLetter,
+    status::actions::{ClearStatuses, clear_ended},
+};
 use repo::jobs::{EmptyTrash, MaintainRepository, SettleJournal};
 use time::{Duration, macros::time};
 use worker::Worker;
@@ -24,6 +29,8 @@ pub fn worker(app: App) -> Worker<App> {
         .on(send_confirmation)
         .on(remove_expired)
         .daily(time!(0:00), RemoveExpired {})
+        .on(clear_statuses)
+        .every(Duration::minutes(15), ClearStatuses {})
         .every(Duration::hours(1), EmptyTrash {})
         .every(Duration::minutes(10), SettleJournal {})
 }
@@ -58,4 +65,8 @@ async fn send_letter(app: App, job: SendLetter) -> Result<()> {
 
 async fn send_confirmation(app: App, job: SendConfirmation) -> Result<()> {
     confirmation::send(&app, job).await
+}
+
+async fn clear_statuses(app: App, _: ClearStatuses) -> Result<()> {
+    app.db.write(clear_ended).await.map(drop)
 }

@@ -18,6 +18,7 @@ pub mod member;
 pub mod namespace;
 pub mod namespace_detail;
 pub mod oauth;
+pub mod person;
 pub mod project;
 pub mod project_sharing;
 pub mod protection;

@@ -56,9 +56,13 @@ pub mod tree;
 pub mod uploads;
 pub mod user;
 pub mod user_emails;
+pub mod user_follows;
 pub mod user_gpg_keys;
 pub mod user_keys;
 pub mod user_params;
+pub mod user_preferences;
+pub mod user_status;
+pub mod user_surveys;
 pub mod users;
 pub mod version;
 
@@ -111,8 +115,12 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         tree::ROUTES,
         user::ROUTES,
         user_emails::ROUTES,
+        user_follows::ROUTES,
         user_gpg_keys::ROUTES,
         user_keys::ROUTES,
+        user_preferences::ROUTES,
+        user_status::ROUTES,
+        user_surveys::ROUTES,
         users::ROUTES,
         version::ROUTES,
         uploads::ROUTES,

@@ -5,7 +5,7 @@ use kernel::{Actor, Error, Result, Visibility, ids::UserId};
 use org::{
     access::IdOrPath,
     settings::store::SettingsStore,
-    user::{User, store::UserStore},
+    user::{State, User, store::UserStore},
 };
 
 /// Somebody by id or user name.
@@ -31,4 +31,11 @@ pub(super) fn seen(tx: &mut Tx<'_>, actor: Actor, text: &str) -> Result<User> {
         return Err(Error::NotFound("User"));
     }
     named(tx, text)
+}
+
+/// Whether the caller may see what somebody does: everybody may, unless the person keeps it to themselves or cannot be
+/// met.
+pub(super) fn reads_profile(actor: Actor, user: &User) -> bool {
+    let open = user.state == State::Active && user.confirmed_at.is_some() && !user.private_profile;
+    open || actor.admin || actor.id == Some(user.id)
 }

@@ -192,6 +192,26 @@ impl TestApp {
         });
     }
 
+    /// Lets nobody see what somebody does.
+    pub(crate) fn hide_profile(&self, username: &str) {
+        use db::schema::users;
+        use diesel::prelude::*;
+        let user = self.user(username).id;
+        self.write(move |tx| {
+            let row = users::table.find(user);
+            db::each_backend!(tx, |conn| diesel::update(row)
+                .set(users::private_profile.eq(true))
+                .execute(conn)
+                .map_err(db::error("User")))
+        });
+    }
+
+    /// Notes that somebody was here.
+    pub(crate) fn note_sign_in(&self, username: &str) {
+        let user = self.user(username);
+        self.write(move |tx| tx.note_sign_in(&user));
+    }
+
     /// How many rows each table has that requests write.
     pub(crate) fn row_counts(&self) -> Vec<(&'static str, i64)> {
         macro_rules! count { ($tx:ident; $($table:ident),*) => { vec![$({

@@ -1,0 +1,5 @@
+//! Who wants to hear of whom.
+
+pub mod actions;
+
+pub use actions::{Follows, counts};

@@ -1,0 +1,48 @@
+//! How the caller wants to see things, and what waits for them.
+
+use kernel::access::SignedIn;
+use org::preference::{self, Change};
+
+use crate::{
+    app::App,
+    entities::person::{CountsEntity, PreferencesEntity},
+    error::ApiResult,
+    extract::Call,
+    params,
+    present::Json,
+    routes,
+};
+
+routes! { "User preferences" at "", also [ReadUser];
+    GET "/user/preferences" => show   : SignedIn,
+    PUT "/user/preferences" => change : SignedIn,
+    GET "/user_counts"      => counts : SignedIn,
+}
+
+params! {
+    struct ChangePreferences {
+        view_diffs_file_by_file: Option<bool>,
+        show_whitespace_in_diffs: Option<bool>,
+    } with at_least_one("view_diffs_file_by_file", "show_whitespace_in_diffs");
+}
+
+async fn show(app: App, call: Call<SignedIn>) -> ApiResult<Json<PreferencesEntity>> {
+    let user = call.grant.user()?;
+    Ok(Json(app.db.write(move |tx| preference::preferences(tx, user)).await?.into()))
+}
+
+async fn change(
+    app: App,
+    call: Call<SignedIn, ChangePreferences>,
+) -> ApiResult<Json<PreferencesEntity>> {
+    let user = call.grant.user()?;
+    let change = Change {
+        view_diffs_file_by_file: call.params.view_diffs_file_by_file,
+        show_whitespace_in_diffs: call.params.show_whitespace_in_diffs,
+    };
+    Ok(Json(app.db.write(move |tx| preference::change(tx, user, change)).await?.into()))
+}
+
+async fn counts(_: App, _: Call<SignedIn>) -> ApiResult<Json<CountsEntity>> {
+    Ok(Json(CountsEntity::default()))
+}

@@ -1,0 +1,50 @@
+//! How people want to see things, and what waits for them.
+
+use serde_json::json;
+
+use crate::support::TestApp;
+
+#[actix_web::test]
+async fn preferences_are_ones_own_and_keep() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+
+    let first = ada.get("/user/preferences").await.ok();
+    let changed =
+        ada.put("/user/preferences", json!({ "view_diffs_file_by_file": true })).await.ok();
+
+    assert_eq!(first["user_id"], app.user("ada").id.0);
+    assert_eq!(first["view_diffs_file_by_file"], false);
+    assert_eq!(first["show_whitespace_in_diffs"], true);
+    assert_eq!(changed["id"], first["id"]);
+    assert_eq!(changed["view_diffs_file_by_file"], true);
+    assert_eq!(changed["show_whitespace_in_diffs"], true);
+    let other = json!({ "show_whitespace_in_diffs": false });
+    let changed = ada.put("/user/preferences", other).await.ok();
+    assert_eq!(ada.get("/user/preferences").await.ok(), changed);
+    assert_eq!(changed["view_diffs_file_by_file"], true);
+    let told = json!({ "error": "view_diffs_file_by_file, show_whitespace_in_diffs are missing, at least one parameter \
+        must be provided" });
+    ada.put("/user/preferences", json!({})).await.refused(400, told);
+    assert_eq!(
+        app.person("bob").get("/user/preferences").await.ok()["view_diffs_file_by_file"],
+        false
+    );
+}
+
+#[actix_web::test]
+async fn nothing_waits_where_nothing_can_be_assigned() {
+    let app = TestApp::new();
+
+    let counts = app.person("ada").get("/user_counts").await.ok();
+
+    assert_eq!(
+        counts,
+        json!({ "merge_requests": 0, "assigned_issues": 0, "assigned_merge_requests": 0,
+            "review_requested_merge_requests": 0, "todos": 0 })
+    );
+    app.anonymous()
+        .get("/user_counts")
+        .await
+        .refused(401, json!({ "message": "401 Unauthorized" }));
+}

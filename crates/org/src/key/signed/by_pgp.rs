@@ -4,7 +4,7 @@ use kernel::{Ts, ids::GpgKeyId};
 use pgp::{
     composed::{Deserializable as _, DetachedSignature, SignedPublicKey, SignedPublicSubKey},
     packet::{Signature, SignatureType},
-    types::{KeyDetails, SignedUser, Tag},
+    types::{Duration, KeyDetails, SignedUser, Tag, Timestamp},
 };
 
 use super::{Known, Signed, Verification};
@@ -187,8 +187,8 @@ impl Found<'_> {
     /// Whether the key made this signature, while it was allowed to.
     fn signed(&self, signature: &Signature, payload: &[u8], now: Ts) -> bool {
         let primary = &self.parsed.primary_key;
-        let Some(made) = signature.created().map(|at| at.as_secs()) else { return false };
-        let ends = signature.signature_expiration_time().map(|span| span.as_secs());
+        let Some(made) = signature.created().map(Timestamp::as_secs) else { return false };
+        let ends = signature.signature_expiration_time().map(Duration::as_secs);
         let over = |from: u32, span: Option<u32>, at: i64| {
             span.filter(|span| *span != 0)
                 .is_some_and(|span| i64::from(from) + i64::from(span) <= at)
@@ -203,7 +203,7 @@ impl Found<'_> {
             Signer::Primary => signature.verify(primary, payload).is_ok(),
             Signer::Subkey(subkey) => {
                 let Some(binding) = binding(self.parsed, subkey) else { return false };
-                let life = binding.key_expiration_time().map(|span| span.as_secs());
+                let life = binding.key_expiration_time().map(Duration::as_secs);
                 let from = subkey.key.created_at().as_secs();
                 from <= made
                     && !over(from, life, made.into())
@@ -225,7 +225,7 @@ fn binding<'k>(key: &SignedPublicKey, subkey: &'k SignedPublicSubKey) -> Option<
                 .is_some_and(|back| back.verify_primary_key_binding(&subkey.key, primary).is_ok())
     };
     let bindings = subkey.signatures.iter().filter(binds);
-    bindings.max_by_key(|signature| signature.created().map(|at| at.as_secs()))
+    bindings.max_by_key(|signature| signature.created().map(Timestamp::as_secs))
 }
 
 /// How many seconds the key is good for, by its newest word on itself.
@@ -235,8 +235,8 @@ fn lifetime(key: &SignedPublicKey) -> Option<u32> {
     let direct = direct.filter(|signature| signature.verify_key(primary).is_ok());
     let users = key.details.users.iter().filter_map(|user| certification(key, user));
     let newest =
-        direct.chain(users).max_by_key(|signature| signature.created().map(|at| at.as_secs()));
-    newest?.key_expiration_time().map(|span| span.as_secs())
+        direct.chain(users).max_by_key(|signature| signature.created().map(Timestamp::as_secs));
+    newest?.key_expiration_time().map(Duration::as_secs)
 }
 
 /// The key's newest own signature on one of its names; `None` where it took the name back.
@@ -246,7 +246,7 @@ fn certification<'k>(key: &SignedPublicKey, user: &'k SignedUser) -> Option<&'k 
         names(signature, primary)
             && signature.verify_certification(primary, Tag::UserId, &user.id).is_ok()
     });
-    let newest = own.max_by_key(|signature| signature.created().map(|at| at.as_secs()))?;
+    let newest = own.max_by_key(|signature| signature.created().map(Timestamp::as_secs))?;
     (newest.typ() != Some(SignatureType::CertRevocation)).then_some(newest)
 }
 

@@ -50,7 +50,7 @@ pub struct Signed {
 /// A signature that was read; says nothing of its worth.
 pub enum Read {
     Pgp(by_pgp::Signatures),
-    Ssh(Option<ssh_key::SshSig>),
+    Ssh(Option<Box<ssh_key::SshSig>>),
     X509,
 }
 
@@ -59,7 +59,7 @@ impl Read {
     pub fn of(signature: &[u8]) -> Self {
         let text = signature.trim_ascii_start();
         if text.starts_with(b"-----BEGIN SSH SIGNATURE-----") {
-            Self::Ssh(ssh_key::SshSig::from_pem(text.trim_ascii_end()).ok())
+            Self::Ssh(ssh_key::SshSig::from_pem(text.trim_ascii_end()).ok().map(Box::new))
         } else if text.starts_with(b"-----BEGIN SIGNED MESSAGE-----") {
             Self::X509
         } else {
@@ -122,7 +122,7 @@ pub fn judge(read: &Read, signed: &Signed, known: &Known, now: Ts) -> Verdict {
     match read {
         Read::Pgp(signatures) => Verdict::Pgp(by_pgp::judge(signatures, signed, known, now)),
         Read::Ssh(signature) => {
-            Verdict::Ssh(Box::new(by_ssh::judge(signature.as_ref(), signed, known)))
+            Verdict::Ssh(Box::new(by_ssh::judge(signature.as_deref(), signed, known)))
         }
         Read::X509 => Verdict::X509(Verification::Unverified),
     }

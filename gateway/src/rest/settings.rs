@@ -35,6 +35,9 @@ params! {
         ed25519_key_restriction: Option<i64>,
         ed25519_sk_key_restriction: Option<i64>,
         max_ssh_key_lifetime: Change<i64>,
+        domain_allowlist: Option<Csv<String>>,
+        domain_denylist: Option<Csv<String>>,
+        domain_denylist_enabled: Option<bool>,
         minimum_password_length: Option<i64>,
         personal_access_token_prefix: Option<String>,
         restricted_visibility_levels: Option<Csv<Visibility>>,
@@ -54,6 +57,9 @@ params! {
         "ed25519_key_restriction",
         "ed25519_sk_key_restriction",
         "max_ssh_key_lifetime",
+        "domain_allowlist",
+        "domain_denylist",
+        "domain_denylist_enabled",
         "minimum_password_length",
         "personal_access_token_prefix",
         "restricted_visibility_levels",
@@ -80,6 +86,9 @@ impl ChangeSettings {
         set(&mut settings.default_project_creation, creation);
         set(&mut settings.default_project_visibility, self.default_project_visibility);
         set(&mut settings.default_projects_limit, self.default_projects_limit);
+        set(&mut settings.domain_allowlist, self.domain_allowlist.map(|domains| domains.0));
+        set(&mut settings.domain_denylist, self.domain_denylist.map(|domains| domains.0));
+        set(&mut settings.domain_denylist_enabled, self.domain_denylist_enabled);
         set(&mut settings.minimum_password_length, self.minimum_password_length);
         set(&mut settings.personal_access_token_prefix, self.personal_access_token_prefix);
         let restricted = self.restricted_visibility_levels.map(|levels| levels.0);

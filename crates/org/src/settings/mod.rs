@@ -1,6 +1,7 @@
 //! The installation's own settings.
 
 pub mod actions;
+pub mod domains;
 pub mod model;
 pub mod store;
 

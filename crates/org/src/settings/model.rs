@@ -24,6 +24,10 @@ pub struct Settings {
     pub ed25519_sk_key_restriction: i64,
     /// Days that an SSH key may live from now on; without it, for ever.
     pub max_ssh_key_lifetime: Option<i64>,
+    /// Domains, with `*` for anything, that people's addresses must lie in; none is no demand.
+    pub domain_allowlist: Vec<String>,
+    pub domain_denylist: Vec<String>,
+    pub domain_denylist_enabled: bool,
     pub minimum_password_length: i64,
     pub personal_access_token_prefix: String,
     pub restricted_visibility_levels: Vec<Visibility>,
@@ -48,6 +52,9 @@ impl Default for Settings {
             ed25519_key_restriction: 0,
             ed25519_sk_key_restriction: 0,
             max_ssh_key_lifetime: None,
+            domain_allowlist: Vec::new(),
+            domain_denylist: Vec::new(),
+            domain_denylist_enabled: false,
             minimum_password_length: 8,
             personal_access_token_prefix: "glpat-".to_owned(),
             restricted_visibility_levels: Vec::new(),

@@ -45,6 +45,8 @@ pub enum ApiError {
     NoTarget,
     /// The person to act as, by `sudo`, is unknown.
     NoUser(String),
+    /// A token of a project or group that is not there, by the word for what it would be a token of.
+    NoToken(&'static str, i64),
     /// A body that arrives too slowly.
     Slow,
     /// An address of many thousand bytes.
@@ -152,6 +154,10 @@ impl ApiError {
             Self::Rate(..) => (StatusCode::TOO_MANY_REQUESTS, Value::Null),
             Self::NoTarget => told(StatusCode::UNAUTHORIZED, "401 Unauthorized - Target Namespace"),
             Self::Absent => told(StatusCode::NOT_FOUND, "Not Found"),
+            Self::NoToken(word, id) => told(
+                StatusCode::NOT_FOUND,
+                format!("404 Could not find {word} access token with token_id: {id} Not Found"),
+            ),
             Self::NoUser(given) => told(
                 StatusCode::NOT_FOUND,
                 format!("404 User with ID or username '{given}' Not Found"),

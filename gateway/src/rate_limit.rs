@@ -10,6 +10,7 @@ use governor::{
     state::keyed::DashMapStateStore,
 };
 use kernel::{Error, Ts, ids::UserId};
+use org::member::Source;
 
 use crate::{app::Limits, metrics};
 
@@ -21,7 +22,11 @@ pub struct Rates {
     addresses: Option<Limiter<IpAddr>>,
     archives: Option<Limiter<Caller>>,
     namespaces: Option<Limiter<UserId>>,
+    /// Members that one person takes out of one project or group.
+    member_removals: Option<Limiter<(Source, UserId)>>,
 }
+
+const MEMBER_REMOVALS_PER_MINUTE: u32 = 60;
 
 /// A person, or whoever is at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -75,6 +80,7 @@ impl Rates {
             addresses: limiter(limits.address_per_minute),
             archives: limiter(limits.archives_per_minute),
             namespaces: limiter(limits.namespaces_per_minute),
+            member_removals: limiter(MEMBER_REMOVALS_PER_MINUTE),
         }
     }
 
@@ -105,6 +111,11 @@ impl Rates {
             .map_err(|refusal| Error::TooMany { retry_after: refusal.wait_seconds })
     }
 
+    pub fn check_member_removal(&self, source: Source, user: UserId) -> Result<(), Error> {
+        check(self.member_removals.as_ref(), &(source, user), "members_delete")
+            .map_err(|refusal| Error::TooMany { retry_after: refusal.wait_seconds })
+    }
+
     /// Forgets who has been quiet for long enough to have the whole quota again.
     pub fn forget_the_quiet(&self) {
         if let Some(users) = &self.users {
@@ -118,6 +129,9 @@ impl Rates {
         }
         if let Some(namespaces) = &self.namespaces {
             namespaces.retain_recent();
+        }
+        if let Some(removals) = &self.member_removals {
+            removals.retain_recent();
         }
     }
 }

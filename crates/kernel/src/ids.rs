@@ -16,6 +16,8 @@ ids! {
     NamespaceId,
     ProjectId,
     MemberId,
+    AccessRequestId,
+    InvitationId,
     TokenId,
     ProtectedBranchId,
     ProtectedTagId,

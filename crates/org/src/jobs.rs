@@ -7,7 +7,7 @@ use worker::Job;
 
 use crate::{member, namespace::sharing, project::links};
 
-/// Removes memberships and links to groups whose end has come. They count as gone from that moment on; this is about
+/// Removes memberships, invitations and links to groups whose end has come. They count as gone from that moment on; this is about
 /// their rows.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct RemoveExpired {}
@@ -23,6 +23,7 @@ impl Job for RemoveExpired {
 impl RemoveExpired {
     pub async fn run(self, db: &Database) -> Result<()> {
         while db.write(member::actions::remove_expired).await? {}
+        db.write(member::invitations::remove_expired).await?;
         while db.write(links::remove_expired).await? {}
         while db.write(sharing::remove_expired).await? {}
         Ok(())

@@ -1,7 +1,7 @@
 //! Who may do what with projects, groups and people.
 
 use kernel::{
-    AccessLevel::{Guest, Maintainer, Owner},
+    AccessLevel::{Guest, Maintainer, Minimal, Owner},
     Feature, Visibility,
 };
 
@@ -25,8 +25,10 @@ kernel::abilities! { in Project, signed in;
 kernel::abilities! { in Project, signed in;
     ReadProjectMembers if |who| who.visibility != Visibility::Private || who.is(Guest),
     ManageProjectMembers if |who| who.is(Maintainer),
-    /// Take oneself out; taking out others is for those who manage members.
+    /// Take oneself out, or one's request to become a member; taking out others is for those who manage members.
     LeaveProject if |_who| true,
+    /// Ask to become a member, which is for those who are none.
+    AskForProjectAccess if |who| !who.is(Minimal),
     /// Ask for the project's tokens. What is refused there is no plain "forbidden", so the actions say it.
     AskForProjectTokens if |_who| true,
 }
@@ -42,6 +44,12 @@ kernel::abilities! { in Group, signed in;
     RemoveGroup if |who| who.is(Owner),
     ReadGroupMembers if |who| who.visibility != Visibility::Private || who.is(Guest),
     ManageGroupMembers if |who| who.is(Owner),
-    /// Take oneself out; taking out others is for those who manage members.
+    /// Take oneself out, or one's request to become a member; taking out others is for those who manage members.
     LeaveGroup if |_who| true,
+    /// Ask to become a member, which is for those who are none.
+    AskForGroupAccess if |who| !who.is(Minimal),
+    /// Ask for the group's tokens; as with projects, the actions say what is refused.
+    AskForGroupTokens if |_who| true,
+    /// Ask who counts below a group, and who waits. What is refused there is no plain "forbidden", so the actions say it.
+    AskForSeats if |_who| true,
 }

@@ -5,6 +5,7 @@ use org::{
     email::actions::SendConfirmation,
     jobs::RemoveExpired,
     mail::SendLetter,
+    member::SendInvitation,
     status::actions::{ClearStatuses, clear_ended},
 };
 use repo::jobs::{EmptyTrash, MaintainRepository, SettleJournal};
@@ -27,6 +28,7 @@ pub fn worker(app: App) -> Worker<App> {
         .on(settle_beginning)
         .on(send_letter)
         .on(send_confirmation)
+        .on(send_invitation)
         .on(remove_expired)
         .daily(time!(0:00), RemoveExpired {})
         .on(clear_statuses)
@@ -69,4 +71,11 @@ async fn send_confirmation(app: App, job: SendConfirmation) -> Result<()> {
 
 async fn clear_statuses(app: App, _: ClearStatuses) -> Result<()> {
     app.db.write(clear_ended).await.map(drop)
+}
+
+async fn send_invitation(app: App, job: SendInvitation) -> Result<()> {
+    match job.letter(&app.db, app.urls.at("-/invites")).await? {
+        Some(letter) => app.post.send(letter).await,
+        None => Ok(()),
+    }
 }

@@ -1,7 +1,7 @@
 //! A member of a project or group.
 
 use kernel::{Ts, time::date_text};
-use org::member::Membership;
+use org::member::{Membership, State};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -21,7 +21,10 @@ pub struct MemberEntity {
     /// Only where the person shows it to everybody.
     #[serde(skip_serializing_if = "Option::is_none")]
     email: Option<String>,
-    membership_state: &'static str,
+    #[schema(value_type = String)]
+    membership_state: State,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    is_using_seat: Option<bool>,
 }
 
 impl MemberEntity {
@@ -33,7 +36,13 @@ impl MemberEntity {
             created_by: member.created_by.as_ref().map(|by| BriefUser::new(urls, by)),
             expires_at: member.expires_at.map(|end| date_text(end.date())),
             email: member.user.public_email.clone().filter(|email| !email.is_empty()),
-            membership_state: "active",
+            membership_state: member.state,
+            is_using_seat: None,
         }
+    }
+
+    /// Tells whether the member is counted where people are.
+    pub fn with_seat(urls: &Urls, member: &Membership) -> Self {
+        Self { is_using_seat: Some(member.is_using_seat()), ..Self::new(urls, member) }
     }
 }

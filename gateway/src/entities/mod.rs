@@ -1,5 +1,6 @@
 //! The JSON shapes of the API.
 
+pub mod access_request;
 pub mod blame;
 pub mod branch;
 pub mod brief_user;
@@ -12,6 +13,7 @@ pub mod email;
 pub mod file;
 pub mod group;
 pub mod group_statistics;
+pub mod invitation;
 pub mod key;
 pub mod licenses;
 pub mod member;
@@ -24,6 +26,7 @@ pub mod project_sharing;
 pub mod protection;
 pub mod push_rule;
 pub mod repository_storage;
+pub mod seat;
 pub mod settings;
 pub mod signature;
 pub mod starrer;

@@ -1,7 +1,10 @@
 //! Access tokens. The secret is there only in the answer that made it.
 
-use kernel::{AccessLevel, Ts, ids::ProjectId, time::date_text};
-use org::token::{AccessToken, Kind, Scope, Secret};
+use kernel::{AccessLevel, Ts, time::date_text};
+use org::{
+    member::Source,
+    token::{AccessToken, Kind, Scope, Secret},
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -50,9 +53,9 @@ impl TokenEntity {
     }
 }
 
-/// A token of a project, with its bot's role.
+/// A token of a project or group, with its bot's role.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct ProjectTokenEntity {
+pub struct ResourceTokenEntity {
     #[serde(flatten)]
     token: TokenEntity,
     access_level: i32,
@@ -60,13 +63,13 @@ pub struct ProjectTokenEntity {
     resource_id: i64,
 }
 
-impl ProjectTokenEntity {
-    pub fn new(token: TokenEntity, level: AccessLevel, project: ProjectId) -> Self {
-        Self {
-            token,
-            access_level: level.number(),
-            resource_type: "project",
-            resource_id: project.0,
-        }
+impl ResourceTokenEntity {
+    pub fn new(token: TokenEntity, level: AccessLevel, source: Source) -> Self {
+        let resource_id = match source {
+            Source::Project(id) => id.0,
+            Source::Group(id) => id.0,
+        };
+        let access_level = level.number();
+        Self { token, access_level, resource_type: source.word(), resource_id }
     }
 }

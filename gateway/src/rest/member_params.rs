@@ -2,8 +2,9 @@
 
 use kernel::{AccessLevel, Ts, ids::UserId};
 use org::member::{
-    MemberFilter,
-    actions::{Below, End, Terms},
+    MemberFilter, State,
+    actions::{Below, End, Leaving},
+    rules::Terms,
 };
 use serde_json::{Value, json};
 use time::Date;
@@ -32,43 +33,98 @@ impl Param for Level {
     }
 }
 
+/// Whether a membership works or waits for approval.
+#[derive(Clone, Copy, Debug)]
+pub struct InForce(pub State);
+
+impl Param for InForce {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        match String::read(raw)?.as_deref() {
+            None => Ok(None),
+            Some("active") => Ok(Some(Self(State::Active))),
+            Some("awaiting") => Ok(Some(Self(State::Awaiting))),
+            Some(_) => Err(Flaws::one(NOT_LISTED)),
+        }
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "string", "enum": ["awaiting", "active"] })
+    }
+}
+
 params! {
-    pub(super) struct ListMembers: paged {
+    pub struct ListMembers: paged {
+        /// Part of a name or user name, or a whole e-mail address.
         query: Option<String>,
         user_ids: Option<Csv<UserId>>,
         skip_users: Option<Csv<UserId>>,
+        /// Adds `is_using_seat`.
+        show_seat_info: bool = false,
     }
 }
-params! { pub(super) struct OneMember { user_id: UserId } }
 params! {
-    pub(super) struct AddMembers {
+    pub struct ListAllMembers: paged {
+        /// Part of a name or user name, or a whole e-mail address.
+        query: Option<String>,
+        user_ids: Option<Csv<UserId>>,
+        /// Adds `is_using_seat`.
+        show_seat_info: bool = false,
+        state: Option<InForce>,
+    }
+}
+params! { pub struct OneMember { user_id: UserId } }
+params! {
+    pub struct AddMembers {
         /// One id, or several with commas.
         user_id: Csv<UserId>,
         access_level: i64,
         expires_at: Option<Date>,
+        /// What made the caller add somebody; told nobody.
+        invite_source: String = "members-api".to_owned(),
+        /// Taken and of no effect: this is about a tour for newcomers that is no part of the API.
+        tasks_to_be_done: Option<Csv<String>>,
+        tasks_project_id: Option<i64>,
     }
 }
 params! {
-    pub(super) struct ChangeMember {
+    pub struct ChangeMember {
         user_id: UserId,
         access_level: i64,
         expires_at: Change<Date>,
     }
 }
 params! {
-    pub(super) struct RemoveMember {
+    pub struct RemoveMember {
         user_id: UserId,
         /// Leaves memberships below a group as they are.
         skip_subresources: bool = false,
+        /// Takes them off issues and merge requests, too.
+        unassign_issuables: bool = false,
     }
+}
+
+fn some_of(ids: Option<Csv<UserId>>) -> Option<Vec<UserId>> {
+    ids.map(|ids| ids.0).filter(|ids| !ids.is_empty())
 }
 
 impl ListMembers {
     pub(super) fn filter(self) -> MemberFilter {
         MemberFilter {
             query: self.query,
-            only: self.user_ids.map(|ids| ids.0).unwrap_or_default(),
-            skip: self.skip_users.map(|ids| ids.0).unwrap_or_default(),
+            only: some_of(self.user_ids),
+            skip: some_of(self.skip_users).unwrap_or_default(),
+            state: None,
+        }
+    }
+}
+
+impl ListAllMembers {
+    pub(super) fn filter(self) -> MemberFilter {
+        MemberFilter {
+            query: self.query,
+            only: some_of(self.user_ids),
+            skip: Vec::new(),
+            state: self.state.map(|state| state.0),
         }
     }
 }
@@ -79,18 +135,21 @@ impl AddMembers {
     }
 }
 
-impl ChangeMember {
-    pub(super) fn end(&self) -> End {
-        match self.expires_at {
-            Change::Keep => End::Keep,
-            Change::Clear => End::Set(None),
-            Change::Set(date) => End::Set(Some(Ts::from_date(date))),
-        }
+/// What becomes of an end that is changed.
+pub(super) fn end(given: &Change<Date>) -> End {
+    match given {
+        Change::Keep => End::Keep,
+        Change::Clear => End::Set(None),
+        Change::Set(date) => End::Set(Some(Ts::from_date(*date))),
     }
 }
 
 impl RemoveMember {
-    pub(super) fn below(&self) -> Below {
-        if self.skip_subresources { Below::Keep } else { Below::Remove }
+    pub(super) fn leaving(&self, unless_newer: Option<Ts>) -> Leaving {
+        Leaving {
+            below: if self.skip_subresources { Below::Keep } else { Below::Remove },
+            unassign_issuables: self.unassign_issuables,
+            unless_newer,
+        }
     }
 }

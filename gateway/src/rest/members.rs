@@ -2,16 +2,12 @@
 
 use db::Tx;
 use kernel::{
-    Error, Result,
+    Actor, Error, Result, Ts,
     ids::UserId,
     page::{Page, PageRequest},
 };
 use org::{
-    member::{
-        MemberFilter, Membership,
-        actions::{self, Place, Source},
-        store::MemberStore,
-    },
+    member::{MemberFilter, Membership, Place, Source, actions, list},
     policy::{
         LeaveGroup, LeaveProject, ManageGroupMembers, ManageProjectMembers, ReadGroupMembers,
         ReadProjectMembers,
@@ -20,7 +16,9 @@ use org::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::member_params::{AddMembers, ChangeMember, ListMembers, OneMember, RemoveMember};
+use super::member_params::{
+    AddMembers, ChangeMember, ListAllMembers, ListMembers, OneMember, RemoveMember, end,
+};
 use crate::{
     app::App,
     entities::member::MemberEntity,
@@ -62,44 +60,60 @@ enum Reach {
     All,
 }
 
-fn found(
+fn one(
     tx: &mut Tx<'_>,
+    actor: Actor,
     source: Source,
     reach: Reach,
-    filter: &MemberFilter,
-    page: PageRequest,
-) -> Result<Page<Membership>> {
-    match reach {
-        Reach::Direct => tx.members(source, filter, page),
-        Reach::All => tx.all_members(source, filter, page),
-    }
+    user: UserId,
+) -> Result<Membership> {
+    let filter = MemberFilter { only: Some(vec![user]), ..MemberFilter::default() };
+    let page = PageRequest::default();
+    let found = match reach {
+        Reach::Direct => list::direct(tx, source, &filter, page),
+        Reach::All => list::all(tx, actor, source, &filter, page),
+    };
+    found?.items.into_iter().next().ok_or(Error::Missing)
 }
 
-fn one(tx: &mut Tx<'_>, source: Source, reach: Reach, user: UserId) -> Result<Membership> {
-    let filter = MemberFilter { only: vec![user], ..MemberFilter::default() };
-    let page = found(tx, source, reach, &filter, PageRequest::default())?;
-    page.items.into_iter().next().ok_or(Error::Missing)
+fn listed(app: &App, page: Page<Membership>, seats: bool) -> Listed<MemberEntity> {
+    Listed(page.map(|member| match seats {
+        true => MemberEntity::with_seat(&app.urls, &member),
+        false => MemberEntity::new(&app.urls, &member),
+    }))
 }
 
-async fn listed(
+async fn direct(
     app: &App,
     source: Source,
-    reach: Reach,
     params: ListMembers,
     page: PageRequest,
 ) -> ApiResult<Listed<MemberEntity>> {
-    let filter = params.filter();
-    let page = app.db.read(move |tx| found(tx, source, reach, &filter, page)).await?;
-    Ok(Listed(page.map(|member| MemberEntity::new(&app.urls, &member))))
+    let (seats, filter) = (params.show_seat_info, params.filter());
+    let page = app.db.read(move |tx| list::direct(tx, source, &filter, page)).await?;
+    Ok(listed(app, page, seats))
+}
+
+async fn all(
+    app: &App,
+    actor: Actor,
+    source: Source,
+    params: ListAllMembers,
+    page: PageRequest,
+) -> ApiResult<Listed<MemberEntity>> {
+    let (seats, filter) = (params.show_seat_info, params.filter());
+    let page = app.db.read(move |tx| list::all(tx, actor, source, &filter, page)).await?;
+    Ok(listed(app, page, seats))
 }
 
 async fn shown(
     app: &App,
+    actor: Actor,
     source: Source,
     reach: Reach,
     user: UserId,
 ) -> ApiResult<Json<MemberEntity>> {
-    let member = app.db.read(move |tx| one(tx, source, reach, user)).await?;
+    let member = app.db.read(move |tx| one(tx, actor, source, reach, user)).await?;
     Ok(Json(MemberEntity::new(&app.urls, &member)))
 }
 
@@ -111,7 +125,7 @@ async fn added(app: &App, place: Place, params: AddMembers) -> ApiResult<AddAnsw
     if let [user] = *users.as_slice() {
         let member = app.db.write(move |tx| {
             actions::add(tx, place, user, terms)?;
-            one(tx, place.source, Reach::Direct, user)
+            list::given(tx, place.source, user)
         });
         return Ok(Either::Left(Created(MemberEntity::new(&app.urls, &member.await?))));
     }
@@ -125,27 +139,38 @@ async fn added(app: &App, place: Place, params: AddMembers) -> ApiResult<AddAnsw
 
 async fn changed(app: &App, place: Place, params: ChangeMember) -> ApiResult<Json<MemberEntity>> {
     let member = app.db.write(move |tx| {
-        let end = params.end();
+        let end = end(&params.expires_at);
         actions::change(tx, place, params.user_id, params.access_level, end)?;
-        one(tx, place.source, Reach::Direct, params.user_id)
+        list::given(tx, place.source, params.user_id)
     });
     Ok(Json(MemberEntity::new(&app.urls, &member.await?)))
+}
+
+async fn removed(
+    app: &App,
+    place: Place,
+    params: RemoveMember,
+    since: Option<Ts>,
+) -> ApiResult<NoContent> {
+    app.rates.check_member_removal(place.source, place.actor().user()?)?;
+    let how = params.leaving(since);
+    app.db.write(move |tx| actions::remove(tx, place, params.user_id, how)).await?;
+    Ok(NoContent)
 }
 
 async fn list_of_project(
     app: App,
     call: Call<ReadProjectMembers, ListMembers>,
 ) -> ApiResult<Listed<MemberEntity>> {
-    let source = Source::Project(call.grant.project());
-    listed(&app, source, Reach::Direct, call.params, call.page).await
+    direct(&app, Source::Project(call.grant.project()), call.params, call.page).await
 }
 
 async fn list_all_of_project(
     app: App,
-    call: Call<ReadProjectMembers, ListMembers>,
+    call: Call<ReadProjectMembers, ListAllMembers>,
 ) -> ApiResult<Listed<MemberEntity>> {
     let source = Source::Project(call.grant.project());
-    listed(&app, source, Reach::All, call.params, call.page).await
+    all(&app, call.grant.actor(), source, call.params, call.page).await
 }
 
 async fn one_of_project(
@@ -153,7 +178,7 @@ async fn one_of_project(
     call: Call<ReadProjectMembers, OneMember>,
 ) -> ApiResult<Json<MemberEntity>> {
     let source = Source::Project(call.grant.project());
-    shown(&app, source, Reach::Direct, call.params.user_id).await
+    shown(&app, call.grant.actor(), source, Reach::Direct, call.params.user_id).await
 }
 
 async fn any_of_project(
@@ -161,7 +186,7 @@ async fn any_of_project(
     call: Call<ReadProjectMembers, OneMember>,
 ) -> ApiResult<Json<MemberEntity>> {
     let source = Source::Project(call.grant.project());
-    shown(&app, source, Reach::All, call.params.user_id).await
+    shown(&app, call.grant.actor(), source, Reach::All, call.params.user_id).await
 }
 
 async fn add_to_project(
@@ -183,25 +208,22 @@ async fn remove_from_project(
     call: Call<LeaveProject, RemoveMember>,
 ) -> ApiResult<NoContent> {
     let (since, place) = (call.unmodified_since(), Place::project(&call.grant));
-    let (user, below) = (call.params.user_id, call.params.below());
-    app.db.write(move |tx| actions::remove(tx, place, user, below, since)).await?;
-    Ok(NoContent)
+    removed(&app, place, call.params, since).await
 }
 
 async fn list_of_group(
     app: App,
     call: Call<ReadGroupMembers, ListMembers>,
 ) -> ApiResult<Listed<MemberEntity>> {
-    let source = Source::Group(call.grant.group());
-    listed(&app, source, Reach::Direct, call.params, call.page).await
+    direct(&app, Source::Group(call.grant.group()), call.params, call.page).await
 }
 
 async fn list_all_of_group(
     app: App,
-    call: Call<ReadGroupMembers, ListMembers>,
+    call: Call<ReadGroupMembers, ListAllMembers>,
 ) -> ApiResult<Listed<MemberEntity>> {
     let source = Source::Group(call.grant.group());
-    listed(&app, source, Reach::All, call.params, call.page).await
+    all(&app, call.grant.actor(), source, call.params, call.page).await
 }
 
 async fn one_of_group(
@@ -209,7 +231,7 @@ async fn one_of_group(
     call: Call<ReadGroupMembers, OneMember>,
 ) -> ApiResult<Json<MemberEntity>> {
     let source = Source::Group(call.grant.group());
-    shown(&app, source, Reach::Direct, call.params.user_id).await
+    shown(&app, call.grant.actor(), source, Reach::Direct, call.params.user_id).await
 }
 
 async fn any_of_group(
@@ -217,7 +239,7 @@ async fn any_of_group(
     call: Call<ReadGroupMembers, OneMember>,
 ) -> ApiResult<Json<MemberEntity>> {
     let source = Source::Group(call.grant.group());
-    shown(&app, source, Reach::All, call.params.user_id).await
+    shown(&app, call.grant.actor(), source, Reach::All, call.params.user_id).await
 }
 
 async fn add_to_group(
@@ -236,7 +258,5 @@ async fn change_in_group(
 
 async fn remove_from_group(app: App, call: Call<LeaveGroup, RemoveMember>) -> ApiResult<NoContent> {
     let (since, place) = (call.unmodified_since(), Place::group(&call.grant));
-    let (user, below) = (call.params.user_id, call.params.below());
-    app.db.write(move |tx| actions::remove(tx, place, user, below, since)).await?;
-    Ok(NoContent)
+    removed(&app, place, call.params, since).await
 }

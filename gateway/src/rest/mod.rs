@@ -3,6 +3,7 @@
 use crate::route::RouteRow;
 
 pub mod access_params;
+pub mod access_requests;
 pub mod archive;
 pub mod avatars;
 pub mod blame;
@@ -29,6 +30,8 @@ pub mod groups;
 pub mod health;
 pub mod impersonation_tokens;
 pub mod instance_push_rule;
+pub mod invitations;
+pub mod invites;
 pub mod keys;
 pub mod member_params;
 pub mod members;
@@ -37,7 +40,6 @@ pub mod namespaces;
 pub mod oauth;
 pub mod people;
 pub mod personal_access_tokens;
-pub mod project_access_tokens;
 pub mod project_lists;
 pub mod project_params;
 pub mod project_push_rule;
@@ -47,6 +49,8 @@ pub mod projects;
 pub mod protected_branches;
 pub mod protected_tags;
 pub mod push_rule_params;
+pub mod resource_access_tokens;
+pub mod seats;
 pub mod settings;
 pub mod small_numbers;
 pub mod stars;
@@ -69,6 +73,10 @@ pub mod version;
 /// All tables.
 pub fn tables() -> Vec<&'static [RouteRow]> {
     vec![
+        seats::ROUTES,
+        invitations::ROUTES,
+        invites::ROUTES,
+        access_requests::ROUTES,
         archive::ROUTES,
         avatars::ROUTES,
         blame::ROUTES,
@@ -100,7 +108,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         namespaces::ROUTES,
         oauth::ROUTES,
         personal_access_tokens::ROUTES,
-        project_access_tokens::ROUTES,
+        resource_access_tokens::ROUTES,
         project_lists::ROUTES,
         project_push_rule::ROUTES,
         project_repository::ROUTES,

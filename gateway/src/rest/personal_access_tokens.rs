@@ -86,6 +86,7 @@ impl ListTokens {
         TokenFilter {
             kinds,
             user,
+            users: None,
             revoked: self.revoked,
             activity: self.state,
             search: self.search.filter(|term| !term.is_empty()),

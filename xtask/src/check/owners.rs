@@ -39,6 +39,8 @@ const OWNERS: &[(&str, &[&str])] = &[
             "project_group_links",
             "group_group_links",
             "members",
+            "access_requests",
+            "member_invitations",
             "instance_settings",
             "custom_attributes",
         ],

@@ -13,6 +13,7 @@ use worker::{Job, Queue};
 use super::{Email, store::EmailStore};
 use crate::{
     faults::Faults,
+    member::invitations,
     token::Secret,
     user::{User, rules, store::UserStore},
 };
@@ -56,6 +57,9 @@ pub fn add(tx: &mut Tx<'_>, user: UserId, address: &str, proof: Proof) -> Result
     let email = tx.insert_email(user, address, confirmed)?;
     if confirmed.is_none() {
         tx.enqueue(&SendConfirmation { email: email.id })?;
+    } else {
+        let user = tx.user(user)?;
+        invitations::accept_for(tx, &user, address)?;
     }
     Ok(email)
 }
@@ -83,6 +87,8 @@ pub fn confirm(tx: &mut Tx<'_>, secret: &Secret) -> Result<Email> {
         return Err(Error::Missing);
     }
     tx.confirm_email(email.id)?;
+    let user = tx.user(email.user_id)?;
+    invitations::accept_for(tx, &user, &email.email)?;
     Ok(email)
 }
 

@@ -1,37 +1,26 @@
-//! Giving and taking membership.
+//! Giving, changing and taking membership.
 
 use db::Tx;
 use kernel::{
-    Ability, AccessLevel, Actor, Error, Grant, Result, Standing, Ts,
-    access::{Group, Project},
-    ids::{NamespaceId, ProjectId, UserId},
+    AccessLevel, Error, Result, Ts,
+    ids::{ProjectId, UserId},
 };
 
-use super::{Member, store::MemberStore};
+pub use super::place::{Place, Source};
+use super::{
+    Event, Member, Membership, State, Step,
+    event::Fact,
+    invitations, letters,
+    place::Lineage,
+    requests,
+    rules::{self, Newness, Terms, ensure_another_owner, sentences},
+    store::MemberStore,
+};
 use crate::{
     access,
     faults::Faults,
-    namespace::{Kind, Namespace},
-    project::store::ProjectStore,
-    token::actions::sentence,
     user::{User, store::UserStore},
 };
-
-/// What somebody is a member of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    Project(ProjectId),
-    Group(NamespaceId),
-}
-
-impl Source {
-    pub(crate) fn columns(self) -> (Option<ProjectId>, Option<NamespaceId>) {
-        match self {
-            Self::Project(id) => (Some(id), None),
-            Self::Group(id) => (None, Some(id)),
-        }
-    }
-}
 
 /// A membership as it is first written down.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +35,9 @@ pub struct NewMember {
 /// Adds a member; effective access follows in the same transaction.
 pub fn insert(tx: &mut Tx<'_>, new: &NewMember) -> Result<()> {
     tx.insert_member(new)?;
-    refresh(tx, new.source, new.user_id)
+    refresh(tx, new.source, new.user_id)?;
+    let fact = Fact::new(new.source, new.user_id, new.access_level, new.expires_at, new.created_by);
+    tx.emit(Event::Added(fact))
 }
 
 /// Whoever a personal namespace belongs to owns the projects in it, as members, too. Effective access is refreshed by
@@ -62,96 +53,71 @@ pub fn settle_owner(tx: &mut Tx<'_>, project: ProjectId, owner: Option<UserId>) 
     })
 }
 
-fn refresh(tx: &mut Tx<'_>, source: Source, user: UserId) -> Result<()> {
+pub(super) fn refresh(tx: &mut Tx<'_>, source: Source, user: UserId) -> Result<()> {
     match source {
         Source::Project(id) => access::refresh_project_member(tx, id, user),
         Source::Group(id) => access::refresh_group_member(tx, id, user),
     }
 }
 
-/// Where members come and go, and how the caller stands there: the same rules hold for projects and groups.
-#[derive(Clone, Copy, Debug)]
-pub struct Place {
-    pub source: Source,
-    who: Standing,
-}
-
-impl Place {
-    pub fn project<A: Ability<Scope = Project>>(grant: &Grant<A>) -> Self {
-        Self { source: Source::Project(grant.project()), who: *grant.who() }
-    }
-
-    pub fn group<A: Ability<Scope = Group>>(grant: &Grant<A>) -> Self {
-        Self { source: Source::Group(grant.group()), who: *grant.who() }
-    }
-
-    fn actor(&self) -> Actor {
-        self.who.actor
-    }
-
-    /// Members of projects are for maintainers, of groups for owners.
-    fn may_manage(&self) -> bool {
-        match self.source {
-            Source::Project(_) => self.who.is(AccessLevel::Maintainer),
-            Source::Group(_) => self.who.is(AccessLevel::Owner),
-        }
-    }
-}
-
-/// A role and its end, as they are asked for.
-#[derive(Clone, Copy, Debug)]
-pub struct Terms {
-    pub level: i64,
-    pub expires_at: Option<Ts>,
-}
-
-/// The folders that a source lies in, from the inside out; a group itself comes first.
-fn lineage(tx: &mut Tx<'_>, source: Source) -> Result<Vec<Namespace>> {
-    match source {
-        Source::Group(id) => tx.lineage(id),
-        Source::Project(id) => {
-            let home = tx.project(id)?.namespace_id;
-            tx.lineage(home)
-        }
-    }
-}
-
-/// The folders whose members are members here without having been added here.
-fn above(source: Source, lineage: &[Namespace]) -> &[Namespace] {
-    match source {
-        Source::Group(_) => lineage.get(1..).unwrap_or_default(),
-        Source::Project(_) => lineage,
-    }
-}
-
 /// Adds one person.
 pub fn add(tx: &mut Tx<'_>, place: Place, user: UserId, terms: Terms) -> Result<Member> {
-    let lineage = lineage(tx, place.source)?;
-    ensure_unlocked(place.source, &lineage)?;
     let user = tx.find_user(user)?.ok_or(Error::NotFound("User"))?;
     if tx.find_member(place.source, user.id)?.is_some() {
         return Err(Error::Conflict("Member already exists".to_owned()));
     }
-    let (level, faults) = check(tx, place, &lineage, &user, terms)?;
+    let lineage = Lineage::of(tx, place.source)?;
+    ensure_unlocked(&lineage)?;
+    let (level, faults) = rules::check(tx, &lineage, place.source, &user, terms, Newness::New)?;
     faults.into_result()?;
-    if level > place.who.level {
+    if level > place.level() {
         return Err(Error::Forbidden);
+    }
+    settle(tx, place, &lineage, &user, level, terms.expires_at)?;
+    tx.find_member_row(place.source, user.id)?.ok_or(Error::Missing)
+}
+
+/// Makes somebody a member who is none. Whatever they were before that - asking, invited - is over.
+pub(super) fn settle(
+    tx: &mut Tx<'_>,
+    place: Place,
+    lineage: &Lineage,
+    user: &User,
+    level: AccessLevel,
+    expires_at: Option<Ts>,
+) -> Result<()> {
+    if requests::end(tx, place.source, user.id)? {
+        ensure_step(State::Requested, Step::Add)?;
+    }
+    if invitations::end_those_of(tx, place.source, user)? {
+        ensure_step(State::Invited, Step::Add)?;
     }
     let new = NewMember {
         source: place.source,
         user_id: user.id,
         access_level: level,
-        expires_at: terms.expires_at,
+        expires_at,
         created_by: place.actor().id,
     };
     insert(tx, &new)?;
-    tx.find_member(place.source, user.id)?.ok_or(Error::Missing)
+    letters::granted(tx, lineage, user, level)
+}
+
+/// The table of states is asked, never bypassed.
+pub(super) fn ensure_step(from: State, step: Step) -> Result<State> {
+    from.after(step).ok_or_else(|| Error::Conflict("409 Conflict: Resource lock".to_owned()))
 }
 
 /// The most people that one call may add.
 pub const MOST_AT_ONCE: usize = 100;
 
-/// Adds many people; those who cannot be added are named with the reason, in one sentence.
+/// What a call is told that names more people than that.
+pub(super) fn too_many() -> String {
+    format!("Too many users specified (limit is {MOST_AT_ONCE})")
+}
+
+/// Adds many people, or changes their role where they have one; those with whom that cannot be done are named with the
+/// reason, in one sentence.
 pub fn add_each(
     tx: &mut Tx<'_>,
     place: Place,
@@ -159,99 +125,58 @@ pub fn add_each(
     terms: Terms,
 ) -> Result<Option<String>> {
     if users.len() > MOST_AT_ONCE {
-        return Ok(Some(format!("Too many users specified (limit is {MOST_AT_ONCE})")));
+        return Ok(Some(too_many()));
     }
-    let lineage = lineage(tx, place.source)?;
-    ensure_unlocked(place.source, &lineage)?;
+    let lineage = Lineage::of(tx, place.source)?;
+    ensure_unlocked(&lineage)?;
+    let known = tx.users_by_id(users)?;
+    if known.is_empty() {
+        return Ok(Some("No users specified.".to_owned()));
+    }
     let mut refused = Vec::new();
-    for id in users {
-        let Some(user) = tx.find_user(*id)? else { continue };
-        if tx.find_member(place.source, user.id)?.is_some() {
-            refused.push(format!("{}: User already exists in source", user.username));
-            continue;
+    for user in users.iter().filter_map(|id| known.get(id)) {
+        if let Some(why) = add_or_change(tx, place, &lineage, user, terms)? {
+            refused.push(format!("{}: {why}", user.username));
         }
-        let (level, faults) = check(tx, place, &lineage, &user, terms)?;
-        if let Some(why) = sentence(faults) {
-            refused.push(format!("{}: {}", user.username, why.replace('_', " ")));
-            continue;
-        }
-        if level > place.who.level {
-            refused.push(format!("{}: not authorized to create member", user.username));
-            continue;
-        }
-        let new = NewMember {
-            source: place.source,
-            user_id: user.id,
-            access_level: level,
-            expires_at: terms.expires_at,
-            created_by: place.actor().id,
-        };
-        insert(tx, &new)?;
     }
     Ok((!refused.is_empty()).then(|| refused.join(" and ")))
 }
 
-/// A group can keep its projects from having members of their own.
-fn ensure_unlocked(source: Source, lineage: &[Namespace]) -> Result<()> {
-    let locked = lineage.first().is_some_and(|home| home.settings().membership_lock);
-    match source {
-        Source::Project(_) if locked => Err(Error::NotAllowed("405 Method Not Allowed".to_owned())),
-        _ => Ok(()),
-    }
-}
-
-/// The level that was asked for, and what speaks against giving it.
-fn check(
+/// Gives somebody a role, new or instead of the one they have; the reason where that cannot be.
+pub(super) fn add_or_change(
     tx: &mut Tx<'_>,
     place: Place,
-    lineage: &[Namespace],
+    lineage: &Lineage,
     user: &User,
     terms: Terms,
-) -> Result<(AccessLevel, Faults)> {
-    let mut faults = Faults::default();
-    let top = matches!(place.source, Source::Group(_)) && lineage.len() == 1;
-    let level = AccessLevel::find(terms.level).filter(|level| match level {
-        AccessLevel::NoAccess | AccessLevel::Admin => false,
-        AccessLevel::Minimal => top,
-        _ => true,
-    });
-    if level.is_none() {
-        faults.add("access_level", "is not included in the list");
+) -> Result<Option<String>> {
+    let Some(member) = tx.find_member(place.source, user.id)? else {
+        let (level, faults) = rules::check(tx, lineage, place.source, user, terms, Newness::New)?;
+        if let Some(why) = sentences(faults) {
+            return Ok(Some(why));
+        }
+        if level > place.level() {
+            return Ok(Some("not authorized to create member".to_owned()));
+        }
+        settle(tx, place, lineage, user, level, terms.expires_at)?;
+        return Ok(None);
+    };
+    match altered(tx, place, lineage, &member, user, terms) {
+        Ok(_) => Ok(None),
+        Err(Error::Forbidden) => Ok(Some("not authorized to update member".to_owned())),
+        Err(Error::Invalid(fields)) => {
+            let mut faults = Faults::default();
+            fields.into_iter().for_each(|(field, texts)| faults.add_each(&field, texts));
+            Ok(sentences(faults))
+        }
+        Err(other) => Err(other),
     }
-    let level = level.unwrap_or_default();
-    let above = above(place.source, lineage);
-    let ids: Vec<NamespaceId> = above.iter().map(|group| group.id).collect();
-    if let Some((inherited, from)) = tx.highest_in(&ids, user.id)?.filter(|_| faults.is_empty())
-        && level < inherited
-    {
-        let name = above.iter().find(|group| group.id == from).map_or("", |group| &group.name);
-        faults.add(
-            "access_level",
-            format!(
-                "should be greater than or equal to {} inherited membership from group {name}",
-                role(inherited)
-            ),
-        );
-    }
-    if terms.expires_at.is_some_and(|end| end.date() < tx.now.date()) {
-        faults.add("expires_at", "cannot be a date in the past");
-    }
-    if user.bot {
-        faults.add("user_id", "project bots cannot be added to other groups / projects");
-    }
-    Ok((level, faults))
 }
 
-/// The name of a role, as sentences and payloads tell it.
-pub fn role(level: AccessLevel) -> &'static str {
-    match level {
-        AccessLevel::NoAccess => "No access",
-        AccessLevel::Minimal => "Minimal Access",
-        AccessLevel::Guest => "Guest",
-        AccessLevel::Reporter => "Reporter",
-        AccessLevel::Developer => "Developer",
-        AccessLevel::Maintainer => "Maintainer",
-        AccessLevel::Owner | AccessLevel::Admin => "Owner",
+pub(super) fn ensure_unlocked(lineage: &Lineage) -> Result<()> {
+    match lineage.is_locked() {
+        true => Err(Error::NotAllowed("405 Method Not Allowed".to_owned())),
+        false => Ok(()),
     }
 }
 
@@ -262,54 +187,53 @@ pub enum End {
     Set(Option<Ts>),
 }
 
+impl End {
+    pub fn over(self, old: Option<Ts>) -> Option<Ts> {
+        match self {
+            Self::Keep => old,
+            Self::Set(end) => end,
+        }
+    }
+}
+
 /// Changes somebody's role or its end.
 pub fn change(tx: &mut Tx<'_>, place: Place, user: UserId, level: i64, end: End) -> Result<Member> {
     let member = tx.find_member(place.source, user)?.ok_or(Error::Missing)?;
-    let lineage = lineage(tx, place.source)?;
-    if owns_home(place.source, &lineage, user) || member.access_level > place.who.level {
-        return Err(Error::Forbidden);
-    }
-    let expires_at = match end {
-        End::Keep => member.expires_at,
-        End::Set(at) => at,
-    };
-    let person = User { bot: false, ..tx.user(user)? };
-    let asked = Terms { level, expires_at };
-    let (level, faults) = check(tx, place, &lineage, &person, asked)?;
-    faults.into_result()?;
-    if level > place.who.level {
-        return Err(Error::Forbidden);
-    }
-    let demoted = member.access_level == AccessLevel::Owner && level < AccessLevel::Owner;
-    if demoted {
-        ensure_another_owner(tx, place.source, &lineage, user)?;
-    }
-    tx.keep_member(&member, level, expires_at)?;
-    refresh(tx, place.source, user)?;
-    tx.find_member(place.source, user)?.ok_or(Error::Missing)
+    let lineage = Lineage::of(tx, place.source)?;
+    let terms = Terms { level, expires_at: end.over(member.expires_at) };
+    let user = tx.user(user)?;
+    altered(tx, place, &lineage, &member, &user, terms)
 }
 
-/// Whether the source is a project of the user's personal namespace.
-fn owns_home(source: Source, lineage: &[Namespace], user: UserId) -> bool {
-    let home = lineage.first().filter(|home| home.kind == Kind::User);
-    matches!(source, Source::Project(_)) && home.is_some_and(|home| home.owner_id == Some(user))
-}
-
-/// A group always has somebody who owns it, itself or from above.
-fn ensure_another_owner(
+fn altered(
     tx: &mut Tx<'_>,
-    source: Source,
-    lineage: &[Namespace],
-    user: UserId,
-) -> Result<()> {
-    if matches!(source, Source::Project(_)) {
-        return Ok(());
+    place: Place,
+    lineage: &Lineage,
+    member: &Member,
+    user: &User,
+    terms: Terms,
+) -> Result<Member> {
+    if lineage.is_home_of(user.id) || member.level() > place.level() {
+        return Err(Error::Forbidden);
     }
-    let ids: Vec<NamespaceId> = lineage.iter().map(|group| group.id).collect();
-    match tx.count_other_owners(&ids, user)? {
-        0 => Err(Error::Forbidden),
-        _ => Ok(()),
+    let (level, faults) = rules::check(tx, lineage, place.source, user, terms, Newness::Known)?;
+    // An end that has been there all along is not asked for now.
+    let unchanged = (level, terms.expires_at) == (member.level(), member.expires_at);
+    if unchanged && faults.is_empty() {
+        return Ok(member.clone());
     }
+    faults.into_result()?;
+    if level > place.level() {
+        return Err(Error::Forbidden);
+    }
+    if member.access_level == AccessLevel::Owner {
+        ensure_another_owner(tx, lineage, place.source, user)?;
+    }
+    tx.keep_member(member, level, terms.expires_at)?;
+    refresh(tx, place.source, user.id)?;
+    let fact = Fact::new(place.source, user.id, level, terms.expires_at, place.actor().id);
+    tx.emit(Event::Changed(fact))?;
+    tx.find_member_row(place.source, user.id)?.ok_or(Error::Missing)
 }
 
 /// What becomes of memberships below a group that somebody is taken out of.
@@ -319,32 +243,57 @@ pub enum Below {
     Remove,
 }
 
+/// How somebody is taken out.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaving {
+    pub below: Below,
+    /// Whether issues and merge requests lose them as an assignee.
+    pub unassign_issuables: bool,
+    pub unless_newer: Option<Ts>,
+}
+
 /// Takes somebody out. Everybody may take out themselves.
-pub fn remove(
-    tx: &mut Tx<'_>,
-    place: Place,
-    user: UserId,
-    below: Below,
-    unless_newer: Option<Ts>,
-) -> Result<()> {
+pub fn remove(tx: &mut Tx<'_>, place: Place, user: UserId, how: Leaving) -> Result<()> {
     let member = tx.find_member(place.source, user)?.ok_or(Error::Missing)?;
+    member.updated_at.ensure_unchanged_since(how.unless_newer)?;
     let oneself = place.actor().id == Some(user);
-    let may = oneself || (place.may_manage() && member.access_level <= place.who.level);
-    let lineage = lineage(tx, place.source)?;
-    if !may || owns_home(place.source, &lineage, user) || tx.user(user)?.bot {
+    let may = oneself || (place.may_manage() && member.level() <= place.level());
+    let lineage = Lineage::of(tx, place.source)?;
+    let user = tx.user(user)?;
+    if !may || lineage.is_home_of(user.id) || user.bot {
         return Err(Error::Forbidden);
     }
-    member.updated_at.ensure_unchanged_since(unless_newer)?;
     if member.access_level == AccessLevel::Owner {
-        ensure_another_owner(tx, place.source, &lineage, user)?;
+        ensure_another_owner(tx, &lineage, place.source, &user)?;
     }
-    tx.delete_member(place.source, user)?;
-    if let (Source::Group(_), Below::Remove, Some(group)) = (place.source, below, lineage.first()) {
-        for inner in tx.memberships_below(group, user)? {
-            tx.delete_member(inner, user)?;
+    drop_member(tx, place, &member, how.unassign_issuables)?;
+    if let (Source::Group(_), Below::Remove, Some(group)) =
+        (place.source, how.below, lineage.home())
+    {
+        for inner in tx.members_below(group, user.id)? {
+            drop_member(tx, place, &inner, how.unassign_issuables)?;
         }
     }
-    refresh(tx, place.source, user)
+    // A group's roles are worked out with all below it.
+    refresh(tx, place.source, user.id)
+}
+
+/// Takes a membership away; the caller has effective access worked out anew.
+pub(super) fn drop_member(
+    tx: &mut Tx<'_>,
+    place: Place,
+    member: &Member,
+    unassign_issuables: bool,
+) -> Result<()> {
+    tx.delete_member(member.source(), member.user_id)?;
+    let fact = Fact::new(
+        member.source(),
+        member.user_id,
+        member.level(),
+        member.expires_at,
+        place.actor().id,
+    );
+    tx.emit(Event::Removed { fact, unassign_issuables })
 }
 
 /// How many expired memberships one transaction removes.
@@ -356,6 +305,16 @@ pub fn remove_expired(tx: &mut Tx<'_>) -> Result<bool> {
     for member in &expired {
         tx.delete_member(member.source(), member.user_id)?;
         refresh(tx, member.source(), member.user_id)?;
+        let fact =
+            Fact::new(member.source(), member.user_id, member.level(), member.expires_at, None);
+        tx.emit(Event::Removed { fact, unassign_issuables: false })?;
     }
     Ok(i64::try_from(expired.len()).unwrap_or(0) == REMOVED_AT_ONCE)
+}
+
+/// Sets a role apart from what a directory says. Nobody's role comes from a directory here, so that this is always
+/// refused.
+pub fn override_level(tx: &mut Tx<'_>, place: Place, user: UserId) -> Result<Membership> {
+    tx.find_member(place.source, user)?.ok_or(Error::Missing)?;
+    Err(Error::Forbidden)
 }

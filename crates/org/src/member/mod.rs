@@ -1,7 +1,24 @@
-//! Membership as it is given: who was added where, at which level, until when.
+//! Membership as it is given: who was added where, at which level, until when; and those who ask for it, are invited, or
+//! wait for approval.
 
 pub mod actions;
+pub mod awaiting;
+pub mod billable;
+pub mod event;
+pub mod invitations;
+mod letters;
+pub mod list;
 pub mod model;
+mod place;
+mod reach;
+pub mod requests;
+pub mod rules;
+pub mod state;
 pub mod store;
+mod tree;
 
+pub use event::Event;
+pub use letters::{Named, SendInvitation};
 pub use model::{Member, MemberFilter, Membership};
+pub use place::{Place, Source};
+pub use state::{State, Step};

@@ -6,8 +6,8 @@ use kernel::{
     ids::{MemberId, NamespaceId, ProjectId, UserId},
 };
 
-use super::actions::Source;
-use crate::user::User;
+use super::{Source, State};
+use crate::user::{self, User};
 
 #[derive(Clone, Debug, Queryable, Selectable)]
 #[diesel(table_name = db::schema::members, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
@@ -16,21 +16,28 @@ pub struct Member {
     pub project_id: Option<ProjectId>,
     pub namespace_id: Option<NamespaceId>,
     pub user_id: UserId,
+    /// What it gives now: nothing while it awaits approval.
     pub access_level: AccessLevel,
     /// Midnight UTC at which it ends.
     pub expires_at: Option<Ts>,
     pub created_by: Option<UserId>,
     pub created_at: Ts,
     pub updated_at: Ts,
+    pub awaiting_level: Option<AccessLevel>,
 }
 
 impl Member {
-    /// What it is a membership of: a row names one of the two.
     pub fn source(&self) -> Source {
-        match self.project_id {
-            Some(project) => Source::Project(project),
-            None => Source::Group(self.namespace_id.unwrap_or(NamespaceId(0))),
-        }
+        Source::of(self.project_id, self.namespace_id)
+    }
+
+    /// What it gives, or will give once it is approved.
+    pub fn level(&self) -> AccessLevel {
+        self.awaiting_level.unwrap_or(self.access_level)
+    }
+
+    pub fn state(&self) -> State {
+        if self.awaiting_level.is_some() { State::Awaiting } else { State::Active }
     }
 }
 
@@ -39,9 +46,21 @@ impl Member {
 pub struct Membership {
     pub user: User,
     pub access_level: AccessLevel,
+    pub state: State,
     pub expires_at: Option<Ts>,
     pub created_at: Ts,
+    /// Nobody, where the group that it comes from is none of the reader's business.
     pub created_by: Option<User>,
+}
+
+impl Membership {
+    /// Whether it is counted where people are: machines, those who wait and those who are kept out are not.
+    pub fn is_using_seat(&self) -> bool {
+        self.state == State::Active
+            && self.access_level >= AccessLevel::Guest
+            && self.user.state == user::State::Active
+            && !self.user.bot
+    }
 }
 
 /// Which members a list shows.
@@ -49,6 +68,7 @@ pub struct Membership {
 pub struct MemberFilter {
     /// Part of a name or user name, or a whole address.
     pub query: Option<String>,
-    pub only: Vec<UserId>,
+    pub only: Option<Vec<UserId>>,
     pub skip: Vec<UserId>,
+    pub state: Option<State>,
 }

@@ -3,7 +3,7 @@
 pub mod actions;
 pub mod model;
 pub mod oauth;
-pub mod project;
+pub mod resource;
 pub mod scope;
 pub mod store;
 

@@ -60,6 +60,8 @@ kernel::text_enum! { pub enum Activity { Active = "active", Inactive = "inactive
 pub struct TokenFilter {
     pub kinds: Vec<Kind>,
     pub user: Option<UserId>,
+    /// Whose tokens, where several people are meant.
+    pub users: Option<Vec<UserId>>,
     pub revoked: Option<bool>,
     pub activity: Option<Activity>,
     pub search: Option<String>,

@@ -2,12 +2,12 @@
 
 use db::{
     CountOf, Tx, each_backend, error, lower,
-    schema::{access_tokens, members, users},
+    schema::{access_tokens, users},
 };
 use diesel::{prelude::*, sql_types::Integer};
 use kernel::{
-    AccessLevel, Result, Ts,
-    ids::{ProjectId, TokenId, UserId},
+    Result, Ts,
+    ids::{TokenId, UserId},
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
@@ -28,17 +28,6 @@ pub trait TokenStore {
     fn revoke_family(&mut self, token: &AccessToken) -> Result<()>;
     /// Revokes the tokens of a chain that came before this one.
     fn revoke_older(&mut self, token: &AccessToken) -> Result<()>;
-    /// The tokens of a project's bots that still work there, each with the bot's level.
-    fn project_tokens(
-        &mut self,
-        project: ProjectId,
-        page: PageRequest,
-    ) -> Result<Page<(AccessToken, AccessLevel)>>;
-    fn find_project_token(
-        &mut self,
-        project: ProjectId,
-        id: TokenId,
-    ) -> Result<Option<(AccessToken, AccessLevel)>>;
 }
 
 impl TokenStore for Tx<'_> {
@@ -85,6 +74,9 @@ impl TokenStore for Tx<'_> {
                     .into_boxed();
                 if let Some(user) = filter.user {
                     query = query.filter(access_tokens::user_id.eq(user));
+                }
+                if let Some(users) = &filter.users {
+                    query = query.filter(access_tokens::user_id.eq_any(users));
                 }
                 if let Some(revoked) = filter.revoked {
                     query = query.filter(access_tokens::revoked.eq(revoked));
@@ -182,48 +174,6 @@ impl TokenStore for Tx<'_> {
             .execute(conn)
             .map_err(error("Token")))?;
         Ok(())
-    }
-
-    fn project_tokens(
-        &mut self,
-        project: ProjectId,
-        page: PageRequest,
-    ) -> Result<Page<(AccessToken, AccessLevel)>> {
-        let now = self.now;
-        let query = access_tokens::table
-            .inner_join(members::table.on(members::user_id.eq(access_tokens::user_id)))
-            .filter(members::project_id.eq(project))
-            .filter(access_tokens::kind.eq(Kind::Resource))
-            .filter(access_tokens::revoked.eq(false))
-            .filter(access_tokens::expires_at.is_null().or(access_tokens::expires_at.gt(now)));
-        let counted = query.select(diesel::dsl::sql::<Integer>("1")).limit(COUNT_LIMIT + 1);
-        let total: i64 =
-            each_backend!(self, |conn| CountOf(counted).get_result(conn).map_err(error("Token")))?;
-        let items = each_backend!(self, |conn| query
-            .order_by(access_tokens::id.asc())
-            .select((AccessToken::as_select(), members::access_level))
-            .limit(page.per_page)
-            .offset(page.offset())
-            .load(conn)
-            .map_err(error("Token")))?;
-        Ok(Page { items, total: Total::Counted(total) })
-    }
-
-    fn find_project_token(
-        &mut self,
-        project: ProjectId,
-        id: TokenId,
-    ) -> Result<Option<(AccessToken, AccessLevel)>> {
-        let query = access_tokens::table
-            .inner_join(members::table.on(members::user_id.eq(access_tokens::user_id)))
-            .filter(access_tokens::id.eq(id))
-            .filter(members::project_id.eq(project))
-            .filter(access_tokens::kind.eq(Kind::Resource));
-        each_backend!(self, |conn| query
-            .select((AccessToken::as_select(), members::access_level))
-            .get_result(conn)
-            .optional()
-            .map_err(error("Token")))
     }
 }
 

@@ -16,6 +16,7 @@ use super::{Details, Profile, State, Step, User, password::Chosen, rules, store:
 use crate::{
     email::store::EmailStore,
     faults::Faults,
+    member::invitations,
     namespace::{self, Kind, store::NamespaceStore},
     settings::store::SettingsStore,
 };
@@ -83,6 +84,9 @@ pub fn create(tx: &mut Tx<'_>, new: &NewUser) -> Result<User> {
     insert_profile(tx, user.id)?;
     if !new.bot {
         insert_personal_namespace(tx, &user)?;
+        if user.confirmed_at.is_some() {
+            invitations::accept_for(tx, &user, &user.email)?;
+        }
     }
     Ok(user)
 }

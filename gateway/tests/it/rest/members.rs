@@ -42,7 +42,7 @@ async fn many_members_are_added_at_once_and_each_refusal_is_told() {
     let ids = format!("{},{}", app.user("bob").id, app.user("cara").id);
     let told = ada.post(&path, json!({ "user_id": ids, "access_level": 30 })).await.created();
 
-    assert_eq!(told, json!({ "status": "error", "message": "bob: User already exists in source" }));
+    assert_eq!(told, json!({ "status": "success" }), "whoever is a member is given the role");
     assert_eq!(ada.get(&format!("{path}?query=CAR")).await.each("username"), ["cara"]);
     let skipped = format!("{path}?skip_users={}", app.user("cara").id);
     assert_eq!(ada.get(&skipped).await.each("username"), ["ada", "bob"]);
@@ -154,4 +154,205 @@ async fn a_membership_ends_with_its_day() {
     app.write(org::member::actions::remove_expired);
 
     assert_eq!(bob.get(&path).await.status, 404);
+}
+
+#[actix_web::test]
+async fn each_refusal_among_many_is_told_in_one_text() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "tool", Visibility::Private);
+    let (bob, cara) = (app.id_of("bob"), app.id_of("cara"));
+    let path = format!("/projects/{project}/members");
+
+    let fields = json!({ "user_id": format!("{bob},{cara},999"), "access_level": 7 });
+    let told = ada.post(&path, fields).await.created();
+    let why = "Access level is not included in the list";
+    let text = format!("bob: {why} and cara: {why}");
+    assert_eq!(told, json!({ "status": "error", "message": text }));
+    let many: Vec<i64> = (1..=101).collect();
+    let told = ada.post(&path, json!({ "user_id": many, "access_level": 30 })).await.created();
+    let text = "Too many users specified (limit is 100)";
+    assert_eq!(told, json!({ "status": "error", "message": text }));
+    assert_eq!(ada.get(&path).await.each("username"), ["ada"]);
+}
+
+#[actix_web::test]
+async fn a_project_of_a_locked_group_takes_no_members() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = ada.group_with("g1", json!({ "membership_lock": true })).await;
+    ada.put(&format!("/groups/{group}"), json!({ "membership_lock": true })).await.ok();
+    let fields = json!({ "name": "tool", "namespace_id": group });
+    let project = ada.post("/projects", fields).await.created()["id"].clone();
+    let bob = app.id_of("bob");
+
+    let add = json!({ "user_id": bob, "access_level": 30 });
+    let refused = ada.post(&format!("/projects/{project}/members"), add.clone()).await;
+    refused.refused(405, json!({ "message": "405 Method Not Allowed" }));
+    ada.post(&format!("/groups/{group}/members"), add).await.created();
+}
+
+#[actix_web::test]
+async fn people_of_unwelcome_domains_are_not_let_in() {
+    let app = TestApp::new();
+    let (root, ada) = (app.admin(), app.person("ada"));
+    let group = ada.group("g1", None).await;
+    let bob = app.id_of("bob");
+    root.put("/application/settings", json!({ "domain_allowlist": ["good.test"] })).await.ok();
+
+    let refused = ada
+        .post(&format!("/groups/{group}/members"), json!({ "user_id": bob, "access_level": 30 }))
+        .await;
+
+    let text = "is not allowed for this group. Check with your administrator.";
+    refused.refused(400, json!({ "message": { "user": [text] } }));
+}
+
+#[actix_web::test]
+async fn minimal_access_is_for_top_level_groups() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let top = ada.group("top", None).await;
+    let inner = ada.group("inner", Some(top)).await;
+    let bob = app.id_of("bob");
+    let fields = json!({ "user_id": bob, "access_level": 5 });
+
+    let texts = ["is not included in the list", "supported on top level groups only"];
+    let refused = ada.post(&format!("/groups/{inner}/members"), fields.clone()).await;
+    refused.refused(400, json!({ "message": { "access_level": texts } }));
+    let told = ada.post(&format!("/groups/{top}/members"), fields).await.created();
+    assert_eq!(told["access_level"], 5);
+}
+
+#[actix_web::test]
+async fn the_last_owner_keeps_the_role_for_good() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = ada.group("g1", None).await;
+    let own = format!("/groups/{group}/members/{}", app.user("ada").id);
+    let told = json!({ "message": "403 Forbidden" });
+
+    ada.put(&own, json!({ "access_level": 50 })).await.ok();
+    ada.put(&own, json!({ "access_level": 40 })).await.refused(403, told.clone());
+    let ends = json!({ "access_level": 50, "expires_at": "2026-02-01" });
+    ada.put(&own, ends).await.refused(403, told);
+    assert_eq!(ada.get(&own).await.ok()["expires_at"], json!(null));
+}
+
+#[actix_web::test]
+async fn an_invited_group_shows_its_members_to_those_who_may_know_it() {
+    let app = TestApp::new();
+    let (ada, eve) = (app.person("ada"), app.person("eve"));
+    let (group, secret) = (ada.group("g1", None).await, ada.group("hidden", None).await);
+    ada.adds("spy", 50, &format!("/groups/{secret}")).await;
+    ada.adds("eve", 20, &format!("/groups/{group}")).await;
+    app.invite_group(group, secret, Developer);
+    let all = format!("/groups/{group}/members/all");
+
+    assert_eq!(ada.get(&all).await.each("username"), ["ada", "eve", "spy"]);
+    assert_eq!(ada.get(&all).await.each("access_level"), [50, 20, 30], "the share is a limit");
+    let seen = eve.get(&all).await;
+    assert_eq!(seen.header("x-total"), Some("2"), "nobody is counted who is not shown");
+    assert_eq!(seen.each("username"), ["ada", "eve"]);
+    assert_eq!(eve.get(&format!("{all}/{}", app.user("spy").id)).await.status, 404);
+    let opened = json!({ "visibility": "public" });
+    ada.put(&format!("/groups/{secret}"), opened).await.ok();
+    assert_eq!(eve.get(&all).await.each("username"), ["ada", "eve", "spy"]);
+}
+
+#[actix_web::test]
+async fn who_added_somebody_is_told_to_those_who_know_the_group() {
+    let app = TestApp::new();
+    let (ada, bob) = (app.person("ada"), app.person("bob"));
+    let top = ada.group("top", None).await;
+    let inner = ada.group("inner", Some(top)).await;
+    ada.adds("cara", 30, &format!("/groups/{top}")).await;
+    ada.adds("bob", 30, &format!("/groups/{inner}")).await;
+    let cara = format!("/groups/{inner}/members/all/{}", app.user("cara").id);
+
+    assert_eq!(ada.get(&cara).await.ok()["created_by"]["username"], "ada");
+    let seen = bob.get(&cara).await.ok();
+    assert_eq!((&seen["username"], seen.get("created_by")), (&json!("cara"), None));
+}
+
+#[actix_web::test]
+async fn seats_are_shown_to_those_who_ask() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = ada.group("g1", None).await;
+    ada.adds("bob", 30, &format!("/groups/{group}")).await;
+    app.block("bob");
+    for list in ["members", "members/all"] {
+        let path = format!("/groups/{group}/{list}");
+        let seats = ada.get(&format!("{path}?show_seat_info=true")).await;
+        assert_eq!(seats.each("is_using_seat"), [true, false]);
+        assert_eq!(ada.get(&path).await.each("is_using_seat"), [json!(null), json!(null)]);
+    }
+}
+
+#[actix_web::test]
+async fn too_many_removals_are_slowed_down() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = ada.group("g1", None).await;
+    let mut answer = ada.delete(&format!("/groups/{group}/members/999")).await;
+    for _ in 0..200 {
+        if answer.status != 404 {
+            break;
+        }
+        answer = ada.delete(&format!("/groups/{group}/members/999")).await;
+    }
+
+    assert_eq!(answer.status, 429);
+    assert!(answer.header("retry-after").is_some());
+}
+
+#[actix_web::test]
+async fn what_happens_to_members_is_announced_and_written_to_them() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = ada.group("g1", None).await;
+    app.announced();
+    let bob = ada.adds("bob", 30, &format!("/groups/{group}")).await;
+    let one = format!("/groups/{group}/members/{bob}");
+    ada.put(&one, json!({ "access_level": 40 })).await.ok();
+    ada.put(&one, json!({ "access_level": 40 })).await.ok();
+    ada.delete(&format!("{one}?unassign_issuables=true")).await;
+
+    let told = app.announced();
+    let kinds: Vec<_> = told.iter().map(|(kind, _)| kind.as_str()).collect();
+    assert_eq!(
+        kinds,
+        ["user_add_to_group", "user_update_for_group", "user_remove_from_group"],
+        "nothing is said where nothing changed"
+    );
+    assert!(told[2].1.contains(r#""unassign_issuables":true"#), "{}", told[2].1);
+    let sink = app.letters();
+    assert!(sink.iter().any(|text| text.contains("granted Developer access to the g1 group")));
+}
+
+#[actix_web::test]
+async fn access_ends_at_midnight_without_anybody_doing_anything() {
+    let app = TestApp::new();
+    let (ada, bob) = (app.person("ada"), app.person("bob"));
+    let project = app.project(&ada, "tool", Visibility::Private);
+    let path = format!("/projects/{project}/members");
+    let add =
+        |end: &str| json!({ "user_id": app.user("bob").id, "access_level": 30, "expires_at": end });
+    let past = json!({ "message": { "expires_at": ["cannot be a date in the past"] } });
+    ada.post(&path, add("2025-12-31")).await.refused(400, past);
+    ada.post(&path, add("2026-01-02")).await.created();
+    let git = "//ada/tool.git/info/refs?service=git-upload-pack";
+
+    app.clock.advance(time::Duration::hours(24) - time::Duration::seconds(1));
+    assert_eq!(bob.get(&path).await.status, 200);
+    assert_eq!(bob.by_password().get(git).await.status, 200);
+    app.clock.advance(time::Duration::seconds(1));
+    assert_eq!(bob.get(&path).await.status, 404);
+    assert_eq!(bob.by_password().get(git).await.status, 404);
+    assert_eq!(ada.get(&format!("{path}/all")).await.each("username"), ["ada"]);
+    ada.post(&path, add("2026-01-02")).await.created();
+    assert_eq!(bob.get(&path).await.status, 404, "today is over already");
+    app.recurring().await;
+    assert_eq!(ada.get(&format!("{path}/all")).await.each("username"), ["ada"]);
 }

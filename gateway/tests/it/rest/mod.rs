@@ -1,5 +1,6 @@
 //! One file per resource, as in the gateway.
 
+mod access_requests;
 mod archive;
 mod branches;
 mod changelog;
@@ -14,12 +15,12 @@ mod group_lists;
 mod group_projects;
 mod groups;
 mod health;
+mod invitations;
 mod members;
 mod namespaces;
 mod oauth;
 mod pagination;
 mod personal_access_tokens;
-mod project_access_tokens;
 mod project_lists;
 mod project_sharing;
 mod projects;
@@ -27,6 +28,8 @@ mod protected_branches;
 mod protected_tags;
 mod push_rule_checks;
 mod push_rules;
+mod resource_access_tokens;
+mod seats;
 mod settings;
 mod signatures;
 mod stars;

@@ -66,6 +66,38 @@ impl TestApp {
         jobs::worker(self.state.clone()).run_due().await.expect("the queue can be read")
     }
 
+    /// Asks for recurring work, and does all that is due.
+    pub(crate) async fn recurring(&self) {
+        let worker = jobs::worker(self.state.clone());
+        worker.ask_due().await.expect("the schedules can be read");
+        worker.run_due().await.expect("the queue can be read");
+    }
+
+    /// What was announced since the last look, with what was said.
+    pub(crate) fn announced(&self) -> Vec<(String, String)> {
+        use db::schema::outbox;
+        use diesel::prelude::*;
+        self.write(|tx| {
+            let all = outbox::table.order(outbox::id).select((outbox::kind, outbox::payload));
+            let found = db::each_backend!(tx, |conn| all.load(conn).map_err(db::error("Event")))?;
+            let gone = diesel::delete(outbox::table);
+            db::each_backend!(tx, |conn| gone.execute(conn).map_err(db::error("Event")))?;
+            Ok(found)
+        })
+    }
+
+    /// The letters that wait to be sent.
+    pub(crate) fn letters(&self) -> Vec<String> {
+        use db::schema::work;
+        use diesel::prelude::*;
+        let query = work::table.filter(work::kind.eq("mail.send")).order(work::id);
+        let found = self.state.db.read_blocking(|tx| {
+            let query = query.select(work::payload);
+            db::each_backend!(tx, |conn| query.load(conn).map_err(db::error("Work")))
+        });
+        found.expect("the queue can be read")
+    }
+
     /// Somebody without a credential.
     pub(crate) fn anonymous(&self) -> Person<'_> {
         Person { app: self, username: String::new(), token: None, headers: Vec::new() }
@@ -224,7 +256,7 @@ impl TestApp {
         }),*] } }
         use diesel::prelude::*;
         let counted = self.state.db.read_blocking(|tx| {
-            Ok(count! { tx; access_tokens, commit_notes, gpg_keys, members, namespaces, outbox, projects,
+            Ok(count! { tx; access_requests, access_tokens, commit_notes, gpg_keys, member_invitations, members, namespaces, outbox, projects,
             protected_branches, protected_branch_access, protected_tags, push_events, redirects,
             ssh_keys, topics, user_emails, user_follows, user_statuses, users, work })
         });

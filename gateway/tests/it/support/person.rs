@@ -1,6 +1,7 @@
 //! Somebody who calls the API.
 
 use actix_web::{App, http::Method, test};
+use base64::{Engine, engine::general_purpose::STANDARD};
 use gateway::serve;
 use org::token::Secret;
 use serde_json::Value;
@@ -22,6 +23,14 @@ impl<'a> Person<'a> {
         let mut other = self.clone();
         other.headers.push((name.to_owned(), value.to_owned()));
         other
+    }
+
+    /// The same person as git clients show who they are.
+    pub(crate) fn by_password(&self) -> Person<'a> {
+        let secret = self.token.as_ref().map_or("", |token| token.reveal());
+        let pair = STANDARD.encode(format!("{}:{secret}", self.username));
+        let plain = Person { token: None, ..self.clone() };
+        plain.sending("Authorization", &format!("Basic {pair}"))
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {

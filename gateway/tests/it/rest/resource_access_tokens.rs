@@ -1,4 +1,4 @@
-//! Tokens of a project and their bots.
+//! Tokens of projects and groups, and their bots.
 
 use kernel::{
     AccessLevel::{Developer, Maintainer},
@@ -38,14 +38,19 @@ async fn a_revoked_project_token_takes_its_bot_along() {
     let rotate = format!("{path}/{}/rotate", old["id"]);
     let new = owner.post(&rotate, json!({})).await.ok();
     assert_eq!((&new["user_id"], &new["access_level"]), (&old["user_id"], &json!(40)));
-    assert_eq!(owner.get(&path).await.each("id"), [new["id"].clone()]);
+    assert_eq!(owner.get(&path).await.each("id"), [old["id"].clone(), new["id"].clone()]);
+    let active = owner.get(&format!("{path}?state=active")).await;
+    assert_eq!(active.each("id"), [new["id"].clone()]);
     let bot = format!("/projects/{project}/members/{}", new["user_id"]);
     assert_eq!(owner.delete(&bot).await.status, 403);
     assert_eq!(owner.delete(&format!("{path}/{}", new["id"])).await.status, 204);
 
     assert_eq!(owner.get(&bot).await.status, 404);
     assert!(owner.get(&path).await.each("id").is_empty());
-    assert_eq!(owner.get(&format!("{path}/{}", new["id"])).await.status, 404);
+    let text =
+        format!("404 Could not find project access token with token_id: {} Not Found", new["id"]);
+    let gone = owner.get(&format!("{path}/{}", new["id"])).await;
+    gone.refused(404, json!({ "message": text }));
 }
 
 #[actix_web::test]
@@ -66,4 +71,33 @@ async fn only_maintainers_handle_project_tokens_and_none_above_themselves() {
     let token = owner.post(&path, wanted).await.created();
     let refused = developer.delete(&format!("{path}/{}", token["id"])).await;
     refused.refused(400, json!({ "message": "400 Bad request - dev cannot delete ci" }));
+}
+
+#[actix_web::test]
+async fn a_group_token_acts_as_a_member_of_the_group_and_below() {
+    let app = TestApp::new();
+    let (owner, maintainer) = (app.person("ada"), app.person("main"));
+    let group = owner.group("g1", None).await;
+    let inner = owner.group("inner", Some(group)).await;
+    owner.adds("main", 40, &format!("/groups/{group}")).await;
+    let path = format!("/groups/{group}/access_tokens");
+    let wanted = json!({ "name": "ci", "scopes": ["api"], "access_level": 30 });
+
+    assert_eq!(maintainer.get(&path).await.status, 401);
+    let text = "400 Bad request - User does not have permission to create group access token";
+    maintainer.post(&path, wanted.clone()).await.refused(400, json!({ "message": text }));
+    let token = owner.post(&path, wanted).await.created();
+    assert_eq!((&token["resource_type"], &token["resource_id"]), (&json!("group"), &json!(group)));
+    let bot = app.anonymous().sending("PRIVATE-TOKEN", token["token"].as_str().expect("a secret"));
+    let name = bot.get("/user").await.ok()["username"].as_str().map(str::to_owned);
+    assert!(name.is_some_and(|name| name.starts_with(&format!("group_{group}_bot_"))));
+    assert_eq!(bot.get(&format!("/groups/{inner}")).await.status, 200);
+    let one = format!("{path}/{}", token["id"]);
+    assert_eq!(owner.get(&one).await.ok()["access_level"], 30);
+    let text = "400 Bad request - main cannot delete ci";
+    maintainer.delete(&one).await.refused(400, json!({ "message": text }));
+    assert_eq!(owner.delete(&one).await.status, 204);
+    assert_eq!(bot.get(&format!("/groups/{inner}")).await.status, 401);
+    let member = format!("/groups/{group}/members/{}", token["user_id"]);
+    assert_eq!(owner.get(&member).await.status, 404, "the bot is no member any more");
 }

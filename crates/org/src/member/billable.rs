@@ -1,0 +1,245 @@
+//! Everybody who counts in a top-level group: with at least the guest's role anywhere below it, or by way of a group that
+//! was invited there. Machines and people who are kept out do not count.
+
+mod memberships;
+
+use db::{Tx, each_backend, error};
+use diesel::{
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Integer, Text},
+};
+use kernel::{
+    AccessLevel, Error, Result,
+    ids::UserId,
+    page::{COUNT_LIMIT, Page, PageRequest, Total},
+};
+
+pub use memberships::{Seat, direct, indirect};
+
+use super::{
+    Member, Place,
+    actions::{drop_member, refresh},
+    place::Lineage,
+    rules::ensure_another_owner,
+    tree::{Tree, Why, plain},
+};
+use crate::{
+    search::containing,
+    user::{User, store::UserStore},
+};
+
+kernel::text_enum! { pub enum Sort {
+    AccessLevelAsc = "access_level_asc", AccessLevelDesc = "access_level_desc", LastJoined = "last_joined",
+    NameAsc = "name_asc", NameDesc = "name_desc", OldestJoined = "oldest_joined",
+    OldestSignIn = "oldest_sign_in", RecentSignIn = "recent_sign_in",
+    LastActivityOnAsc = "last_activity_on_asc", LastActivityOnDesc = "last_activity_on_desc",
+} }
+
+kernel::text_enum! { pub enum Kind {
+    GroupMember = "group_member", ProjectMember = "project_member", GroupInvite = "group_invite",
+    ProjectInvite = "project_invite",
+} }
+
+impl Kind {
+    /// Those who are members themselves can be taken out.
+    pub fn is_removable(self) -> bool {
+        matches!(self, Self::GroupMember | Self::ProjectMember)
+    }
+}
+
+/// Somebody who counts.
+#[derive(Clone, Debug)]
+pub struct Billable {
+    pub user: User,
+    pub kind: Kind,
+    pub is_last_owner: bool,
+}
+
+/// Which of them a list shows, and in which order.
+#[derive(Clone, Debug, Default)]
+pub struct BillableFilter {
+    /// Part of a name or user name, or a whole public address.
+    pub search: Option<String>,
+    pub sort: Option<Sort>,
+}
+
+#[derive(QueryableByName)]
+struct Row {
+    #[diesel(sql_type = BigInt)]
+    user_id: i64,
+    #[diesel(sql_type = Integer)]
+    kind: i32,
+}
+
+#[derive(QueryableByName)]
+struct Count {
+    #[diesel(sql_type = BigInt)]
+    n: i64,
+}
+
+/// The parts of a statement that make `seat`: each person who counts, with the first kind that fits (1 to 4), the highest
+/// level, and since when.
+fn seats(tree: &Tree, now: i64, of: Option<UserId>) -> String {
+    let parts = tree.parts();
+    let living =
+        |alias: &str| format!("({alias}.expires_at IS NULL OR {alias}.expires_at > {now})");
+    let whose = of.map(|user| format!("AND m.user_id = {user}")).unwrap_or_default();
+    let (member, link) = (living("m"), living("l"));
+    let level = "CASE WHEN m.access_level < h.cap THEN m.access_level ELSE h.cap END";
+    format!(
+        "WITH RECURSIVE {parts}, \
+         house(id, cap, kind) AS (SELECT l.invited_id, l.access_level, 3 FROM group_group_links l \
+         JOIN groups g ON g.id = l.namespace_id WHERE {link} AND l.access_level >= 10 \
+         UNION SELECT l.namespace_id, l.access_level, 4 FROM project_group_links l \
+         JOIN inside i ON i.id = l.project_id WHERE {link} AND l.access_level >= 10 \
+         UNION SELECT n.parent_id, h.cap, h.kind FROM house h JOIN namespaces n ON n.id = h.id \
+         WHERE n.parent_id IS NOT NULL AND n.deleted_at IS NULL), \
+         given(user_id, kind, level, since) AS ( \
+         SELECT m.user_id, 1, m.access_level, m.created_at FROM groups g JOIN members m ON m.namespace_id = g.id \
+         WHERE {member} AND m.access_level >= 10 {whose} \
+         UNION ALL SELECT m.user_id, 2, m.access_level, m.created_at FROM inside i JOIN members m ON m.project_id = i.id \
+         WHERE {member} AND m.access_level >= 10 {whose} \
+         UNION ALL SELECT m.user_id, h.kind, {level}, m.created_at FROM house h JOIN members m ON m.namespace_id = h.id \
+         WHERE {member} AND m.access_level >= 10 {whose}), \
+         seat(user_id, kind, level, since) AS (SELECT user_id, min(kind), max(level), min(since) FROM given GROUP BY user_id)"
+    )
+}
+
+fn order(sort: Option<Sort>) -> &'static str {
+    match sort {
+        None => "u.id",
+        Some(Sort::AccessLevelAsc) => "s.level, u.id",
+        Some(Sort::AccessLevelDesc) => "s.level DESC, u.id",
+        Some(Sort::LastJoined) => "s.since DESC, u.id DESC",
+        Some(Sort::OldestJoined) => "s.since, u.id",
+        Some(Sort::NameAsc) => "lower(u.name), u.id",
+        Some(Sort::NameDesc) => "lower(u.name) DESC, u.id DESC",
+        Some(Sort::OldestSignIn) => "u.current_sign_in_at IS NULL, u.current_sign_in_at, u.id",
+        Some(Sort::RecentSignIn) => "u.current_sign_in_at IS NULL, u.current_sign_in_at DESC, u.id",
+        Some(Sort::LastActivityOnAsc) => "u.last_activity_at IS NOT NULL, u.last_activity_at, u.id",
+        Some(Sort::LastActivityOnDesc) => {
+            "u.last_activity_at IS NULL, u.last_activity_at DESC, u.id"
+        }
+    }
+}
+
+/// Everybody who counts, once.
+pub fn list(
+    tx: &mut Tx<'_>,
+    place: Place,
+    filter: &BillableFilter,
+    page: PageRequest,
+) -> Result<Page<Billable>> {
+    let tree = Tree::owned(tx, &place, plain)?;
+    let search = filter.search.as_deref().filter(|search| !search.is_empty());
+    let narrowed = match search {
+        None => "$3 = $4",
+        Some(_) => {
+            "(lower(u.name) LIKE $3 ESCAPE '\\' OR u.username_key LIKE $3 ESCAPE '\\' OR lower(u.public_email) = $4)"
+        }
+    };
+    let term = search.map(containing).unwrap_or_default();
+    let email = search.map(str::to_lowercase).unwrap_or_default();
+    let seats = seats(&tree, tx.now.0, None);
+    let rows = format!(
+        "FROM seat s JOIN users u ON u.id = s.user_id WHERE u.state = 'active' AND NOT u.bot AND {narrowed}"
+    );
+    let (order, limit, offset) = (order(filter.sort), page.per_page, page.offset());
+    let text = format!(
+        "{seats} SELECT s.user_id AS user_id, s.kind AS kind {rows} ORDER BY {order} LIMIT {limit} OFFSET {offset}"
+    );
+    let found: Vec<Row> = each_backend!(tx, |conn| sql_query(text)
+        .bind::<Text, _>(&tree.from)
+        .bind::<Text, _>(&tree.to)
+        .bind::<Text, _>(&term)
+        .bind::<Text, _>(&email)
+        .load(conn)
+        .map_err(error("Member")))?;
+    let most = COUNT_LIMIT + 1;
+    let text =
+        format!("{seats} SELECT count(*) AS n FROM (SELECT 1 {rows} LIMIT {most}) AS counted");
+    let count: Count = each_backend!(tx, |conn| sql_query(text)
+        .bind::<Text, _>(&tree.from)
+        .bind::<Text, _>(&tree.to)
+        .bind::<Text, _>(&term)
+        .bind::<Text, _>(&email)
+        .get_result(conn)
+        .map_err(error("Member")))?;
+    let ids: Vec<UserId> = found.iter().map(|row| UserId(row.user_id)).collect();
+    let mut people = tx.users_by_id(&ids)?;
+    let owner = only_owner(tx, &tree)?;
+    let items = found.into_iter().filter_map(|row| {
+        let id = UserId(row.user_id);
+        Some(Billable {
+            user: people.remove(&id)?,
+            kind: kind(row.kind),
+            is_last_owner: owner == Some(id),
+        })
+    });
+    Ok(Page { items: items.collect(), total: Total::Counted(count.n) })
+}
+
+fn kind(number: i32) -> Kind {
+    match number {
+        1 => Kind::GroupMember,
+        2 => Kind::ProjectMember,
+        3 => Kind::GroupInvite,
+        _ => Kind::ProjectInvite,
+    }
+}
+
+/// Who alone owns the group.
+fn only_owner(tx: &mut Tx<'_>, tree: &Tree) -> Result<Option<UserId>> {
+    let (top, now) = (tree.top, tx.now.0);
+    let text = format!(
+        "SELECT m.user_id AS n FROM members m JOIN users u ON u.id = m.user_id WHERE m.namespace_id = {top} \
+         AND m.access_level = 50 AND NOT u.bot AND (m.expires_at IS NULL OR m.expires_at > {now}) LIMIT 2"
+    );
+    let owners: Vec<Count> =
+        each_backend!(tx, |conn| sql_query(text).load(conn).map_err(error("Member")))?;
+    Ok(match owners.as_slice() {
+        [alone] => Some(UserId(alone.n)),
+        _ => None,
+    })
+}
+
+/// Whether somebody counts.
+fn counts(tx: &mut Tx<'_>, tree: &Tree, user: UserId) -> Result<bool> {
+    let seats = seats(tree, tx.now.0, Some(user));
+    let text = format!(
+        "{seats} SELECT s.user_id AS n FROM seat s JOIN users u ON u.id = s.user_id \
+         WHERE u.state = 'active' AND NOT u.bot"
+    );
+    Ok(!tree.load::<Count>(tx, &text)?.is_empty())
+}
+
+/// Takes somebody out of the group and of everything below it.
+pub fn remove(tx: &mut Tx<'_>, place: Place, user: UserId) -> Result<()> {
+    let tree = Tree::owned(tx, &place, |why| {
+        Error::BadRequest(
+            match why {
+                Why::Nested => "Invalid group provided, must be top-level",
+                Why::NotOwner => "User unauthorized to remove member",
+            }
+            .to_owned(),
+        )
+    })?;
+    let theirs: Vec<Member> = match tx.find_user(user)? {
+        Some(user) if !user.bot => tree.members_of(tx, user.id)?,
+        _ => Vec::new(),
+    };
+    if theirs.is_empty() {
+        return Err(Error::BadRequest("No member found for the given user_id".to_owned()));
+    }
+    let person = tx.user(user)?;
+    if theirs.iter().any(|one| one.source() == place.source && one.level() == AccessLevel::Owner) {
+        let lineage = Lineage::of(tx, place.source)?;
+        let last = |_| Error::BadRequest("The last owner cannot be removed".to_owned());
+        ensure_another_owner(tx, &lineage, place.source, &person).map_err(last)?;
+    }
+    for member in &theirs {
+        drop_member(tx, place, member, false)?;
+    }
+    refresh(tx, place.source, user)
+}

@@ -1,0 +1,89 @@
+//! What is announced about members.
+
+use kernel::{
+    AccessLevel, Ts,
+    ids::{NamespaceId, ProjectId, UserId},
+};
+use serde::Serialize;
+
+use super::Source;
+
+/// A fact about somebody in a project or group.
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    Added(Fact),
+    Changed(Fact),
+    Removed {
+        #[serde(flatten)]
+        fact: Fact,
+        /// Whether issues and merge requests there are to lose this assignee: whoever keeps them hears it in the same
+        /// transaction.
+        unassign_issuables: bool,
+    },
+    Requested(Fact),
+    RequestDenied(Fact),
+}
+
+/// Who, where, and on what terms.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Fact {
+    pub project: Option<ProjectId>,
+    pub group: Option<NamespaceId>,
+    pub user: UserId,
+    pub access_level: AccessLevel,
+    pub expires_at: Option<Ts>,
+    /// Whose doing it is.
+    pub by: Option<UserId>,
+}
+
+impl Fact {
+    pub fn new(
+        source: Source,
+        user: UserId,
+        level: AccessLevel,
+        end: Option<Ts>,
+        by: Option<UserId>,
+    ) -> Self {
+        let (project, group) = source.columns();
+        Self { project, group, user, access_level: level, expires_at: end, by }
+    }
+}
+
+impl Event {
+    pub fn fact(&self) -> &Fact {
+        match self {
+            Self::Added(fact)
+            | Self::Changed(fact)
+            | Self::Removed { fact, .. }
+            | Self::Requested(fact)
+            | Self::RequestDenied(fact) => fact,
+        }
+    }
+}
+
+impl kernel::event::Event for Event {
+    /// The names under which system hooks tell them.
+    fn kind(&self) -> &'static str {
+        match (self, self.fact().project.is_some()) {
+            (Self::Added(_), true) => "user_add_to_team",
+            (Self::Added(_), false) => "user_add_to_group",
+            (Self::Changed(_), true) => "user_update_for_team",
+            (Self::Changed(_), false) => "user_update_for_group",
+            (Self::Removed { .. }, true) => "user_remove_from_team",
+            (Self::Removed { .. }, false) => "user_remove_from_group",
+            (Self::Requested(_), true) => "user_access_request_to_project",
+            (Self::Requested(_), false) => "user_access_request_to_group",
+            (Self::RequestDenied(_), true) => "user_access_request_denied_for_project",
+            (Self::RequestDenied(_), false) => "user_access_request_denied_for_group",
+        }
+    }
+
+    fn project(&self) -> Option<ProjectId> {
+        self.fact().project
+    }
+
+    fn payload(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}

@@ -1,0 +1,178 @@
+//! Addresses that are invited: their owners become members once they are known.
+
+mod accept;
+mod store;
+
+use db::Tx;
+use kernel::{
+    AccessLevel, Error, Result, Ts,
+    ids::UserId,
+    page::{Page, PageRequest},
+};
+use worker::Queue;
+
+use super::{
+    Place, Source,
+    actions::{self, End, MOST_AT_ONCE, ensure_unlocked},
+    letters::SendInvitation,
+    place::Lineage,
+    rules::{self, Terms, sentences},
+};
+use crate::{
+    faults::Faults,
+    settings::domains,
+    user::{User, store::UserStore},
+};
+pub use accept::{accept, accept_for, find_by_secret, known_as, remove_expired};
+pub(super) use accept::{end_those_of, renew};
+pub use store::Invitation;
+
+/// Who is to come.
+#[derive(Clone, Debug, Default)]
+pub struct Guests {
+    pub emails: Vec<String>,
+    pub users: Vec<UserId>,
+}
+
+/// What became of it: nothing to tell, one reason for all, or one for each who could not be invited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Done,
+    Refused(String),
+    Partly(Vec<(String, String)>),
+}
+
+/// Invites addresses and people. Whoever is known becomes a member at once.
+pub fn invite(tx: &mut Tx<'_>, place: Place, guests: &Guests, terms: Terms) -> Result<Outcome> {
+    if AccessLevel::find(terms.level).is_some_and(|level| level > place.level()) {
+        return Err(Error::Forbidden);
+    }
+    let lineage = Lineage::of(tx, place.source)?;
+    ensure_unlocked(&lineage)?;
+    if guests.emails.len() + guests.users.len() > MOST_AT_ONCE {
+        return Ok(Outcome::Refused(actions::too_many()));
+    }
+    let known = tx.users_by_id(&guests.users)?;
+    if known.is_empty() && guests.emails.is_empty() {
+        return Ok(Outcome::Refused("Invites cannot be blank".to_owned()));
+    }
+    let mut refused = Vec::new();
+    for email in once_each(&guests.emails) {
+        let why = match known_as(tx, email)? {
+            Some(user) => actions::add_or_change(tx, place, &lineage, &user, terms)?,
+            None => invite_address(tx, place, &lineage, email, terms)?,
+        };
+        refused.extend(why.map(|why| (email.clone(), why)));
+    }
+    for user in guests.users.iter().filter_map(|id| known.get(id)) {
+        let why = actions::add_or_change(tx, place, &lineage, user, terms)?;
+        refused.extend(why.map(|why| (user.username.clone(), why)));
+    }
+    Ok(if refused.is_empty() { Outcome::Done } else { Outcome::Partly(refused) })
+}
+
+/// Addresses differ by more than the case of their letters.
+fn once_each(emails: &[String]) -> Vec<&String> {
+    let mut seen = std::collections::BTreeSet::new();
+    emails.iter().filter(|email| seen.insert(email.to_lowercase())).collect()
+}
+
+fn invite_address(
+    tx: &mut Tx<'_>,
+    place: Place,
+    lineage: &Lineage,
+    email: &str,
+    terms: Terms,
+) -> Result<Option<String>> {
+    let mut faults = Faults::default();
+    let level = rules::level(lineage, place.source, terms.level, &mut faults);
+    rules::check_end(tx.now, terms.expires_at, &mut faults);
+    if !domains::is_welcome(tx, email)? {
+        faults.add("user", rules::unwelcome(place.source));
+    }
+    if let Some(why) = sentences(faults) {
+        return Ok(Some(why));
+    }
+    match store::find(tx, place.source, email)? {
+        Some(old) if old.access_level > place.level() => {
+            return Ok(Some("not authorized to update member".to_owned()));
+        }
+        Some(old) => store::keep(tx, old.id, level, terms.expires_at)?,
+        None => {
+            let id = store::insert(tx, &place, email, level, terms.expires_at)?;
+            tx.enqueue(&SendInvitation { invitation: id })?;
+        }
+    }
+    Ok(None)
+}
+
+/// An invitation with who made it.
+pub type Told = (Invitation, Option<User>);
+
+/// Invitations that nobody has accepted; `email` narrows them to one address.
+pub fn list(
+    tx: &mut Tx<'_>,
+    place: Place,
+    email: Option<&str>,
+    page: PageRequest,
+) -> Result<Page<Told>> {
+    let page = store::list(tx, place.source, email, page)?;
+    page.try_map_all(|found| told(tx, found))
+}
+
+fn told(tx: &mut Tx<'_>, found: Vec<Invitation>) -> Result<Vec<Told>> {
+    let hosts: Vec<UserId> = found.iter().filter_map(|invitation| invitation.created_by).collect();
+    let hosts = tx.users_by_id(&hosts)?;
+    let host = |id: Option<UserId>| id.and_then(|id| hosts.get(&id).cloned());
+    Ok(found.into_iter().map(|one| (one.clone(), host(one.created_by))).collect())
+}
+
+/// Changes what an invitation will give; `None` where there is none to this address.
+pub fn change(
+    tx: &mut Tx<'_>,
+    place: Place,
+    email: &str,
+    level: Option<AccessLevel>,
+    end: End,
+) -> Result<Option<Told>> {
+    let Some(invitation) = store::find(tx, place.source, email)? else { return Ok(None) };
+    let level = level.unwrap_or(invitation.access_level);
+    if level.max(invitation.access_level) > place.level() {
+        return Err(Error::Forbidden);
+    }
+    let expires_at = end.over(invitation.expires_at);
+    let mut faults = Faults::default();
+    rules::check_end(tx.now, expires_at, &mut faults);
+    faults.into_result()?;
+    store::keep(tx, invitation.id, level, expires_at)?;
+    let changed = store::find(tx, place.source, email)?;
+    Ok(told(tx, changed.into_iter().collect())?.pop())
+}
+
+/// Takes an invitation back; false where there is none to this address.
+pub fn withdraw(
+    tx: &mut Tx<'_>,
+    place: Place,
+    email: &str,
+    unless_newer: Option<Ts>,
+) -> Result<bool> {
+    let Some(invitation) = store::find(tx, place.source, email)? else { return Ok(false) };
+    if invitation.access_level > place.level() {
+        return Err(Error::Forbidden);
+    }
+    invitation.updated_at.ensure_unchanged_since(unless_newer)?;
+    store::delete(tx, invitation.id)?;
+    Ok(true)
+}
+
+impl Invitation {
+    pub fn source(&self) -> Source {
+        Source::of(self.project_id, self.namespace_id)
+    }
+}
+
+/// What an invitation is to, for whoever holds its secret.
+pub fn target(tx: &mut Tx<'_>, invitation: &Invitation) -> Result<super::letters::Named> {
+    let lineage = Lineage::of(tx, invitation.source())?;
+    super::letters::Named::of(tx, invitation.source(), &lineage)
+}

@@ -1,0 +1,163 @@
+//! What people are told by mail about their membership.
+
+use db::{Database, Tx};
+use kernel::{AccessLevel, Result, ids::InvitationId};
+use serde::{Deserialize, Serialize};
+use worker::Job;
+
+use super::{Source, invitations, place::Lineage, rules::role, store::MemberStore};
+use crate::{
+    mail::{self, Letter},
+    project::store::ProjectStore,
+    user::{User, store::UserStore},
+};
+
+/// Whom a letter about a request goes to, at most.
+const MOST_READERS: i64 = 10;
+
+/// What a source is called in letters, and where it is.
+pub struct Named {
+    pub word: &'static str,
+    pub name: String,
+    pub path: String,
+}
+
+impl Named {
+    pub(super) fn of(tx: &mut Tx<'_>, source: Source, lineage: &Lineage) -> Result<Self> {
+        let word = source.word();
+        match source {
+            Source::Project(id) => {
+                let project = tx.project(id)?;
+                Ok(Self { word, name: project.full_name, path: project.full_path })
+            }
+            Source::Group(_) => {
+                let (name, path) = lineage
+                    .home()
+                    .map(|group| (group.full_name.clone(), group.full_path.clone()))
+                    .unwrap_or_default();
+                Ok(Self { word, name, path })
+            }
+        }
+    }
+}
+
+/// Tells somebody that they are a member now.
+pub(super) fn granted(
+    tx: &mut Tx<'_>,
+    lineage: &Lineage,
+    user: &User,
+    level: AccessLevel,
+) -> Result<()> {
+    let named = Named::of(tx, lineage.source(), lineage)?;
+    let (word, name, role) = (named.word, &named.name, role(level));
+    tell(
+        tx,
+        lineage,
+        user,
+        format!("Access to the {name} {word} was granted"),
+        format!("You have been granted {role} access to the {name} {word} ({}).", named.path),
+    )
+}
+
+/// Tells those who manage members that somebody asks to become one.
+pub(super) fn requested(tx: &mut Tx<'_>, lineage: &Lineage, who: &User) -> Result<()> {
+    let named = Named::of(tx, lineage.source(), lineage)?;
+    let mut readers = tx.managers(lineage.source(), MOST_READERS)?;
+    if readers.is_empty()
+        && let (Source::Project(_), Some(home)) = (lineage.source(), lineage.home())
+    {
+        readers = tx.managers(Source::Group(home.id), MOST_READERS)?;
+    }
+    let subject = format!("Request to join the {} {}", named.name, named.word);
+    let text = format!(
+        "{} (@{}) requested access to the {} {} ({}).",
+        who.name, who.username, named.name, named.word, named.path
+    );
+    for reader in readers {
+        tell(tx, lineage, &reader, subject.clone(), text.clone())?;
+    }
+    Ok(())
+}
+
+/// Tells somebody that they were not let in.
+pub(super) fn denied(tx: &mut Tx<'_>, lineage: &Lineage, user: &User) -> Result<()> {
+    let named = Named::of(tx, lineage.source(), lineage)?;
+    let (word, name) = (named.word, &named.name);
+    tell(
+        tx,
+        lineage,
+        user,
+        format!("Access to the {name} {word} was denied"),
+        format!("Your request to join the {name} {word} was denied."),
+    )
+}
+
+/// Tells who invited an address that it was accepted.
+pub(super) fn accepted(
+    tx: &mut Tx<'_>,
+    lineage: &Lineage,
+    host: &User,
+    guest: &User,
+) -> Result<()> {
+    let named = Named::of(tx, lineage.source(), lineage)?;
+    let text = format!(
+        "{} (@{}) accepted your invitation to join the {} {}.",
+        guest.name, guest.username, named.name, named.word
+    );
+    tell(tx, lineage, host, "Invitation accepted".to_owned(), text)
+}
+
+fn tell(
+    tx: &mut Tx<'_>,
+    lineage: &Lineage,
+    user: &User,
+    subject: String,
+    text: String,
+) -> Result<()> {
+    if user.bot || lineage.is_silent() {
+        return Ok(());
+    }
+    mail::send(tx, Letter { to: user.email.clone(), subject, text })
+}
+
+/// The work of writing to an invited address. The secret of its link is made here, so that no row ever holds it.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct SendInvitation {
+    pub invitation: InvitationId,
+}
+
+impl Job for SendInvitation {
+    const KIND: &'static str = "org.send_invitation";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(self.invitation.to_string())
+    }
+}
+
+impl SendInvitation {
+    /// The letter, whose link begins with `link`; none where the invitation was taken back or accepted meanwhile.
+    pub async fn letter(self, db: &Database, link: String) -> Result<Option<Letter>> {
+        db.write(move |tx| invitation(tx, self.invitation, &link)).await
+    }
+}
+
+fn invitation(tx: &mut Tx<'_>, id: InvitationId, link: &str) -> Result<Option<Letter>> {
+    let Some((invitation, secret)) = invitations::renew(tx, id)? else { return Ok(None) };
+    let lineage = Lineage::of(tx, invitation.source())?;
+    let named = Named::of(tx, invitation.source(), &lineage)?;
+    let host = match invitation.created_by {
+        Some(host) => tx.find_user(host)?,
+        None => None,
+    };
+    let invited = host.map_or_else(
+        || "You are invited".to_owned(),
+        |host| format!("{} has invited you", host.name),
+    );
+    let (word, name, role) = (named.word, named.name, role(invitation.access_level));
+    let text = format!(
+        "{invited} to join the {name} {word} as {role}.\n\nAccept the invitation:\n{link}/{}\n",
+        secret.reveal()
+    );
+    let subject = format!("Invitation to join the {name} {word}");
+    Ok(Some(Letter { to: invitation.email, subject, text }))
+}

@@ -1,0 +1,265 @@
+//! Lists of members: of those who were added to a source, and of everybody with a role there.
+//!
+//! Both choose a page of ids by one query and load what belongs to these by as many queries, however long the list is.
+//! Who has a role is read from the projection of access; where the projection says more than the reader may know, or has
+//! not noticed an end yet, the causes themselves are read.
+
+use std::collections::{BTreeMap, HashMap};
+
+use db::{
+    Tx, each_backend, error,
+    schema::{members, namespace_access, namespaces, users},
+};
+use diesel::{
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Text},
+};
+use kernel::{
+    AccessLevel, Actor, Error, Result, Visibility,
+    ids::{MemberId, NamespaceId, UserId},
+    page::{COUNT_LIMIT, Page, PageRequest, Total},
+};
+
+use super::{
+    Member, MemberFilter, Membership, Source, State,
+    place::Lineage,
+    reach::{self, Reach},
+    store::MemberStore,
+};
+use crate::{
+    search::containing,
+    user::{User, store::UserStore},
+};
+
+/// Members that were added here.
+pub fn direct(
+    tx: &mut Tx<'_>,
+    source: Source,
+    filter: &MemberFilter,
+    page: PageRequest,
+) -> Result<Page<Membership>> {
+    let living = living(tx);
+    let rows = format!(
+        "members m WHERE {} AND {living} AND (m.access_level > 5 OR m.awaiting_level > 5)",
+        reach::given_in(source)
+    );
+    let found = chosen(tx, &rows, "m.id", filter, page)?;
+    let ids: Vec<MemberId> = found.items.iter().copied().map(MemberId).collect();
+    let query = members::table.inner_join(users::table).filter(members::id.eq_any(ids));
+    let mut rows: Vec<(Member, User)> = each_backend!(tx, |conn| query
+        .select((Member::as_select(), User::as_select()))
+        .load(conn)
+        .map_err(error("Member")))?;
+    rows.sort_by_key(|(member, _)| member.id);
+    let creators = givers(tx, rows.iter().filter_map(|(member, _)| member.created_by))?;
+    let items = rows.into_iter().map(|(member, user)| {
+        let creator = member.created_by.and_then(|id| creators.get(&id).cloned());
+        shown(member, user, creator)
+    });
+    Ok(Page { items: items.collect(), total: found.total })
+}
+
+/// Somebody who was added here, as the answer to a change shows them: whatever they are given, and until when.
+pub fn given(tx: &mut Tx<'_>, source: Source, user: UserId) -> Result<Membership> {
+    let member = tx.find_member_row(source, user)?.ok_or(Error::Missing)?;
+    let creator = match member.created_by {
+        Some(id) => tx.find_user(id)?,
+        None => None,
+    };
+    Ok(shown(member, tx.user(user)?, creator))
+}
+
+fn shown(member: Member, user: User, created_by: Option<User>) -> Membership {
+    Membership {
+        user,
+        access_level: member.level(),
+        state: member.state(),
+        expires_at: member.expires_at,
+        created_at: member.created_at,
+        created_by,
+    }
+}
+
+/// Everybody with a role here, wherever it comes from, once, with the highest one. Of the members of a group that was
+/// invited only those are told whom the reader may know of.
+pub fn all(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    source: Source,
+    filter: &MemberFilter,
+    page: PageRequest,
+) -> Result<Page<Membership>> {
+    let lineage = Lineage::of(tx, source)?;
+    let reach = Reach::of(tx, actor, source, &lineage)?;
+    let rows = people(tx, source, &reach, filter.state)?;
+    let found = chosen(tx, &rows, "m.user_id", filter, page)?;
+    let ids: Vec<UserId> = found.items.iter().copied().map(UserId).collect();
+    let mut people = tx.users_by_id(&ids)?;
+    let given = highest(tx, &reach, &ids, filter.state)?;
+    let creators = givers(tx, given.values().filter_map(|(_, member)| member.created_by))?;
+    let secret =
+        secret_groups(tx, actor, given.values().filter_map(|(_, member)| member.namespace_id))?;
+    let items = ids.into_iter().filter_map(|id| {
+        let (level, member) = given.get(&id)?;
+        let told = member.namespace_id.is_none_or(|group| !secret.contains(&group));
+        let creator = member.created_by.filter(|_| told).and_then(|id| creators.get(&id).cloned());
+        let membership = shown(member.clone(), people.remove(&id)?, creator);
+        Some(Membership { access_level: *level, ..membership })
+    });
+    Ok(Page { items: items.collect(), total: found.total })
+}
+
+fn living(tx: &Tx<'_>) -> String {
+    format!("(m.expires_at IS NULL OR m.expires_at > {})", tx.now.0)
+}
+
+/// The rows of which a list is made, each with a `user_id`: from the projection where that is enough.
+fn people(tx: &mut Tx<'_>, source: Source, reach: &Reach, state: Option<State>) -> Result<String> {
+    let counts = match state {
+        Some(State::Awaiting) => "m.awaiting_level > 5",
+        Some(_) => "m.access_level > 5",
+        None => "(m.access_level > 5 OR m.awaiting_level > 5)",
+    };
+    let waits = state != Some(State::Active) && reach.has_awaiting(tx)?;
+    if state != Some(State::Awaiting)
+        && !waits
+        && reach.shows_everybody()
+        && !reach::has_lapsed(tx, source)?
+    {
+        let table = match source {
+            Source::Project(id) => format!("project_access m WHERE m.project_id = {id}"),
+            Source::Group(id) => format!("namespace_access m WHERE m.namespace_id = {id}"),
+        };
+        return Ok(format!("{table} AND m.access_level > 5"));
+    }
+    let living = living(tx);
+    Ok(format!(
+        "(SELECT DISTINCT m.user_id FROM members m WHERE {} AND {living} AND {counts}) m WHERE 1 = 1",
+        reach.given_in(state)
+    ))
+}
+
+#[derive(QueryableByName)]
+struct Found {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+}
+
+/// A page of the values of `key` in `rows`, narrowed to what the filter asks for.
+fn chosen(
+    tx: &mut Tx<'_>,
+    rows: &str,
+    key: &str,
+    filter: &MemberFilter,
+    page: PageRequest,
+) -> Result<Page<i64>> {
+    let query = filter.query.as_deref().filter(|query| !query.is_empty());
+    let term = query.map(containing).unwrap_or_default();
+    let email = query.map(str::to_lowercase).unwrap_or_default();
+    let mut rows = rows.to_owned();
+    if let Some(only) = &filter.only {
+        rows += &format!(" AND m.user_id IN ({})", listed(only));
+    }
+    if !filter.skip.is_empty() {
+        rows += &format!(" AND m.user_id NOT IN ({})", listed(&filter.skip));
+    }
+    // Both values are always named, so that both databases know their types.
+    rows += match query {
+        None => " AND $1 = $2",
+        Some(_) => {
+            " AND EXISTS (SELECT 1 FROM users u WHERE u.id = m.user_id AND (lower(u.name) LIKE $1 ESCAPE '\\' \
+             OR u.username_key LIKE $1 ESCAPE '\\' OR u.email_key = $2))"
+        }
+    };
+    let (limit, offset) = (page.per_page, page.offset());
+    let one =
+        format!("SELECT {key} AS id FROM {rows} ORDER BY {key} LIMIT {limit} OFFSET {offset}");
+    let count = format!(
+        "SELECT count(*) AS id FROM (SELECT 1 FROM {rows} LIMIT {}) AS counted",
+        COUNT_LIMIT + 1
+    );
+    let items: Vec<Found> = each_backend!(tx, |conn| sql_query(one)
+        .bind::<Text, _>(&term)
+        .bind::<Text, _>(&email)
+        .load(conn)
+        .map_err(error("Member")))?;
+    let total: Found = each_backend!(tx, |conn| sql_query(count)
+        .bind::<Text, _>(&term)
+        .bind::<Text, _>(&email)
+        .get_result(conn)
+        .map_err(error("Member")))?;
+    let items = items.into_iter().map(|found| found.id).collect();
+    Ok(Page { items, total: Total::Counted(total.id) })
+}
+
+fn listed(ids: &[UserId]) -> String {
+    match ids.is_empty() {
+        true => "0".to_owned(),
+        false => ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// For each of these people the membership that counts, with what it gives here.
+fn highest(
+    tx: &mut Tx<'_>,
+    reach: &Reach,
+    people: &[UserId],
+    state: Option<State>,
+) -> Result<BTreeMap<UserId, (AccessLevel, Member)>> {
+    let now = tx.now;
+    let rows = members::table
+        .filter(members::user_id.eq_any(people))
+        .filter(members::expires_at.is_null().or(members::expires_at.gt(now)))
+        .filter(
+            members::namespace_id
+                .eq_any(reach.groups())
+                .or(members::project_id.eq_any(reach.project)),
+        )
+        .order_by(members::id.asc());
+    let rows: Vec<Member> = each_backend!(tx, |conn| rows
+        .select(Member::as_select())
+        .load(conn)
+        .map_err(error("Member")))?;
+    let mut best: BTreeMap<UserId, (AccessLevel, Member)> = BTreeMap::new();
+    for member in
+        rows.into_iter().filter(|member| state.is_none_or(|state| member.state() == state))
+    {
+        let Some(level) = reach.level_of(&member) else { continue };
+        if best.get(&member.user_id).is_none_or(|(highest, _)| *highest < level) {
+            best.insert(member.user_id, (level, member));
+        }
+    }
+    Ok(best)
+}
+
+fn givers(tx: &mut Tx<'_>, ids: impl Iterator<Item = UserId>) -> Result<HashMap<UserId, User>> {
+    let mut ids: Vec<UserId> = ids.collect();
+    ids.sort_unstable();
+    ids.dedup();
+    if ids.is_empty() { Ok(HashMap::new()) } else { tx.users_by_id(&ids) }
+}
+
+/// Which of these groups are private and not the actor's.
+fn secret_groups(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    groups: impl Iterator<Item = NamespaceId>,
+) -> Result<Vec<NamespaceId>> {
+    let mut ids: Vec<NamespaceId> = groups.collect();
+    ids.sort_unstable();
+    ids.dedup();
+    if actor.admin || ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let theirs = namespace_access::table
+        .filter(namespace_access::user_id.eq(actor.id.unwrap_or(UserId(0))))
+        .filter(namespace_access::access_level.gt(AccessLevel::NoAccess))
+        .select(namespace_access::namespace_id);
+    let query = namespaces::table
+        .filter(namespaces::id.eq_any(ids))
+        .filter(namespaces::visibility.eq(Visibility::Private))
+        .filter(namespaces::id.ne_all(theirs))
+        .select(namespaces::id);
+    each_backend!(tx, |conn| query.load(conn).map_err(error("Group")))
+}

@@ -1,0 +1,186 @@
+//! Where the roles in a source come from, as far as a reader may know: the source, what it lies in, and groups that were
+//! invited to any of these.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use db::{Tx, each_backend, error};
+use diesel::{
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Bool, Integer},
+};
+use kernel::{
+    AccessLevel, Actor, Result,
+    ids::{NamespaceId, ProjectId, UserId},
+};
+
+use super::{Member, Source, State, place::Lineage};
+use crate::access::projection::FOREVER;
+
+/// The places whose members have a role.
+#[derive(Clone, Debug)]
+pub(super) struct Reach {
+    pub(super) project: Option<ProjectId>,
+    /// The source itself, when it is a group, and those above: their members have their whole role.
+    own: Vec<NamespaceId>,
+    /// Invited groups and those above them, with the role that their members have at most.
+    invited: BTreeMap<NamespaceId, AccessLevel>,
+    /// Whether a group was invited that the reader may not know of.
+    hides: bool,
+}
+
+#[derive(QueryableByName)]
+struct House {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = Integer)]
+    cap: i32,
+    #[diesel(sql_type = Bool)]
+    shown: bool,
+}
+
+impl Reach {
+    pub(super) fn of(
+        tx: &mut Tx<'_>,
+        actor: Actor,
+        source: Source,
+        lineage: &Lineage,
+    ) -> Result<Self> {
+        let project = match source {
+            Source::Project(id) => Some(id),
+            Source::Group(_) => None,
+        };
+        let own = lineage.ids();
+        let houses = houses(tx, actor, project, &own)?;
+        let mut invited: BTreeMap<NamespaceId, AccessLevel> = BTreeMap::new();
+        let mut hides = false;
+        for house in houses {
+            if !house.shown {
+                hides = true;
+                continue;
+            }
+            let cap = AccessLevel::find(house.cap.into()).unwrap_or_default();
+            let kept = invited.entry(NamespaceId(house.id)).or_insert(cap);
+            *kept = cap.max(*kept);
+        }
+        Ok(Self { project, own, invited, hides })
+    }
+
+    /// Whether nobody who has a role is to be left out.
+    pub(super) fn shows_everybody(&self) -> bool {
+        !self.hides
+    }
+
+    pub(super) fn groups(&self) -> BTreeSet<NamespaceId> {
+        self.own.iter().copied().chain(self.invited.keys().copied()).collect()
+    }
+
+    /// What a membership gives here; nothing where it gives none, or the least, of its roles.
+    pub(super) fn level_of(&self, member: &Member) -> Option<AccessLevel> {
+        let level = member.level();
+        let direct = member.project_id.is_some() && member.project_id == self.project;
+        let above = member.namespace_id.is_some_and(|group| self.own.contains(&group));
+        let given = match member.namespace_id.and_then(|group| self.invited.get(&group)) {
+            _ if direct || above => level,
+            // Whoever waits for approval in an invited group is nobody here.
+            Some(cap) => member.access_level.min(*cap),
+            None => AccessLevel::NoAccess,
+        };
+        (given > AccessLevel::Minimal).then_some(given)
+    }
+
+    /// The condition for rows `m` of memberships that count here.
+    pub(super) fn given_in(&self, state: Option<State>) -> String {
+        let own = listed(self.own.iter());
+        let mut text = format!("(m.namespace_id IN ({own})");
+        if let Some(project) = self.project {
+            text += &format!(" OR m.project_id = {project}");
+        }
+        if !self.invited.is_empty() && state != Some(State::Awaiting) {
+            let invited = listed(self.invited.keys());
+            text += &format!(" OR (m.namespace_id IN ({invited}) AND m.access_level > 5)");
+        }
+        text + ")"
+    }
+
+    /// Whether anybody waits for approval here or above.
+    pub(super) fn has_awaiting(&self, tx: &mut Tx<'_>) -> Result<bool> {
+        let (own, project) = (listed(self.own.iter()), self.project.unwrap_or(ProjectId(0)));
+        exists(
+            tx,
+            &format!(
+                "SELECT 1 FROM members m WHERE m.awaiting_level IS NOT NULL \
+                 AND (m.namespace_id IN ({own}) OR m.project_id = {project})"
+            ),
+        )
+    }
+}
+
+/// The condition for rows `m` of memberships that were given in a source itself.
+pub(super) fn given_in(source: Source) -> String {
+    match source {
+        Source::Project(id) => format!("m.project_id = {id}"),
+        Source::Group(id) => format!("m.namespace_id = {id}"),
+    }
+}
+
+/// Whether a role here has ended that the projection still has.
+pub(super) fn has_lapsed(tx: &mut Tx<'_>, source: Source) -> Result<bool> {
+    let rows = match source {
+        Source::Project(id) => format!("project_access WHERE project_id = {id}"),
+        Source::Group(id) => format!("namespace_access WHERE namespace_id = {id}"),
+    };
+    // The second condition is that of an index, which holds only what has an end.
+    let (now, forever) = (tx.now.0, FOREVER.0);
+    exists(tx, &format!("SELECT 1 FROM {rows} AND until <= {now} AND until < {forever}"))
+}
+
+fn exists(tx: &mut Tx<'_>, rows: &str) -> Result<bool> {
+    #[derive(QueryableByName)]
+    struct Answer {
+        #[diesel(sql_type = Bool)]
+        there: bool,
+    }
+    let text = format!("SELECT EXISTS ({rows}) AS there");
+    let answer: Answer =
+        each_backend!(tx, |conn| sql_query(text).get_result(conn).map_err(error("Member")))?;
+    Ok(answer.there)
+}
+
+/// The groups that were invited to the project or one of `own`, and those above them. Each tells whether the group that
+/// was invited is public or the actor's.
+fn houses(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    project: Option<ProjectId>,
+    own: &[NamespaceId],
+) -> Result<Vec<House>> {
+    let (now, own) = (tx.now.0, listed(own.iter()));
+    let project = project.unwrap_or(ProjectId(0));
+    let shown = match actor.admin {
+        true => "1 = 1".to_owned(),
+        false => format!(
+            "(g.visibility = 'public' OR EXISTS (SELECT 1 FROM namespace_access a WHERE a.user_id = {} \
+             AND a.namespace_id = g.id AND a.access_level > 0 AND a.until > {now}))",
+            actor.id.unwrap_or(UserId(0))
+        ),
+    };
+    let living = format!(
+        "(l.expires_at IS NULL OR l.expires_at > {now}) AND l.access_level > 5 AND g.deleted_at IS NULL"
+    );
+    let text = format!(
+        "WITH RECURSIVE house(id, cap, shown) AS ( \
+         SELECT g.id, l.access_level, {shown} FROM group_group_links l JOIN namespaces g ON g.id = l.invited_id \
+         WHERE l.namespace_id IN ({own}) AND {living} \
+         UNION SELECT g.id, l.access_level, {shown} FROM project_group_links l JOIN namespaces g ON g.id = l.namespace_id \
+         WHERE l.project_id = {project} AND {living} \
+         UNION SELECT n.parent_id, h.cap, h.shown FROM house h JOIN namespaces n ON n.id = h.id \
+         WHERE n.parent_id IS NOT NULL) SELECT id, cap, shown FROM house"
+    );
+    each_backend!(tx, |conn| sql_query(text).load(conn).map_err(error("Group")))
+}
+
+fn listed<'a>(ids: impl Iterator<Item = &'a NamespaceId>) -> String {
+    let ids: Vec<String> = ids.map(ToString::to_string).collect();
+    if ids.is_empty() { "0".to_owned() } else { ids.join(", ") }
+}

@@ -1,0 +1,193 @@
+//! Tokens of projects and groups: each has a bot of its own, who is a member while the token lives.
+
+use std::collections::BTreeMap;
+
+use db::{
+    Tx, each_backend, error,
+    schema::{members, users},
+};
+use diesel::prelude::*;
+use kernel::{
+    AccessLevel, Error, Result, Ts,
+    ids::{NamespaceId, ProjectId, TokenId, UserId},
+    page::{Page, PageRequest},
+};
+
+use super::{
+    AccessToken, Kind, Scope, Scopes, Secret, TokenFilter,
+    actions::{NewToken, faults_of, issue, renew, sentence},
+    store::TokenStore,
+};
+use crate::{
+    access,
+    member::{
+        Place, Source,
+        actions::{self as membership, NewMember},
+        store::MemberStore,
+    },
+    user::{
+        actions::{NewUser, create},
+        store::UserStore,
+    },
+};
+
+/// A token of a project or group as it is asked for.
+#[derive(Clone, Debug)]
+pub struct NewResourceToken {
+    pub name: String,
+    pub scopes: Scopes,
+    pub access_level: AccessLevel,
+    pub expires_at: Option<Ts>,
+}
+
+/// A token with its bot's level.
+pub type Leveled = (AccessToken, AccessLevel);
+
+fn ensure_may_read(place: &Place) -> Result<()> {
+    match place.may_manage() {
+        true => Ok(()),
+        false => Err(Error::Unauthenticated),
+    }
+}
+
+/// The bots that are members here, with their levels.
+fn bots(tx: &mut Tx<'_>, source: Source) -> Result<BTreeMap<UserId, AccessLevel>> {
+    let (project, group) = source.columns();
+    let (project, group) = (project.unwrap_or(ProjectId(0)), group.unwrap_or(NamespaceId(0)));
+    let query = members::table
+        .inner_join(users::table)
+        .filter(members::project_id.eq(project).or(members::namespace_id.eq(group)))
+        .filter(users::bot.eq(true))
+        .select((members::user_id, members::access_level));
+    let found: Vec<(UserId, AccessLevel)> =
+        each_backend!(tx, |conn| query.load(conn).map_err(error("Token")))?;
+    Ok(found.into_iter().collect())
+}
+
+/// The tokens of the bots that are members here; a filter may narrow them.
+pub fn list(
+    tx: &mut Tx<'_>,
+    place: &Place,
+    filter: TokenFilter,
+    page: PageRequest,
+) -> Result<Page<Leveled>> {
+    ensure_may_read(place)?;
+    let bots = bots(tx, place.source)?;
+    let theirs = TokenFilter {
+        kinds: vec![Kind::Resource],
+        users: Some(bots.keys().copied().collect()),
+        ..filter
+    };
+    let level = |user: &UserId| bots.get(user).copied().unwrap_or_default();
+    Ok(tx.tokens(&theirs, page)?.map(|token| {
+        let level = level(&token.user_id);
+        (token, level)
+    }))
+}
+
+pub fn find(tx: &mut Tx<'_>, place: &Place, id: TokenId) -> Result<Option<Leveled>> {
+    ensure_may_read(place)?;
+    find_here(tx, place.source, id)
+}
+
+fn find_here(tx: &mut Tx<'_>, source: Source, id: TokenId) -> Result<Option<Leveled>> {
+    let found = tx.find_token_by_id(id)?.filter(|token| token.kind == Kind::Resource);
+    let Some(token) = found else { return Ok(None) };
+    let level = bots(tx, source)?.get(&token.user_id).copied();
+    Ok(level.map(|level| (token, level)))
+}
+
+fn refused(text: impl Into<String>) -> Error {
+    Error::BadRequest(text.into())
+}
+
+/// Makes a bot, a membership and the token, in one go.
+pub fn make(tx: &mut Tx<'_>, place: &Place, new: &NewResourceToken) -> Result<(Leveled, Secret)> {
+    let caller = tx.user(place.actor().user()?)?;
+    let word = place.source.word();
+    if caller.bot || !place.may_manage() || place.is_archived() {
+        return Err(refused(format!(
+            "User does not have permission to create {word} access token"
+        )));
+    }
+    if new.access_level > place.level() {
+        return Err(refused(
+            "Access level of the token contains permissions not held by the creating user",
+        ));
+    }
+    let mut token = NewToken {
+        user_id: caller.id,
+        kind: Kind::Resource,
+        name: new.name.clone(),
+        scopes: new.scopes.clone(),
+        expires_at: new.expires_at,
+    };
+    let mut faults = faults_of(&token);
+    if new.scopes.0.iter().any(|scope| matches!(scope, Scope::Sudo | Scope::AdminMode)) {
+        faults.add("scopes", "can only contain available scopes");
+    }
+    if let Some(why) = sentence(faults) {
+        return Err(refused(why));
+    }
+    let bot = NewUser { created_by: Some(caller.id), ..bot_of(place.source, &new.name) };
+    let bot = create(tx, &bot)?;
+    let member = NewMember {
+        source: place.source,
+        user_id: bot.id,
+        access_level: new.access_level,
+        expires_at: None,
+        created_by: Some(caller.id),
+    };
+    membership::insert(tx, &member)?;
+    token.user_id = bot.id;
+    let (token, secret) = issue(tx, &token)?;
+    Ok(((token, new.access_level), secret))
+}
+
+fn bot_of(source: Source, name: &str) -> NewUser {
+    let owner = match source {
+        Source::Project(id) => format!("project_{id}"),
+        Source::Group(id) => format!("group_{id}"),
+    };
+    let username = format!("{owner}_bot_{}", hex::encode(rand::random::<[u8; 16]>()));
+    NewUser {
+        name: name.to_owned(),
+        email: format!("{username}@noreply.localhost"),
+        bot: true,
+        ..NewUser::named(&username)
+    }
+}
+
+/// Replaces a token; the bot stays. `None` where there is no such token.
+pub fn rotate(
+    tx: &mut Tx<'_>,
+    place: &Place,
+    id: TokenId,
+    expires_at: Option<Ts>,
+) -> Result<Option<(Leveled, Secret)>> {
+    let Some((token, level)) = find(tx, place, id)? else { return Ok(None) };
+    let (renewed, secret) = renew(tx, &token, expires_at)?;
+    Ok(Some(((renewed, level), secret)))
+}
+
+/// Revokes a token and takes its bot out; false where there is no such token.
+pub fn revoke(
+    tx: &mut Tx<'_>,
+    place: &Place,
+    id: TokenId,
+    unless_newer: Option<Ts>,
+) -> Result<bool> {
+    let Some((token, _)) = find_here(tx, place.source, id)? else { return Ok(false) };
+    if !place.may_manage() {
+        let (caller, bot) = (tx.user(place.actor().user()?)?, tx.user(token.user_id)?);
+        return Err(refused(format!("{} cannot delete {}", caller.name, bot.name)));
+    }
+    token.created_at.ensure_unchanged_since(unless_newer)?;
+    tx.revoke_family(&token)?;
+    tx.delete_member(place.source, token.user_id)?;
+    match place.source {
+        Source::Project(id) => access::refresh_project_member(tx, id, token.user_id)?,
+        Source::Group(id) => access::refresh_group_member(tx, id, token.user_id)?,
+    }
+    Ok(true)
+}

@@ -1,0 +1,133 @@
+//! Invitations to projects and groups.
+
+use kernel::{
+    AccessLevel::{Developer, Maintainer},
+    Visibility,
+};
+use serde_json::json;
+
+use crate::support::{MailSink, TestApp};
+
+#[actix_web::test]
+async fn an_address_is_invited_and_becomes_a_member_with_its_account() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = ada.group("g1", None).await;
+    let path = format!("/groups/{group}/invitations");
+    let wanted =
+        json!({ "email": "Bob@example.com", "access_level": 30, "expires_at": "2026-05-01" });
+
+    assert_eq!(ada.post(&path, wanted).await.created(), json!({ "status": "success" }));
+    let found = ada.get(&format!("{path}?query=bob@EXAMPLE.com")).await.ok();
+    assert_eq!(found[0]["invite_email"], "Bob@example.com");
+    assert_eq!(
+        (&found[0]["access_level"], &found[0]["expires_at"]),
+        (&json!(30), &json!("2026-05-01"))
+    );
+    assert_eq!(found[0]["created_by_name"], "ada");
+    assert!(ada.get(&format!("{path}?query=bob")).await.each("invite_email").is_empty());
+
+    let bob = app.person("bob");
+    let one = bob.get(&format!("/groups/{group}/members/{}", app.user("bob").id)).await.ok();
+    assert_eq!((&one["access_level"], &one["expires_at"]), (&json!(30), &json!("2026-05-01")));
+    assert!(ada.get(&path).await.each("invite_email").is_empty());
+}
+
+#[actix_web::test]
+async fn who_is_known_is_a_member_at_once() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "tool", Visibility::Private);
+    let (bob, cara) = (app.id_of("bob"), app.id_of("cara"));
+    let path = format!("/projects/{project}/invitations");
+
+    let wanted = json!({ "email": ["bob@example.com"], "user_id": cara, "access_level": 20 });
+    assert_eq!(ada.post(&path, wanted).await.created(), json!({ "status": "success" }));
+    let members = format!("/projects/{project}/members");
+    assert_eq!(ada.get(&members).await.each("username"), ["ada", "bob", "cara"]);
+    let higher = json!({ "user_id": format!("{bob},{cara}"), "access_level": 30 });
+    assert_eq!(ada.post(&path, higher).await.created(), json!({ "status": "success" }));
+    assert_eq!(ada.get(&members).await.each("access_level"), [50, 30, 30]);
+}
+
+#[actix_web::test]
+async fn what_is_wrong_with_an_invitation_is_told() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "tool", Visibility::Private);
+    let maintainer = app.member(project, "main", Maintainer);
+    let path = format!("/projects/{project}/invitations");
+    let none = "400 Bad request - Must provide either email or user_id as a parameter";
+    for nobody in [json!({ "access_level": 30 }), json!({ "email": "", "access_level": 30 })] {
+        ada.post(&path, nobody).await.refused(400, json!({ "message": none }));
+    }
+    let odd = json!({ "email": "a@b.test,nonsense", "access_level": 30 });
+    let text = "email contains an invalid email address";
+    ada.post(&path, odd).await.refused(400, json!({ "error": text }));
+    let level = json!({ "error": "access_level does not have a valid value" });
+    ada.post(&path, json!({ "email": "a@b.test", "access_level": 7 })).await.refused(400, level);
+    let owner = json!({ "email": "a@b.test", "access_level": 50 });
+    assert_eq!(maintainer.post(&path, owner).await.status, 403);
+
+    let past = json!({ "email": "a@b.test", "access_level": 30, "expires_at": "2020-01-01" });
+    let each = json!({ "a@b.test": "Expires at cannot be a date in the past" });
+    let told = ada.post(&path, past).await.created();
+    assert_eq!(told, json!({ "status": "error", "message": each }));
+    let many: Vec<String> = (0..101).map(|number| format!("a{number}@b.test")).collect();
+    let told = ada.post(&path, json!({ "email": many, "access_level": 30 })).await.created();
+    let text = "Too many users specified (limit is 100)";
+    assert_eq!(told, json!({ "status": "error", "message": text }));
+    let told = ada.post(&path, json!({ "user_id": 999, "access_level": 30 })).await.created();
+    assert_eq!(told, json!({ "status": "error", "message": "Invites cannot be blank" }));
+    assert!(ada.get(&path).await.each("invite_email").is_empty());
+}
+
+#[actix_web::test]
+async fn an_invitation_is_changed_and_taken_back() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "tool", Visibility::Private);
+    let developer = app.member(project, "dev", Developer);
+    let path = format!("/projects/{project}/invitations");
+    ada.post(&path, json!({ "email": "bob@b.test", "access_level": 30 })).await.created();
+    let one = format!("{path}/BOB%40b.test");
+
+    ada.put(&one, json!({})).await.refused(400, json!({ "message": "400 Bad request" }));
+    let past = json!({ "message": { "expires_at": ["cannot be a date in the past"] } });
+    ada.put(&one, json!({ "expires_at": "2020-01-01" })).await.refused(400, past);
+    assert_eq!(ada.put(&one, json!({ "access_level": 20 })).await.ok()["access_level"], 20);
+    assert_eq!(developer.get(&path).await.status, 403);
+    assert_eq!(developer.delete(&one).await.status, 403);
+    assert_eq!(ada.delete(&one).await.status, 204);
+    ada.delete(&one).await.refused(404, json!({ "message": "404 Not Found" }));
+    let gone = ada.put(&one, json!({ "access_level": 20 })).await;
+    gone.refused(404, json!({ "message": "404 Not Found" }));
+}
+
+#[actix_web::test]
+async fn the_link_in_the_letter_lets_its_holder_in_once() {
+    let sink = MailSink::start();
+    let app = TestApp::with_mail_to(&sink);
+    let (ada, eve) = (app.person("ada"), app.person("eve"));
+    let group = ada.group("g1", None).await;
+    let wanted = json!({ "email": "someone@else.test", "access_level": 30 });
+    ada.post(&format!("/groups/{group}/invitations"), wanted).await.created();
+    app.work().await;
+    let letters = sink.take();
+    let letter =
+        letters.iter().find(|letter| letter.to == ["someone@else.test"]).expect("a letter");
+    // Long lines are broken by "=" at their end, and "=" itself is written as "=3D".
+    let text = letter.data.replace("=\n", "");
+    let at = text.find("/-/invites/").expect("a link");
+    let secret: String =
+        text[at + 11..].chars().take_while(|letter| !letter.is_whitespace()).collect();
+    let link = format!("//-/invites/{secret}");
+
+    assert_eq!(app.anonymous().get(&link).await.status, 200);
+    assert_eq!(app.anonymous().get("//-/invites/wrong").await.status, 404);
+    assert_eq!(app.anonymous().post(&link, json!({})).await.status, 401);
+    assert_eq!(eve.get(&format!("/groups/{group}")).await.status, 404);
+    assert_eq!(eve.post(&link, json!({})).await.status, 201);
+    assert_eq!(eve.get(&format!("/groups/{group}")).await.status, 200);
+    assert_eq!(app.person("mal").post(&link, json!({})).await.status, 404, "it is used up");
+}

@@ -81,8 +81,8 @@ impl Question {
                 let binds = [Bind::Number(user.0)];
                 let all = count_up_to(tx, &mine, &binds, COUNT_LIMIT + 2)?;
                 let personal = format!(
-                    "namespaces n JOIN namespace_access a ON a.namespace_id = n.id AND a.user_id = $1 AND {reached} \
-                     WHERE n.owner_id = $1"
+                    "namespaces n WHERE n.owner_id = $1 AND EXISTS \
+                     (SELECT 1 FROM namespace_access a WHERE a.namespace_id = n.id AND a.user_id = $1 AND {reached})"
                 );
                 let personal = count(tx, &personal, &binds)?;
                 Ok(all - personal + i64::try_from(*above).unwrap_or(0))

@@ -45,9 +45,6 @@ pub struct Care {
     pub seats: i64,
 }
 
-/// So many memberships are gathered; of more, each namespace is asked for.
-const GATHERED: i64 = 1000;
-
 #[derive(QueryableByName)]
 struct Counted {
     #[diesel(sql_type = BigInt)]
@@ -64,15 +61,25 @@ impl NamespaceLists for Tx<'_> {
     ) -> Result<Page<Namespace>> {
         let mut all = Conditions::default();
         all.plain("n.deleted_at IS NULL");
-        if let Some(user) = filter.of {
-            reached(self, &mut all, user, filter.owned)?;
-        }
+        let (id, tables) = match filter.of {
+            None => ("n.id", "namespaces n"),
+            // The projection gives somebody's namespaces in their order.
+            Some(user) => {
+                let level = if filter.owned { AccessLevel::Owner } else { AccessLevel::Minimal };
+                let reached = seen::reached(self.now, level);
+                all.number(
+                    &format!("a.user_id = {{}} AND {reached} AND n.id = a.namespace_id"),
+                    user.0,
+                );
+                ("a.namespace_id", "namespace_access a CROSS JOIN namespaces n")
+            }
+        };
         if let Some(term) = filter.search.as_deref().filter(|term| !term.trim().is_empty()) {
             search::matching(self, &mut all, "n", ["path", "name"], term)?;
         }
-        let from = format!("namespaces n WHERE {}", all.text());
-        let selection =
-            Selection { id: "n.id", from, binds: all.binds, order: "n.id ASC".to_owned() };
+        let from = format!("{tables} WHERE {}", all.text());
+        let order = format!("{id} ASC");
+        let selection = Selection { id, from, binds: all.binds, order };
         let (from, binds) = (selection.from.clone(), selection.binds.clone());
         let found = page_of_ids(self, &selection, page, |tx| count(tx, &from, &binds))?;
         let items = in_order(self, &found.items)?;
@@ -133,8 +140,8 @@ fn members_inside(tx: &mut Tx<'_>, groups: &[i64]) -> Result<HashMap<i64, i64>> 
         groups,
         &format!(
             "SELECT inside.top AS id, COUNT(DISTINCT m.user_id) AS people \
-             FROM inside JOIN members m ON m.namespace_id = inside.id \
-             WHERE m.expires_at IS NULL OR m.expires_at > {now} GROUP BY inside.top"
+             FROM inside CROSS JOIN members m WHERE m.namespace_id = inside.id \
+             AND (m.expires_at IS NULL OR m.expires_at > {now}) GROUP BY inside.top"
         ),
         "",
     )
@@ -146,16 +153,19 @@ fn seats_inside(tx: &mut Tx<'_>, groups: &[i64]) -> Result<HashMap<i64, i64>> {
     let member = format!("m.access_level >= 10 AND (m.expires_at IS NULL OR m.expires_at > {now})");
     let link = format!("(l.expires_at IS NULL OR l.expires_at > {now})");
     let reached = seen::reached(tx.now, AccessLevel::Guest);
-    let projects = "JOIN projects p ON p.namespace_id = inside.id AND p.deleted_at IS NULL";
+    // In this order and no other: from the groups to what hangs on them.
+    let projects = "inside CROSS JOIN projects p";
+    let home = "p.namespace_id = inside.id AND p.deleted_at IS NULL";
+    let invited = "CROSS JOIN namespace_access a WHERE";
     let people = format!(
         ", people (top, user_id) AS ( \
-             SELECT inside.top, m.user_id FROM inside JOIN members m ON m.namespace_id = inside.id WHERE {member} \
-             UNION SELECT inside.top, m.user_id FROM inside {projects} JOIN members m ON m.project_id = p.id WHERE {member} \
-             UNION SELECT inside.top, a.user_id FROM inside {projects} \
-             JOIN project_group_links l ON l.project_id = p.id AND {link} \
-             JOIN namespace_access a ON a.namespace_id = l.namespace_id AND {reached} \
-             UNION SELECT inside.top, a.user_id FROM inside JOIN group_group_links l ON l.namespace_id = inside.id AND {link} \
-             JOIN namespace_access a ON a.namespace_id = l.invited_id AND {reached})"
+             SELECT inside.top, m.user_id FROM inside CROSS JOIN members m WHERE m.namespace_id = inside.id AND {member} \
+             UNION SELECT inside.top, m.user_id FROM {projects} CROSS JOIN members m \
+             WHERE {home} AND m.project_id = p.id AND {member} \
+             UNION SELECT inside.top, a.user_id FROM {projects} CROSS JOIN project_group_links l {invited} {home} \
+             AND l.project_id = p.id AND {link} AND a.namespace_id = l.namespace_id AND {reached} \
+             UNION SELECT inside.top, a.user_id FROM inside CROSS JOIN group_group_links l {invited} \
+             l.namespace_id = inside.id AND {link} AND a.namespace_id = l.invited_id AND {reached})"
     );
     counted(
         tx,
@@ -179,20 +189,4 @@ fn counted(
     let rows: Vec<Counted> =
         each_backend!(tx, |conn| sql_query(sql).load(conn).map_err(error("Member")))?;
     Ok(rows.into_iter().map(|row| (row.id, row.people)).collect())
-}
-
-fn reached(tx: &mut Tx<'_>, all: &mut Conditions, user: UserId, owned: bool) -> Result<()> {
-    let level = if owned { AccessLevel::Owner } else { AccessLevel::Minimal };
-    let reached = seen::reached(tx.now, level);
-    let many = format!(
-        "SELECT a.namespace_id AS id FROM namespace_access a WHERE a.user_id = $1 LIMIT 1 OFFSET {GATHERED}"
-    );
-    let many = !ids(tx, &many, &[Bind::Number(user.0)])?.is_empty();
-    let mine = format!("namespace_access a WHERE a.user_id = {{}} AND {reached}");
-    let condition = match many {
-        true => format!("EXISTS (SELECT 1 FROM {mine} AND a.namespace_id = n.id)"),
-        false => format!("n.id IN (SELECT a.namespace_id FROM {mine})"),
-    };
-    all.number(&condition, user.0);
-    Ok(())
 }

@@ -55,6 +55,12 @@ pub(crate) struct Options {
     /// Make one part in so many of the organisation: with 10 it has 10,000 people, 2,000 groups and 10,000 projects
     #[arg(long, default_value_t = 1)]
     scale: i64,
+    /// Measure this binary; without it one is built
+    #[arg(long)]
+    binary: Option<PathBuf>,
+    /// Make the data in this folder and leave them there
+    #[arg(long)]
+    into: Option<PathBuf>,
     /// Connections that are open at the same time
     #[arg(long, default_value_t = 32)]
     connections: u32,
@@ -92,7 +98,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     };
     let generator =
         Generator::new(scratch.path(), options.connections, if options.quick { 2 } else { 6 })?;
-    let binary = server::build(Profile::Release)?;
+    let binary = match &options.binary {
+        Some(binary) => std::path::absolute(binary)?,
+        None => server::build(Profile::Release)?,
+    };
     let mut reports = Vec::new();
     for database in [Database::Sqlite, Database::Postgres] {
         if options.database.is_some_and(|only| only != database) {
@@ -111,7 +120,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             },
         };
         let address = cluster.as_ref().map(|cluster| cluster.create("bench")).transpose()?;
-        let folder = scratch.path().join(database.name());
+        let folder = options.into.as_deref().unwrap_or(scratch.path()).join(database.name());
         std::fs::create_dir_all(&folder)?;
         let mut installation = Installation::new(binary.clone(), folder.join("data"), address)?;
         installation.settings = quiet();

@@ -5,7 +5,11 @@ use kernel::Result;
 use serde::{Deserialize, Serialize};
 use worker::Job;
 
-use crate::{member, namespace::sharing, project::links};
+use crate::{
+    member,
+    namespace::{removal, sharing},
+    project::links,
+};
 
 /// Removes memberships, invitations and links to groups whose end has come. They count as gone from that moment on; this is about
 /// their rows.
@@ -27,5 +31,37 @@ impl RemoveExpired {
         while db.write(links::remove_expired).await? {}
         while db.write(sharing::remove_expired).await? {}
         Ok(())
+    }
+}
+
+/// Takes away groups whose last day has come.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RemoveOverdue {}
+
+impl Job for RemoveOverdue {
+    const KIND: &'static str = "org.remove_overdue";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(String::new())
+    }
+}
+
+impl RemoveOverdue {
+    pub async fn run(self, db: &Database) -> Result<()> {
+        while db.write(removal::remove_overdue).await? {}
+        Ok(())
+    }
+}
+
+/// Clears away rows and repositories of what was removed. Files are not this crate's to remove: whoever composes the
+/// crates does the work.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct PurgeRemoved {}
+
+impl Job for PurgeRemoved {
+    const KIND: &'static str = "org.purge_removed";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(String::new())
     }
 }

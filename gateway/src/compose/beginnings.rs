@@ -85,6 +85,6 @@ async fn make(app: &App, id: ProjectId, branch: &str) -> Result<()> {
 
 async fn take_away(app: &App, project: Project) -> Result<()> {
     tracing::warn!(project = %project.id, "taking away a fork that a crash left half made");
-    clear_away(app, project.clone()).await?;
+    clear_away(app, project.id).await?;
     app.db.write(move |tx: &mut Tx<'_>| actions::discard(tx, &project)).await
 }

@@ -3,7 +3,7 @@
 use kernel::Result;
 use org::{
     email::actions::SendConfirmation,
-    jobs::RemoveExpired,
+    jobs::{PurgeRemoved, RemoveExpired, RemoveOverdue},
     mail::SendLetter,
     member::SendInvitation,
     status::actions::{ClearStatuses, clear_ended},
@@ -12,7 +12,7 @@ use repo::jobs::{EmptyTrash, MaintainRepository, SettleJournal};
 use time::{Duration, macros::time};
 use worker::Worker;
 
-use super::{beginnings::SettleBeginning, confirmation, surveys::SurveyRepository};
+use super::{beginnings::SettleBeginning, confirmation, purge, surveys::SurveyRepository};
 use crate::app::App;
 
 /// Pushes come in bursts: care for a repository waits until one is over.
@@ -30,11 +30,23 @@ pub fn worker(app: App) -> Worker<App> {
         .on(send_confirmation)
         .on(send_invitation)
         .on(remove_expired)
+        .on(remove_overdue)
+        .on(purge_removed)
         .daily(time!(0:00), RemoveExpired {})
         .on(clear_statuses)
         .every(Duration::minutes(15), ClearStatuses {})
+        .daily(time!(1:00), RemoveOverdue {})
+        .every(Duration::hours(6), PurgeRemoved {})
         .every(Duration::hours(1), EmptyTrash {})
         .every(Duration::minutes(10), SettleJournal {})
+}
+
+async fn remove_overdue(app: App, job: RemoveOverdue) -> Result<()> {
+    job.run(&app.db).await
+}
+
+async fn purge_removed(app: App, job: PurgeRemoved) -> Result<()> {
+    purge::run(&app, job).await
 }
 
 async fn settle_beginning(app: App, job: SettleBeginning) -> Result<()> {

@@ -6,6 +6,7 @@ pub mod confirmation;
 pub mod jobs;
 pub mod mail;
 pub mod projects;
+pub mod purge;
 pub mod repo;
 pub mod signatures;
 pub mod subscribers;

@@ -116,7 +116,7 @@ async fn settled_fork(app: App, made: Project, source: ProjectId) -> Result<Proj
             app.db.read(move |tx: &mut Tx<'_>| tx.project(id)).await
         }
         Err(cause) => {
-            clear_away(&app, made.clone()).await?;
+            clear_away(&app, made.id).await?;
             app.db.write(move |tx: &mut Tx<'_>| actions::discard(tx, &made)).await?;
             Err(cause)
         }
@@ -141,11 +141,11 @@ async fn copy_repository(app: &App, into: ProjectId, from: ProjectId) -> Result<
 }
 
 /// Moves the repository of a deleted project out of the way.
-pub async fn clear_away(app: &App, project: Project) -> Result<()> {
+pub async fn clear_away(app: &App, project: ProjectId) -> Result<()> {
     let app = app.clone();
     let done = spawn_blocking(move || {
-        app.repositories.forget(&app.storage.repository(project.id));
-        match app.storage.delete(project.id) {
+        app.repositories.forget(&app.storage.repository(project));
+        match app.storage.delete(project) {
             // A project that never had one.
             Err(GitError::NotFound) => Ok(()),
             done => done,

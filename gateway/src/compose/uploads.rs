@@ -108,6 +108,26 @@ pub async fn find(app: &App, secret: &str, name: &str) -> Result<(ProjectId, Pat
     found.await.map_err(Error::internal)?.ok_or(Error::Missing)
 }
 
+/// Removes all that was uploaded to a project.
+pub async fn remove_uploads(app: &App, project: ProjectId) -> Result<()> {
+    let (all, owner) = (app.data().join("uploads"), project.to_string());
+    let done = spawn_blocking(move || -> io::Result<()> {
+        let secrets = match fs::read_dir(all) {
+            Ok(secrets) => secrets,
+            Err(absent) if absent.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(failed) => return Err(failed),
+        };
+        for secret in secrets {
+            let folder = secret?.path();
+            if folder.join(&owner).is_dir() {
+                fs::remove_dir_all(folder)?;
+            }
+        }
+        Ok(())
+    });
+    done.await.map_err(Error::internal)?.map_err(Error::internal)
+}
+
 #[cfg(test)]
 mod tests {
     use super::{plain_name, shown_as};

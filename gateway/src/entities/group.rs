@@ -1,11 +1,17 @@
 //! A group.
 
-use kernel::{Ts, Visibility};
-use org::namespace::Namespace;
+use kernel::{Ts, Visibility, time::date_text};
+use org::{
+    namespace::{GroupSettings, Namespace, detail::Detail, model::WikiAccess, sharing::GroupLink},
+    project::Shown,
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{custom_attribute::CustomAttributeEntity, group_statistics::GroupStatisticsEntity};
+use super::{
+    custom_attribute::CustomAttributeEntity, group_statistics::GroupStatisticsEntity,
+    project::ProjectForm,
+};
 use crate::app::Urls;
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -40,8 +46,13 @@ pub struct GroupEntity {
     /// For administrators who ask for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub statistics: Option<GroupStatisticsEntity>,
+    ldap_cn: Option<String>,
+    ldap_access: Option<i64>,
+    /// The day on which somebody marked it; it goes some days later.
+    marked_for_deletion_on: Option<String>,
     file_template_project_id: Option<i64>,
-    wiki_access_level: &'static str,
+    #[schema(value_type = String)]
+    wiki_access_level: WikiAccess,
     ip_restriction_ranges: Option<String>,
 }
 
@@ -76,9 +87,12 @@ impl GroupEntity {
             parent_id: group.parent_id.map(|parent| parent.0),
             custom_attributes: None,
             statistics: None,
-            file_template_project_id: None,
-            wiki_access_level: "enabled",
-            ip_restriction_ranges: None,
+            ldap_cn: settings.ldap_cn,
+            ldap_access: settings.ldap_access,
+            marked_for_deletion_on: group.marked_for_deletion_at.map(|at| date_text(at.date())),
+            file_template_project_id: settings.file_template_project_id.map(|id| id.0),
+            wiki_access_level: settings.wiki_access_level,
+            ip_restriction_ranges: settings.ip_restriction_ranges,
         }
     }
 }
@@ -93,28 +107,132 @@ pub struct SharedGroup {
     expires_at: Option<String>,
 }
 
+impl From<&GroupLink> for SharedGroup {
+    fn from(link: &GroupLink) -> Self {
+        Self {
+            group_id: link.invited.0,
+            group_name: link.name.clone(),
+            group_full_path: link.full_path.clone(),
+            group_access_level: link.access_level.number(),
+            expires_at: link.expires_at.map(|at| date_text(at.date())),
+        }
+    }
+}
+
 /// A group by itself.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct GroupDetailEntity {
     #[serde(flatten)]
     group: GroupEntity,
     shared_with_groups: Vec<SharedGroup>,
+    /// With which runners register themselves; for owners.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runners_token: Option<String>,
     /// Of groups at the top alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     prevent_sharing_groups_outside_hierarchy: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    projects: Option<Vec<ProjectForm>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shared_projects: Option<Vec<ProjectForm>>,
+    shared_runners_minutes_limit: Option<i64>,
+    extra_shared_runners_minutes_limit: Option<i64>,
+    prevent_forking_outside_group: bool,
     membership_lock: bool,
+    shared_runners_setting: String,
+    /// For owners.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    download_limit: Option<DownloadLimit>,
+    #[serde(skip)]
+    settings: GroupSettings,
+}
+
+/// How many projects somebody may download before they are locked out.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DownloadLimit {
+    unique_project_download_limit: i64,
+    unique_project_download_limit_interval_in_seconds: i64,
+    unique_project_download_limit_allowlist: Vec<String>,
+    auto_ban_user_on_excessive_projects_download: bool,
 }
 
 impl GroupDetailEntity {
-    pub fn new(urls: &Urls, group: &Namespace, protection: i32) -> Self {
+    pub fn new(urls: &Urls, detail: &Detail) -> Self {
+        let group = &detail.group;
         let settings = group.settings();
         let top = group.parent_id.is_none();
         let kept_inside = settings.prevent_sharing_groups_outside_hierarchy;
+        let listed = |projects: &[Shown]| {
+            projects.iter().map(|shown| ProjectForm::new(urls, shown)).collect::<Vec<_>>()
+        };
+        let notes = detail.notes.clone();
+        let custom_attributes = notes.map(|notes| notes.into_iter().map(Into::into).collect());
         Self {
-            group: GroupEntity::new(urls, group, protection),
-            shared_with_groups: Vec::new(),
+            group: GroupEntity {
+                custom_attributes,
+                ..GroupEntity::new(urls, group, detail.protection)
+            },
+            shared_with_groups: detail.links.iter().map(SharedGroup::from).collect(),
+            runners_token: None,
             prevent_sharing_groups_outside_hierarchy: top.then_some(kept_inside),
+            projects: detail.projects.as_ref().map(|projects| listed(&projects.own)),
+            shared_projects: detail.projects.as_ref().map(|projects| listed(&projects.shared)),
+            shared_runners_minutes_limit: settings.shared_runners_minutes_limit,
+            extra_shared_runners_minutes_limit: settings.extra_shared_runners_minutes_limit,
+            prevent_forking_outside_group: settings.prevent_forking_outside_group,
             membership_lock: settings.membership_lock,
+            shared_runners_setting: settings.shared_runners_setting().to_string(),
+            download_limit: None,
+            settings,
+        }
+    }
+
+    /// With what only owners are told.
+    #[must_use]
+    pub fn for_owner(self) -> Self {
+        let settings = &self.settings;
+        let download_limit = DownloadLimit {
+            unique_project_download_limit: settings.unique_project_download_limit,
+            unique_project_download_limit_interval_in_seconds: settings
+                .unique_project_download_limit_interval_in_seconds,
+            unique_project_download_limit_allowlist: settings
+                .unique_project_download_limit_allowlist
+                .clone(),
+            auto_ban_user_on_excessive_projects_download: settings
+                .auto_ban_user_on_excessive_projects_download,
+        };
+        Self {
+            runners_token: settings.runners_token.clone(),
+            download_limit: Some(download_limit),
+            ..self
+        }
+    }
+}
+
+/// A group that something may be moved into.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct LocationEntity {
+    id: i64,
+    web_url: String,
+    name: String,
+    avatar_url: Option<String>,
+    full_name: String,
+    full_path: String,
+}
+
+impl LocationEntity {
+    pub fn new(urls: &Urls, group: &Namespace) -> Self {
+        let id = group.id;
+        Self {
+            id: id.0,
+            web_url: urls.at(&format!("groups/{}", group.full_path)),
+            name: group.name.clone(),
+            avatar_url: group
+                .avatar
+                .as_ref()
+                .map(|file| urls.at(&format!("uploads/-/system/group/avatar/{id}/{file}"))),
+            full_name: group.full_name.clone(),
+            full_path: group.full_path.clone(),
         }
     }
 }

@@ -18,6 +18,8 @@ pub struct SettingsEntity {
     #[schema(value_type = String)]
     default_project_visibility: Visibility,
     default_projects_limit: i64,
+    delayed_group_deletion: bool,
+    deletion_adjourned_period: i64,
     dsa_key_restriction: i64,
     ecdsa_key_restriction: i64,
     ecdsa_sk_key_restriction: i64,
@@ -46,6 +48,8 @@ impl From<Settings> for SettingsEntity {
             default_project_creation: settings.default_project_creation,
             default_project_visibility: settings.default_project_visibility,
             default_projects_limit: settings.default_projects_limit,
+            delayed_group_deletion: settings.delayed_group_deletion,
+            deletion_adjourned_period: settings.deletion_adjourned_period,
             dsa_key_restriction: settings.dsa_key_restriction,
             ecdsa_key_restriction: settings.ecdsa_key_restriction,
             ecdsa_sk_key_restriction: settings.ecdsa_sk_key_restriction,

@@ -1,15 +1,22 @@
 //! What owners may say of a group.
 
-use kernel::{Visibility, ids::NamespaceId};
+use kernel::{
+    Visibility,
+    ids::{NamespaceId, ProjectId},
+};
 use org::namespace::{
-    GroupDetails,
-    model::{ProjectCreation, SubgroupCreation},
+    GroupDetails, GroupSettings,
+    model::{ProjectCreation, SubgroupCreation, WikiAccess},
+    runners::SharedRunners,
 };
 
-use super::small_numbers::BranchProtection;
-use crate::{extract::Change, param_enums, params};
+use super::{member_params::Level, small_numbers::BranchProtection};
+use crate::{
+    extract::{Change, Csv, Upload},
+    param_enums, params,
+};
 
-param_enums! { ProjectCreation, SubgroupCreation }
+param_enums! { ProjectCreation, SharedRunners, SubgroupCreation, WikiAccess }
 
 params! {
     pub(super) struct CreateGroup {
@@ -26,6 +33,28 @@ params! {
         path: Option<String>,
         visibility: Option<Visibility>,
         prevent_sharing_groups_outside_hierarchy: Option<bool>,
+        shared_runners_setting: Option<SharedRunners>,
+        file_template_project_id: Change<ProjectId>,
+        prevent_forking_outside_group: Option<bool>,
+        unique_project_download_limit: Option<i64>,
+        unique_project_download_limit_interval_in_seconds: Option<i64>,
+        unique_project_download_limit_allowlist: Option<Csv<String>>,
+        auto_ban_user_on_excessive_projects_download: Option<bool>,
+        ip_restriction_ranges: Change<String>,
+    }
+}
+
+params! {
+    pub(super) struct ShowGroup {
+        with_custom_attributes: bool = false,
+        with_projects: bool = true,
+    }
+}
+
+params! {
+    pub(super) struct RemoveGroupParams {
+        permanently_remove: bool = false,
+        full_path: Option<String>,
     }
 }
 
@@ -44,7 +73,13 @@ params! {
         lfs_enabled: Change<bool>,
         request_access_enabled: Option<bool>,
         default_branch_protection: Option<BranchProtection>,
+        avatar: Change<Upload>,
         membership_lock: Option<bool>,
+        ldap_cn: Change<String>,
+        ldap_access: Change<Level>,
+        shared_runners_minutes_limit: Change<i64>,
+        extra_shared_runners_minutes_limit: Change<i64>,
+        wiki_access_level: Option<WikiAccess>,
     }
 }
 
@@ -82,6 +117,16 @@ impl GroupParams {
         set(&mut settings.two_factor_grace_period, self.two_factor_grace_period);
         set(&mut settings.request_access_enabled, self.request_access_enabled);
         set(&mut settings.membership_lock, self.membership_lock);
+        set(&mut settings.wiki_access_level, self.wiki_access_level);
+        nullable(&mut settings.ldap_cn, &self.ldap_cn);
+        if let Some(level) = self.ldap_access.clone().into_update() {
+            settings.ldap_access = level.map(|level| level.0.number().into());
+        }
+        nullable(&mut settings.shared_runners_minutes_limit, &self.shared_runners_minutes_limit);
+        nullable(
+            &mut settings.extra_shared_runners_minutes_limit,
+            &self.extra_shared_runners_minutes_limit,
+        );
         nullable(&mut settings.auto_devops_enabled, &self.auto_devops_enabled);
         nullable(&mut settings.emails_disabled, &self.emails_disabled);
         nullable(&mut settings.mentions_disabled, &self.mentions_disabled);
@@ -98,9 +143,32 @@ impl ChangeGroup {
             details.path.clone_from(path);
         }
         set(&mut details.visibility, self.visibility);
+        let settings = &mut details.settings;
         set(
-            &mut details.settings.prevent_sharing_groups_outside_hierarchy,
+            &mut settings.prevent_sharing_groups_outside_hierarchy,
             self.prevent_sharing_groups_outside_hierarchy,
+        );
+        if let Some(wanted) = self.shared_runners_setting {
+            settings.set_shared_runners(wanted);
+        }
+        nullable(&mut settings.file_template_project_id, &self.file_template_project_id);
+        set(&mut settings.prevent_forking_outside_group, self.prevent_forking_outside_group);
+        nullable(&mut settings.ip_restriction_ranges, &self.ip_restriction_ranges);
+        self.apply_download_limits(settings);
+    }
+
+    fn apply_download_limits(&self, settings: &mut GroupSettings) {
+        set(&mut settings.unique_project_download_limit, self.unique_project_download_limit);
+        set(
+            &mut settings.unique_project_download_limit_interval_in_seconds,
+            self.unique_project_download_limit_interval_in_seconds,
+        );
+        if let Some(names) = &self.unique_project_download_limit_allowlist {
+            settings.unique_project_download_limit_allowlist.clone_from(&names.0);
+        }
+        set(
+            &mut settings.auto_ban_user_on_excessive_projects_download,
+            self.auto_ban_user_on_excessive_projects_download,
         );
     }
 }

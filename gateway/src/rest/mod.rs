@@ -23,6 +23,7 @@ pub mod files;
 pub mod forks;
 pub mod group_list_params;
 pub mod group_lists;
+pub mod group_moves;
 pub mod group_params;
 pub mod group_projects;
 pub mod group_push_rule;
@@ -98,6 +99,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         group_lists::ROUTES,
         group_projects::ROUTES,
         group_push_rule::ROUTES,
+        group_moves::ROUTES,
         groups::ROUTES,
         health::ROUTES,
         impersonation_tokens::ROUTES,

@@ -262,7 +262,7 @@ async fn existing(
 async fn delete(app: App, call: Call<OwnProject>) -> ApiResult<Accepted> {
     let grant = call.grant.clone();
     let project = app.db.write(move |tx| actions::delete(tx, &grant)).await?;
-    clear_away(&app, project).await?;
+    clear_away(&app, project.id).await?;
     Ok(Accepted)
 }
 

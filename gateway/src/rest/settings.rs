@@ -29,6 +29,8 @@ params! {
         default_project_creation: Option<i64>,
         default_project_visibility: Option<Visibility>,
         default_projects_limit: Option<i64>,
+        delayed_group_deletion: Option<bool>,
+        deletion_adjourned_period: Option<i64>,
         dsa_key_restriction: Option<i64>,
         ecdsa_key_restriction: Option<i64>,
         ecdsa_sk_key_restriction: Option<i64>,
@@ -51,6 +53,8 @@ params! {
         "default_project_creation",
         "default_project_visibility",
         "default_projects_limit",
+        "delayed_group_deletion",
+        "deletion_adjourned_period",
         "dsa_key_restriction",
         "ecdsa_key_restriction",
         "ecdsa_sk_key_restriction",
@@ -89,6 +93,8 @@ impl ChangeSettings {
         set(&mut settings.domain_allowlist, self.domain_allowlist.map(|domains| domains.0));
         set(&mut settings.domain_denylist, self.domain_denylist.map(|domains| domains.0));
         set(&mut settings.domain_denylist_enabled, self.domain_denylist_enabled);
+        set(&mut settings.delayed_group_deletion, self.delayed_group_deletion);
+        set(&mut settings.deletion_adjourned_period, self.deletion_adjourned_period);
         set(&mut settings.minimum_password_length, self.minimum_password_length);
         set(&mut settings.personal_access_token_prefix, self.personal_access_token_prefix);
         let restricted = self.restricted_visibility_levels.map(|levels| levels.0);

@@ -1,22 +1,28 @@
-//! Making, changing and removing groups.
+//! Making and changing groups.
 
 use db::Tx;
 use kernel::{
-    AccessLevel, Error, Grant, Result, Standing, Ts, Visibility,
+    AccessLevel, Error, Grant, Result, Standing, Visibility,
     access::SignedIn,
     ids::{NamespaceId, UserId},
 };
 
 use super::{
     GroupDetails, GroupSettings, Namespace,
+    addresses::{NewPlace, free_addresses, joined, relocate},
+    event::Event,
     model::{ProjectCreation, SubgroupCreation},
     rules::{self, Surroundings},
-    store::{NamespaceStore, NewPlace, joined},
+    runners,
+    store::NamespaceStore,
 };
+pub use super::{addresses::rename, removal::remove_tree};
 use crate::{
+    access,
     faults::Faults,
     member::actions::{NewMember, Source, insert},
-    policy::{AdminGroup, RemoveGroup},
+    policy::AdminGroup,
+    project::{actions::runners_token, store::ProjectStore},
     settings::{Settings, store::SettingsStore},
     user::store::UserStore,
 };
@@ -29,6 +35,8 @@ pub struct NewGroup {
     /// The group above, with how the caller stands there.
     pub parent: Option<(Namespace, Standing)>,
     pub visibility: Option<Visibility>,
+    /// What speaks against the picture that came with it.
+    pub picture_fault: Option<&'static str>,
 }
 
 /// Makes a group; whoever makes it owns it.
@@ -44,7 +52,11 @@ pub fn create(
     let parent = new.parent.as_ref().map(|(parent, _)| parent);
     let mut details = details_of_new(new, parent, &settings);
     change(&mut details);
+    ensure_own_limits(grant.actor().admin, &GroupSettings::default(), &details.settings)?;
     let mut faults = faults_of(tx, &details, parent, None)?;
+    if let Some(text) = new.picture_fault {
+        faults.add("avatar", text);
+    }
     let around = Surroundings {
         parent: parent.map(|parent| parent.visibility),
         projects: None,
@@ -55,6 +67,8 @@ pub fn create(
     if !faults.is_empty() {
         return Err(failed(faults));
     }
+    access::alone(tx)?;
+    free_addresses(tx, &NewPlace::below(parent, &details.name, &details.path).full_path)?;
     let group = tx.insert_group(&details, parent)?;
     let owner = NewMember {
         source: Source::Group(group.id),
@@ -64,7 +78,18 @@ pub fn create(
         created_by: Some(user),
     };
     insert(tx, &owner)?;
+    // What those above have in it, too.
+    access::refresh_group(tx, group.id)?;
+    tx.emit(Event::GroupCreate { group: (&group).into(), user: Some(user) })?;
     Ok(group)
+}
+
+/// How much the runners of the installation do for a group is for administrators to say.
+fn ensure_own_limits(admin: bool, old: &GroupSettings, new: &GroupSettings) -> Result<()> {
+    let limits = |settings: &GroupSettings| {
+        (settings.shared_runners_minutes_limit, settings.extra_shared_runners_minutes_limit)
+    };
+    if admin || limits(old) == limits(new) { Ok(()) } else { Err(Error::Forbidden) }
 }
 
 fn details_of_new(new: &NewGroup, parent: Option<&Namespace>, settings: &Settings) -> GroupDetails {
@@ -75,6 +100,7 @@ fn details_of_new(new: &NewGroup, parent: Option<&Namespace>, settings: &Setting
         path: new.path.clone(),
         description: None,
         visibility: new.visibility.unwrap_or(settings.default_group_visibility.min(lowest)),
+        avatar: None,
         default_branch_protection: None,
         project_creation_level: match settings.default_project_creation {
             0 => ProjectCreation::NoOne,
@@ -84,6 +110,10 @@ fn details_of_new(new: &NewGroup, parent: Option<&Namespace>, settings: &Setting
         subgroup_creation_level: SubgroupCreation::Maintainer,
         settings: GroupSettings {
             share_with_group_lock: inherited.share_with_group_lock,
+            shared_runners_enabled: inherited.shared_runners_enabled,
+            allow_descendants_override_disabled_shared_runners: inherited
+                .allow_descendants_override_disabled_shared_runners,
+            runners_token: Some(runners_token()),
             ..GroupSettings::default()
         },
     }
@@ -96,11 +126,21 @@ fn ensure_may_create(
     parent: Option<&(Namespace, Standing)>,
     settings: &Settings,
 ) -> Result<()> {
-    let may = match parent {
+    if may_create(tx, user, admin, parent, settings)? { Ok(()) } else { Err(Error::Forbidden) }
+}
+
+/// Whether somebody may make a group in another one, or at the top.
+pub(super) fn may_create(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    admin: bool,
+    parent: Option<&(Namespace, Standing)>,
+    settings: &Settings,
+) -> Result<bool> {
+    Ok(match parent {
         Some((parent, who)) => who.is(parent.may_create_subgroups()),
         None => admin || (settings.can_create_group && tx.user(user)?.can_create_group),
-    };
-    if may { Ok(()) } else { Err(Error::Forbidden) }
+    })
 }
 
 /// The product's own form of this refusal: one text that holds the printed fields.
@@ -142,9 +182,7 @@ fn faults_of(
         }
     }
     faults.at_most("description", details.description.as_deref(), 500);
-    if details.settings.two_factor_grace_period < 0 {
-        faults.add("two_factor_grace_period", "must be greater than or equal to 0");
-    }
+    rules::settings_faults(&details.settings, parent.is_none(), &mut faults);
     if details.default_branch_protection.is_some_and(|level| !(0..=3).contains(&level)) {
         faults.add("default_branch_protection", "is not included in the list");
     }
@@ -175,7 +213,13 @@ pub fn update(
     let parent = group.parent_id.map(|id| tx.namespace(id)).transpose()?;
     let mut details = GroupDetails::of(&group);
     change(&mut details);
+    let old = group.settings();
+    ensure_own_limits(grant.actor().admin, &old, &details.settings)?;
     let mut faults = faults_of(tx, &details, parent.as_ref(), Some(&group))?;
+    inherited_faults(tx, grant, (&old, &details.settings), parent.as_ref(), &mut faults)?;
+    if !is_template_fit(tx, &group, (&old, &details.settings))? {
+        faults.add("file_template_project_id", "is invalid");
+    }
     if details.visibility != group.visibility {
         let (projects, groups) = tx.visibility_inside(group.id)?;
         let parent = parent.as_ref().map(|parent| parent.visibility);
@@ -186,73 +230,71 @@ pub fn update(
     }
     faults.into_result()?;
     if (&details.name, &details.path) != (&group.name, &group.path) {
-        let above = parent.as_ref().map(|parent| (&*parent.full_path, &*parent.full_name));
-        relocate(tx, &group, above, &details.name, &details.path)?;
+        relocate(tx, &group, &NewPlace::below(parent.as_ref(), &details.name, &details.path))?;
     }
     tx.keep_group(group.id, &details)?;
-    tx.namespace(group.id)
+    let changed = tx.namespace(group.id)?;
+    runners::hand_down(tx, &old, &changed)?;
+    announce(tx, &group, &changed, grant.actor().id)?;
+    Ok(changed)
 }
 
-/// Gives a personal namespace another name and path; refused, under `field`, where somebody has the path.
-pub fn rename(
-    tx: &mut Tx<'_>,
-    namespace: &Namespace,
-    name: &str,
-    path: &str,
-    field: &str,
-) -> Result<()> {
-    let same = namespace.full_path.eq_ignore_ascii_case(path);
-    if !same && tx.is_path_taken(path)? {
-        return Err(Error::invalid(field, "has already been taken"));
+fn announce(tx: &mut Tx<'_>, old: &Namespace, new: &Namespace, user: Option<UserId>) -> Result<()> {
+    if new.full_path != old.full_path {
+        tx.emit(Event::GroupRename {
+            group: new.into(),
+            old_path: old.path.clone(),
+            old_full_path: old.full_path.clone(),
+            user,
+        })?;
     }
-    relocate(tx, namespace, None, name, path)
+    tx.emit(Event::GroupUpdate { group: new.into(), user })
 }
 
-/// Writes the new place into a namespace and everything below it. `above` is the parent's full path and full name.
-fn relocate(
+/// What the group above has against new settings.
+fn inherited_faults(
     tx: &mut Tx<'_>,
-    namespace: &Namespace,
-    above: Option<(&str, &str)>,
-    name: &str,
-    path: &str,
+    grant: &Grant<AdminGroup>,
+    (old, new): (&GroupSettings, &GroupSettings),
+    parent: Option<&Namespace>,
+    faults: &mut Faults,
 ) -> Result<()> {
-    let place = NewPlace {
-        name: name.to_owned(),
-        path: path.to_owned(),
-        full_path: joined(above.map(|above| above.0), "/", path),
-        full_name: joined(above.map(|above| above.1), " / ", name),
-    };
-    tx.move_namespace(namespace.id, &place)?;
-    let here = Some((place.full_path.as_str(), place.full_name.as_str()));
-    for (id, name, path, old_path) in tx.child_projects(namespace.id)? {
-        let inner = NewPlace {
-            full_path: format!("{}/{path}", place.full_path),
-            full_name: format!("{} / {name}", place.full_name),
-            name,
-            path,
-        };
-        tx.move_project(id, &old_path, &inner)?;
+    const LOCKED: &str = "cannot be disabled when the parent group \"Share with group lock\" is enabled, except by the \
+                          owner of the parent group";
+    let Some(parent) = parent else { return Ok(()) };
+    let above = parent.settings();
+    for (field, texts) in runners::faults(old, new, &above).into_fields() {
+        faults.add_each(&field, texts);
     }
-    for child in tx.child_groups(namespace.id)? {
-        relocate(tx, &child, here, &child.name, &child.path)?;
+    let unlocks = old.share_with_group_lock && !new.share_with_group_lock;
+    if unlocks && above.share_with_group_lock && !grant.actor().admin {
+        let level = access::level_in_namespace(tx, grant.actor(), parent.id)?;
+        if level < AccessLevel::Owner {
+            faults.add("share_with_group_lock", LOCKED);
+        }
     }
     Ok(())
 }
 
-/// Removes a group with everything inside. It is gone for everybody at once; repositories are cleared away later.
-pub fn remove(tx: &mut Tx<'_>, grant: &Grant<RemoveGroup>, unless_newer: Option<Ts>) -> Result<()> {
-    let group = tx.namespace(grant.group())?;
-    group.updated_at.ensure_unchanged_since(unless_newer)?;
-    remove_tree(tx, group.id)
+/// Whether the project that file templates come from is one of the group's own.
+fn is_template_fit(
+    tx: &mut Tx<'_>,
+    group: &Namespace,
+    (old, new): (&GroupSettings, &GroupSettings),
+) -> Result<bool> {
+    let wanted = new.file_template_project_id;
+    let Some(id) = wanted.filter(|_| wanted != old.file_template_project_id) else {
+        return Ok(true);
+    };
+    let found = tx.find_project(id)?;
+    Ok(found.is_some_and(|project| project.namespace_id == group.id))
 }
 
-/// Hides a namespace, everything below it, and the projects of all of these.
-pub fn remove_tree(tx: &mut Tx<'_>, id: NamespaceId) -> Result<()> {
-    let Some(namespace) = tx.find_namespace(id)? else { return Ok(()) };
-    for child in tx.child_groups(id)? {
-        remove_tree(tx, child.id)?;
-    }
-    tx.hide_namespace(&namespace)
+/// Notes the name of a new group's picture.
+pub fn set_avatar(tx: &mut Tx<'_>, group: NamespaceId, name: String) -> Result<Namespace> {
+    let details = GroupDetails { avatar: Some(name), ..GroupDetails::of(&tx.namespace(group)?) };
+    tx.keep_group(group, &details)?;
+    tx.namespace(group)
 }
 
 /// Free paths that resemble one that is taken.

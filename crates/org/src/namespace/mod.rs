@@ -1,17 +1,23 @@
 //! Groups and personal namespaces: the folders that projects live in.
 
 pub mod actions;
+pub mod addresses;
 pub mod chain;
 pub mod default_branch;
+pub mod detail;
 pub mod event;
 pub mod list;
+pub mod locations;
 pub mod model;
 pub mod places;
+pub mod removal;
 pub mod rules;
+pub mod runners;
 mod search;
 pub(crate) mod seen;
 pub mod sharing;
 pub mod statistics;
 pub mod store;
+pub mod transfer;
 
 pub use model::{GroupDetails, GroupFilter, GroupSettings, Kind, Namespace};

@@ -4,7 +4,7 @@ use diesel::prelude::{Queryable, Selectable};
 use kernel::{
     AccessLevel, TextEnum, Ts, Visibility,
     access::GroupFacts,
-    ids::{NamespaceId, UserId},
+    ids::{NamespaceId, ProjectId, UserId},
 };
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +14,10 @@ kernel::text_enum! { pub enum Kind { User = "user", Group = "group" } }
 kernel::text_enum! {
     /// From which role on members may create projects in a group.
     pub enum ProjectCreation { NoOne = "noone", Maintainer = "maintainer", Developer = "developer" }
+}
+kernel::text_enum! {
+    /// Who may use a group's wiki.
+    pub enum WikiAccess { Disabled = "disabled", Private = "private", Enabled = "enabled" }
 }
 kernel::text_enum! {
     /// From which role on members may create subgroups.
@@ -43,6 +47,9 @@ pub struct Namespace {
     pub settings_text: String,
     pub created_at: Ts,
     pub updated_at: Ts,
+    /// Since when it is to go, where it is.
+    pub marked_for_deletion_at: Option<Ts>,
+    pub marked_by: Option<UserId>,
 }
 
 impl Namespace {
@@ -83,6 +90,25 @@ pub struct GroupSettings {
     pub prevent_sharing_groups_outside_hierarchy: bool,
     /// Whether only the group, and none of its projects, may be given members.
     pub membership_lock: bool,
+    pub ldap_cn: Option<String>,
+    pub ldap_access: Option<i64>,
+    pub shared_runners_minutes_limit: Option<i64>,
+    pub extra_shared_runners_minutes_limit: Option<i64>,
+    pub wiki_access_level: WikiAccess,
+    pub file_template_project_id: Option<ProjectId>,
+    /// Whether forks of its projects stay within its tree.
+    pub prevent_forking_outside_group: bool,
+    pub unique_project_download_limit: i64,
+    pub unique_project_download_limit_interval_in_seconds: i64,
+    /// User names that the limit does not concern.
+    pub unique_project_download_limit_allowlist: Vec<String>,
+    pub auto_ban_user_on_excessive_projects_download: bool,
+    /// From where alone the group is reached: networks, joined by commas.
+    pub ip_restriction_ranges: Option<String>,
+    pub shared_runners_enabled: bool,
+    pub allow_descendants_override_disabled_shared_runners: bool,
+    /// With which runners register themselves.
+    pub runners_token: Option<String>,
 }
 
 impl Default for GroupSettings {
@@ -98,6 +124,21 @@ impl Default for GroupSettings {
             request_access_enabled: true,
             prevent_sharing_groups_outside_hierarchy: false,
             membership_lock: false,
+            ldap_cn: None,
+            ldap_access: None,
+            shared_runners_minutes_limit: None,
+            extra_shared_runners_minutes_limit: None,
+            wiki_access_level: WikiAccess::Enabled,
+            file_template_project_id: None,
+            prevent_forking_outside_group: false,
+            unique_project_download_limit: 0,
+            unique_project_download_limit_interval_in_seconds: 0,
+            unique_project_download_limit_allowlist: Vec::new(),
+            auto_ban_user_on_excessive_projects_download: false,
+            ip_restriction_ranges: None,
+            shared_runners_enabled: true,
+            allow_descendants_override_disabled_shared_runners: false,
+            runners_token: None,
         }
     }
 }
@@ -109,6 +150,8 @@ pub struct GroupDetails {
     pub path: String,
     pub description: Option<String>,
     pub visibility: Visibility,
+    /// The name of its picture.
+    pub avatar: Option<String>,
     pub default_branch_protection: Option<i32>,
     pub project_creation_level: ProjectCreation,
     pub subgroup_creation_level: SubgroupCreation,
@@ -122,6 +165,7 @@ impl GroupDetails {
             path: group.path.clone(),
             description: group.description.clone(),
             visibility: group.visibility,
+            avatar: group.avatar.clone(),
             default_branch_protection: group.default_branch_protection,
             project_creation_level: ProjectCreation::find(&group.project_creation_level)
                 .unwrap_or(ProjectCreation::Developer),

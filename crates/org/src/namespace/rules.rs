@@ -1,6 +1,11 @@
 //! What groups may be called, and who may see them.
 
+use std::net::IpAddr;
+
 use kernel::Visibility;
+
+use super::GroupSettings;
+use crate::faults::Faults;
 
 const PATH: &str = "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or end in '.', '.git' or \
                     '.atom'.";
@@ -132,6 +137,64 @@ fn begins_name(letter: char) -> bool {
     letter.is_alphanumeric()
         || letter == '_'
         || matches!(letter, '\u{200d}' | '\u{20e3}' | '\u{fe0f}' | '\u{2190}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
+}
+
+/// What speaks against the numbers and lists that a group is set to; `top` is whether it lies in no other.
+pub fn settings_faults(settings: &GroupSettings, top: bool, faults: &mut Faults) {
+    const DOWNLOADS: i64 = 10_000;
+    const TEN_DAYS: i64 = 864_000;
+    const NAMES: usize = 100;
+    let mut within = |field: &str, value: i64, most: i64| {
+        if value < 0 {
+            faults.add(field, "must be greater than or equal to 0");
+        } else if value > most {
+            faults.add(field, format!("must be less than or equal to {most}"));
+        }
+    };
+    within("two_factor_grace_period", settings.two_factor_grace_period, i32::MAX.into());
+    within("unique_project_download_limit", settings.unique_project_download_limit, DOWNLOADS);
+    within(
+        "unique_project_download_limit_interval_in_seconds",
+        settings.unique_project_download_limit_interval_in_seconds,
+        TEN_DAYS,
+    );
+    let minutes = [
+        ("shared_runners_minutes_limit", settings.shared_runners_minutes_limit),
+        ("extra_shared_runners_minutes_limit", settings.extra_shared_runners_minutes_limit),
+    ];
+    for (field, value) in minutes {
+        within(field, value.unwrap_or(0), i32::MAX.into());
+    }
+    if settings.unique_project_download_limit_allowlist.len() > NAMES {
+        let text = format!("exceeds maximum length ({NAMES} usernames)");
+        faults.add("unique_project_download_limit_allowlist", text);
+    }
+    if settings.prevent_sharing_groups_outside_hierarchy && !top {
+        faults
+            .add("prevent_sharing_groups_outside_hierarchy", "only available on top-level groups.");
+    }
+    if let Some(ranges) = &settings.ip_restriction_ranges {
+        if !top {
+            faults.add("ip_restriction_ranges", "IP restriction only allowed for top-level groups");
+        }
+        if !ranges.split(',').all(|range| is_network(range.trim())) {
+            faults.add("ip_restriction_ranges", "is an invalid IP address range");
+        }
+    }
+}
+
+/// An address, or a network in the form `10.0.0.0/8`.
+fn is_network(text: &str) -> bool {
+    let (address, prefix) = match text.split_once('/') {
+        Some((address, prefix)) => (address, Some(prefix)),
+        None => (text, None),
+    };
+    let most: u8 = match address.parse::<IpAddr>() {
+        Ok(IpAddr::V4(_)) => 32,
+        Ok(IpAddr::V6(_)) => 128,
+        Err(_) => return false,
+    };
+    prefix.is_none_or(|prefix| prefix.parse::<u8>().is_ok_and(|bits| bits <= most))
 }
 
 /// What speaks against a visibility below a parent, and above what is inside.

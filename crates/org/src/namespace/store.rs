@@ -4,24 +4,15 @@ use std::collections::HashMap;
 
 use db::{
     Tx, each_backend, error,
-    schema::{namespace_access, namespaces, project_access, projects, redirects},
+    schema::{namespaces, projects, redirects},
 };
 use diesel::{dsl::exists, prelude::*};
 use kernel::{
     Result, Visibility,
-    ids::{NamespaceId, ProjectId, UserId},
+    ids::{NamespaceId, UserId},
 };
 
-use super::{GroupDetails, Kind, Namespace};
-
-/// Of a namespace and of what is inside it, when it moves.
-#[derive(Clone, Debug)]
-pub struct NewPlace {
-    pub name: String,
-    pub path: String,
-    pub full_path: String,
-    pub full_name: String,
-}
+use super::{GroupDetails, Kind, Namespace, addresses::NewPlace};
 
 pub trait NamespaceStore {
     fn namespace(&mut self, id: NamespaceId) -> Result<Namespace>;
@@ -46,22 +37,11 @@ pub trait NamespaceStore {
         parent: Option<&Namespace>,
     ) -> Result<Namespace>;
     fn keep_group(&mut self, id: NamespaceId, details: &GroupDetails) -> Result<()>;
-    fn move_namespace(&mut self, id: NamespaceId, place: &NewPlace) -> Result<()>;
-    fn child_groups(&mut self, id: NamespaceId) -> Result<Vec<Namespace>>;
-    /// Id, name, path and old full path of every project directly inside.
-    fn child_projects(
-        &mut self,
-        id: NamespaceId,
-    ) -> Result<Vec<(ProjectId, String, String, String)>>;
-    /// Gives a project its new place and leaves a sign at the old one.
-    fn move_project(&mut self, id: ProjectId, old_path: &str, place: &NewPlace) -> Result<()>;
     /// The most visible project and the most visible subgroup directly inside.
     fn visibility_inside(
         &mut self,
         id: NamespaceId,
     ) -> Result<(Option<Visibility>, Option<Visibility>)>;
-    /// Hides a namespace and its projects at once and frees their paths.
-    fn hide_namespace(&mut self, namespace: &Namespace) -> Result<()>;
 }
 
 impl NamespaceStore for Tx<'_> {
@@ -154,9 +134,8 @@ impl NamespaceStore for Tx<'_> {
         details: &GroupDetails,
         parent: Option<&Namespace>,
     ) -> Result<Namespace> {
-        let full_path = joined(parent.map(|parent| parent.full_path.as_str()), "/", &details.path);
-        let full_name =
-            joined(parent.map(|parent| parent.full_name.as_str()), " / ", &details.name);
+        let NewPlace { full_path, full_name, .. } =
+            NewPlace::below(parent, &details.name, &details.path);
         let row = (
             namespaces::kind.eq(Kind::Group),
             namespaces::name.eq(&details.name),
@@ -167,6 +146,7 @@ impl NamespaceStore for Tx<'_> {
             namespaces::parent_id.eq(parent.map(|parent| parent.id)),
             namespaces::visibility.eq(details.visibility),
             namespaces::description.eq(&details.description),
+            namespaces::avatar.eq(&details.avatar),
             namespaces::default_branch_protection.eq(details.default_branch_protection),
             namespaces::project_creation_level.eq(details.project_creation_level.to_string()),
             namespaces::subgroup_creation_level.eq(details.subgroup_creation_level.to_string()),
@@ -185,6 +165,7 @@ impl NamespaceStore for Tx<'_> {
         let changes = (
             namespaces::visibility.eq(details.visibility),
             namespaces::description.eq(&details.description),
+            namespaces::avatar.eq(&details.avatar),
             namespaces::default_branch_protection.eq(details.default_branch_protection),
             namespaces::project_creation_level.eq(details.project_creation_level.to_string()),
             namespaces::subgroup_creation_level.eq(details.subgroup_creation_level.to_string()),
@@ -193,66 +174,6 @@ impl NamespaceStore for Tx<'_> {
         );
         let update = diesel::update(namespaces::table.find(id)).set(changes);
         each_backend!(self, |conn| update.execute(conn).map_err(error("Group")))?;
-        Ok(())
-    }
-
-    fn move_namespace(&mut self, id: NamespaceId, place: &NewPlace) -> Result<()> {
-        let changes = (
-            namespaces::name.eq(&place.name),
-            namespaces::path.eq(&place.path),
-            namespaces::path_key.eq(place.full_path.to_lowercase()),
-            namespaces::full_path.eq(&place.full_path),
-            namespaces::full_name.eq(&place.full_name),
-            namespaces::updated_at.eq(self.now),
-        );
-        let update = diesel::update(namespaces::table.find(id)).set(changes);
-        each_backend!(self, |conn| update.execute(conn).map_err(error("Group")))?;
-        Ok(())
-    }
-
-    fn child_groups(&mut self, id: NamespaceId) -> Result<Vec<Namespace>> {
-        let query = namespaces::table
-            .filter(namespaces::parent_id.eq(id))
-            .filter(namespaces::deleted_at.is_null())
-            .order_by(namespaces::id);
-        each_backend!(self, |conn| query
-            .select(Namespace::as_select())
-            .load(conn)
-            .map_err(error("Group")))
-    }
-
-    fn child_projects(
-        &mut self,
-        id: NamespaceId,
-    ) -> Result<Vec<(ProjectId, String, String, String)>> {
-        let query = projects::table
-            .filter(projects::namespace_id.eq(id))
-            .filter(projects::deleted_at.is_null())
-            .order_by(projects::id)
-            .select((projects::id, projects::name, projects::path, projects::full_path));
-        each_backend!(self, |conn| query.load(conn).map_err(error("Project")))
-    }
-
-    fn move_project(&mut self, id: ProjectId, old_path: &str, place: &NewPlace) -> Result<()> {
-        let key = place.full_path.to_lowercase();
-        let changes = (
-            projects::path_key.eq(&key),
-            projects::full_path.eq(&place.full_path),
-            projects::full_name.eq(&place.full_name),
-            projects::updated_at.eq(self.now),
-        );
-        let update = diesel::update(projects::table.find(id)).set(changes);
-        each_backend!(self, |conn| update.execute(conn).map_err(error("Project")))?;
-        if old_path.to_lowercase() == key {
-            return Ok(());
-        }
-        let leads = redirects::project_id.eq(Some(id));
-        let sign = diesel::insert_into(redirects::table)
-            .values((redirects::path_key.eq(old_path.to_lowercase()), leads))
-            .on_conflict(redirects::path_key)
-            .do_update()
-            .set(leads);
-        each_backend!(self, |conn| sign.execute(conn).map_err(error("Project")))?;
         Ok(())
     }
 
@@ -275,47 +196,6 @@ impl NamespaceStore for Tx<'_> {
         let groups: Vec<Visibility> =
             each_backend!(self, |conn| groups.load(conn).map_err(error("Group")))?;
         Ok((inner.into_iter().max(), groups.into_iter().max()))
-    }
-
-    fn hide_namespace(&mut self, namespace: &Namespace) -> Result<()> {
-        let id = namespace.id;
-        for (project, _, _, path) in self.child_projects(id)? {
-            let changes = (
-                projects::path_key.eq(freed(&path, project.0)),
-                projects::deleted_at.eq(Some(self.now)),
-                projects::updated_at.eq(self.now),
-            );
-            let update = diesel::update(projects::table.find(project)).set(changes);
-            each_backend!(self, |conn| update.execute(conn).map_err(error("Project")))?;
-            let access = project_access::table.filter(project_access::project_id.eq(project));
-            each_backend!(self, |conn| diesel::delete(access)
-                .execute(conn)
-                .map_err(error("Project")))?;
-        }
-        let changes = (
-            namespaces::path_key.eq(freed(&namespace.full_path, id.0)),
-            namespaces::owner_id.eq(None::<UserId>),
-            namespaces::deleted_at.eq(Some(self.now)),
-            namespaces::updated_at.eq(self.now),
-        );
-        let update = diesel::update(namespaces::table.find(id)).set(changes);
-        each_backend!(self, |conn| update.execute(conn).map_err(error("Group")))?;
-        let access = namespace_access::table.filter(namespace_access::namespace_id.eq(id));
-        each_backend!(self, |conn| diesel::delete(access).execute(conn).map_err(error("Group")))?;
-        Ok(())
-    }
-}
-
-/// No path holds two slashes, so nobody else ever wants this one.
-fn freed(full_path: &str, id: i64) -> String {
-    format!("{}//{id}", full_path.to_lowercase())
-}
-
-/// `parent/child`, or the child alone at the top.
-pub(crate) fn joined(parent: Option<&str>, between: &str, child: &str) -> String {
-    match parent {
-        Some(parent) => format!("{parent}{between}{child}"),
-        None => child.to_owned(),
     }
 }
 

@@ -13,6 +13,8 @@ use kernel::{
     ids::{NamespaceId, ProjectId, UserId},
 };
 
+use worker::Queue;
+
 use super::{
     FeatureChange, Project, ProjectChange, Settings, SettingsChange,
     change::{self, Columns},
@@ -24,8 +26,9 @@ use super::{
 use crate::{
     access::{self, IdOrPath},
     faults::Faults,
+    jobs::PurgeRemoved,
     member,
-    namespace::store::NamespaceStore,
+    namespace::{Namespace, store::NamespaceStore},
     policy::{AdminProject, OwnProject},
     settings::store::SettingsStore as _,
     user::{User, store::UserStore},
@@ -178,7 +181,7 @@ fn create_as(tx: &mut Tx<'_>, actor: Actor, creator: &User, wanted: &Creation) -
     change::write(tx, project.id, &rest)
 }
 
-pub(super) fn runners_token() -> String {
+pub(crate) fn runners_token() -> String {
     const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
     let random: [u8; 20] = rand::random();
     let tail = random.iter().map(|byte| char::from(LETTERS[usize::from(byte % 64)]));
@@ -289,6 +292,18 @@ pub fn transfer(tx: &mut Tx<'_>, grant: &Grant<OwnProject>, target: &IdOrPath) -
     home::move_to(tx, grant.actor(), &project, &home)
 }
 
+/// As [`transfer`], by an administrator.
+pub fn transfer_as_admin(
+    tx: &mut Tx<'_>,
+    grant: &Grant<Administrate>,
+    project: &IdOrPath,
+    home: &Namespace,
+) -> Result<Project> {
+    let (found, _) = access::locate_project(tx, grant.actor(), project)?;
+    let project = tx.project(found.0.id)?;
+    home::move_to(tx, grant.actor(), &project, home)
+}
+
 /// Takes a project away: from now on it is not found and its path is free. What it had is removed later by [`purge`].
 pub fn delete(tx: &mut Tx<'_>, grant: &Grant<OwnProject>) -> Result<Project> {
     let project = tx.project(grant.project())?;
@@ -316,7 +331,7 @@ fn remove(tx: &mut Tx<'_>, project: &Project) -> Result<()> {
     each_backend!(tx, |conn| diesel::delete(access).execute(conn).map_err(error("Project")))?;
     let paths = redirects::table.filter(redirects::project_id.eq(project.id));
     each_backend!(tx, |conn| diesel::delete(paths).execute(conn).map_err(error("Project")))?;
-    Ok(())
+    tx.enqueue(&PurgeRemoved {})
 }
 
 /// Projects that were deleted and still have rows, oldest first.

@@ -10,7 +10,7 @@ use kernel::{
 use super::store::ProjectStore;
 use crate::{
     access::{self, IdOrPath},
-    namespace::store::NamespaceStore,
+    namespace::{sharing, store::NamespaceStore},
     policy::AdminProject,
 };
 
@@ -48,6 +48,9 @@ pub fn share(
         .map_err(|_absent| Error::Missing)?;
     let group = group.0.id;
     let home = tx.namespace(project.namespace_id)?;
+    if !sharing::may_invite(tx, home.id, group)? {
+        return Err(Error::Missing);
+    }
     if home.settings().share_with_group_lock {
         return Err(Error::Rejected("The project sharing with group is disabled".to_owned()));
     }

@@ -17,6 +17,10 @@ pub struct Settings {
     pub default_project_creation: i32,
     pub default_project_visibility: Visibility,
     pub default_projects_limit: i64,
+    /// Whether groups that are to go stay for some days more.
+    pub delayed_group_deletion: bool,
+    /// How many days that is.
+    pub deletion_adjourned_period: i64,
     pub dsa_key_restriction: i64,
     pub ecdsa_key_restriction: i64,
     pub ecdsa_sk_key_restriction: i64,
@@ -46,6 +50,8 @@ impl Default for Settings {
             default_project_creation: 2,
             default_project_visibility: Visibility::Private,
             default_projects_limit: 100_000,
+            delayed_group_deletion: false,
+            deletion_adjourned_period: 7,
             dsa_key_restriction: 0,
             ecdsa_key_restriction: 0,
             ecdsa_sk_key_restriction: 0,
@@ -82,6 +88,13 @@ impl Settings {
         }
         if self.deactivate_dormant_users_period < 90 {
             faults.add("deactivate_dormant_users_period", "must be greater than or equal to 90");
+        }
+        if !(1..=90).contains(&self.deletion_adjourned_period) {
+            let text = match self.deletion_adjourned_period < 1 {
+                true => "must be greater than or equal to 1",
+                false => "must be less than or equal to 90",
+            };
+            faults.add("deletion_adjourned_period", text);
         }
         if self.default_projects_limit < 0 {
             faults.add("default_projects_limit", "must be greater than or equal to 0");

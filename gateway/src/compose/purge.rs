@@ -1,0 +1,52 @@
+//! Clears away what was removed: first the files of a project or group, then its rows. Whatever a crash leaves out is
+//! done by the next run, since the rows are what is looked for.
+
+use kernel::{
+    Result,
+    ids::{NamespaceId, ProjectId},
+};
+use org::{jobs::PurgeRemoved, namespace::removal, project::actions};
+
+use super::{
+    avatars::{Owner, tidy},
+    projects::clear_away,
+    uploads::remove_uploads,
+};
+use crate::app::App;
+
+/// Projects that are looked up in one go.
+const AT_ONCE: i64 = 100;
+
+/// Purges until nothing is left that was removed.
+pub async fn run(app: &App, _: PurgeRemoved) -> Result<()> {
+    loop {
+        let projects = app.db.read(|tx| actions::deleted(tx, AT_ONCE)).await?;
+        if projects.is_empty() {
+            break;
+        }
+        for project in projects {
+            purge_project(app, project).await?;
+        }
+    }
+    loop {
+        let groups = app.db.write(removal::purge).await?;
+        if groups.is_empty() {
+            return Ok(());
+        }
+        for group in groups {
+            forget_group(app, group).await?;
+        }
+    }
+}
+
+async fn purge_project(app: &App, project: ProjectId) -> Result<()> {
+    clear_away(app, project).await?;
+    tidy(app, Owner::Project(project), None).await?;
+    remove_uploads(app, project).await?;
+    app.db.write(move |tx| actions::purge(tx, project)).await
+}
+
+/// Ids are never given twice, so a picture that a crash leaves behind harms nobody.
+async fn forget_group(app: &App, group: NamespaceId) -> Result<()> {
+    tidy(app, Owner::Group(group), None).await
+}

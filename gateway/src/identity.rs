@@ -15,6 +15,8 @@ use kernel::{
 use serde::{Deserialize, Serialize};
 use time::Duration;
 
+use crate::git_http::LONGEST;
+
 /// Where the key lies in the data folder.
 pub const KEY_FILE: &str = "identity.key";
 const KEY_LENGTH: usize = 64;
@@ -28,18 +30,20 @@ impl Purpose {
     fn lifetime(self) -> Duration {
         match self {
             // A push may take long: the hook runs when everything has arrived.
-            Self::Hook => Duration::minutes(60),
+            Self::Hook => Duration::seconds_f64(LONGEST.as_secs_f64()),
             Self::Page => Duration::minutes(5),
         }
     }
 }
 
 /// Who somebody is, and what for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     pub user: UserId,
     pub project: Option<ProjectId>,
     pub purpose: Purpose,
+    /// The push among those under way that a hook asks about.
+    pub push: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -49,6 +53,8 @@ struct Claims {
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<ProjectId>,
     purpose: Purpose,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    push: Option<String>,
     iat: i64,
     exp: i64,
 }
@@ -81,6 +87,7 @@ impl Signer {
             sub: identity.user.to_string(),
             project: identity.project,
             purpose: identity.purpose,
+            push: identity.push,
             iat: now.unix(),
             exp: now.plus(identity.purpose.lifetime()).unix(),
         };
@@ -100,7 +107,7 @@ impl Signer {
         if claims.exp <= now.unix() || claims.purpose != purpose {
             return Err(Error::Unauthenticated);
         }
-        Ok(Identity { user, project: claims.project, purpose })
+        Ok(Identity { user, project: claims.project, purpose, push: claims.push })
     }
 }
 
@@ -146,8 +153,10 @@ mod tests {
 
     use super::{Identity, KEY_FILE, Purpose, Signer};
 
-    const ADA: Identity =
-        Identity { user: UserId(7), project: Some(ProjectId(3)), purpose: Purpose::Hook };
+    fn ada() -> Identity {
+        let (user, project) = (UserId(7), Some(ProjectId(3)));
+        Identity { user, project, purpose: Purpose::Hook, push: Some("p1".to_owned()) }
+    }
 
     fn now() -> Ts {
         Ts::from_unix(1_700_000_000)
@@ -159,28 +168,29 @@ mod tests {
 
     #[test]
     fn a_statement_tells_who_it_was_made_for() {
-        let statement = signer().sign(ADA, now()).unwrap();
-        assert_eq!(signer().verify(&statement, Purpose::Hook, now()).unwrap(), ADA);
+        let statement = signer().sign(ada(), now()).unwrap();
+        assert_eq!(signer().verify(&statement, Purpose::Hook, now()).unwrap(), ada());
     }
 
     #[test]
     fn a_statement_holds_for_its_purpose_and_its_time_alone() {
-        let statement = signer().sign(ADA, now()).unwrap();
-        let at = |minutes| now().plus(time::Duration::minutes(minutes));
-        assert!(signer().verify(&statement, Purpose::Hook, at(59)).is_ok());
-        assert!(signer().verify(&statement, Purpose::Hook, at(60)).is_err());
+        let statement = signer().sign(ada(), now()).unwrap();
+        let at = |seconds| now().plus(time::Duration::seconds(seconds));
+        let end = i64::try_from(crate::git_http::LONGEST.as_secs()).unwrap();
+        assert!(signer().verify(&statement, Purpose::Hook, at(end - 1)).is_ok());
+        assert!(signer().verify(&statement, Purpose::Hook, at(end)).is_err());
         assert!(signer().verify(&statement, Purpose::Page, now()).is_err());
     }
 
     #[test]
     fn what_others_signed_or_changed_is_nothing() {
-        let statement = signer().sign(ADA, now()).unwrap();
+        let statement = signer().sign(ada(), now()).unwrap();
         let other_key = Signer::new(&[2; 64], "http://forge.test");
         let other_place = Signer::new(&[1; 64], "http://other.test");
         for stranger in [other_key, other_place] {
             assert!(stranger.verify(&statement, Purpose::Hook, now()).is_err());
         }
-        let other = signer().sign(Identity { user: UserId(1), ..ADA }, now()).unwrap();
+        let other = signer().sign(Identity { user: UserId(1), ..ada() }, now()).unwrap();
         let parts: Vec<&str> = statement.split('.').collect();
         let stolen = format!("{}.{}.{}", parts[0], other.split('.').nth(1).unwrap(), parts[2]);
         for tampered in [stolen, format!("{}.{}.", parts[0], parts[1]), "x".to_owned()] {
@@ -193,7 +203,7 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let first = Signer::open(data.path(), "http://forge.test").unwrap();
         let again = Signer::open(data.path(), "http://forge.test").unwrap();
-        let statement = first.sign(ADA, now()).unwrap();
+        let statement = first.sign(ada(), now()).unwrap();
         assert!(again.verify(&statement, Purpose::Hook, now()).is_ok());
         let mode = std::fs::metadata(data.path().join(KEY_FILE)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);

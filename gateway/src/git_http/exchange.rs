@@ -15,12 +15,15 @@ use tokio::{
 };
 
 use super::{Chunks, Refusal, permit::Place, pushes};
-use crate::app::App;
+use crate::{
+    app::App,
+    identity::{Identity, Purpose},
+};
 
 /// How long a request waits for its turn.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// From the first byte of a clone or push to its last.
-pub(super) const LONGEST: Duration = Duration::from_secs(4 * 3600);
+pub(crate) const LONGEST: Duration = Duration::from_secs(4 * 3600);
 /// A client that neither sends nor takes anything for so long has gone.
 const IDLE: Duration = Duration::from_secs(120);
 /// What a client has and wants; packs never come this way.
@@ -75,7 +78,9 @@ pub(super) async fn receive(
     let queued = app.transport.place(project).await?;
     let hooks = app.transport.hooks()?;
     let id = app.transport.pushes.open(project, user, place.who.actor);
-    let identity = app.transport.key.sign(&id, project, user, app.db.clock().now())?;
+    let identity =
+        Identity { user, project: Some(project), purpose: Purpose::Hook, push: Some(id.clone()) };
+    let identity = app.identity.sign(identity, app.db.clock().now())?;
     let (repo, hooks) = (app.storage.repository(project), hooks.for_push(identity));
     let started = service::receive(&app.git, &repo, protocol.as_ref(), limits(app), &hooks);
     let running = match in_time(started).await {

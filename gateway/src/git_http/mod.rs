@@ -4,7 +4,6 @@ mod body;
 mod create;
 mod door;
 mod exchange;
-mod identity;
 mod passwords;
 mod permit;
 mod pushes;
@@ -22,6 +21,7 @@ use futures_util::stream::LocalBoxStream;
 use percent_encoding::percent_decode_str;
 use repo::git::service::{self, Protocol, Service};
 
+pub(crate) use exchange::LONGEST;
 pub use refusal::Refusal;
 pub use transport::{Transport, listen, listen_with};
 

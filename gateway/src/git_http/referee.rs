@@ -14,7 +14,7 @@ use repo::{
 };
 
 use super::pushes::{Progress, Underway};
-use crate::app::App;
+use crate::{app::App, identity::Purpose};
 
 /// Before every sentence of a refusal, as clients know it.
 const PREFIX: &str = "GitLab: ";
@@ -55,10 +55,10 @@ impl From<repo::git::GitError> for Refused {
 impl Referee for Gate {
     async fn judge(&self, question: Question) -> Answer {
         let now = self.app.db.clock().now();
-        let identity = self.app.transport.key.verify(&question.identity, now);
+        let identity = self.app.identity.verify(&question.identity, Purpose::Hook, now).ok();
         let found = identity.and_then(|identity| {
-            let underway = self.app.transport.pushes.find(&identity.push)?;
-            let same = underway.project.0 == identity.project && underway.user.0 == identity.user;
+            let underway = self.app.transport.pushes.find(&identity.push?)?;
+            let same = Some(underway.project) == identity.project && underway.user == identity.user;
             same.then_some(underway)
         });
         let Some(underway) = found else {

@@ -10,9 +10,7 @@ use kernel::ids::ProjectId;
 use repo::git::hook::{self, Hooks, Listener};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{
-    Refusal, exchange::PATIENCE, identity::Key, passwords::Passwords, pushes::Pushes, referee::Gate,
-};
+use super::{Refusal, exchange::PATIENCE, passwords::Passwords, pushes::Pushes, referee::Gate};
 use crate::app::App;
 
 /// Clones and pushes of one repository at once, so that a popular one leaves places for the others.
@@ -21,7 +19,6 @@ const PER_REPOSITORY: usize = 8;
 pub struct Transport {
     pub(super) passwords: Passwords,
     pub(super) pushes: Pushes,
-    pub(super) key: Key,
     hooks: OnceLock<Hooks>,
     queues: Mutex<HashMap<ProjectId, Arc<Semaphore>>>,
 }
@@ -31,7 +28,6 @@ impl Transport {
         Self {
             passwords: Passwords::new(),
             pushes: Pushes::default(),
-            key: Key::generate(),
             hooks: OnceLock::new(),
             queues: Mutex::default(),
         }

@@ -18,8 +18,6 @@ use repo::{
     push::{Journal, Push},
 };
 
-use tokio::sync::Semaphore;
-
 use crate::{
     compose::{
         mail::{MailServer, Post},
@@ -27,6 +25,7 @@ use crate::{
     },
     git_http::Transport,
     identity::Signer,
+    places::Places,
     rate_limit::Rates,
     sign_ins::SignIns,
 };
@@ -55,7 +54,7 @@ pub struct State {
     pub post: Post,
     data: PathBuf,
     ready: AtomicBool,
-    git_reads: Arc<Semaphore>,
+    git_reads: Places,
 }
 
 /// What a [`State`] is opened with.
@@ -93,7 +92,7 @@ impl State {
             post: Post::open(settings.mail.as_ref())?,
             data: settings.data.clone(),
             ready: AtomicBool::new(false),
-            git_reads: Arc::new(Semaphore::new(reads_at_once())),
+            git_reads: Places::new(reads_at_once()),
         }))
     }
 
@@ -115,14 +114,14 @@ impl State {
         self.ready.store(ready, Ordering::Release);
     }
 
-    /// Reads a project's repository on a thread that may block; only so many at once. A repository that is not on
-    /// disk is a 404.
+    /// Reads a project's repository on a thread that may block; only so many at once, and one person only half of
+    /// these. A repository that is not on disk is a 404.
     pub async fn git_read<T: Send + 'static>(
         &self,
         project: ProjectId,
         work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let place = Arc::clone(&self.git_reads).acquire_owned().await.map_err(Error::internal)?;
+        let place = self.git_reads.take().await?;
         let (path, repositories) = (self.storage.repository(project), self.repositories.clone());
         let done = tokio::task::spawn_blocking(move || {
             let _place = place;
@@ -187,6 +186,15 @@ pub struct Limits {
     pub archives_per_minute: u32,
     /// Questions a minute by one person whether a path is taken; 0 is no limit.
     pub namespaces_per_minute: u32,
+}
+
+impl Limits {
+    /// For who shows no credential: what a form without files may have.
+    #[must_use]
+    pub fn for_strangers(self) -> Self {
+        const MOST: usize = 1 << 20;
+        Self { body: self.body.min(MOST), upload: self.upload.min(1 << 20), ..self }
+    }
 }
 
 impl Default for Limits {

@@ -13,6 +13,7 @@ pub mod git_http;
 pub mod identity;
 pub mod metrics;
 pub mod openapi;
+pub mod places;
 pub mod present;
 pub mod rate_limit;
 pub mod rest;

@@ -11,6 +11,7 @@ use crate::{
     error::{ApiError, ApiResult},
     extract::{Call, Params, Raw},
     openapi::{Operation, Schemas},
+    places::FOR,
     present::Answer,
 };
 
@@ -124,7 +125,8 @@ where
         Ok(call) => call,
         Err(failure) => return failure.error_response(),
     };
-    match handler(app, call).await {
+    let who = call.whom();
+    match FOR.scope(who, handler(app, call)).await {
         Ok(answer) => answer.respond(&req),
         Err(failure) => failure.error_response(),
     }
@@ -188,8 +190,8 @@ pub struct Router {
 /// What a method and path lead to.
 pub enum Found {
     Row(&'static RouteRow),
-    /// The path exists for these methods only.
-    Only(Vec<&'static str>),
+    /// The path exists for these methods only; with one of its rows.
+    Only(Vec<&'static str>, &'static RouteRow),
     Nothing,
 }
 
@@ -228,7 +230,10 @@ impl Router {
         let of = |method: &str| rows.iter().find(|row| row.method == method).copied();
         match of(method).or_else(|| if method == "HEAD" { of("GET") } else { None }) {
             Some(row) => Found::Row(row),
-            None => Found::Only(allowed(rows)),
+            None => match rows.first() {
+                Some(row) => Found::Only(allowed(rows), row),
+                None => Found::Nothing,
+            },
         }
     }
 }

@@ -15,6 +15,7 @@ use tracing::Instrument;
 use crate::{
     app::App,
     error::ApiError,
+    extract::ensure_known,
     git_http, metrics, rest,
     route::{Found, Matched, Router},
 };
@@ -62,10 +63,15 @@ async fn route(req: &HttpRequest, payload: Payload, app: App, router: &Router) -
             req.extensions_mut().insert(Matched(row));
             (row.serve)(app, req.clone(), payload, Matched(row)).await
         }
-        Found::Only(allowed) if req.method() == Method::OPTIONS => {
-            HttpResponse::NoContent().insert_header((header::ALLOW, allowed.join(", "))).finish()
+        Found::Only(allowed, row) if req.method() == Method::OPTIONS => {
+            match ensure_known(&app, req, &Matched(row)).await {
+                Ok(()) => HttpResponse::NoContent()
+                    .insert_header((header::ALLOW, allowed.join(", ")))
+                    .finish(),
+                Err(refusal) => refusal.error_response(),
+            }
         }
-        Found::Only(allowed) => ApiError::Method(allowed).error_response(),
+        Found::Only(allowed, _) => ApiError::Method(allowed).error_response(),
         Found::Nothing if path == "/api/v3" || path.starts_with("/api/v3/") => HttpResponse::Gone()
             .content_type("application/json")
             .body(r#"{"error":"API V3 is no longer supported. Use API V4 instead."}"#),

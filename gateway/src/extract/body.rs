@@ -40,6 +40,16 @@ fn decode(text: &[u8]) -> Vec<u8> {
     percent_encoding::percent_decode(&spaced).collect()
 }
 
+/// From so many bytes on a body is a burden.
+const LONG: u64 = 64 << 10;
+
+/// Whether a body is long, or may become so.
+pub(super) fn is_long(req: &HttpRequest) -> bool {
+    let header = |name| req.headers().get(name).and_then(|value| value.to_str().ok());
+    let length = header(header::CONTENT_LENGTH).and_then(|value| value.parse::<u64>().ok());
+    length.is_some_and(|length| length > LONG) || header(header::TRANSFER_ENCODING).is_some()
+}
+
 /// The parameters in the body; none when there is no body.
 pub(super) async fn parameters(
     req: &HttpRequest,

@@ -13,14 +13,15 @@ use time::Duration;
 
 use super::{
     Flaws, Params, body,
-    credential::authenticate,
+    credential::{self, authenticate},
     locate::Locate,
     params::{INVALID, NOT_ALLOWED, Param},
     raw::{Raw, RawMap},
 };
 use crate::{
-    app::App,
+    app::{App, Limits},
     error::{ApiError, ApiResult},
+    places::Who,
     present::PageLinks,
     route::Matched,
 };
@@ -70,7 +71,11 @@ impl<A: Ability<Scope: Locate>, P: Params> Call<A, P> {
         route: &Matched,
     ) -> ApiResult<Self> {
         let mut raw = body::pairs(req.query_string().as_bytes());
-        let from_body = body::parameters(req, payload, app.limits).await;
+        let limits = match body::is_long(req) {
+            true => before_a_long_body(app, req, &raw, route).await?,
+            false => app.limits,
+        };
+        let from_body = body::parameters(req, payload, limits).await;
         let unread = match from_body {
             Ok(given) => {
                 raw.merge(given);
@@ -102,6 +107,33 @@ impl<A: Ability<Scope: Locate>, P: Params> Call<A, P> {
     }
 }
 
+/// Bounds for a body that is long enough to be a burden: it is not read for who shows a credential that is not good,
+/// and without one only as much of it as may hold one.
+async fn before_a_long_body(
+    app: &App,
+    req: &HttpRequest,
+    query: &RawMap,
+    route: &Matched,
+) -> ApiResult<Limits> {
+    match credential::find(app, req, query, route).await {
+        Ok(Some(_)) => Ok(app.limits),
+        Ok(None) => Ok(app.limits.for_strangers()),
+        Err(refusal) => {
+            count(app, req, route, None)?;
+            Err(refusal)
+        }
+    }
+}
+
+/// For questions about a path's methods: whoever shows a credential must show a good one.
+pub async fn ensure_known(app: &App, req: &HttpRequest, row: &Matched) -> ApiResult<()> {
+    let query = body::pairs(req.query_string().as_bytes());
+    let found = credential::find(app, req, &query, row).await;
+    let user = found.as_ref().ok().and_then(|found| found.as_ref().map(|(_, user, _)| user));
+    count(app, req, row, user)?;
+    found.map(drop)
+}
+
 /// Counts a request for its person, or for its address: guesses at credentials count there, too.
 fn count(app: &App, req: &HttpRequest, route: &Matched, user: Option<&User>) -> ApiResult<()> {
     if route.is_probe() {
@@ -128,6 +160,14 @@ impl<A: Ability, P> Call<A, P> {
             Err(_) => Ts::parse(given)?,
         };
         Some(Ts::from_unix(at.unix()).plus(Duration::microseconds(999_999)))
+    }
+
+    /// For whom the request is answered.
+    pub fn whom(&self) -> Who {
+        match self.grant.actor().id {
+            Some(user) => Who::User(user),
+            None => Who::Address(self.address()),
+        }
     }
 
     /// The request's path, still percent-encoded.

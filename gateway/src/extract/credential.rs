@@ -59,21 +59,12 @@ pub(super) async fn authenticate(
     params: &RawMap,
     route: &Matched,
 ) -> ApiResult<Caller> {
-    let Some(secret) = presented(req, params)? else {
+    let Some((token, user, now)) = find(app, req, params, route).await? else {
         return match sudo_target(req, params) {
             Some(_) => Err(Error::Unauthenticated.into()),
             None => Ok(Caller::anonymous()),
         };
     };
-    let found = app.db.peek(move |tx| Ok((tx.find_token(&secret)?, tx.now))).await?;
-    let (Some((token, user)), now) = found else { return Err(Error::Unauthenticated.into()) };
-    if let Err(refusal) = ensure_usable(&token, &user, app, now) {
-        // Whoever renews a token that is gone may have stolen it: nothing that came from it is to be trusted.
-        if token.revoked && route.0.pattern.ends_with("/rotate") {
-            app.db.write(move |tx| tx.revoke_family(&token)).await?;
-        }
-        return Err(refusal);
-    }
     if token.kind == Kind::OAuth && token.last_used_at.is_none() {
         let used = token.clone();
         app.db.write(move |tx| oauth::first_use(tx, &used)).await?;
@@ -86,6 +77,26 @@ pub(super) async fn authenticate(
             Ok(Caller::with_token(user, token))
         }
     }
+}
+
+/// The token that is shown, with its user, where it may be used; `None` where none is shown.
+pub(super) async fn find(
+    app: &App,
+    req: &HttpRequest,
+    params: &RawMap,
+    route: &Matched,
+) -> ApiResult<Option<(AccessToken, User, Ts)>> {
+    let Some(secret) = presented(req, params)? else { return Ok(None) };
+    let found = app.db.peek(move |tx| Ok((tx.find_token(&secret)?, tx.now))).await?;
+    let (Some((token, user)), now) = found else { return Err(Error::Unauthenticated.into()) };
+    if let Err(refusal) = ensure_usable(&token, &user, app, now) {
+        // Whoever renews a token that is gone may have stolen it: nothing that came from it is to be trusted.
+        if token.revoked && route.0.pattern.ends_with("/rotate") {
+            app.db.write(move |tx| tx.revoke_family(&token)).await?;
+        }
+        return Err(refusal);
+    }
+    Ok(Some((token, user, now)))
 }
 
 fn ensure_usable(token: &AccessToken, user: &User, app: &App, now: Ts) -> ApiResult<()> {

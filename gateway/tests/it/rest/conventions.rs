@@ -1,9 +1,15 @@
 //! What holds for every endpoint.
 
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpStream,
+};
+
+use actix_web::http::Method;
 use kernel::Visibility;
 use serde_json::json;
 
-use crate::support::TestApp;
+use crate::support::{Answer, Person, TestApp};
 
 #[actix_web::test]
 async fn a_credential_is_asked_for_and_an_unknown_one_refused() {
@@ -102,4 +108,46 @@ async fn a_search_for_little_looks_at_what_says_nothing_too() {
 
     assert_eq!(ada.get("/projects?search=Go").await.each("path"), ["go"]);
     assert_eq!(ada.get("/users?search=ada@example.com").await.status, 200);
+}
+
+async fn ask(person: Person<'_>) -> Answer {
+    person.send(Method::OPTIONS, "/user/emails", None).await
+}
+
+#[actix_web::test]
+async fn a_question_for_methods_is_asked_with_a_good_token_or_none() {
+    let app = TestApp::new();
+
+    let open = ask(app.anonymous()).await;
+
+    assert_eq!((open.status, open.header("allow")), (204, Some("OPTIONS, GET, POST, HEAD")));
+    assert_eq!(ask(app.person("ada")).await.status, 204);
+    let unknown = ask(app.anonymous().sending("PRIVATE-TOKEN", "nonsense")).await;
+    unknown.refused(401, json!({ "message": "401 Unauthorized" }));
+    let blocked = app.person("bob");
+    app.block("bob");
+    assert_eq!(ask(blocked).await.status, 403);
+}
+
+#[actix_web::test]
+async fn a_long_body_is_not_waited_for_from_who_may_not_come_in() {
+    let app = TestApp::new();
+    let server = app.serve();
+    let ask = |credential: &'static str| {
+        let address = server.address.clone();
+        actix_web::web::block(move || {
+            let mut line = TcpStream::connect(address).expect("a connection");
+            let request = format!(
+                "POST /api/v4/user/emails HTTP/1.1\r\nHost: x\r\n{credential}Content-Type: application/json\r\n\
+                 Content-Length: 50000000\r\n\r\n"
+            );
+            line.write_all(request.as_bytes()).expect("a request is sent");
+            let mut begun = [0; 12];
+            line.read_exact(&mut begun).expect("an answer comes");
+            String::from_utf8_lossy(&begun).into_owned()
+        })
+    };
+
+    // Nothing of the body was sent.
+    assert_eq!(ask("PRIVATE-TOKEN: nonsense\r\n").await.expect("a thread"), "HTTP/1.1 401");
 }

@@ -5,6 +5,7 @@ use crate::route::RouteRow;
 pub mod access_params;
 pub mod access_requests;
 pub mod archive;
+pub mod avatar;
 pub mod avatars;
 pub mod blame;
 pub mod blobs;
@@ -80,6 +81,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         access_requests::ROUTES,
         archive::ROUTES,
         avatars::ROUTES,
+        avatar::ROUTES,
         blame::ROUTES,
         blobs::ROUTES,
         branches::ROUTES,

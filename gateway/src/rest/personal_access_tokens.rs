@@ -32,6 +32,7 @@ routes! { "Personal access tokens" at "";
     DELETE "/personal_access_tokens/{id}"          => revoke : SignedIn,
     POST   "/personal_access_tokens/{id}/rotate"   => rotate : SignedIn,
     POST   "/users/{user_id}/personal_access_tokens" => create : Administrate,
+    POST   "/user/personal_access_tokens"            => create_own : SignedIn,
 }
 
 param_enums! { Activity }
@@ -57,6 +58,20 @@ params! {
         user_id: UserId,
         name: Filled,
         scopes: Csv<Scope>,
+        expires_at: Option<Date>,
+    }
+}
+
+kernel::text_enum! {
+    /// What a token may be for that its holder makes without a page.
+    enum OwnScope { K8sProxy = "k8s_proxy", SelfRotate = "self_rotate" }
+}
+param_enums! { OwnScope }
+
+params! {
+    struct CreateOwn {
+        name: Filled,
+        scopes: Csv<OwnScope>,
         expires_at: Option<Date>,
     }
 }
@@ -153,6 +168,25 @@ async fn create(
     let made = app
         .db
         .write(move |tx| Ok((token::actions::issue_personal(tx, &call.grant, &new)?, tx.now)));
+    let ((token, secret), now) = made.await?;
+    Ok(Created(TokenEntity::new(&token, now).with_secret(&secret)))
+}
+
+async fn create_own(app: App, call: Call<SignedIn, CreateOwn>) -> ApiResult<Created<TokenEntity>> {
+    let (user_id, given) = (call.grant.user()?, call.params);
+    let scopes = given.scopes.0.into_iter().map(|scope| match scope {
+        OwnScope::K8sProxy => Scope::K8sProxy,
+        OwnScope::SelfRotate => Scope::SelfRotate,
+    });
+    let new = NewToken {
+        user_id,
+        kind: Kind::Personal,
+        name: given.name.0,
+        scopes: Scopes(scopes.collect()),
+        expires_at: given.expires_at.map(Ts::from_date),
+    };
+    let made =
+        app.db.write(move |tx| Ok((token::actions::issue_own(tx, &call.grant, &new)?, tx.now)));
     let ((token, secret), now) = made.await?;
     Ok(Created(TokenEntity::new(&token, now).with_secret(&secret)))
 }

@@ -1,10 +1,15 @@
 //! What a project's repository is made of, where it lies, and care for it.
 
+use actix_web::HttpResponse;
+use kernel::Error;
 use org::{
     policy::{AdminProject, OperateProject, ReadProject},
     project::store::ProjectStore,
 };
-use repo::{git::RefName, jobs::MaintainRepository};
+use repo::{
+    git::{RefName, snapshot as snapshots},
+    jobs::MaintainRepository,
+};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -16,7 +21,7 @@ use crate::{
     entities::repository_storage::RepositoryStorage,
     error::ApiResult,
     extract::Call,
-    present::{Created, Json},
+    present::{Created, Custom, Json},
     routes,
 };
 
@@ -24,6 +29,7 @@ routes! { "Projects" at "/projects/{id}";
     GET  "/languages"    => languages    : ReadProject,
     POST "/housekeeping" => housekeeping : AdminProject,
     GET  "/storage"      => storage      : OperateProject,
+    GET  "/snapshot"     => snapshot     : OperateProject,
 }
 
 /// Each language's share in percent, the largest first.
@@ -37,7 +43,7 @@ pub struct LanguageShares {
 async fn languages(app: App, call: Call<ReadProject>) -> ApiResult<Json<LanguageShares>> {
     let branch = call.grant.facts().default_branch.clone();
     let Some(branch) = branch else { return Ok(Json(LanguageShares::default())) };
-    let branch = RefName::branch(&branch).map_err(kernel::Error::from)?;
+    let branch = RefName::branch(&branch).map_err(Error::from)?;
     let found = app
         .git_read(call.grant.project(), move |reader| surveys::languages(reader, Some(&branch)))
         .await?;
@@ -68,4 +74,21 @@ async fn storage(app: App, call: Call<OperateProject>) -> ApiResult<Json<Reposit
         created_at: project.created_at,
         repository_storage: "default",
     }))
+}
+
+/// Refs and objects as they lie on disk, in a tar file that is written while it is sent.
+async fn snapshot(app: App, call: Call<OperateProject>) -> ApiResult<Custom> {
+    let repo = app.storage.repository(call.grant.project());
+    if !repo.as_path().is_dir() {
+        return Err(Error::NotFound("Repository").into());
+    }
+    let mut response = HttpResponse::Ok();
+    response
+        .content_type("application/x-tar")
+        .insert_header(("content-disposition", "attachment; filename=\"snapshot.tar\""))
+        .insert_header(("content-transfer-encoding", "binary"));
+    if call.is_method("HEAD") {
+        return Ok(Custom(response.finish()));
+    }
+    Ok(Custom(response.streaming(snapshots::snapshot(&repo))))
 }

@@ -19,6 +19,7 @@ pub mod quarantine;
 pub mod reader;
 pub mod refs;
 pub mod service;
+pub mod snapshot;
 pub mod storage;
 pub mod tag;
 pub mod transfer;

@@ -2,6 +2,7 @@
 
 mod access_requests;
 mod archive;
+mod avatar;
 mod branches;
 mod changelog;
 mod commit_actions;
@@ -34,6 +35,7 @@ mod resource_access_tokens;
 mod seats;
 mod settings;
 mod signatures;
+mod snapshot;
 mod stars;
 mod tags;
 mod tree;

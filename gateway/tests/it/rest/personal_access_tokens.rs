@@ -209,3 +209,38 @@ async fn administrators_act_as_somebody() {
     root.get(&format!("{path}/999")).await.refused(404, absent);
     assert_eq!(ada.get(&path).await.status, 403);
 }
+
+#[actix_web::test]
+async fn what_only_administrators_may_do_is_in_no_token_of_others() {
+    let app = TestApp::new();
+    let root = app.admin();
+    app.person("ada");
+    let of = |name: &str| format!("/users/{}/personal_access_tokens", app.user(name).id);
+    let wanted = json!({ "name": "x", "scopes": ["api", "sudo"] });
+
+    let told = json!({ "message": "Scopes can only contain available scopes" });
+    root.post(&of("ada"), wanted.clone()).await.refused(422, told);
+    root.post(&of("root"), wanted).await.created();
+}
+
+#[actix_web::test]
+async fn somebody_makes_a_token_of_their_own_for_little() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let wanted = json!({ "name": "cluster", "scopes": "k8s_proxy", "expires_at": "2030-01-01" });
+
+    let made = ada.post("/user/personal_access_tokens", wanted).await.created();
+
+    assert_eq!(
+        (&made["scopes"], &made["user_id"]),
+        (&json!(["k8s_proxy"]), &json!(app.user("ada").id.0))
+    );
+    assert_eq!(made["expires_at"], "2030-01-01");
+    assert!(made["token"].as_str().is_some_and(|token| token.starts_with("glpat-")));
+    let told = json!({ "error": "scopes does not have a valid value" });
+    let wanted = json!({ "name": "x", "scopes": ["api"] });
+    ada.post("/user/personal_access_tokens", wanted).await.refused(400, told);
+    let told = json!({ "message": "Scopes can't be blank" });
+    let wanted = json!({ "name": "x", "scopes": [] });
+    ada.post("/user/personal_access_tokens", wanted).await.refused(422, told);
+}

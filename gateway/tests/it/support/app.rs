@@ -224,6 +224,20 @@ impl TestApp {
         });
     }
 
+    /// Gives somebody a picture; its file is not there.
+    pub(crate) fn picture(&self, username: &str, file: &'static str) {
+        use db::schema::users;
+        use diesel::prelude::*;
+        let user = self.user(username).id;
+        self.write(move |tx| {
+            let row = users::table.find(user);
+            db::each_backend!(tx, |conn| diesel::update(row)
+                .set(users::avatar.eq(Some(file)))
+                .execute(conn)
+                .map_err(db::error("User")))
+        });
+    }
+
     /// Lets nobody see what somebody does.
     pub(crate) fn hide_profile(&self, username: &str) {
         use db::schema::users;

@@ -1,0 +1,60 @@
+//! The picture of whoever shows an address.
+
+use kernel::{Error, access::Anyone};
+use org::{
+    email::store::EmailStore,
+    user::{State, User, store::UserStore},
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::people;
+use crate::{
+    app::App,
+    entities::brief_user::BriefUser,
+    error::ApiResult,
+    extract::{Call, Positive},
+    params,
+    present::Json,
+    routes,
+};
+
+routes! { "Avatar" at "/avatar", also [ReadUser];
+    GET "" => show : Anyone,
+}
+
+params! {
+    struct WhosePicture {
+        email: String,
+        /// How wide it is to be shown.
+        size: Option<Positive>,
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AvatarEntity {
+    avatar_url: Option<String>,
+}
+
+/// Whether somebody shows this address to everybody.
+fn shows(user: &User, address: &str) -> bool {
+    let public = user.public_email.as_deref().unwrap_or_default();
+    user.state == State::Active && public.to_lowercase() == address.to_lowercase()
+}
+
+async fn show(app: App, call: Call<Anyone, WhosePicture>) -> ApiResult<Json<AvatarEntity>> {
+    let (actor, WhosePicture { email, size }) = (call.grant.actor(), call.params);
+    let found = app.db.peek(move |tx| {
+        if !people::sees_people(tx, actor)? {
+            return Err(Error::Refused("Unauthorized access".to_owned()));
+        }
+        let Some(holder) = tx.find_confirmed_holder(&email)? else { return Ok(None) };
+        Ok(tx.find_user(holder)?.filter(|user| shows(user, &email)))
+    });
+    let picture = found.await?.and_then(|user| BriefUser::new(&app.urls, &user).avatar_url);
+    let avatar_url = picture.map(|url| match size {
+        Some(size) => format!("{url}?width={}", size.0),
+        None => url,
+    });
+    Ok(Json(AvatarEntity { avatar_url }))
+}

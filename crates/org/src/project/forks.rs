@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     access,
+    member::store::MemberStore,
     namespace::{Namespace, store::NamespaceStore},
     policy::{ForkProject, OwnProject},
 };
@@ -36,7 +37,7 @@ pub struct Fork {
 pub fn fork(tx: &mut Tx<'_>, grant: &Grant<ForkProject>, wanted: &Fork) -> Result<Project> {
     let source = tx.project(grant.project())?;
     let creator = grant.user()?;
-    let home = target(tx, grant, wanted.namespace)?;
+    let home = target(tx, grant, &source, wanted.namespace)?;
     let name = wanted.name.clone().unwrap_or_else(|| source.name.clone());
     let path = wanted.path.clone().unwrap_or_else(|| source.path.clone());
     let flaws = names::flaws(&name, &path);
@@ -69,6 +70,7 @@ pub fn fork(tx: &mut Tx<'_>, grant: &Grant<ForkProject>, wanted: &Fork) -> Resul
 fn target(
     tx: &mut Tx<'_>,
     grant: &Grant<ForkProject>,
+    source: &Project,
     named: Option<NamespaceId>,
 ) -> Result<Namespace> {
     let home = match named {
@@ -76,11 +78,20 @@ fn target(
         Some(id) => tx.find_namespace(id)?,
     };
     let home = home.ok_or(Error::NotFound("Target Namespace"))?;
-    if home::may_create_in(tx, grant.actor(), &home)? {
+    if stays_inside(tx, source, &home)? && home::may_create_in(tx, grant.actor(), &home)? {
         Ok(home)
     } else {
         Err(Error::NotFound("Target Namespace"))
     }
+}
+
+/// Some groups keep the forks of their projects to themselves: the one at the top says so.
+fn stays_inside(tx: &mut Tx<'_>, source: &Project, home: &Namespace) -> Result<bool> {
+    let line = tx.lineage(source.namespace_id)?;
+    let Some(top) = line.last().filter(|top| top.settings().prevent_forking_outside_group) else {
+        return Ok(true);
+    };
+    Ok(tx.lineage(home.id)?.last().is_some_and(|other| other.id == top.id))
 }
 
 /// Makes `project` a fork of `source`.

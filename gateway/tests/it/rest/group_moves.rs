@@ -298,3 +298,18 @@ async fn somebody_who_lost_their_role_is_refused_by_the_next_request() {
     assert_eq!(bob.get(clone).await.status, 404);
     assert!(bob.get("/projects?membership=true").await.each("id").is_empty());
 }
+
+#[actix_web::test]
+async fn forks_stay_in_a_group_that_keeps_them() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let top = group(&ada, "top", json!({})).await;
+    let inner = group(&ada, "inner", json!({ "parent_id": top })).await;
+    let engine = project(&ada, top, "engine", "private").await;
+    ada.put("/groups/top", json!({ "prevent_forking_outside_group": true })).await.ok();
+    let path = format!("/projects/{engine}/fork");
+
+    let refused = json!({ "message": "404 Target Namespace Not Found" });
+    ada.post(&path, json!({})).await.refused(404, refused);
+    ada.post(&path, json!({ "namespace_id": inner })).await.created();
+}

@@ -142,8 +142,9 @@ pub fn list(
     let term = search.map(containing).unwrap_or_default();
     let email = search.map(str::to_lowercase).unwrap_or_default();
     let seats = seats(&tree, tx.now.0, None);
+    // In this order and no other: very many people are active.
     let rows = format!(
-        "FROM seat s JOIN users u ON u.id = s.user_id WHERE u.state = 'active' AND NOT u.bot AND {narrowed}"
+        "FROM seat s CROSS JOIN users u WHERE u.id = s.user_id AND u.state = 'active' AND NOT u.bot AND {narrowed}"
     );
     let (order, limit, offset) = (order(filter.sort), page.per_page, page.offset());
     let text = format!(

@@ -140,7 +140,7 @@ fn members_inside(tx: &mut Tx<'_>, groups: &[i64]) -> Result<HashMap<i64, i64>> 
         groups,
         &format!(
             "SELECT inside.top AS id, COUNT(DISTINCT m.user_id) AS people \
-             FROM inside CROSS JOIN members m WHERE m.namespace_id = inside.id \
+             FROM inside CROSS JOIN members m WHERE m.namespace_id = inside.id AND m.access_level > 0 \
              AND (m.expires_at IS NULL OR m.expires_at > {now}) GROUP BY inside.top"
         ),
         "",
@@ -151,7 +151,7 @@ fn members_inside(tx: &mut Tx<'_>, groups: &[i64]) -> Result<HashMap<i64, i64>> 
 fn seats_inside(tx: &mut Tx<'_>, groups: &[i64]) -> Result<HashMap<i64, i64>> {
     let now = tx.now.0;
     let member = format!("m.access_level >= 10 AND (m.expires_at IS NULL OR m.expires_at > {now})");
-    let link = format!("(l.expires_at IS NULL OR l.expires_at > {now})");
+    let link = format!("l.access_level >= 10 AND (l.expires_at IS NULL OR l.expires_at > {now})");
     let reached = seen::reached(tx.now, AccessLevel::Guest);
     // In this order and no other: from the groups to what hangs on them.
     let projects = "inside CROSS JOIN projects p";
@@ -170,8 +170,8 @@ fn seats_inside(tx: &mut Tx<'_>, groups: &[i64]) -> Result<HashMap<i64, i64>> {
     counted(
         tx,
         groups,
-        "SELECT people.top AS id, COUNT(*) AS people FROM people JOIN users u ON u.id = people.user_id \
-         WHERE u.state = 'active' AND NOT u.bot GROUP BY people.top",
+        "SELECT people.top AS id, COUNT(*) AS people FROM people CROSS JOIN users u \
+         WHERE u.id = people.user_id AND u.state = 'active' AND NOT u.bot GROUP BY people.top",
         &people,
     )
 }

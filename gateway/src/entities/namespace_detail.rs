@@ -42,9 +42,12 @@ impl NamespaceDetailEntity {
     /// `care` is there for those who look after the namespace.
     pub fn new(urls: &Urls, actor: Actor, namespace: &Namespace, care: Option<&Care>) -> Self {
         let is_group = namespace.kind == Kind::Group;
-        let limits = || MinuteLimits {
-            shared_runners_minutes_limit: None,
-            extra_shared_runners_minutes_limit: None,
+        let limits = || {
+            let settings = namespace.settings();
+            MinuteLimits {
+                shared_runners_minutes_limit: settings.shared_runners_minutes_limit,
+                extra_shared_runners_minutes_limit: settings.extra_shared_runners_minutes_limit,
+            }
         };
         Self {
             namespace: NamespaceEntity::new(urls, namespace),

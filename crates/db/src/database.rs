@@ -138,7 +138,7 @@ impl Database {
                 sqlite.pooled(|conn| work(&mut Tx::new(Conn::Sqlite(conn), now)))
             }
             Backend::Postgres(postgres) => {
-                work(&mut Tx::new(Conn::Postgres(&mut *postgres.reader()?), now))
+                work(&mut Tx::new(Conn::Postgres(&mut postgres.reader()?.conn), now))
             }
         }
     }
@@ -234,7 +234,8 @@ impl Database {
         };
         let mut conn = postgres.writer()?;
         let _running = waiting.over();
-        conn.transaction(|conn| self.0.run(Conn::Postgres(conn), work).map_err(Failed))
+        conn.conn
+            .transaction(|conn| self.0.run(Conn::Postgres(conn), work).map_err(Failed))
             .map_err(|failed| failed.0)
     }
 }

@@ -1,17 +1,21 @@
 //! PostgreSQL: a small pool for reads, a larger one for writes, both used from blocking threads.
 
+use std::time::{Duration, Instant};
+
 use diesel::{
     Connection, PgConnection,
-    r2d2::{ConnectionManager, Pool, PooledConnection},
+    r2d2::{ConnectionManager, Error as PoolError, ManageConnection, Pool, PooledConnection},
 };
 use kernel::{Error, Result};
 use tokio::sync::Semaphore;
 
-type Manager = ConnectionManager<PgConnection>;
-
 /// Measured: few readers keep the slowest answers short, many writers share the server's group commit.
 const READERS: u32 = 4;
 const WRITERS: u32 = 16;
+
+/// A connection that answered so lately is used without asking first whether it still does: that would be one more
+/// round trip for every read.
+const FRESH: Duration = Duration::from_secs(1);
 
 pub(crate) struct Postgres {
     read: Pool<Manager>,
@@ -20,12 +24,43 @@ pub(crate) struct Postgres {
     pub(crate) writers: Semaphore,
 }
 
+#[derive(Debug)]
+pub(crate) struct Manager(ConnectionManager<PgConnection>);
+
+/// A connection, and when it was last known to work.
+pub(crate) struct Kept {
+    pub(crate) conn: PgConnection,
+    seen: Instant,
+}
+
+impl ManageConnection for Manager {
+    type Connection = Kept;
+    type Error = PoolError;
+
+    fn connect(&self) -> std::result::Result<Kept, PoolError> {
+        Ok(Kept { conn: self.0.connect()?, seen: Instant::now() })
+    }
+
+    fn is_valid(&self, kept: &mut Kept) -> std::result::Result<(), PoolError> {
+        if kept.seen.elapsed() < FRESH {
+            return Ok(());
+        }
+        self.0.is_valid(&mut kept.conn)?;
+        kept.seen = Instant::now();
+        Ok(())
+    }
+
+    fn has_broken(&self, kept: &mut Kept) -> bool {
+        self.0.has_broken(&mut kept.conn)
+    }
+}
+
 fn pool(url: &str, size: u32) -> Result<Pool<Manager>> {
     Pool::builder()
         .max_size(size)
         .min_idle(Some(0))
         .test_on_check_out(true)
-        .build(Manager::new(url))
+        .build(Manager(ConnectionManager::new(url)))
         .map_err(Error::internal)
 }
 

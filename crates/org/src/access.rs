@@ -104,13 +104,11 @@ pub fn is_shared_with(tx: &mut Tx<'_>, project: ProjectId, group: NamespaceId) -
 /// Finds a project and how the actor stands there. Absent and invisible are the same `NotFound`.
 pub fn locate_project(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<(Project, Standing)> {
     let found = match id {
-        IdOrPath::Id(id) => tx.find_project(ProjectId(*id))?,
-        IdOrPath::Path(path) if path.contains('/') => tx.find_project_at(path)?,
+        IdOrPath::Id(id) => tx.find_scope(actor, ProjectId(*id))?,
+        IdOrPath::Path(path) if path.contains('/') => tx.find_scope_at(actor, path)?,
         IdOrPath::Path(_) => None,
     };
-    let project = found.ok_or(Error::NotFound("Project"))?;
-    let level = level_in_project(tx, actor, project.id)?;
-    let mut facts = project.facts();
+    let (mut facts, level) = found.ok_or(Error::NotFound("Project"))?;
     if facts.default_branch.is_none() {
         facts.first_push = default_branch::first_push(tx, facts.namespace_id)?;
     }

@@ -12,8 +12,7 @@ use org::{
     project::{
         Project, Want,
         actions::{self, Creation},
-        shown,
-        store::ProjectStore,
+        record,
     },
     settings::store::SettingsStore,
     user::{User, store::UserStore},
@@ -79,7 +78,8 @@ pub(super) async fn presented<A: Ability, P>(
     project: Project,
 ) -> ApiResult<ProjectForm> {
     let actor = call.grant.actor();
-    let shown = app.db.peek(move |tx| shown::one(tx, actor, project, FULL)).await?;
+    let id = project.id;
+    let shown = app.db.peek(move |tx| record::one(tx, actor, id, FULL)).await?;
     Ok(ProjectForm::new(&app.urls, &shown))
 }
 
@@ -163,12 +163,11 @@ async fn show(app: App, call: Call<ReadProject, ShowProject>) -> ApiResult<Json<
     let want = Want::Full { statistics: call.params.statistics.unwrap_or_default() };
     let noted = call.params.with_custom_attributes.unwrap_or_default() && actor.admin;
     let found = app.db.peek(move |tx| {
-        let project = tx.project(id)?;
         let notes = match noted {
             true => Some(tx.custom_attributes(Subject::Project(id))?),
             false => None,
         };
-        Ok((shown::one(tx, actor, project, want)?, notes))
+        Ok((record::one(tx, actor, id, want)?, notes))
     });
     let (found, notes) = found.await?;
     let mut record = ProjectForm::new(&app.urls, &found);

@@ -9,10 +9,10 @@ pub mod in_group;
 pub mod links;
 pub mod list;
 pub mod model;
-
 pub mod names;
 pub mod push;
 pub mod reach;
+pub mod record;
 pub mod search;
 pub mod settings;
 pub mod shown;

@@ -71,12 +71,6 @@ pub struct GroupLink {
     pub expires_at: Option<Ts>,
 }
 
-/// One project as `actor` sees it.
-pub fn one(tx: &mut Tx<'_>, actor: Actor, project: Project, want: Want) -> Result<Shown> {
-    let mut shown = page(tx, actor, vec![project], want)?;
-    shown.pop().ok_or(kernel::Error::NotFound("Project"))
-}
-
 /// A page of projects as `actor` sees them, in the same order. Costs the same few queries for any number.
 pub fn page(
     tx: &mut Tx<'_>,
@@ -136,7 +130,9 @@ fn complete(
     let ids: Vec<ProjectId> = shown.iter().map(|shown| shown.project.id).collect();
     let mut settings = tx.settings_by_project(&ids)?;
     let owners = owners(tx, shown)?;
-    let sources = fork_sources(tx, actor, shown)?;
+    let sources: Vec<ProjectId> =
+        shown.iter().filter_map(|shown| shown.project.forked_from_id).collect();
+    let sources = fork_sources(tx, actor, &sources)?;
     let mut links = links_by_project(tx, &ids)?;
     let statistics =
         if with_statistics { tx.statistics_by_project(&ids)? } else { BTreeMap::new() };
@@ -171,18 +167,16 @@ fn owners(tx: &mut Tx<'_>, shown: &[Shown]) -> Result<HashMap<UserId, User>> {
 }
 
 /// The projects these were forked from, where the caller may see them.
-fn fork_sources(
+pub(super) fn fork_sources(
     tx: &mut Tx<'_>,
     actor: Actor,
-    shown: &[Shown],
+    ids: &[ProjectId],
 ) -> Result<HashMap<ProjectId, Shown>> {
-    let ids: Vec<ProjectId> =
-        shown.iter().filter_map(|shown| shown.project.forked_from_id).collect();
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
     let rows: Vec<Project> = each_backend!(tx, |conn| projects::table
-        .filter(projects::id.eq_any(&ids))
+        .filter(projects::id.eq_any(ids))
         .filter(projects::deleted_at.is_null())
         .select(Project::as_select())
         .load(conn)
@@ -194,7 +188,7 @@ fn fork_sources(
 
 type LinkRow = (ProjectId, NamespaceId, String, String, AccessLevel, Option<Ts>);
 
-fn links_by_project(
+pub(super) fn links_by_project(
     tx: &mut Tx<'_>,
     ids: &[ProjectId],
 ) -> Result<HashMap<ProjectId, Vec<GroupLink>>> {

@@ -2,10 +2,14 @@
 
 use db::{
     Tx, each_backend, error,
-    schema::{projects, redirects},
+    schema::{project_access, projects, redirects},
 };
 use diesel::prelude::*;
-use kernel::{Result, ids::ProjectId};
+use kernel::{
+    AccessLevel, Actor, Result, Visibility,
+    access::{FeatureAccess, Features, ProjectFacts},
+    ids::{NamespaceId, ProjectId, UserId},
+};
 
 use super::Project;
 
@@ -17,6 +21,90 @@ pub trait ProjectStore {
     fn all_projects(&mut self) -> Result<Vec<Project>>;
     /// By full path; letter case does not matter, and paths it had before count too.
     fn find_project_at(&mut self, full_path: &str) -> Result<Option<Project>>;
+    /// What everybody who acts inside a project needs, and the actor's role there, by one statement.
+    fn find_scope(&mut self, actor: Actor, id: ProjectId) -> Result<Option<Located>>;
+    /// The same by full path, as [`find_project_at`](Self::find_project_at).
+    fn find_scope_at(&mut self, actor: Actor, full_path: &str) -> Result<Option<Located>>;
+}
+
+/// A project as a scope, and the role in it that one person has by membership.
+pub type Located = (ProjectFacts, AccessLevel);
+
+#[derive(Queryable)]
+struct ScopeRow {
+    id: ProjectId,
+    namespace_id: NamespaceId,
+    name: String,
+    full_path: String,
+    default_branch: Option<String>,
+    visibility: Visibility,
+    archived: bool,
+    features: (
+        FeatureAccess,
+        FeatureAccess,
+        FeatureAccess,
+        FeatureAccess,
+        FeatureAccess,
+        FeatureAccess,
+        FeatureAccess,
+    ),
+    level: Option<AccessLevel>,
+}
+
+impl From<ScopeRow> for Located {
+    fn from(row: ScopeRow) -> Self {
+        let (repository, issues, merge_requests, forking, builds, wiki, snippets) = row.features;
+        let features =
+            Features { repository, issues, merge_requests, forking, builds, wiki, snippets };
+        let facts = ProjectFacts {
+            id: row.id,
+            namespace_id: row.namespace_id,
+            name: row.name,
+            full_path: row.full_path,
+            default_branch: row.default_branch,
+            first_push: AccessLevel::Maintainer,
+            visibility: row.visibility,
+            archived: row.archived,
+            features,
+        };
+        (facts, row.level.unwrap_or_default())
+    }
+}
+
+/// The scope of the project that a condition chooses.
+macro_rules! scope_where {
+    ($tx:expr, $actor:expr, $condition:expr) => {{
+        // Nobody has the id 0.
+        let user = $actor.id.unwrap_or(UserId(0));
+        let access =
+            project_access::user_id.eq(user).and(project_access::project_id.eq(projects::id));
+        let query = projects::table
+            .left_join(project_access::table.on(access))
+            .filter($condition)
+            .filter(projects::deleted_at.is_null())
+            .select((
+                projects::id,
+                projects::namespace_id,
+                projects::name,
+                projects::full_path,
+                projects::default_branch,
+                projects::visibility,
+                projects::archived,
+                (
+                    projects::repository_access,
+                    projects::issues_access,
+                    projects::merge_requests_access,
+                    projects::forking_access,
+                    projects::builds_access,
+                    projects::wiki_access,
+                    projects::snippets_access,
+                ),
+                project_access::access_level.nullable(),
+            ));
+        let row: Option<ScopeRow> =
+            each_backend!($tx, |conn| query.get_result(conn).optional().map_err(error("Project")))?;
+        Ok(row.map(Located::from))
+    }};
 }
 
 impl ProjectStore for Tx<'_> {
@@ -58,12 +146,27 @@ impl ProjectStore for Tx<'_> {
         if found.is_some() {
             return Ok(found);
         }
-        let moved =
-            redirects::table.filter(redirects::path_key.eq(&key)).select(redirects::project_id);
-        let moved: Option<Option<ProjectId>> = each_backend!(self, |conn| moved
-            .get_result(conn)
-            .optional()
-            .map_err(error("Project")))?;
-        moved.flatten().map_or(Ok(None), |id| self.find_project(id))
+        moved_from(self, &key)?.map_or(Ok(None), |id| self.find_project(id))
     }
+
+    fn find_scope(&mut self, actor: Actor, id: ProjectId) -> Result<Option<Located>> {
+        scope_where!(self, actor, projects::id.eq(id))
+    }
+
+    fn find_scope_at(&mut self, actor: Actor, full_path: &str) -> Result<Option<Located>> {
+        let key = full_path.to_lowercase();
+        let found: Result<Option<Located>> = scope_where!(self, actor, projects::path_key.eq(&key));
+        match found? {
+            Some(found) => Ok(Some(found)),
+            None => moved_from(self, &key)?.map_or(Ok(None), |id| self.find_scope(actor, id)),
+        }
+    }
+}
+
+/// The project that had this path before.
+fn moved_from(tx: &mut Tx<'_>, key: &str) -> Result<Option<ProjectId>> {
+    let moved = redirects::table.filter(redirects::path_key.eq(key)).select(redirects::project_id);
+    let moved: Option<Option<ProjectId>> =
+        each_backend!(tx, |conn| moved.get_result(conn).optional().map_err(error("Project")))?;
+    Ok(moved.flatten())
 }

@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 
 use super::cli::Git;
 use super::commit_object::CommitText;
-use super::objects::{NewObjects, open};
+use super::objects::{self, NewObjects, open};
 use super::reader::Reader;
 use super::refs::{Expect, RefMove};
 use super::transfer;
@@ -206,25 +206,65 @@ pub struct NewCommit {
 
 /// Makes the commit, or says why not.
 pub async fn build(git: &Git, repo: &RepoPath, change: Change) -> Result<NewCommit, ChangeError> {
-    let (place, wanted) = (repo.clone(), change);
-    let (change, ground) = in_background(move || {
-        let ground = Ground::find(&place, &wanted)?;
-        Ok((wanted, ground))
-    })
-    .await?;
-    if let (Some(other), Some(parent)) = (&change.start.repository, ground.parent) {
-        transfer::bring(git, other, repo, parent).await?;
-    }
-    let (place, deadline) = (repo.clone(), Deadline::after(git.time_limit()));
-    let (commit, objects) = in_background(move || {
-        if let Some(parent) = ground.parent {
-            check_seen(&Reader::alone(&place)?, parent, &change.actions, deadline)?;
+    let site = Site { place: repo.clone(), deadline: Deadline::after(git.time_limit()) };
+    let (begun, site, change) =
+        in_background(move || Ok((site.begin(&change)?, site, change))).await?;
+    let (commit, pack) = match begun {
+        Begun::Written(written) => written,
+        Begun::From(ground) => {
+            if let (Some(other), Some(parent)) = (&change.start.repository, ground.parent) {
+                transfer::bring(git, other, repo, parent).await?;
+            }
+            in_background(move || site.write(&open(&site.place)?, ground, &change)).await?
         }
-        ground.commit(&place, &change)
-    })
-    .await?;
-    objects.persist(git, repo).await?;
+    };
+    if let Some(pack) = pack {
+        objects::index(git, repo, pack).await?;
+    }
     Ok(commit)
+}
+
+/// A commit whose objects are durable, or are in this pack, which has to be indexed.
+type Written = (NewCommit, Option<Vec<u8>>);
+
+/// How far a commit got on the first thread it was on: all the way, unless it starts in another repository.
+enum Begun {
+    Written(Written),
+    From(Ground),
+}
+
+/// Where a commit is made.
+struct Site {
+    place: RepoPath,
+    deadline: Deadline,
+}
+
+impl Site {
+    /// Opens the repository anew, to see what is on disk now, and once.
+    fn begin(&self, change: &Change) -> Result<Begun, ChangeError> {
+        let own = open(&self.place)?;
+        let ground = Ground::find(&own, &self.place, change)?;
+        if change.start.repository.is_some() {
+            return Ok(Begun::From(ground));
+        }
+        Ok(Begun::Written(self.write(&own, ground, change)?))
+    }
+
+    fn write(
+        &self,
+        own: &gix::Repository,
+        ground: Ground,
+        change: &Change,
+    ) -> Result<Written, ChangeError> {
+        let guarded = change.actions.iter().any(|action| action.guard().is_some());
+        if let Some(parent) = ground.parent.filter(|_| guarded) {
+            let reader = Reader::alone(&self.place)?;
+            check_seen(&reader, parent, &change.actions, self.deadline)?;
+        }
+        let (commit, objects) = ground.commit(own, change)?;
+        let pack = objects.write_few_or_pack(own, &self.place)?;
+        Ok((commit, pack))
+    }
 }
 
 async fn in_background<T: Send + 'static>(
@@ -242,13 +282,12 @@ struct Ground {
 }
 
 impl Ground {
-    fn find(repo: &RepoPath, change: &Change) -> Result<Self, ChangeError> {
-        let own = open(repo)?;
-        let tip = branch_tip(&own, &change.branch)?;
+    fn find(own: &gix::Repository, repo: &RepoPath, change: &Change) -> Result<Self, ChangeError> {
+        let tip = branch_tip(own, &change.branch)?;
         let other = change.start.repository.as_ref().filter(|other| *other != repo);
         let parent = match other {
             Some(other) => start(&open(other)?, change)?,
-            None => start(&own, change)?,
+            None => start(own, change)?,
         };
         let elsewhere = other.is_some()
             || match &change.start.at {
@@ -262,22 +301,21 @@ impl Ground {
         let Ok(branch) = RefName::branch(&change.branch) else {
             return Err(Refusal::BranchNameInvalid(change.branch.clone()).into());
         };
-        let first = tip.is_none() && !has_branches(&own)?;
+        let first = tip.is_none() && !has_branches(own)?;
         Ok(Self { branch, tip, parent, first })
     }
 
     fn commit(
         self,
-        repo: &RepoPath,
+        repo: &gix::Repository,
         change: &Change,
     ) -> Result<(NewCommit, NewObjects), ChangeError> {
-        let repo = open(repo)?;
         let base = match self.parent {
-            Some(parent) => tree_of(&repo, parent)?,
+            Some(parent) => tree_of(repo, parent)?,
             None => Oid::EMPTY_TREE,
         };
         let mut objects = NewObjects::default();
-        let mut tree = TreeEdit::new(&repo, base)?;
+        let mut tree = TreeEdit::new(repo, base)?;
         for action in &change.actions {
             apply(&mut tree, &mut objects, action)?;
         }

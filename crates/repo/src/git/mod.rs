@@ -17,6 +17,7 @@ pub mod objects;
 pub mod pkt_line;
 pub mod quarantine;
 pub mod reader;
+mod ref_lock;
 pub mod refs;
 pub mod service;
 pub mod snapshot;

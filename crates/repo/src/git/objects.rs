@@ -67,16 +67,19 @@ impl NewObjects {
     /// Writes what the repository lacks and returns when it would survive a power cut.
     pub async fn persist(self, git: &Git, repo: &RepoPath) -> Result<(), GitError> {
         let place = repo.clone();
-        let pack = blocking(move || self.write_few_or_pack(&place)).await?;
-        if let Some(pack) = pack {
-            git.at(repo, "index-pack").args(["--stdin"]).input(pack).succeed().await?;
+        let pack = blocking(move || self.write_few_or_pack(&open(&place)?, &place)).await?;
+        match pack {
+            Some(pack) => index(git, repo, pack).await,
+            None => Ok(()),
         }
-        Ok(())
     }
 
-    /// Writes loose objects, or answers the pack that is better written by git.
-    fn write_few_or_pack(mut self, repo: &RepoPath) -> Result<Option<Vec<u8>>, GitError> {
-        let known = open(repo)?;
+    /// Writes loose objects, or answers the pack that is better written by git. `known` was opened just now.
+    pub(super) fn write_few_or_pack(
+        mut self,
+        known: &gix::Repository,
+        repo: &RepoPath,
+    ) -> Result<Option<Vec<u8>>, GitError> {
         self.objects.retain(|object| !gix::objs::Exists::exists(&known.objects, &object.id.gix()));
         if self.objects.len() > FEW {
             return self.pack().map(Some);
@@ -119,6 +122,12 @@ impl NewObjects {
         pack.extend_from_slice(checksum.as_slice());
         Ok(pack)
     }
+}
+
+/// Hands a pack to git, which makes it durable.
+pub(super) async fn index(git: &Git, repo: &RepoPath, pack: Vec<u8>) -> Result<(), GitError> {
+    git.at(repo, "index-pack").args(["--stdin"]).input(pack).succeed().await?;
+    Ok(())
 }
 
 impl NewObject {

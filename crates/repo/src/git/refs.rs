@@ -13,6 +13,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout_at;
 
 use super::cli::{Git, Lane, Running};
+use super::ref_lock::{self, LockedRef};
 use super::{GitError, Oid, RefName, RepoPath};
 
 /// From the first lock to the commit; includes a database transaction.
@@ -48,18 +49,41 @@ pub struct RefMove {
     pub new: Option<Oid>,
 }
 
-/// Refs that git has locked and checked, but not moved. Dropping it gives them back unchanged.
+/// Refs that are locked and checked, but not moved. Dropping it gives them back unchanged.
 pub struct Prepared {
-    child: Running,
-    stdin: ChildStdin,
-    answers: Lines<BufReader<ChildStdout>>,
     git: Git,
     repo: RepoPath,
     moves: Vec<RefMove>,
+    by: By,
+}
+
+/// Who holds the locks.
+enum By {
+    Us(LockedRef),
+    Git(Box<Asked>),
+}
+
+/// A git process that was asked to move refs.
+struct Asked {
+    child: Running,
+    stdin: ChildStdin,
+    answers: Lines<BufReader<ChildStdout>>,
 }
 
 /// Locks the refs and compares each with what its writer saw: all or nothing.
 pub async fn prepare(git: &Git, repo: &RepoPath, moves: &[RefMove]) -> Result<Prepared, GitError> {
+    let locked = match moves {
+        [step] => ref_lock::lock(repo, step).await?,
+        _ => None,
+    };
+    let by = match locked {
+        Some(locked) => By::Us(locked),
+        None => By::Git(Box::new(ask(git, repo, moves).await?)),
+    };
+    Ok(Prepared { git: git.clone(), repo: repo.clone(), moves: moves.to_vec(), by })
+}
+
+async fn ask(git: &Git, repo: &RepoPath, moves: &[RefMove]) -> Result<Asked, GitError> {
     let mut child = git
         .at(repo, "update-ref")
         .args(["--no-deref", "--stdin", "-z"])
@@ -71,20 +95,19 @@ pub async fn prepare(git: &Git, repo: &RepoPath, moves: &[RefMove]) -> Result<Pr
         return Err(GitError::Corrupt("git update-ref has no pipes".to_owned()));
     };
     let answers = BufReader::new(stdout).lines();
-    let (git, repo, moves) = (git.clone(), repo.clone(), moves.to_vec());
-    let mut prepared = Prepared { child, stdin, answers, git, repo, moves };
+    let mut asked = Asked { child, stdin, answers };
     let mut script = b"start\0".to_vec();
-    for step in &prepared.moves {
+    for step in moves {
         write_step(&mut script, step);
     }
     script.extend_from_slice(b"prepare\0");
-    if prepared.say(&script).await?
-        && prepared.hears("start: ok").await?
-        && prepared.hears("prepare: ok").await?
+    if asked.say(&script).await?
+        && asked.hears("start: ok").await?
+        && asked.hears("prepare: ok").await?
     {
-        return Ok(prepared);
+        return Ok(asked);
     }
-    Err(prepared.refusal().await?)
+    Err(asked.refusal(git, repo, moves).await?)
 }
 
 /// Moves refs whose journal needs no database, or was written before.
@@ -107,25 +130,43 @@ fn write_step(script: &mut Vec<u8>, step: &RefMove) {
 
 impl Prepared {
     /// Lets the refs move. The decision was made before, so a child that was lost meanwhile is replaced.
-    pub async fn commit(mut self) -> Result<(), GitError> {
-        let committed = match self.say(b"commit\0").await {
-            Ok(true) => self.hears("commit: ok").await,
-            said => said,
+    pub async fn commit(self) -> Result<(), GitError> {
+        let Self { git, repo, moves, by } = self;
+        let committed = match by {
+            By::Us(locked) => locked.commit().await.map(|()| true),
+            By::Git(asked) => match asked.commit().await {
+                Ok(true) => return sync(&repo, &moves).await,
+                committed => committed,
+            },
         };
-        let Self { child, stdin, git, repo, moves, .. } = self;
-        drop(stdin);
         if matches!(committed, Ok(true)) {
-            let mut child = child;
-            child.finish().await?;
-            return sync(&repo, &moves).await;
+            return Ok(());
         }
-        tracing::warn!(?committed, "git was lost between prepare and commit");
-        drop(child);
+        tracing::warn!(?committed, "the locks were lost between prepare and commit");
         redo(&git, &repo, &moves).await
     }
 
     /// Gives the refs back and waits until the locks are gone.
-    pub async fn abort(mut self) -> Result<(), GitError> {
+    pub async fn abort(self) -> Result<(), GitError> {
+        match self.by {
+            By::Us(locked) => locked.abort().await,
+            By::Git(asked) => asked.abort().await,
+        }
+    }
+}
+
+impl Asked {
+    /// False when git was lost.
+    async fn commit(mut self) -> Result<bool, GitError> {
+        if !(self.say(b"commit\0").await? && self.hears("commit: ok").await?) {
+            return Ok(false);
+        }
+        drop(self.stdin);
+        self.child.finish().await?;
+        Ok(true)
+    }
+
+    async fn abort(mut self) -> Result<(), GitError> {
         self.say(b"abort\0").await?;
         drop(self.stdin);
         self.child.finish().await
@@ -149,15 +190,20 @@ impl Prepared {
     }
 
     /// Ends a refused transaction and tells why it was refused.
-    async fn refusal(self) -> Result<GitError, GitError> {
-        let Self { mut child, stdin, git, repo, moves, .. } = self;
+    async fn refusal(
+        self,
+        git: &Git,
+        repo: &RepoPath,
+        moves: &[RefMove],
+    ) -> Result<GitError, GitError> {
+        let Self { mut child, stdin, .. } = self;
         drop(stdin);
         // The complaint matters, not the status.
         let _ = child.wait().await;
         let complaint = child.complaint().await;
         // Its place is free again before the question why takes another.
         drop(child);
-        why(&git, &repo, &moves, complaint).await
+        why(git, repo, moves, complaint).await
     }
 }
 

@@ -1,0 +1,167 @@
+//! One branch moved without a git process, as nearly every commit through the API does. The steps are git's own: the
+//! lock file beside the ref, the comparison under the lock, the new value synced before it is renamed into place.
+//!
+//! Only a branch that is there, in a file of its own, goes to another commit here. Whatever else can happen to refs
+//! (names that exclude one another, packed and symbolic refs, several at once) is left to git.
+
+use std::{
+    fs::{self, File},
+    io::{ErrorKind, Write as _},
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use bstr::ByteSlice as _;
+use tokio::time::{Instant, sleep};
+
+use super::refs::{Expect, RefMove, blocking};
+use super::{GitError, Oid, RepoPath, Result};
+
+/// As git is told to wait for others; see `core.filesRefLockTimeout`.
+const PATIENCE: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// A branch that is locked and was compared. Dropping it gives the lock back.
+#[derive(Debug)]
+pub(super) struct LockedRef {
+    held: Option<Held>,
+    place: PathBuf,
+}
+
+#[derive(Debug)]
+struct Held {
+    file: File,
+    lock: PathBuf,
+}
+
+enum Attempt {
+    Locked(LockedRef),
+    Busy,
+    /// Not a case for this file.
+    LeaveToGit,
+}
+
+/// Locks the branch for its move and writes down where it goes; `None` where git has to do it.
+///
+/// # Errors
+/// [`GitError::Stale`] when the branch is not where its writer saw it, or somebody else keeps it locked.
+pub(super) async fn lock(repo: &RepoPath, step: &RefMove) -> Result<Option<LockedRef>> {
+    let (Expect::Exactly(old), Some(new)) = (step.old, step.new) else { return Ok(None) };
+    if !step.name.is_branch() {
+        return Ok(None);
+    }
+    let place = repo.as_path().join(step.name.as_bstr().to_path_lossy());
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let at = place.clone();
+        match blocking(move || attempt(at, old, new)).await? {
+            Attempt::Locked(locked) => return Ok(Some(locked)),
+            Attempt::LeaveToGit => return Ok(None),
+            Attempt::Busy if Instant::now() > deadline => {
+                return Err(GitError::Stale { actual: Some(old) });
+            }
+            Attempt::Busy => sleep(PAUSE).await,
+        }
+    }
+}
+
+fn attempt(place: PathBuf, old: Oid, new: Oid) -> Result<Attempt> {
+    if !place.is_file() {
+        return Ok(Attempt::LeaveToGit);
+    }
+    let mut name = place.clone().into_os_string();
+    name.push(".lock");
+    let lock = PathBuf::from(name);
+    let file = match File::create_new(&lock) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(Attempt::Busy),
+        // The last ref in its folder was deleted or packed meanwhile.
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Attempt::LeaveToGit),
+        Err(error) => return Err(error.into()),
+    };
+    let mut locked = LockedRef { held: Some(Held { file, lock }), place };
+    match value(&locked.place)? {
+        None => Ok(Attempt::LeaveToGit),
+        Some(actual) if actual != old => Err(GitError::Stale { actual: Some(actual) }),
+        Some(_) => {
+            locked.write(new)?;
+            Ok(Attempt::Locked(locked))
+        }
+    }
+}
+
+/// What the ref's own file says; `None` when there is none any more, or it names another ref.
+fn value(place: &Path) -> Result<Option<Oid>> {
+    match fs::read(place) {
+        Ok(text) => Ok(text.to_str().ok().and_then(|text| text.trim_end().parse().ok())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl LockedRef {
+    fn write(&mut self, new: Oid) -> Result<()> {
+        let Some(held) = &mut self.held else { return Ok(()) };
+        held.file.write_all(format!("{new}\n").as_bytes())?;
+        Ok(held.file.sync_all()?)
+    }
+
+    /// Lets the branch move, durably.
+    ///
+    /// # Errors
+    /// When the lock was taken away from us: the move is decided, and has to be made some other way.
+    pub(super) async fn commit(mut self) -> Result<()> {
+        blocking(move || {
+            let Some(held) = self.held.take() else { return Ok(()) };
+            if !held.is_ours()? {
+                return Err(GitError::Corrupt("the lock of a branch was taken away".to_owned()));
+            }
+            if let Err(error) = fs::rename(&held.lock, &self.place) {
+                held.release();
+                return Err(error.into());
+            }
+            match self.place.parent() {
+                Some(folder) => Ok(File::open(folder)?.sync_all()?),
+                None => Ok(()),
+            }
+        })
+        .await
+    }
+
+    /// Gives the branch back.
+    pub(super) async fn abort(self) -> Result<()> {
+        blocking(move || {
+            drop(self);
+            Ok(())
+        })
+        .await
+    }
+}
+
+impl Held {
+    /// Whether the file of this name still is the one that was made here.
+    fn is_ours(&self) -> Result<bool> {
+        let own = self.file.metadata()?;
+        match fs::metadata(&self.lock) {
+            Ok(there) => Ok((own.dev(), own.ino()) == (there.dev(), there.ino())),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn release(&self) {
+        if self.is_ours().unwrap_or_default() {
+            // What stays is taken away at the next start, like any lock that nobody holds.
+            let _ = fs::remove_file(&self.lock);
+        }
+    }
+}
+
+impl Drop for LockedRef {
+    fn drop(&mut self) {
+        if let Some(held) = &self.held {
+            held.release();
+        }
+    }
+}

@@ -148,6 +148,7 @@ impl State {
             db: &self.db,
             git: &self.git,
             storage: &self.storage,
+            repositories: &self.repositories,
             journal: &self.journal,
             people: &self.people,
         }
@@ -155,8 +156,8 @@ impl State {
 
     /// Moves refs on behalf of the API; see [`repo::push`].
     pub async fn push(&self, push: Push) -> Result<()> {
-        let people = &self.people;
-        repo::push::apply(&self.db, &self.git, &self.storage, &self.journal, people, push).await
+        let Self { db, git, storage, repositories, journal, people, .. } = self;
+        repo::push::apply(db, git, storage, repositories, journal, people, push).await
     }
 }
 

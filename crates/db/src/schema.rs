@@ -222,6 +222,7 @@ diesel::table! {
         commit_count -> BigInt,
         repository_size -> BigInt,
         updated_at -> BigInt,
+        head_sha -> Nullable<Text>,
     }
 }
 

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod error;
 pub mod event;
+pub mod head;
 pub mod ids;
 pub mod page;
 pub mod text_enum;

@@ -1,6 +1,9 @@
 //! What repositories announce.
 
-use kernel::ids::{CommitNoteId, ProjectId, UserId};
+use kernel::{
+    head::{Growth, HeadMove},
+    ids::{CommitNoteId, ProjectId, UserId},
+};
 use serde::Serialize;
 
 use crate::push::{Push, journal::PushAction};
@@ -16,6 +19,11 @@ pub enum Event {
         /// The branch that is now the project's default, where it had none.
         becomes_default: Option<String>,
         moves: Vec<Moved>,
+        /// For those who hear it at once.
+        #[serde(skip)]
+        head: Option<Box<HeadMove>>,
+        #[serde(skip)]
+        growth: Growth,
     },
     /// Somebody said something about a commit.
     CommitCommented { project: ProjectId, user: UserId, sha: String, note: CommitNoteId },
@@ -46,6 +54,8 @@ impl Event {
             user: push.who.actor.id,
             becomes_default: push.becomes_default.as_ref().map(|name| name.short().into_owned()),
             moves: moves.collect(),
+            head: push.head.clone().map(Box::new),
+            growth: push.growth,
         }
     }
 }

@@ -12,7 +12,11 @@ use repo::jobs::{EmptyTrash, MaintainRepository, SettleJournal};
 use time::{Duration, macros::time};
 use worker::Worker;
 
-use super::{beginnings::SettleBeginning, confirmation, purge, surveys::SurveyRepository};
+use super::{
+    beginnings::SettleBeginning,
+    confirmation, purge,
+    surveys::{self, SurveyRepository},
+};
 use crate::app::App;
 
 /// Pushes come in bursts: care for a repository waits until one is over.
@@ -58,7 +62,9 @@ async fn survey(app: App, job: SurveyRepository) -> Result<()> {
 }
 
 async fn maintain(app: App, job: MaintainRepository) -> Result<()> {
-    job.run(&app.git, &app.storage).await
+    let project = job.project;
+    job.run(&app.git, &app.storage).await?;
+    surveys::measure(&app, project).await
 }
 
 async fn empty_trash(app: App, job: EmptyTrash) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use db::Tx;
-use kernel::{AccessLevel, Actor, Error, Result, Standing, ids::ProjectId};
+use kernel::{AccessLevel, Actor, Error, Result, Standing, head::Growth, ids::ProjectId};
 use org::{
     project::{Project, actions, forks, store::ProjectStore},
     user::User,
@@ -97,8 +97,8 @@ async fn commit_readme(app: &App, project: &Project, author: &User, branch: &str
     let actor = Actor { id: Some(author.id), ..Actor::ANONYMOUS };
     let facts = project.facts();
     let who = Standing::in_project(actor, AccessLevel::Owner, &facts);
-    app.push(Push::new(facts.into(), who, Via::Api, vec![first]).by_server()).await?;
-    survey(app, project.id).await
+    let push = Push::new(facts.into(), who, Via::Api, vec![first]).by_server();
+    app.push(Push { growth: Growth::By(commit.bytes), ..push }).await
 }
 
 /// Copies the repository of a source into a new fork. A fork that cannot have it is taken away again.

@@ -6,7 +6,7 @@ use db::Tx;
 use kernel::{Result, event::Event, ids::ProjectId};
 use org::{
     namespace::{chain::group_chain, default_branch},
-    project::{self, store::ProjectStore},
+    project::{self, push::Noted, store::ProjectStore},
 };
 use repo::{
     jobs::MaintainRepository,
@@ -24,12 +24,15 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
         return of_project(tx, fact);
     }
     match fact.downcast_ref() {
-        Some(repo::Event::RefsMoved { project, becomes_default, .. }) => {
-            org::project::push::note(tx, *project, becomes_default.as_deref())?;
+        Some(repo::Event::RefsMoved { project, becomes_default, head, growth, .. }) => {
+            let (first, head) = (becomes_default.as_deref(), head.as_deref());
+            let noted = org::project::push::note(tx, *project, first, head, *growth)?;
             if let Some(branch) = becomes_default {
                 protect_default_branch(tx, *project, branch)?;
             }
-            tx.enqueue(&SurveyRepository { project: *project })?;
+            if noted == Noted::InPart {
+                tx.enqueue(&SurveyRepository { project: *project })?;
+            }
             let later = tx.now.plus(AFTER_PUSH);
             tx.enqueue_at(&MaintainRepository { project: *project }, later)
         }

@@ -1,13 +1,21 @@
-//! Looks at a repository and writes down what a project's record and its lists tell of it.
+//! Looks at a repository and writes down what a project's record and its lists tell of it, where no push does so: for
+//! forks, for another default branch, and where a push could not.
 
 use std::time::Duration;
 
-use kernel::{Error, Result, ids::ProjectId};
+use kernel::{
+    Error, Result,
+    head::{Figures, Growth, HeadFacts, LanguageBytes},
+    ids::ProjectId,
+};
 use org::project::{
-    statistics::{Findings, Statistics, save_findings},
+    statistics::{Findings, StatisticsStore, save_findings},
     store::ProjectStore,
 };
-use repo::git::{Deadline, Oid, RefName, cli::Lane, reader::Reader};
+use repo::{
+    git::{Deadline, Oid, RefName, cli::Lane, reader::Reader},
+    push::head::marks,
+};
 use serde::{Deserialize, Serialize};
 use worker::Job;
 
@@ -16,7 +24,7 @@ use crate::app::App;
 /// Counting languages asks for the size of every file.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// Looks at a repository after a push.
+/// Looks at a repository again.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct SurveyRepository {
     pub project: ProjectId,
@@ -36,35 +44,49 @@ impl SurveyRepository {
     }
 }
 
+/// So often is looked again when somebody pushed meanwhile.
+const TRIES: usize = 5;
+/// A push that was decided moves its refs within moments.
+const MOMENT: Duration = Duration::from_millis(50);
+
 /// Looks at a project's default branch now. A project that is gone by now is left alone.
 pub async fn survey(app: &App, project: ProjectId) -> Result<()> {
-    let found = app.db.read(move |tx| tx.find_project(project)).await?;
-    let Some(found) = found else { return Ok(()) };
-    if !app.storage.exists(project) {
-        return Ok(());
+    for _ in 0..TRIES {
+        if survey_once(app, project).await? {
+            return Ok(());
+        }
+        tokio::time::sleep(MOMENT).await;
     }
-    let branch = found.default_branch.map(|branch| RefName::branch(&branch)).transpose()?;
-    let wanted = branch.clone();
-    let mut findings = app.git_read(project, move |reader| look(reader, wanted.as_ref())).await?;
-    if let Some(branch) = branch {
-        findings.statistics.commit_count = commits(app, project, &branch).await?;
-    }
-    app.db.write(move |tx| save_findings(tx, project, &findings)).await
+    Err(Error::Unavailable(format!("project {project} is pushed to without end")))
 }
 
-fn look(reader: &Reader, branch: Option<&RefName>) -> Result<Findings> {
+/// False when the branch moved, or became another, while it was looked at.
+async fn survey_once(app: &App, project: ProjectId) -> Result<bool> {
+    let found =
+        app.db.read(move |tx| Ok((tx.find_project(project)?, tx.surveyed_head(project)?))).await?;
+    let (Some(found), before) = found else { return Ok(true) };
+    if !app.storage.exists(project) {
+        return Ok(true);
+    }
+    let wanted = found.default_branch.as_deref().map(RefName::branch).transpose()?;
+    let (mut findings, tip) =
+        app.git_read(project, move |reader| look(reader, wanted.as_ref())).await?;
+    findings.branch = found.default_branch;
+    if let (Some(tip), Figures::All { commits, .. }) = (tip, &mut findings.shows.figures) {
+        *commits = count(app, project, tip).await?;
+    }
+    app.db.write(move |tx| save_findings(tx, project, before.as_deref(), &findings)).await
+}
+
+fn look(reader: &Reader, branch: Option<&RefName>) -> Result<(Findings, Option<Oid>)> {
     let size = i64::try_from(reader.disk_size()?).unwrap_or(i64::MAX);
-    let statistics = Statistics { commit_count: 0, repository_size: size };
-    let nothing = Findings { statistics, ..Findings::default() };
-    let Some(tip) = tip(reader, branch)? else { return Ok(nothing) };
-    let path =
-        |entry: Option<repo::git::EntryInfo>| entry.map(|entry| entry.path.to_text().into_owned());
-    Ok(Findings {
-        readme: path(reader.readme(tip)?),
-        license: path(reader.license(tip)?),
-        languages: languages_at(reader, tip)?,
-        ..nothing
-    })
+    let mut findings = Findings { branch: None, head: None, shows: HeadFacts::default(), size };
+    let Some(tip) = tip(reader, branch)? else { return Ok((findings, None)) };
+    let (readme, license) = marks(reader, tip)?;
+    let figures = Figures::All { commits: 0, languages: languages_at(reader, tip)? };
+    findings.head = Some(tip.to_string());
+    findings.shows = HeadFacts { readme, license, figures };
+    Ok((findings, Some(tip)))
 }
 
 fn tip(reader: &Reader, branch: Option<&RefName>) -> Result<Option<Oid>> {
@@ -74,30 +96,26 @@ fn tip(reader: &Reader, branch: Option<&RefName>) -> Result<Option<Oid>> {
     }
 }
 
-/// Languages and their bytes at the top of a branch, most first.
-pub fn languages(reader: &Reader, branch: Option<&RefName>) -> Result<Vec<(String, i64)>> {
-    match tip(reader, branch)? {
-        None => Ok(Vec::new()),
-        Some(tip) => languages_at(reader, tip),
-    }
-}
-
-fn languages_at(reader: &Reader, tip: Oid) -> Result<Vec<(String, i64)>> {
+fn languages_at(reader: &Reader, tip: Oid) -> Result<Vec<LanguageBytes>> {
     let found = reader.languages(tip, Deadline::after(TIME_LIMIT))?;
     let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
-    Ok(found.into_iter().map(|(name, bytes)| (name.to_owned(), signed(bytes))).collect())
+    Ok(found.into_iter().map(|(name, bytes)| (name, signed(bytes))).collect())
 }
 
-async fn commits(app: &App, project: ProjectId, branch: &RefName) -> Result<i64> {
+async fn count(app: &App, project: ProjectId, tip: Oid) -> Result<i64> {
     let repository = app.storage.repository(project);
-    let name = String::from_utf8_lossy(branch.as_bstr()).into_owned();
-    let counted = app
-        .git
-        .at(&repository, "rev-list")
-        .args(["--count", name.as_str(), "--"])
-        .lane(Lane::Plumbing)
-        .succeed()
-        .await?;
-    let text = String::from_utf8_lossy(&counted);
-    text.trim().parse().map_err(Error::internal)
+    let counted =
+        app.git.at(&repository, "rev-list").args(["--count"]).id(tip).lane(Lane::Plumbing);
+    let text = counted.succeed().await?;
+    String::from_utf8_lossy(&text).trim().parse().map_err(Error::internal)
+}
+
+/// Notes how much room a repository takes after it was tidied.
+pub async fn measure(app: &App, project: ProjectId) -> Result<()> {
+    if !app.storage.exists(project) {
+        return Ok(());
+    }
+    let size = app.git_read(project, |reader| Ok(reader.disk_size()?)).await?;
+    let size = Growth::To(i64::try_from(size).unwrap_or(i64::MAX));
+    app.db.write(move |tx| tx.note_growth(project, size)).await
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use kernel::{Error, Result, Standing, access::Project};
+use kernel::{Error, Result, Standing, access::Project, head::Growth};
 use org::access::{IdOrPath, locate_project};
 use repo::{
     git::{
@@ -217,9 +217,18 @@ impl Gate {
         if let Some(branch) = &push.becomes_default {
             self.point_head(underway, branch).await?;
         }
+        self.look(&mut push).await?;
         push::decide(&self.app.db, &self.app.journal, push.clone()).await?;
         progress.decided.push(push);
         Ok(())
+    }
+
+    /// What the push makes of the project's record. Its objects have left quarantine by now.
+    async fn look(&self, push: &mut Push) -> Result<()> {
+        let app = &self.app;
+        let size = app.git_read(push.project.id, |reader| Ok(reader.disk_size()?)).await?;
+        push.growth = Growth::To(i64::try_from(size).unwrap_or(i64::MAX));
+        push::head::look(&app.git, &app.repositories, &app.storage, push).await
     }
 
     /// Before the decision, so that a crash cannot leave HEAD behind it. Naming a branch that never comes does no harm.

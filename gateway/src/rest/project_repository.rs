@@ -1,5 +1,7 @@
 //! What a project's repository is made of, where it lies, and care for it.
 
+use std::sync::Arc;
+
 use actix_web::HttpResponse;
 use kernel::Error;
 use org::{
@@ -7,6 +9,7 @@ use org::{
     project::store::ProjectStore,
 };
 use repo::{
+    commit::read::deadline,
     git::{RefName, snapshot as snapshots},
     jobs::MaintainRepository,
 };
@@ -17,7 +20,6 @@ use worker::Queue;
 
 use crate::{
     app::App,
-    compose::surveys,
     entities::repository_storage::RepositoryStorage,
     error::ApiResult,
     extract::Call,
@@ -44,16 +46,20 @@ async fn languages(app: App, call: Call<ReadProject>) -> ApiResult<Json<Language
     let branch = call.grant.facts().default_branch.clone();
     let Some(branch) = branch else { return Ok(Json(LanguageShares::default())) };
     let branch = RefName::branch(&branch).map_err(Error::from)?;
-    let found = app
-        .git_read(call.grant.project(), move |reader| surveys::languages(reader, Some(&branch)))
-        .await?;
-    let all: i64 = found.iter().map(|(_, bytes)| bytes).sum();
-    let share = |bytes: i64| {
+    let answers = app.answers.clone();
+    let read =
+        app.git_read(call.grant.project(), move |reader| match reader.find_reference(&branch)? {
+            Some(tip) => Ok(answers.languages(reader, tip.target, deadline())?),
+            None => Ok(Arc::default()),
+        });
+    let found = read.await?;
+    let all: u64 = found.iter().map(|(_, bytes)| bytes).sum();
+    let share = |bytes: u64| {
         let hundredths = (i128::from(bytes) * 1_000_000 / i128::from(all.max(1)) + 50) / 100;
         let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);
         text.parse::<serde_json::Number>().map_or(Value::Null, Value::Number)
     };
-    let languages = found.into_iter().map(|(name, bytes)| (name, share(bytes))).collect();
+    let languages = found.iter().map(|(name, bytes)| ((*name).to_owned(), share(*bytes))).collect();
     Ok(Json(LanguageShares { languages }))
 }
 

@@ -32,6 +32,7 @@ use crate::{
         avatars::{self, Owner},
         beginnings::promise_repository,
         projects::{Beginning, begin, clear_away},
+        surveys::survey,
     },
     entities::{
         licenses,
@@ -236,6 +237,8 @@ async fn update(app: App, call: Call<AdminProject, UpdateProject>) -> ApiResult<
     }
     if let Some(branch) = head {
         refs::set_head(&app.storage.repository(project.id), &branch).await.map_err(Error::from)?;
+        // What the record tells of its branch is that of another one now.
+        survey(&app, project.id).await?;
     }
     Ok(Json(presented(&app, &call, project).await?))
 }

@@ -6,8 +6,12 @@ use db::{
     Tx, each_backend, error,
     schema::{project_languages, project_statistics, projects},
 };
-use diesel::prelude::*;
-use kernel::{Result, ids::ProjectId};
+use diesel::{prelude::*, upsert::excluded};
+use kernel::{
+    Result, Ts,
+    head::{Figures, Growth, HeadFacts, LanguageBytes},
+    ids::ProjectId,
+};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = project_statistics, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
@@ -22,10 +26,17 @@ pub trait StatisticsStore {
         &mut self,
         projects: &[ProjectId],
     ) -> Result<BTreeMap<ProjectId, Statistics>>;
-    fn save_statistics(&mut self, project: ProjectId, found: Statistics) -> Result<()>;
-    /// Languages with their bytes, most first.
-    fn languages(&mut self, project: ProjectId) -> Result<Vec<(String, i64)>>;
-    fn save_languages(&mut self, project: ProjectId, found: &[(String, i64)]) -> Result<()>;
+    /// The commit that the figures were found at.
+    fn surveyed_head(&mut self, project: ProjectId) -> Result<Option<String>>;
+    fn note_growth(&mut self, project: ProjectId, growth: Growth) -> Result<()>;
+    /// Follows the default branch from a commit to another; false when the figures are not those of `from`.
+    fn note_head(
+        &mut self,
+        project: ProjectId,
+        from: Option<&str>,
+        to: Option<&str>,
+        shows: &HeadFacts,
+    ) -> Result<bool>;
 }
 
 impl StatisticsStore for Tx<'_> {
@@ -42,68 +53,164 @@ impl StatisticsStore for Tx<'_> {
         Ok(rows.into_iter().collect())
     }
 
-    fn save_statistics(&mut self, project: ProjectId, found: Statistics) -> Result<()> {
-        let update = diesel::update(project_statistics::table.find(project)).set((
-            project_statistics::commit_count.eq(found.commit_count),
-            project_statistics::repository_size.eq(found.repository_size),
-            project_statistics::updated_at.eq(self.now),
-        ));
-        each_backend!(self, |conn| update.execute(conn).map_err(error("Project")))?;
-        Ok(())
-    }
-
-    fn languages(&mut self, project: ProjectId) -> Result<Vec<(String, i64)>> {
-        let query = project_languages::table
-            .filter(project_languages::project_id.eq(project))
-            .order((project_languages::bytes.desc(), project_languages::name))
-            .select((project_languages::name, project_languages::bytes));
-        each_backend!(self, |conn| query.load(conn).map_err(error("Project")))
-    }
-
-    fn save_languages(&mut self, project: ProjectId, found: &[(String, i64)]) -> Result<()> {
-        let old = project_languages::table.filter(project_languages::project_id.eq(project));
-        each_backend!(self, |conn| diesel::delete(old).execute(conn).map_err(error("Project")))?;
-        let rows: Vec<_> = found
-            .iter()
-            .map(|(name, bytes)| {
-                (
-                    project_languages::project_id.eq(project),
-                    project_languages::name.eq(name),
-                    project_languages::bytes.eq(*bytes),
-                )
-            })
-            .collect();
-        each_backend!(self, |conn| diesel::insert_into(project_languages::table)
-            .values(rows)
-            .execute(conn)
+    fn surveyed_head(&mut self, project: ProjectId) -> Result<Option<String>> {
+        let query = project_statistics::table.find(project).select(project_statistics::head_sha);
+        let found: Option<Option<String>> = each_backend!(self, |conn| query
+            .get_result(conn)
+            .optional()
             .map_err(error("Project")))?;
+        Ok(found.flatten())
+    }
+
+    fn note_growth(&mut self, project: ProjectId, growth: Growth) -> Result<()> {
+        let row = diesel::update(project_statistics::table.find(project));
+        match growth {
+            Growth::By(0) => {}
+            Growth::By(bytes) => {
+                let size = project_statistics::repository_size;
+                each_backend!(self, |conn| row
+                    .set(size.eq(size + bytes))
+                    .execute(conn)
+                    .map_err(error("Project")))?;
+            }
+            Growth::To(bytes) => {
+                let size = project_statistics::repository_size.eq(bytes);
+                each_backend!(self, |conn| row.set(size).execute(conn).map_err(error("Project")))?;
+            }
+        }
         Ok(())
+    }
+
+    fn note_head(
+        &mut self,
+        project: ProjectId,
+        from: Option<&str>,
+        to: Option<&str>,
+        shows: &HeadFacts,
+    ) -> Result<bool> {
+        match &shows.figures {
+            Figures::All { commits, languages } => {
+                let row = project_statistics::table.find(project);
+                let figures = (
+                    project_statistics::commit_count.eq(commits),
+                    project_statistics::head_sha.eq(to),
+                    project_statistics::updated_at.eq(self.now),
+                );
+                each_backend!(self, |conn| diesel::update(row)
+                    .set(figures)
+                    .execute(conn)
+                    .map_err(error("Project")))?;
+                replace_languages(self, project, languages)?;
+                Ok(true)
+            }
+            Figures::More { commits, languages } => {
+                let row = project_statistics::table
+                    .find(project)
+                    .filter(project_statistics::head_sha.eq(from));
+                let count = project_statistics::commit_count;
+                let figures = (
+                    count.eq(count + commits),
+                    project_statistics::head_sha.eq(to),
+                    project_statistics::updated_at.eq(self.now),
+                );
+                let followed = each_backend!(self, |conn| diesel::update(row)
+                    .set(figures)
+                    .execute(conn)
+                    .map_err(error("Project")))?;
+                if followed == 1 {
+                    add_languages(self, project, languages)?;
+                }
+                Ok(followed == 1)
+            }
+        }
     }
 }
 
-/// What somebody found who looked at a repository after a push.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Findings {
-    /// Paths at the top of the default branch.
-    pub readme: Option<String>,
-    pub license: Option<String>,
-    pub statistics: Statistics,
-    /// Languages and their bytes.
-    pub languages: Vec<(String, i64)>,
+fn replace_languages(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    languages: &[LanguageBytes],
+) -> Result<()> {
+    let old = project_languages::table.filter(project_languages::project_id.eq(project));
+    each_backend!(tx, |conn| diesel::delete(old).execute(conn).map_err(error("Project")))?;
+    add_languages(tx, project, languages)
 }
 
-/// Writes down what was found; when the project was last active does not change by it.
-pub fn save_findings(tx: &mut Tx<'_>, project: ProjectId, found: &Findings) -> Result<()> {
-    let row = projects::table.find(project).filter(projects::deleted_at.is_null());
-    let marks =
-        (projects::readme_path.eq(&found.readme), projects::license_path.eq(&found.license));
-    let written = each_backend!(tx, |conn| diesel::update(row)
+/// Adds bytes to languages; one that has none left goes.
+fn add_languages(tx: &mut Tx<'_>, project: ProjectId, more: &[LanguageBytes]) -> Result<()> {
+    if more.is_empty() {
+        return Ok(());
+    }
+    let bytes = project_languages::bytes;
+    let row = |(name, more): &LanguageBytes| {
+        let name: &'static str = name;
+        (
+            project_languages::project_id.eq(project),
+            project_languages::name.eq(name),
+            bytes.eq(*more),
+        )
+    };
+    let rows: Vec<_> = more.iter().map(row).collect();
+    each_backend!(tx, |conn| diesel::insert_into(project_languages::table)
+        .values(rows)
+        .on_conflict((project_languages::project_id, project_languages::name))
+        .do_update()
+        .set(bytes.eq(bytes + excluded(bytes)))
+        .execute(conn)
+        .map_err(error("Project")))?;
+    if more.iter().all(|(_, bytes)| *bytes > 0) {
+        return Ok(());
+    }
+    let gone = project_languages::table
+        .filter(project_languages::project_id.eq(project))
+        .filter(bytes.le(0));
+    each_backend!(tx, |conn| diesel::delete(gone).execute(conn).map_err(error("Project")))?;
+    Ok(())
+}
+
+/// What somebody found who looked at a repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Findings {
+    /// The branch that was looked at.
+    pub branch: Option<String>,
+    /// Its newest commit.
+    pub head: Option<String>,
+    pub shows: HeadFacts,
+    /// Bytes on disk.
+    pub size: i64,
+}
+
+/// Writes down what was found, unless somebody else did so since the figures were those of `before`, or the default
+/// branch is another one now: then the answer is false. When the project was last active does not change by it.
+pub fn save_findings(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    before: Option<&str>,
+    found: &Findings,
+) -> Result<bool> {
+    // Changes nothing, but keeps pushes away until this is over: they begin with the same row.
+    let row = diesel::update(projects::table.find(project))
+        .set(projects::readme_path.eq(projects::readme_path))
+        .returning((projects::default_branch, projects::deleted_at));
+    let known: Option<(Option<String>, Option<Ts>)> =
+        each_backend!(tx, |conn| row.get_result(conn).optional().map_err(error("Project")))?;
+    match known {
+        Some((branch, None)) if branch != found.branch => return Ok(false),
+        Some((_, None)) => {}
+        // Nobody asks for it any more.
+        _ => return Ok(true),
+    }
+    if tx.surveyed_head(project)?.as_deref() != before {
+        return Ok(false);
+    }
+    let marks = (
+        projects::readme_path.eq(&found.shows.readme),
+        projects::license_path.eq(&found.shows.license),
+    );
+    each_backend!(tx, |conn| diesel::update(projects::table.find(project))
         .set(marks)
         .execute(conn)
         .map_err(error("Project")))?;
-    if written == 0 {
-        return Ok(());
-    }
-    tx.save_statistics(project, found.statistics)?;
-    tx.save_languages(project, &found.languages)
+    tx.note_growth(project, Growth::To(found.size))?;
+    tx.note_head(project, before, found.head.as_deref(), &found.shows)
 }

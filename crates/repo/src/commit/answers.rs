@@ -13,11 +13,15 @@ use crate::git::{
 
 /// Entries of a store whose values are small.
 const ENTRIES: u64 = 100_000;
+/// One or two for each project that somebody looks at.
+const PROJECTS: u64 = 10_000;
 const LOG_BYTES: u64 = 16 << 20;
 const BLAME_BYTES: u64 = 32 << 20;
 
 /// Pages of logs, by the whole question.
 type Logs = Cache<String, Arc<[Oid]>>;
+/// Bytes by language, the most first.
+type Languages = Arc<[(&'static str, u64)]>;
 type BlameKey = (Oid, TreePath, Option<(u32, u32)>);
 
 /// Cheap to clone; shared by all requests.
@@ -31,6 +35,7 @@ pub struct Answers {
     merged: Cache<(Oid, Oid), bool>,
     ref_times: Cache<Oid, i64>,
     checksums: Cache<Oid, Arc<str>>,
+    languages: Cache<Oid, Languages>,
     blames: Cache<BlameKey, Arc<Vec<BlameRange>>>,
 }
 
@@ -50,6 +55,7 @@ impl Default for Answers {
             merged: Cache::new(ENTRIES),
             ref_times: Cache::new(ENTRIES),
             checksums: Cache::new(ENTRIES),
+            languages: Cache::new(PROJECTS),
             blames: Cache::builder()
                 .weigher(move |_: &BlameKey, ranges: &Arc<Vec<BlameRange>>| {
                     let lines = ranges.iter().flat_map(|range| &range.lines);
@@ -150,6 +156,11 @@ impl Answers {
 
     pub fn keep_checksum(&self, blob: Oid, sum: &Arc<str>) {
         self.checksums.insert(blob, Arc::clone(sum));
+    }
+
+    /// Bytes of each language in what a branch points to.
+    pub fn languages(&self, reader: &Reader, at: Oid, deadline: Deadline) -> Result<Languages> {
+        kept(&self.languages, at, || Ok(reader.languages(at, deadline)?.into()))
     }
 
     pub fn blame(

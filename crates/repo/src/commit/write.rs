@@ -6,11 +6,12 @@ use db::{Database, Tx};
 use kernel::{
     Ability, Error, Grant, Result, Standing,
     access::{Project, ProjectFacts},
+    head::Growth,
 };
 
 use crate::{
     git::{
-        CommitInfo, Git, GitError, Oid, RefName, Signature, Storage,
+        CommitInfo, Git, GitError, Oid, RefName, Repositories, Signature, Storage,
         change::{self, ActionKind, Change, ChangeError, NewCommit},
         merge::{self, Apply, Operation, Subject},
     },
@@ -26,6 +27,7 @@ pub struct Writer<'a> {
     pub db: &'a Database,
     pub git: &'a Git,
     pub storage: &'a Storage,
+    pub repositories: &'a Repositories,
     pub journal: &'a Journal,
     pub people: &'a Arc<dyn People>,
 }
@@ -76,7 +78,7 @@ impl Writer<'_> {
         branch: &str,
     ) -> Result<()> {
         let (who, facts, branch) = (*grant.who(), grant.facts().clone(), branch.to_owned());
-        self.db.read(move |tx| ensure_may_push(tx, &who, &facts, &branch)).await
+        self.db.peek(move |tx| ensure_may_push(tx, &who, &facts, &branch)).await
     }
 
     /// Commits file actions to a branch.
@@ -132,8 +134,10 @@ impl Writer<'_> {
             ..RefChange::plain(new.branch.name, old, new.branch.new)
         };
         let (facts, who) = (grant.facts().clone(), *grant.who());
-        let push = Push::new(facts, who, Via::Api, vec![change]).with_made(new.id);
-        push::apply(self.db, self.git, self.storage, self.journal, self.people, push).await?;
+        let mut push = Push::new(facts, who, Via::Api, vec![change]).with_made(new.id);
+        push.growth = Growth::By(new.bytes);
+        let Self { db, git, storage, repositories, journal, people } = self;
+        push::apply(db, git, storage, repositories, journal, people, push).await?;
         Ok(new.id)
     }
 }

@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 
 use super::cli::Git;
 use super::commit_object::CommitText;
-use super::objects::{self, NewObjects, open};
+use super::objects::{NewObjects, Stored, open};
 use super::reader::Reader;
 use super::refs::{Expect, RefMove};
 use super::transfer;
@@ -202,6 +202,8 @@ pub struct NewCommit {
     pub branch: RefMove,
     /// The repository had no branch: HEAD is to name this one.
     pub first: bool,
+    /// How many its objects take on disk.
+    pub bytes: i64,
 }
 
 /// Makes the commit, or says why not.
@@ -209,7 +211,7 @@ pub async fn build(git: &Git, repo: &RepoPath, change: Change) -> Result<NewComm
     let site = Site { place: repo.clone(), deadline: Deadline::after(git.time_limit()) };
     let (begun, site, change) =
         in_background(move || Ok((site.begin(&change)?, site, change))).await?;
-    let (commit, pack) = match begun {
+    let (commit, stored) = match begun {
         Begun::Written(written) => written,
         Begun::From(ground) => {
             if let (Some(other), Some(parent)) = (&change.start.repository, ground.parent) {
@@ -218,14 +220,11 @@ pub async fn build(git: &Git, repo: &RepoPath, change: Change) -> Result<NewComm
             in_background(move || site.write(&open(&site.place)?, ground, &change)).await?
         }
     };
-    if let Some(pack) = pack {
-        objects::index(git, repo, pack).await?;
-    }
-    Ok(commit)
+    Ok(NewCommit { bytes: stored.settle(git, repo).await?, ..commit })
 }
 
-/// A commit whose objects are durable, or are in this pack, which has to be indexed.
-type Written = (NewCommit, Option<Vec<u8>>);
+/// A commit, and where its objects are.
+type Written = (NewCommit, Stored);
 
 /// How far a commit got on the first thread it was on: all the way, unless it starts in another repository.
 enum Begun {
@@ -262,8 +261,8 @@ impl Site {
             check_seen(&reader, parent, &change.actions, self.deadline)?;
         }
         let (commit, objects) = ground.commit(own, change)?;
-        let pack = objects.write_few_or_pack(own, &self.place)?;
-        Ok((commit, pack))
+        let stored = objects.store(own, &self.place)?;
+        Ok((commit, stored))
     }
 }
 
@@ -332,7 +331,8 @@ impl Ground {
         };
         let id = text.write(&mut objects)?;
         let branch = RefMove { name: self.branch, old: Expect::from(self.tip), new: Some(id) };
-        Ok((NewCommit { id, parent: self.parent, branch, first: self.first }, objects))
+        let new = NewCommit { id, parent: self.parent, branch, first: self.first, bytes: 0 };
+        Ok((new, objects))
     }
 }
 

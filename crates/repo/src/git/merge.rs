@@ -89,23 +89,23 @@ pub struct Ready {
 impl Ready {
     pub async fn write(self, git: &Git, repo: &RepoPath) -> Result<NewCommit, GitError> {
         let parent = self.text.parents.first().copied();
-        let id = self.combined.commit(git, repo, &self.text).await?;
+        let (id, bytes) = self.combined.commit(git, repo, &self.text).await?;
         let branch = RefMove { new: Some(id), ..self.branch };
-        Ok(NewCommit { id, parent, branch, first: false })
+        Ok(NewCommit { id, parent, branch, first: false, bytes })
     }
 }
 
 impl Combined {
-    /// Makes a commit and everything it needs durable. Its tree should be this one.
+    /// Makes a commit and everything it needs durable, in so many bytes. Its tree should be this one.
     pub async fn commit(
         mut self,
         git: &Git,
         repo: &RepoPath,
         text: &CommitText,
-    ) -> Result<Oid, GitError> {
+    ) -> Result<(Oid, i64), GitError> {
         let id = text.write(&mut self.objects)?;
-        self.objects.persist(git, repo).await?;
-        Ok(id)
+        let bytes = self.objects.persist(git, repo).await?;
+        Ok((id, bytes))
     }
 }
 

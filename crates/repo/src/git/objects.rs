@@ -64,32 +64,29 @@ impl NewObjects {
         self.objects.is_empty()
     }
 
-    /// Writes what the repository lacks and returns when it would survive a power cut.
-    pub async fn persist(self, git: &Git, repo: &RepoPath) -> Result<(), GitError> {
+    /// Writes what the repository lacks and returns when it would survive a power cut. Tells how many bytes that were.
+    pub async fn persist(self, git: &Git, repo: &RepoPath) -> Result<i64, GitError> {
         let place = repo.clone();
-        let pack = blocking(move || self.write_few_or_pack(&open(&place)?, &place)).await?;
-        match pack {
-            Some(pack) => index(git, repo, pack).await,
-            None => Ok(()),
-        }
+        let stored = blocking(move || self.store(&open(&place)?, &place)).await?;
+        stored.settle(git, repo).await
     }
 
-    /// Writes loose objects, or answers the pack that is better written by git. `known` was opened just now.
-    pub(super) fn write_few_or_pack(
+    /// Writes loose objects, or makes the pack that is better written by git. `known` was opened just now.
+    pub(super) fn store(
         mut self,
         known: &gix::Repository,
         repo: &RepoPath,
-    ) -> Result<Option<Vec<u8>>, GitError> {
+    ) -> Result<Stored, GitError> {
         self.objects.retain(|object| !gix::objs::Exists::exists(&known.objects, &object.id.gix()));
         if self.objects.len() > FEW {
-            return self.pack().map(Some);
+            return self.pack().map(Stored::Pack);
         }
-        self.write_loose(&repo.as_path().join("objects"))?;
-        Ok(None)
+        self.write_loose(&repo.as_path().join("objects")).map(Stored::Loose)
     }
 
-    /// Writes every object as a file of its own below `folder`, durably.
-    pub(super) fn write_loose(&self, folder: &Path) -> Result<(), GitError> {
+    /// Writes every object as a file of its own below `folder`, durably. Tells how many bytes that were.
+    pub(super) fn write_loose(&self, folder: &Path) -> Result<i64, GitError> {
+        let mut written = 0;
         let mut touched = BTreeSet::new();
         for object in &self.objects {
             let name = object.id.to_string();
@@ -98,13 +95,13 @@ impl NewObjects {
             if create_folder(&home)? {
                 touched.insert(folder.to_path_buf());
             }
-            object.write_loose(&home, rest)?;
+            written += object.write_loose(&home, rest)?;
             touched.insert(home);
         }
         for folder in touched {
             File::open(folder)?.sync_all()?;
         }
-        Ok(())
+        Ok(written)
     }
 
     /// All objects as one pack file, without deltas: the next repack makes them.
@@ -124,14 +121,31 @@ impl NewObjects {
     }
 }
 
-/// Hands a pack to git, which makes it durable.
-pub(super) async fn index(git: &Git, repo: &RepoPath, pack: Vec<u8>) -> Result<(), GitError> {
-    git.at(repo, "index-pack").args(["--stdin"]).input(pack).succeed().await?;
-    Ok(())
+/// Where new objects are.
+pub(super) enum Stored {
+    /// Durable on disk, in so many bytes.
+    Loose(i64),
+    /// In a pack that git has yet to take.
+    Pack(Vec<u8>),
+}
+
+impl Stored {
+    /// Returns when the objects would survive a power cut. Tells how many bytes they take.
+    pub(super) async fn settle(self, git: &Git, repo: &RepoPath) -> Result<i64, GitError> {
+        match self {
+            Self::Loose(bytes) => Ok(bytes),
+            Self::Pack(pack) => {
+                let bytes = i64::try_from(pack.len()).unwrap_or(i64::MAX);
+                git.at(repo, "index-pack").args(["--stdin"]).input(pack).succeed().await?;
+                Ok(bytes)
+            }
+        }
+    }
 }
 
 impl NewObject {
-    fn write_loose(&self, home: &Path, name: &str) -> Result<(), GitError> {
+    /// Tells how many bytes were written.
+    fn write_loose(&self, home: &Path, name: &str) -> Result<i64, GitError> {
         let header = format!("{} {}\0", self.kind, self.body.len());
         let bytes = deflate(Vec::new(), &[header.as_bytes(), &self.body])?;
         // git takes files of this name for its own leftovers and cleans them up.
@@ -140,9 +154,9 @@ impl NewObject {
         make_read_only(file.as_file())?;
         file.as_file().sync_all()?;
         match file.persist_noclobber(home.join(name)) {
-            Ok(_) => Ok(()),
+            Ok(_) => Ok(i64::try_from(bytes.len()).unwrap_or(i64::MAX)),
             // Somebody else wrote the same content.
-            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Ok(()),
+            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Ok(0),
             Err(error) => Err(error.error.into()),
         }
     }

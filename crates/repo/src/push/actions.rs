@@ -6,13 +6,13 @@ use db::{Database, Tx};
 use kernel::{Error, Result, Ts, ids::ProjectId};
 
 use super::{
-    Incoming, Journal, Push, examine,
+    Incoming, Journal, Push, examine, head,
     journal::{JournalRow, JournalStore},
 };
 use crate::{
     Event,
     git::{
-        Git, GitError, Oid, RefName, Storage, leftover,
+        Git, GitError, Oid, RefName, Repositories, Storage, leftover,
         refs::{self, Expect, RefMove},
     },
     ports::People,
@@ -77,12 +77,14 @@ pub async fn apply(
     db: &Database,
     git: &Git,
     storage: &Storage,
+    repositories: &Repositories,
     journal: &Journal,
     people: &Arc<dyn People>,
-    push: Push,
+    mut push: Push,
 ) -> Result<()> {
     let incoming = Incoming::settled(git, &storage.repository(push.project.id));
     examine(db, people, &incoming, &push).await?;
+    head::look(git, repositories, storage, &mut push).await?;
     let (db, git, storage, journal) = (db.clone(), git.clone(), storage.clone(), journal.clone());
     let done = tokio::spawn(async move { carry_out(&db, &git, &storage, &journal, push).await });
     done.await.map_err(Error::internal)?

@@ -17,6 +17,7 @@ use crate::{
 };
 
 /// New commits are counted no further.
+pub(super) const MOST_COUNTED: i64 = 100_000;
 const COUNTED: &str = "--max-count=100000";
 /// Of so many refs; a push of more is nobody's daily work.
 const COUNTED_REFS: usize = 500;

@@ -6,6 +6,7 @@
 
 pub mod actions;
 pub mod examine;
+pub mod head;
 pub mod incoming;
 pub mod journal;
 pub mod model;

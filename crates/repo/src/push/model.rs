@@ -2,7 +2,12 @@
 
 use std::sync::Arc;
 
-use kernel::{Standing, access::ProjectFacts, ids::ProjectId};
+use kernel::{
+    Standing,
+    access::ProjectFacts,
+    head::{Growth, HeadMove},
+    ids::ProjectId,
+};
 
 use crate::git::{Oid, RefName, refs::RefMove};
 
@@ -63,6 +68,9 @@ pub struct Push {
     pub made: Option<Oid>,
     /// Whether it is the server's own doing, which no push rule is about.
     pub by_server: bool,
+    /// What becomes of the default branch, where the push moves it and that was looked at.
+    pub head: Option<HeadMove>,
+    pub growth: Growth,
     /// Names the push in the journal.
     pub batch: String,
 }
@@ -79,8 +87,18 @@ impl Push {
             None => default_among(&changes),
         };
         let batch = hex::encode(rand::random::<[u8; 16]>());
-        let (made, by_server) = (None, false);
-        Self { project, who, via, changes, becomes_default: first, made, by_server, batch }
+        Self {
+            project,
+            who,
+            via,
+            changes,
+            becomes_default: first,
+            made: None,
+            by_server: false,
+            head: None,
+            growth: Growth::By(0),
+            batch,
+        }
     }
 
     /// The same with a commit that the server has made.

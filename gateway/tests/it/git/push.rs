@@ -191,3 +191,42 @@ async fn notes_can_be_pushed() {
 
     assert_eq!(forge.happened()[1..], ["created refs/notes/commits"]);
 }
+
+#[actix_web::test]
+async fn the_record_tells_of_a_push_when_git_returns() {
+    let (forge, client) = Forge::with_commit(Visibility::Private).await;
+    let alice = forge.app.person("alice");
+    client.commit_file("README.md", b"# Work", "readme").await;
+    client.commit_file("main.rs", b"fn main() {}", "code").await;
+
+    client.run("push -q origin main").await.ok();
+
+    let path = format!("/projects/{}", forge.project);
+    let record = alice.get(&format!("{path}?statistics=true")).await.ok();
+    let readme = record["readme_url"].as_str().unwrap_or_default();
+    assert!(readme.ends_with("/alice/work/-/blob/main/README.md"), "{readme}");
+    assert_eq!(record["statistics"]["commit_count"], 3);
+    assert!(record["statistics"]["repository_size"].as_i64() > Some(0));
+    let rust = alice.get("/projects?with_programming_language=Rust").await.ok();
+    assert_eq!(rust[0]["id"], forge.project.0);
+}
+
+#[actix_web::test]
+async fn the_record_follows_a_forced_push() {
+    let (forge, client) = Forge::with_commit(Visibility::Private).await;
+    let alice = forge.app.person("alice");
+    client.commit_file("main.rs", b"fn main() {}", "code").await;
+    client.run("push -q origin main").await.ok();
+    let path = format!("/projects/{}", forge.project);
+    let rules = format!("{path}/protected_branches/main");
+    alice.patch(&rules, serde_json::json!({ "allow_force_push": true })).await.ok();
+    client.run("reset -q --hard HEAD~1").await.ok();
+
+    client.run("push -q --force origin main").await.ok();
+
+    let record = alice.get(&format!("{path}?statistics=true")).await.ok();
+    assert_eq!(record["statistics"]["commit_count"], 1);
+    assert_eq!(alice.get(&format!("{path}/languages")).await.ok(), serde_json::json!({}));
+    let rust = alice.get("/projects?with_programming_language=Rust").await.ok();
+    assert_eq!(rust, serde_json::json!([]));
+}

@@ -198,9 +198,8 @@ async fn administrators_are_told_sizes_and_others_are_not() {
             .as_i64()
             .expect("an id");
     app.write(move |tx| {
-        use org::project::statistics::{Statistics, StatisticsStore};
-        let found = Statistics { commit_count: 3, repository_size: 4096 };
-        tx.save_statistics(kernel::ids::ProjectId(project), found)
+        use org::project::statistics::StatisticsStore;
+        tx.note_growth(kernel::ids::ProjectId(project), kernel::head::Growth::To(4096))
     });
 
     let told = root.get("/groups?statistics=true").await.ok();

@@ -24,6 +24,7 @@ mod namespaces;
 mod oauth;
 mod pagination;
 mod personal_access_tokens;
+mod project_head;
 mod project_lists;
 mod project_sharing;
 mod projects;

@@ -10,7 +10,7 @@ use gateway::{
     app::{App, Limits, Settings, State},
     compose::{jobs, mail::MailServer},
 };
-use kernel::{AccessLevel, Clock, Visibility, ids::ProjectId};
+use kernel::{AccessLevel, Clock, Visibility, head::Growth, ids::ProjectId};
 use org::{
     member::actions::{NewMember, Source},
     namespace::store::NamespaceStore,
@@ -176,7 +176,9 @@ impl TestApp {
         let home = self.state.storage.repository(project);
         std::fs::remove_dir_all(home.as_path()).expect("the empty repository goes");
         copy_folder(fixture.path.as_path(), home.as_path());
-        self.write(move |tx| org::project::push::note(tx, project, Some("main")));
+        self.write(move |tx| {
+            org::project::push::note(tx, project, Some("main"), None, Growth::By(0))
+        });
         project
     }
 

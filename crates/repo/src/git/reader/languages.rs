@@ -1,10 +1,10 @@
 //! Which languages a project is written in, by the names of its files.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use bstr::ByteSlice as _;
 
-use super::{Reader, tree::TreePage};
+use super::{Reader, diff::changes::Side, tree::TreePage};
 use crate::git::{Deadline, FileMode, Oid, Result, TreePath};
 
 /// Language, endings, and whole file names. Where an ending belongs to several, the commonest has it.
@@ -223,6 +223,33 @@ impl Reader {
         let mut totals: Vec<_> = totals.into_iter().filter(|(_, size)| *size > 0).collect();
         totals.sort_by(|(one, most), (other, least)| least.cmp(most).then_with(|| one.cmp(other)));
         Ok(totals)
+    }
+
+    /// How many more bytes of each language there are at `to` than at `from`.
+    pub fn language_changes(
+        &self,
+        from: Oid,
+        to: Oid,
+        deadline: Deadline,
+    ) -> Result<Vec<(&'static str, i64)>> {
+        let mut more: BTreeMap<&'static str, i64> = BTreeMap::new();
+        for change in self.file_changes(Some(from), to, deadline)? {
+            let Some(language) = language_of(&change.path) else { continue };
+            deadline.check()?;
+            let total = more.entry(language).or_default();
+            *total += self.counted(change.new)? - self.counted(change.old)?;
+        }
+        Ok(more.into_iter().filter(|(_, bytes)| *bytes != 0).collect())
+    }
+
+    /// The bytes that one side of a change counts for.
+    fn counted(&self, side: Option<Side>) -> Result<i64> {
+        match side {
+            Some(Side { mode: FileMode::File | FileMode::Executable, id }) => {
+                Ok(i64::try_from(self.header(id)?.1).unwrap_or(i64::MAX))
+            }
+            _ => Ok(0),
+        }
     }
 }
 

@@ -9,17 +9,17 @@ use crate::git::{Deadline, EntryInfo, EntryKind, FileMode, Oid, Result, TreePath
 
 /// A file on one side of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Side {
-    pub(super) mode: FileMode,
-    pub(super) id: ObjectId,
+pub(in crate::git::reader) struct Side {
+    pub(in crate::git::reader) mode: FileMode,
+    pub(in crate::git::reader) id: ObjectId,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Change {
+pub(in crate::git::reader) struct Change {
     /// The new path; for a deleted file the one it had.
-    pub(super) path: TreePath,
-    pub(super) old: Option<Side>,
-    pub(super) new: Option<Side>,
+    pub(in crate::git::reader) path: TreePath,
+    pub(in crate::git::reader) old: Option<Side>,
+    pub(in crate::git::reader) new: Option<Side>,
     /// Where a renamed file lay before.
     pub(super) source: Option<TreePath>,
 }
@@ -57,12 +57,22 @@ impl Reader {
         to: Oid,
         deadline: Deadline,
     ) -> Result<Vec<Change>> {
+        renames::pair(self, self.file_changes(from, to, deadline)?, deadline)
+    }
+
+    /// All changes, a renamed file as deleted and added.
+    pub(in crate::git::reader) fn file_changes(
+        &self,
+        from: Option<Oid>,
+        to: Oid,
+        deadline: Deadline,
+    ) -> Result<Vec<Change>> {
         let old = from.map(|id| self.tree_of(id.gix())).transpose()?;
         let new = self.tree_of(to.gix())?;
         let mut changes = Vec::new();
         let mut trees = Trees { reader: self, deadline, changes: &mut changes };
         trees.compare(old, Some(new), &TreePath::ROOT)?;
-        renames::pair(self, changes, deadline)
+        Ok(changes)
     }
 }
 

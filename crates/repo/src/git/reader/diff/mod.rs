@@ -1,6 +1,6 @@
 //! What changed between two trees: the same files, renames, numbers and hunks that git prints.
 
-mod changes;
+pub(super) mod changes;
 mod content;
 pub(super) mod follow;
 mod hunks;

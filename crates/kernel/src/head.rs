@@ -1,0 +1,53 @@
+//! What the default branch of a repository shows. Repositories find it out, projects are told of it.
+
+/// A language and its bytes; or how many more there are than before.
+pub type LanguageBytes = (&'static str, i64);
+
+/// Where a default branch goes, and what it shows there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeadMove {
+    /// Without `refs/heads/`.
+    pub branch: String,
+    /// Commits, in hexadecimal.
+    pub from: Option<String>,
+    pub to: Option<String>,
+    /// `None` when it could not be worked out.
+    pub shows: Option<HeadFacts>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HeadFacts {
+    /// Paths at the top.
+    pub readme: Option<String>,
+    pub license: Option<String>,
+    pub figures: Figures,
+}
+
+/// Commits, and bytes by language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Figures {
+    All {
+        commits: i64,
+        languages: Vec<LanguageBytes>,
+    },
+    /// Beyond those of where the branch was.
+    More {
+        commits: i64,
+        languages: Vec<LanguageBytes>,
+    },
+}
+
+impl Default for Figures {
+    /// Of a branch that is not there.
+    fn default() -> Self {
+        Self::All { commits: 0, languages: Vec::new() }
+    }
+}
+
+/// How much larger a repository is on disk, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Growth {
+    By(i64),
+    /// All there is now.
+    To(i64),
+}

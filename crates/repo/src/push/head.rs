@@ -1,0 +1,103 @@
+//! What a push makes of the default branch: what a project's record and its lists tell of it, worked out from the new
+//! objects before the refs move, so that it is written in the transaction of the push.
+
+use std::time::Duration;
+
+use kernel::{
+    Error, Result,
+    head::{Figures, HeadFacts, HeadMove, LanguageBytes},
+};
+use tokio::task::spawn_blocking;
+
+use super::{Push, RefChange, incoming::MOST_COUNTED};
+use crate::git::{Deadline, Git, Oid, Reader, RefName, Repositories, Storage, cli::Lane};
+
+/// Counting languages asks for the size of every file.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// Finds out what the push makes of the default branch, where it moves that. The objects must be there already.
+pub async fn look(
+    git: &Git,
+    repositories: &Repositories,
+    storage: &Storage,
+    push: &mut Push,
+) -> Result<()> {
+    let Some((branch, change)) = default_branch(push) else { return Ok(()) };
+    let mut moved = HeadMove {
+        branch: branch.short().into_owned(),
+        from: change.old.map(|id| id.to_string()),
+        to: change.new.map(|id| id.to_string()),
+        shows: None,
+    };
+    match facts(git, repositories, storage, push, &change).await {
+        Ok(facts) => moved.shows = Some(facts),
+        // The push itself is good: somebody looks again afterwards.
+        Err(cause) => {
+            tracing::warn!(project = %push.project.id, error = %cause, "a default branch was not looked at");
+        }
+    }
+    push.head = Some(moved);
+    Ok(())
+}
+
+fn default_branch(push: &Push) -> Option<(RefName, RefChange)> {
+    let branch = match (&push.becomes_default, &push.project.default_branch) {
+        (Some(branch), _) => branch.clone(),
+        (None, Some(known)) => RefName::branch(known).ok()?,
+        (None, None) => return None,
+    };
+    let change = push.changes.iter().find(|change| change.name == branch)?.clone();
+    Some((branch, change))
+}
+
+async fn facts(
+    git: &Git,
+    repositories: &Repositories,
+    storage: &Storage,
+    push: &Push,
+    change: &RefChange,
+) -> Result<HeadFacts> {
+    let Some(new) = change.new else { return Ok(HeadFacts::default()) };
+    let path = storage.repository(push.project.id);
+    // Commits that were counted to the end are not counted again.
+    let counted = change.commit_count < MOST_COUNTED;
+    let grows = change.old.filter(|_| !change.forced && counted);
+    let first = change.old.is_none() && push.becomes_default.is_some() && counted;
+    let commits = match grows.is_some() || first {
+        true => change.commit_count,
+        false => commits(git, storage, push, new).await?,
+    };
+    let repositories = repositories.clone();
+    let look = move || -> Result<HeadFacts> {
+        let reader = repositories.open(&path)?;
+        let deadline = Deadline::after(TIME_LIMIT);
+        let (readme, license) = marks(&reader, new)?;
+        let figures = match grows {
+            Some(old) => {
+                Figures::More { commits, languages: reader.language_changes(old, new, deadline)? }
+            }
+            None => Figures::All { commits, languages: signed(reader.languages(new, deadline)?) },
+        };
+        Ok(HeadFacts { readme, license, figures })
+    };
+    spawn_blocking(look).await.map_err(Error::internal)?
+}
+
+/// The files at the top that introduce a project and say under which licence it is.
+pub fn marks(reader: &Reader, at: Oid) -> Result<(Option<String>, Option<String>)> {
+    let path = |entry: crate::git::EntryInfo| entry.path.to_text().into_owned();
+    Ok((reader.readme(at)?.map(path), reader.license(at)?.map(path)))
+}
+
+fn signed(found: Vec<(&'static str, u64)>) -> Vec<LanguageBytes> {
+    let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
+    found.into_iter().map(|(name, bytes)| (name, signed(bytes))).collect()
+}
+
+async fn commits(git: &Git, storage: &Storage, push: &Push, tip: Oid) -> Result<i64> {
+    let repository = storage.repository(push.project.id);
+    let counted =
+        git.at(&repository, "rev-list").args(["--count"]).id(tip).lane(Lane::Plumbing).succeed();
+    let text = counted.await?;
+    String::from_utf8_lossy(&text).trim().parse().map_err(Error::internal)
+}

@@ -1,0 +1,1 @@
+ALTER TABLE project_statistics DROP COLUMN head_sha;

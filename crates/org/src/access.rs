@@ -68,6 +68,19 @@ pub fn level_in_project(tx: &mut Tx<'_>, actor: Actor, project: ProjectId) -> Re
     }
 }
 
+/// A role that was loaded together with something else; where its end has come, `again` finds out what is left of it.
+pub(crate) fn level_now(
+    tx: &mut Tx<'_>,
+    level: Option<AccessLevel>,
+    until: Option<Ts>,
+    again: impl FnOnce(&mut Tx<'_>) -> Result<AccessLevel>,
+) -> Result<AccessLevel> {
+    match (level, until) {
+        (Some(_), Some(until)) if until <= tx.now => again(tx),
+        (level, _) => Ok(level.unwrap_or_default()),
+    }
+}
+
 /// The actor's effective role in a group or personal namespace; `NoAccess` for outsiders.
 pub fn level_in_namespace(
     tx: &mut Tx<'_>,

@@ -7,7 +7,12 @@ use super::{history::History, wrk::encoded};
 pub(super) struct Case {
     pub(super) name: &'static str,
     pub(super) requests: Vec<String>,
+    /// Instead of the usual number.
+    pub(super) connections: Option<u32>,
 }
+
+/// How many clients write plain rows at the same time.
+const WRITERS: u32 = 64;
 
 /// The projects the requests name.
 pub(super) struct Projects {
@@ -20,14 +25,36 @@ pub(super) struct Projects {
 }
 
 pub(super) const CONSTANT: &str = "constant answer";
+/// As long as a project's record, and longer: what a record by its id is held against.
+const LONG_CONSTANT: &str = "constant answer of 7 kB";
 
 pub(super) fn cases(projects: &Projects, history: &History) -> Result<Vec<Case>> {
-    let mut cases = vec![Case { name: CONSTANT, requests: vec!["GET /-/liveness".to_owned()] }];
+    let mut cases = vec![
+        plain(CONSTANT, vec!["GET /-/liveness".to_owned()]),
+        plain(LONG_CONSTANT, vec!["GET /-/api".to_owned()]),
+    ];
     cases.extend(rows(projects));
     cases.extend(histories(projects, history)?);
     cases.extend(contents(projects, history)?);
-    cases.push(Case { name: "create commit", requests: commits(projects) });
+    cases.push(plain("create commit", commits(projects)));
+    cases.push(Case { connections: Some(WRITERS), ..plain("star and unstar", stars(projects)) });
     Ok(cases)
+}
+
+fn plain(name: &'static str, requests: Vec<String>) -> Case {
+    Case { name, requests, connections: None }
+}
+
+/// Rows and nothing else: each writes one, and changes a number in another.
+fn stars(projects: &Projects) -> Vec<String> {
+    let (first, last) = projects.many;
+    let step = usize::try_from((last - first) / 2_000 + 1).unwrap_or(1);
+    let all = |deed: &'static str| {
+        (first..=last)
+            .step_by(step)
+            .map(move |id| format!("POST /api/v4/projects/{id}/{deed} {{}}"))
+    };
+    all("star").chain(all("unstar")).collect()
 }
 
 fn rows(projects: &Projects) -> Vec<Case> {
@@ -107,5 +134,5 @@ fn commits(projects: &Projects) -> Vec<String> {
 }
 
 pub(super) fn case(name: &'static str, paths: impl IntoIterator<Item = String>) -> Case {
-    Case { name, requests: paths.into_iter().map(|path| format!("GET /api/v4{path}")).collect() }
+    plain(name, paths.into_iter().map(|path| format!("GET /api/v4{path}")).collect())
 }

@@ -253,9 +253,10 @@ impl Run<'_> {
                 .options
                 .only
                 .as_deref()
-                .is_none_or(|only| case.name == CONSTANT || case.name.contains(only));
+                .is_none_or(|only| case.name.starts_with(CONSTANT) || case.name.contains(only));
             if wanted {
-                let figures = self.generator.measure(&self.installation.root(), &case.requests)?;
+                let generator = self.generator.with_connections(case.connections);
+                let figures = generator.measure(&self.installation.root(), &case.requests)?;
                 println!(
                     "{}: {:.0} a second, p99 {:.1} ms, {} failed",
                     case.name, figures.per_second, figures.p99, figures.failed

@@ -116,6 +116,8 @@ fn copies_of_project(table: &Table, template: i64, before: i64, count: i64) -> S
             "created_at" | "updated_at" | "last_activity_at" => {
                 format!("t.{column} - n.i * 1000000")
             }
+            "default_branch" => "'main'".to_owned(),
+            "readme_path" => "'README.md'".to_owned(),
             "star_count" => "n.i % 50".to_owned(),
             _ => return None,
         })

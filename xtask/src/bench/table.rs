@@ -1,24 +1,19 @@
-//! The run as tables in Markdown.
+//! The run as tables in Markdown, in the form in which `docs/performance.md` has them.
 
 use super::{Report, cases::CONSTANT, correct::Compared, wrk::Measured};
 
 pub(super) fn print(reports: &[Report]) {
-    for report in reports {
-        println!("\n### {}\n", title(report.database));
-        requests(report);
-        if !report.transport.is_empty() {
-            println!("\n| git | median, s | runs |\n| --- | ---: | ---: |");
-        }
-        for timed in &report.transport {
-            println!("| {} | {:.2} | {} |", timed.what, timed.median(), timed.seconds.len());
-        }
-        println!("\n| | |\n| --- | ---: |");
-        for (what, figure) in &report.notes {
-            println!("| {what} | {figure} |");
-        }
-        if !report.compared.is_empty() {
-            comparisons(&report.compared);
-        }
+    println!("\nTimes in ms; failed answers, where there are any, in brackets.\n");
+    requests(reports);
+    if reports.iter().any(|report| !report.transport.is_empty()) {
+        println!();
+        transport(reports);
+    }
+    println!();
+    notes(reports);
+    for report in reports.iter().filter(|report| !report.compared.is_empty()) {
+        println!("\nCompared with git's command line beside {}:", title(report.database));
+        comparisons(&report.compared);
     }
 }
 
@@ -26,20 +21,93 @@ fn title(database: &str) -> &str {
     if database == "sqlite" { "SQLite" } else { "PostgreSQL" }
 }
 
-fn requests(report: &Report) {
-    let constant = report
-        .cases
-        .iter()
-        .find(|(name, _)| *name == CONSTANT)
-        .map(|(_, figures)| figures.per_second);
-    println!("| request | per second | p50, ms | p90, ms | p99, ms | ratio | failed |");
-    println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: |");
-    for (name, Measured { per_second, p50, p90, p99, failed }) in &report.cases {
-        let ratio = constant.map_or(0.0, |constant| per_second / constant);
-        println!(
-            "| {name} | {per_second:.0} | {p50:.2} | {p90:.2} | {p99:.2} | {ratio:.4} | {failed} |"
-        );
+/// A line of a table: the first cell, then what each database has there.
+fn line(first: &str, cells: impl IntoIterator<Item = String>) {
+    let cells: Vec<String> = cells.into_iter().collect();
+    println!("| {first} | {} |", cells.join(" | "));
+}
+
+/// The names that any report has, in the order of the first that has them.
+fn names<'a>(of: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut names = Vec::new();
+    for name in of {
+        if !names.contains(&name) {
+            names.push(name);
+        }
     }
+    names
+}
+
+fn requests(reports: &[Report]) {
+    let head = |report: &Report| format!("{} /s | p50 | p90 | p99 | ratio", title(report.database));
+    line("request", reports.iter().map(head));
+    line("---", reports.iter().map(|_| "---: | ---: | ---: | ---: | ---:".to_owned()));
+    let all = reports.iter().flat_map(|report| report.cases.iter().map(|(name, _)| *name));
+    for name in names(all) {
+        line(name, reports.iter().map(|report| figures(report, name)));
+    }
+}
+
+fn figures(report: &Report, name: &str) -> String {
+    let find = |wanted: &str| {
+        report.cases.iter().find(|(name, _)| *name == wanted).map(|(_, figures)| figures)
+    };
+    let Some(Measured { per_second, p50, p90, p99, failed }) = find(name) else {
+        return " | | | |".to_owned();
+    };
+    let ratio = find(CONSTANT).map_or(0.0, |constant| per_second / constant.per_second);
+    let failed = if *failed == 0 { String::new() } else { format!(" ({failed})") };
+    let rate = thousands(*per_second);
+    format!("{rate}{failed} | {} | {} | {} | {ratio:.3}", brief(*p50), brief(*p90), brief(*p99))
+}
+
+fn transport(reports: &[Report]) {
+    let head = |report: &Report| format!("{}, s", title(report.database));
+    line("git", reports.iter().map(head));
+    line("---", reports.iter().map(|_| "---:".to_owned()));
+    let all = reports.iter().flat_map(|report| report.transport.iter().map(|timed| &*timed.what));
+    for what in names(all) {
+        let median = |report: &Report| {
+            let timed = report.transport.iter().find(|timed| timed.what == what);
+            timed.map_or_else(String::new, |timed| format!("{:.2}", timed.median()))
+        };
+        line(what, reports.iter().map(median));
+    }
+}
+
+fn notes(reports: &[Report]) {
+    line("server", reports.iter().map(|report| title(report.database).to_owned()));
+    line("---", reports.iter().map(|_| "---:".to_owned()));
+    let all = reports.iter().flat_map(|report| report.notes.iter().map(|(what, _)| *what));
+    for what in names(all) {
+        let figure = |report: &Report| {
+            let note = report.notes.iter().find(|(name, _)| *name == what);
+            note.map_or_else(String::new, |(_, figure)| figure.clone())
+        };
+        line(what, reports.iter().map(figure));
+    }
+}
+
+/// Three digits that count.
+fn brief(figure: f64) -> String {
+    match figure {
+        figure if figure < 10.0 => format!("{figure:.2}"),
+        figure if figure < 100.0 => format!("{figure:.1}"),
+        figure => thousands(figure),
+    }
+}
+
+/// `12,345`
+fn thousands(figure: f64) -> String {
+    let digits = format!("{figure:.0}");
+    let mut out = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
 }
 
 fn comparisons(compared: &[Compared]) {
@@ -49,5 +117,19 @@ fn comparisons(compared: &[Compared]) {
     }
     for difference in compared.iter().flat_map(|compared| compared.differences.iter().take(5)) {
         println!("- {difference}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{brief, thousands};
+
+    #[test]
+    fn figures_are_short_and_readable() {
+        assert_eq!(thousands(108_203.4), "108,203");
+        assert_eq!(thousands(50.2), "50");
+        assert_eq!(brief(0.274), "0.27");
+        assert_eq!(brief(64.83), "64.8");
+        assert_eq!(brief(1_050.0), "1,050");
     }
 }

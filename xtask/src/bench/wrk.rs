@@ -80,6 +80,12 @@ impl Generator {
         self.run(root, requests, token, ("run", self.seconds))
     }
 
+    /// The same with another number of connections.
+    pub(super) fn with_connections(&self, connections: Option<u32>) -> Self {
+        let connections = connections.unwrap_or(self.connections);
+        Self { folder: self.folder.clone(), connections, seconds: self.seconds }
+    }
+
     fn run(
         &self,
         root: &str,

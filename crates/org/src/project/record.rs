@@ -9,7 +9,7 @@ use db::{
 };
 use diesel::{dsl::exists, prelude::*};
 use kernel::{
-    AccessLevel, Actor, Result, Standing,
+    AccessLevel, Actor, Result, Standing, Ts,
     ids::{ProjectId, UserId},
 };
 
@@ -20,6 +20,7 @@ use super::{
     topics::TopicStore,
 };
 use crate::{
+    access,
     namespace::{Kind, Namespace},
     user::User,
 };
@@ -35,8 +36,10 @@ struct Row {
     settings: Option<String>,
     owner: Option<User>,
     level: Option<AccessLevel>,
+    until: Option<Ts>,
     own_membership: Option<AccessLevel>,
     group_membership: Option<AccessLevel>,
+    group_until: Option<Ts>,
     has_topics: bool,
     is_shared: bool,
 }
@@ -44,7 +47,8 @@ struct Row {
 /// One project as `actor` sees it.
 pub fn one(tx: &mut Tx<'_>, actor: Actor, id: ProjectId, want: Want) -> Result<Shown> {
     let row = row(tx, actor, id)?;
-    let level = row.level.unwrap_or_default();
+    let level =
+        access::level_now(tx, row.level, row.until, |tx| access::level_in_project(tx, actor, id))?;
     let topics = match row.has_topics {
         true => tx.topics_by_project(&[id])?.remove(&id).unwrap_or_default(),
         false => Vec::new(),
@@ -59,6 +63,11 @@ pub fn one(tx: &mut Tx<'_>, actor: Actor, id: ProjectId, want: Want) -> Result<S
     let Want::Full { statistics } = want else { return Ok(shown) };
     let home = &shown.namespace;
     let owned = home.owner_id.is_some() && home.owner_id == actor.id;
+    let group = home.id;
+    let group_level = access::level_now(tx, row.group_membership, row.group_until, |tx| {
+        access::level_in_namespace(tx, actor, group)
+    })?;
+    let in_group = home.kind == Kind::Group && row.group_membership.is_some();
     let full = Full {
         settings: row.settings.as_deref().map(Settings::parse).transpose()?.unwrap_or_default(),
         owner: row.owner,
@@ -75,7 +84,7 @@ pub fn one(tx: &mut Tx<'_>, actor: Actor, id: ProjectId, want: Want) -> Result<S
             false => None,
         },
         project_access: if owned { Some(AccessLevel::Owner) } else { row.own_membership },
-        group_access: row.group_membership.filter(|_| home.kind == Kind::Group),
+        group_access: (in_group && group_level > AccessLevel::NoAccess).then_some(group_level),
     };
     shown.full = Some(Box::new(full));
     Ok(shown)
@@ -108,8 +117,10 @@ fn row(tx: &mut Tx<'_>, actor: Actor, id: ProjectId) -> Result<Box<Row>> {
             project_settings::settings.nullable(),
             Option::<User>::as_select(),
             project_access::access_level.nullable(),
+            project_access::until.nullable(),
             members::access_level.nullable(),
             namespace_access::access_level.nullable(),
+            namespace_access::until.nullable(),
             exists(topics),
             exists(links),
         ))

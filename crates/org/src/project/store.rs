@@ -6,12 +6,13 @@ use db::{
 };
 use diesel::prelude::*;
 use kernel::{
-    AccessLevel, Actor, Result, Visibility,
+    AccessLevel, Actor, Result, Ts, Visibility,
     access::{FeatureAccess, Features, ProjectFacts},
     ids::{NamespaceId, ProjectId, UserId},
 };
 
 use super::Project;
+use crate::access;
 
 pub trait ProjectStore {
     /// A project that is not being deleted.
@@ -49,10 +50,15 @@ struct ScopeRow {
         FeatureAccess,
     ),
     level: Option<AccessLevel>,
+    until: Option<Ts>,
 }
 
-impl From<ScopeRow> for Located {
-    fn from(row: ScopeRow) -> Self {
+impl ScopeRow {
+    fn located(self, tx: &mut Tx<'_>, actor: Actor) -> Result<Located> {
+        let row = self;
+        let level = access::level_now(tx, row.level, row.until, |tx| {
+            access::level_in_project(tx, actor, row.id)
+        })?;
         let (repository, issues, merge_requests, forking, builds, wiki, snippets) = row.features;
         let features =
             Features { repository, issues, merge_requests, forking, builds, wiki, snippets };
@@ -67,7 +73,7 @@ impl From<ScopeRow> for Located {
             archived: row.archived,
             features,
         };
-        (facts, row.level.unwrap_or_default())
+        Ok((facts, level))
     }
 }
 
@@ -100,10 +106,11 @@ macro_rules! scope_where {
                     projects::snippets_access,
                 ),
                 project_access::access_level.nullable(),
+                project_access::until.nullable(),
             ));
         let row: Option<ScopeRow> =
             each_backend!($tx, |conn| query.get_result(conn).optional().map_err(error("Project")))?;
-        Ok(row.map(Located::from))
+        row.map(|row| row.located($tx, $actor)).transpose()
     }};
 }
 

@@ -89,15 +89,25 @@ pub struct Ready {
 impl Ready {
     pub async fn write(self, git: &Git, repo: &RepoPath) -> Result<NewCommit, GitError> {
         let parent = self.text.parents.first().copied();
-        let (id, bytes) = self.combined.commit(git, repo, &self.text).await?;
+        let (id, bytes) = self.combined.store(git, repo, &self.text).await?;
         let branch = RefMove { new: Some(id), ..self.branch };
         Ok(NewCommit { id, parent, branch, first: false, bytes })
     }
 }
 
 impl Combined {
-    /// Makes a commit and everything it needs durable, in so many bytes. Its tree should be this one.
+    /// Makes a commit and everything it needs durable. Its tree should be this one.
     pub async fn commit(
+        self,
+        git: &Git,
+        repo: &RepoPath,
+        text: &CommitText,
+    ) -> Result<Oid, GitError> {
+        Ok(self.store(git, repo, text).await?.0)
+    }
+
+    /// As [`commit`](Self::commit); tells also how many bytes were written.
+    async fn store(
         mut self,
         git: &Git,
         repo: &RepoPath,

@@ -24,7 +24,7 @@ CREATE INDEX namespaces_groups_path ON namespaces (path, id, visibility) WHERE k
 CREATE INDEX namespaces_groups_visibility ON namespaces (visibility, name, id) WHERE kind = 'group' AND deleted_at IS NULL;
 CREATE INDEX namespaces_groups_parent ON namespaces (parent_id, name, id, visibility) WHERE kind = 'group' AND deleted_at IS NULL;
 -- What is below a group has its path before its own.
-CREATE INDEX namespaces_groups_tree ON namespaces (path_key, id, visibility) WHERE kind = 'group' AND deleted_at IS NULL;
+CREATE INDEX namespaces_groups_tree ON namespaces (path_key, name, id, visibility) WHERE kind = 'group' AND deleted_at IS NULL;
 CREATE INDEX projects_tree ON projects (path_key, id, visibility, archived) WHERE deleted_at IS NULL;
 CREATE INDEX projects_in_namespace ON projects (namespace_id, id, visibility, archived) WHERE deleted_at IS NULL;
 -- How many groups somebody reaches is read from this one alone.

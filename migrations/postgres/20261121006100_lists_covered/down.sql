@@ -13,4 +13,4 @@ CREATE INDEX projects_tree ON projects (path_key, id, visibility, archived) WHER
 DROP INDEX projects_in_namespace;
 CREATE INDEX projects_in_namespace ON projects (namespace_id, id, visibility, archived) WHERE deleted_at IS NULL;
 DROP INDEX namespaces_groups_tree;
-CREATE INDEX namespaces_groups_tree ON namespaces (path_key, id, visibility) WHERE kind = 'group' AND deleted_at IS NULL;
+CREATE INDEX namespaces_groups_tree ON namespaces (path_key, name, id, visibility) WHERE kind = 'group' AND deleted_at IS NULL;

@@ -14,4 +14,4 @@ CREATE INDEX projects_tree ON projects (path_key, id, visibility, archived, dele
 DROP INDEX projects_in_namespace;
 CREATE INDEX projects_in_namespace ON projects (namespace_id, id, visibility, archived, deleted_at) WHERE deleted_at IS NULL;
 DROP INDEX namespaces_groups_tree;
-CREATE INDEX namespaces_groups_tree ON namespaces (path_key, id, visibility, kind, deleted_at) WHERE kind = 'group' AND deleted_at IS NULL;
+CREATE INDEX namespaces_groups_tree ON namespaces (path_key, name, id, visibility, kind, deleted_at) WHERE kind = 'group' AND deleted_at IS NULL;

@@ -70,6 +70,8 @@ struct Row {
     user_id: i64,
     #[diesel(sql_type = Integer)]
     kind: i32,
+    #[diesel(sql_type = BigInt)]
+    total: i64,
 }
 
 #[derive(QueryableByName)]
@@ -147,8 +149,10 @@ pub fn list(
         "FROM seat s CROSS JOIN users u WHERE u.id = s.user_id AND u.state = 'active' AND NOT u.bot AND {narrowed}"
     );
     let (order, limit, offset) = (order(filter.sort), page.per_page, page.offset());
+    // Who counts is worked out once, for the page and for how many there are.
     let text = format!(
-        "{seats} SELECT s.user_id AS user_id, s.kind AS kind {rows} ORDER BY {order} LIMIT {limit} OFFSET {offset}"
+        "{seats} SELECT s.user_id AS user_id, s.kind AS kind, count(*) OVER () AS total {rows} \
+         ORDER BY {order} LIMIT {limit} OFFSET {offset}"
     );
     let found: Vec<Row> = each_backend!(tx, |conn| sql_query(text)
         .bind::<Text, _>(&tree.from)
@@ -157,16 +161,22 @@ pub fn list(
         .bind::<Text, _>(&email)
         .load(conn)
         .map_err(error("Member")))?;
-    let most = COUNT_LIMIT + 1;
-    let text =
-        format!("{seats} SELECT count(*) AS n FROM (SELECT 1 {rows} LIMIT {most}) AS counted");
-    let count: Count = each_backend!(tx, |conn| sql_query(text)
-        .bind::<Text, _>(&tree.from)
-        .bind::<Text, _>(&tree.to)
-        .bind::<Text, _>(&term)
-        .bind::<Text, _>(&email)
-        .get_result(conn)
-        .map_err(error("Member")))?;
+    let total = match found.first() {
+        Some(row) => row.total,
+        // A page past the end does not tell how many there are.
+        None if page.page > 1 => {
+            let text = format!("{seats} SELECT count(*) AS n {rows}");
+            let count: Count = each_backend!(tx, |conn| sql_query(text)
+                .bind::<Text, _>(&tree.from)
+                .bind::<Text, _>(&tree.to)
+                .bind::<Text, _>(&term)
+                .bind::<Text, _>(&email)
+                .get_result(conn)
+                .map_err(error("Member")))?;
+            count.n
+        }
+        None => 0,
+    };
     let ids: Vec<UserId> = found.iter().map(|row| UserId(row.user_id)).collect();
     let mut people = tx.users_by_id(&ids)?;
     let owner = only_owner(tx, &tree)?;
@@ -178,7 +188,7 @@ pub fn list(
             is_last_owner: owner == Some(id),
         })
     });
-    Ok(Page { items: items.collect(), total: Total::Counted(count.n) })
+    Ok(Page { items: items.collect(), total: Total::Counted(total.min(COUNT_LIMIT + 1)) })
 }
 
 fn kind(number: i32) -> Kind {

@@ -55,7 +55,7 @@ pub fn direct(
     let creators = givers(tx, rows.iter().filter_map(|(member, _)| member.created_by))?;
     let items = rows.into_iter().map(|(member, user)| {
         let creator = member.created_by.and_then(|id| creators.get(&id).cloned());
-        shown(member, user, creator)
+        shown(&member, user, creator)
     });
     Ok(Page { items: items.collect(), total: found.total })
 }
@@ -67,10 +67,10 @@ pub fn given(tx: &mut Tx<'_>, source: Source, user: UserId) -> Result<Membership
         Some(id) => tx.find_user(id)?,
         None => None,
     };
-    Ok(shown(member, tx.user(user)?, creator))
+    Ok(shown(&member, tx.user(user)?, creator))
 }
 
-fn shown(member: Member, user: User, created_by: Option<User>) -> Membership {
+fn shown(member: &Member, user: User, created_by: Option<User>) -> Membership {
     Membership {
         user,
         access_level: member.level(),
@@ -104,7 +104,7 @@ pub fn all(
         let (level, member) = given.get(&id)?;
         let told = member.namespace_id.is_none_or(|group| !secret.contains(&group));
         let creator = member.created_by.filter(|_| told).and_then(|id| creators.get(&id).cloned());
-        let membership = shown(member.clone(), people.remove(&id)?, creator);
+        let membership = shown(member, people.remove(&id)?, creator);
         Some(Membership { access_level: *level, ..membership })
     });
     Ok(Page { items: items.collect(), total: found.total })

@@ -64,6 +64,10 @@ impl TokenStore for Tx<'_> {
             .map_err(error("Token")))
     }
 
+    #[expect(
+        clippy::too_many_lines,
+        reason = "one query, whose filters are compiled for each database"
+    )]
     fn tokens(&mut self, filter: &TokenFilter, page: PageRequest) -> Result<Page<AccessToken>> {
         let now = self.now;
         let term = filter.search.as_deref().map(containing);

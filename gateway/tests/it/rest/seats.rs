@@ -35,6 +35,9 @@ async fn everybody_below_a_group_counts_once() {
     assert_eq!(by("last_joined").await.len(), 4);
     assert_eq!(ada.get(&format!("{path}?search=AR")).await.each("username"), ["cara"]);
     assert_eq!(ada.get(&format!("{path}?per_page=1&page=2")).await.each("username"), ["bob"]);
+    let beyond = ada.get(&format!("{path}?page=9")).await;
+    assert_eq!(beyond.header("x-total"), Some("4"));
+    assert!(beyond.each("id").is_empty());
     let wrong = json!({ "error": "sort does not have a valid value" });
     ada.get(&format!("{path}?sort=none")).await.refused(400, wrong);
 }

@@ -18,10 +18,10 @@ pub(super) fn check() -> Result<Outcome> {
 /// What a crate may name; `None` when the map has no place for it.
 fn allowed(name: &str) -> Option<Vec<&'static str>> {
     Some(match name {
-        "kernel" | "xtask" => vec![],
+        "kernel" | "markup" | "xtask" => vec![],
         "db" => vec!["kernel"],
         "worker" => vec!["kernel", "db"],
-        "gateway" => [&["kernel", "db", "worker"], DOMAINS].concat(),
+        "gateway" => [&["kernel", "db", "worker", "markup"], DOMAINS].concat(),
         domain if DOMAINS.contains(&domain) => vec!["kernel", "db", "worker"],
         _ => return None,
     })

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use kernel::ids::ProjectId;
+use kernel::ids::{NamespaceId, ProjectId};
 use sha2::{Digest as _, Sha256};
 
 use super::{GitError, RefName, Result};
@@ -39,6 +39,13 @@ impl AsRef<Path> for RepoPath {
     }
 }
 
+/// Whose wiki it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Wiki {
+    Project(ProjectId),
+    Group(NamespaceId),
+}
+
 /// All repositories below one data folder.
 #[derive(Clone, Debug)]
 pub struct Storage {
@@ -53,18 +60,44 @@ impl Storage {
 
     /// Where the repository of `project` lies, or would. Names and moves of a project never change it.
     pub fn repository(&self, project: ProjectId) -> RepoPath {
-        let name = hex::encode(Sha256::digest(project.to_string()));
+        self.hashed(&project.to_string())
+    }
+
+    /// Where the repository behind a wiki lies, or would, beside those of projects. Projects and groups share no ids, so
+    /// the kind of their parent is part of the name.
+    pub fn wiki(&self, wiki: Wiki) -> RepoPath {
+        self.hashed(&match wiki {
+            Wiki::Project(project) => format!("wiki-project-{project}"),
+            Wiki::Group(group) => format!("wiki-group-{group}"),
+        })
+    }
+
+    fn hashed(&self, name: &str) -> RepoPath {
+        let name = hex::encode(Sha256::digest(name));
         let folder = self.root.join("repositories").join(&name[..2]).join(&name[2..4]);
         RepoPath(folder.join(format!("{name}.git")).into())
     }
 
     pub fn exists(&self, project: ProjectId) -> bool {
-        self.repository(project).as_path().join("HEAD").is_file()
+        is_there(&self.repository(project))
+    }
+
+    /// Whether a wiki was ever written.
+    pub fn wiki_exists(&self, wiki: Wiki) -> bool {
+        is_there(&self.wiki(wiki))
     }
 
     /// Makes an empty repository whose HEAD names `default_branch`. It appears whole or not at all.
     pub fn create(&self, project: ProjectId, default_branch: &RefName) -> Result<RepoPath> {
-        let target = self.repository(project);
+        self.make(self.repository(project), default_branch)
+    }
+
+    /// As [`create`](Self::create), for a wiki.
+    pub fn create_wiki(&self, wiki: Wiki, default_branch: &RefName) -> Result<RepoPath> {
+        self.make(self.wiki(wiki), default_branch)
+    }
+
+    fn make(&self, target: RepoPath, default_branch: &RefName) -> Result<RepoPath> {
         let folder = parent(target.as_path())?;
         make_folders(&self.root, folder)?;
         let draft = tempfile::Builder::new().prefix(".new-").tempdir_in(folder)?;
@@ -81,7 +114,15 @@ impl Storage {
 
     /// Moves the repository out of the way at once; its bytes stay until [`empty_trash`](Self::empty_trash).
     pub fn delete(&self, project: ProjectId) -> Result<()> {
-        let target = self.repository(project);
+        self.discard(&self.repository(project))
+    }
+
+    /// As [`delete`](Self::delete), for a wiki.
+    pub fn delete_wiki(&self, wiki: Wiki) -> Result<()> {
+        self.discard(&self.wiki(wiki))
+    }
+
+    fn discard(&self, target: &RepoPath) -> Result<()> {
         let trash = self.root.join("trash");
         make_folders(&self.root, &trash)?;
         let slot = tempfile::Builder::new().prefix("repository-").tempdir_in(&trash)?;
@@ -124,6 +165,10 @@ impl Storage {
         }
         Ok(())
     }
+}
+
+fn is_there(path: &RepoPath) -> bool {
+    path.as_path().join("HEAD").is_file()
 }
 
 fn parent(path: &Path) -> Result<&Path> {
@@ -182,9 +227,9 @@ fn sync(folder: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use kernel::ids::ProjectId;
+    use kernel::ids::{NamespaceId, ProjectId};
 
-    use super::Storage;
+    use super::{Storage, Wiki};
     use crate::git::{GitError, RefName};
 
     #[test]
@@ -222,5 +267,26 @@ mod tests {
         storage.empty_trash().unwrap();
         assert_eq!(std::fs::read_dir(folder.path().join("trash")).unwrap().count(), 0);
         assert!(storage.create(project, &main).is_ok());
+    }
+
+    #[test]
+    fn a_wiki_lies_beside_the_projects_and_is_nobody_elses() {
+        let folder = tempfile::tempdir().unwrap();
+        let storage = Storage::new(folder.path());
+        let (ours, theirs) = (Wiki::Project(ProjectId(7)), Wiki::Group(NamespaceId(7)));
+        let main = RefName::branch("main").unwrap();
+
+        storage.create_wiki(ours, &main).unwrap();
+
+        assert!(storage.wiki_exists(ours));
+        assert!(!storage.wiki_exists(theirs));
+        assert!(!storage.exists(ProjectId(7)));
+        let mut found = Vec::new();
+        storage.each(|path| Ok(found.push(path))).unwrap();
+        assert_eq!(found, [storage.wiki(ours)]);
+
+        storage.delete_wiki(ours).unwrap();
+        assert!(!storage.wiki_exists(ours));
+        assert!(matches!(storage.delete_wiki(ours), Err(GitError::NotFound)));
     }
 }

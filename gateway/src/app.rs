@@ -18,6 +18,9 @@ use repo::{
     push::{Journal, Push},
 };
 
+use org::settings::store::SettingsStore;
+use sha2::{Digest, Sha256};
+
 use crate::{
     compose::{
         mail::{MailServer, Post},
@@ -75,7 +78,8 @@ impl State {
         db.listen(crate::compose::subscribers::inside);
         let urls = Urls::new(&settings.external_url);
         let accounts = Accounts { host: urls.host_name().to_owned() };
-        Ok(Arc::new(Self {
+        let set = db.read_blocking(|tx| tx.settings())?;
+        let state = Self {
             db,
             storage: Storage::new(&settings.data),
             git,
@@ -93,7 +97,14 @@ impl State {
             data: settings.data.clone(),
             ready: AtomicBool::new(false),
             git_reads: Places::new(reads_at_once()),
-        }))
+        };
+        state.follow(&set);
+        Ok(Arc::new(state))
+    }
+
+    /// Follows what the installation is set to, where answers depend on it everywhere.
+    pub fn follow(&self, settings: &org::settings::Settings) {
+        self.urls.gravatar.store(settings.gravatar_enabled, Ordering::Relaxed);
     }
 
     /// The folder of everything that is no row.
@@ -219,11 +230,25 @@ impl Default for Limits {
 pub struct Urls {
     /// Without a trailing slash.
     base: String,
+    /// Whether people without a picture of their own have the one of Gravatar, as the settings say.
+    gravatar: Arc<AtomicBool>,
 }
 
 impl Urls {
     pub fn new(external: &str) -> Self {
-        Self { base: external.trim_end_matches('/').to_owned() }
+        Self {
+            base: external.trim_end_matches('/').to_owned(),
+            gravatar: Arc::new(AtomicBool::new(true)),
+        }
+    }
+
+    /// Where Gravatar would show a picture for an address; it is never asked from here.
+    pub fn gravatar(&self, email: &str) -> Option<String> {
+        let on = self.gravatar.load(Ordering::Relaxed) && !email.is_empty();
+        on.then(|| {
+            let digest = Sha256::digest(email.trim().to_lowercase());
+            format!("https://www.gravatar.com/avatar/{}?s=80&d=identicon", hex::encode(digest))
+        })
     }
 
     pub fn base(&self) -> &str {

@@ -88,6 +88,7 @@ fn of_kernel(error: &Error) -> (StatusCode, Value) {
         Error::Hidden => told(StatusCode::NOT_FOUND, "404 Not Found"),
         Error::Forbidden => told(StatusCode::FORBIDDEN, "403 Forbidden"),
         Error::Refused(why) => told(StatusCode::FORBIDDEN, format!("403 Forbidden - {why}")),
+        Error::Denied(text) => told(StatusCode::FORBIDDEN, text),
         Error::LimitReached(text) => (StatusCode::FORBIDDEN, json!({ "error": [text] })),
         Error::BadParameters(text) => (StatusCode::BAD_REQUEST, json!({ "error": text })),
         Error::BadRequest(why) if why.is_empty() => {

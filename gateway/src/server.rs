@@ -11,6 +11,7 @@ use std::{
 use actix_web::{App as Application, HttpServer, dev::ServerHandle};
 use anyhow::{Context, bail};
 use kernel::Clock;
+use org::settings::store::SettingsStore;
 use repo::git::{
     Git, cli,
     leftover::{self, Locks},
@@ -220,6 +221,10 @@ async fn keep_up(app: App) {
     loop {
         tick.tick().await;
         app.rates.forget_the_quiet();
+        match app.db.read(|tx| tx.settings()).await {
+            Ok(settings) => app.follow(&settings),
+            Err(cause) => tracing::warn!(error = %cause, "the settings cannot be read"),
+        }
         metrics::upkeep();
     }
 }

@@ -395,6 +395,24 @@ diesel::table! {
 }
 
 diesel::table! {
+    user_accounts (user_id) {
+        user_id -> BigInt,
+        auditor -> Bool,
+        two_factor -> Bool,
+        current_sign_in_ip -> Nullable<Text>,
+        last_sign_in_ip -> Nullable<Text>,
+        shared_runners_minutes_limit -> Nullable<BigInt>,
+        extra_shared_runners_minutes_limit -> Nullable<BigInt>,
+        provisioned_by_group_id -> Nullable<BigInt>,
+        unconfirmed_email -> Nullable<Text>,
+        confirmation_digest -> Nullable<Text>,
+        confirmation_sent_at -> Nullable<BigInt>,
+        reset_digest -> Nullable<Text>,
+        reset_sent_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
     user_emails (id) {
         id -> BigInt,
         user_id -> BigInt,
@@ -413,6 +431,18 @@ diesel::table! {
         follower_id -> BigInt,
         followee_id -> BigInt,
         created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    user_identities (id) {
+        id -> BigInt,
+        user_id -> BigInt,
+        provider -> Text,
+        extern_uid -> Text,
+        saml_provider_id -> Nullable<BigInt>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
     }
 }
 
@@ -480,6 +510,8 @@ diesel::table! {
         can_create_group -> Bool,
         private_profile -> Bool,
         note -> Nullable<Text>,
+        password_expires_at -> Nullable<BigInt>,
+        internal -> Bool,
     }
 }
 
@@ -547,7 +579,9 @@ diesel::joinable!(push_rules -> namespaces (namespace_id));
 diesel::joinable!(push_rules -> projects (project_id));
 diesel::joinable!(redirects -> namespaces (namespace_id));
 diesel::joinable!(ssh_keys -> users (user_id));
+diesel::joinable!(user_accounts -> users (user_id));
 diesel::joinable!(user_emails -> users (user_id));
+diesel::joinable!(user_identities -> users (user_id));
 diesel::joinable!(user_preferences -> users (user_id));
 diesel::joinable!(user_profiles -> users (user_id));
 diesel::joinable!(user_statuses -> users (user_id));
@@ -584,8 +618,10 @@ diesel::allow_tables_to_appear_in_same_query!(
     ref_journal,
     ssh_keys,
     topics,
+    user_accounts,
     user_emails,
     user_follows,
+    user_identities,
     user_preferences,
     user_profiles,
     user_statuses,

@@ -26,6 +26,9 @@ pub enum Error {
     /// As [`Error::Forbidden`], with the reason.
     #[error("{0}")]
     Refused(String),
+    /// As [`Error::Refused`], in this sentence alone.
+    #[error("{0}")]
+    Denied(String),
     /// As [`Error::Forbidden`]: the caller already has as many as they may.
     #[error("{0}")]
     LimitReached(String),

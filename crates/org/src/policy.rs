@@ -2,7 +2,7 @@
 
 use kernel::{
     AccessLevel::{Guest, Maintainer, Minimal, Owner},
-    Feature, Visibility,
+    Error, Feature, Standing, Visibility,
 };
 
 kernel::abilities! { in Project, open;
@@ -52,4 +52,18 @@ kernel::abilities! { in Group, signed in;
     AskForGroupTokens if |_who| true,
     /// Ask who counts below a group, and who waits. What is refused there is no plain "forbidden", so the actions say it.
     AskForSeats if |_who| true,
+}
+
+kernel::abilities! { in Instance, signed in;
+    /// Let in who asked for an account.
+    ApproveUsers if |who| who.admin() => no_approval,
+    RejectUsers if |who| who.admin() => no_rejection,
+}
+
+fn no_approval(_: &Standing) -> Error {
+    Error::Denied("You are not allowed to approve a user".to_owned())
+}
+
+fn no_rejection(_: &Standing) -> Error {
+    Error::Denied("You are not allowed to reject a user".to_owned())
 }

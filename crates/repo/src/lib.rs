@@ -6,6 +6,7 @@ pub mod commit;
 pub mod compare;
 pub mod event;
 pub mod git;
+pub mod heirs;
 pub mod jobs;
 pub mod name_filter;
 pub mod policy;

@@ -13,6 +13,7 @@ use time::{Duration, macros::time};
 use worker::Worker;
 
 use super::{
+    accounts::{confirm_address, send_password_link},
     beginnings::SettleBeginning,
     confirmation, purge,
     surveys::{self, SurveyRepository},
@@ -33,6 +34,8 @@ pub fn worker(app: App) -> Worker<App> {
         .on(send_letter)
         .on(send_confirmation)
         .on(send_invitation)
+        .on(confirm_address)
+        .on(send_password_link)
         .on(remove_expired)
         .on(remove_overdue)
         .on(purge_removed)

@@ -1,5 +1,6 @@
 //! What one domain needs from another, answered here.
 
+pub mod accounts;
 pub mod avatars;
 pub mod beginnings;
 pub mod confirmation;

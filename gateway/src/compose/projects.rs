@@ -77,7 +77,7 @@ async fn commit_readme(app: &App, project: &Project, author: &User, branch: &str
     }
     let signature = Signature {
         name: author.name.clone(),
-        email: author.git_email().to_owned(),
+        email: author.git_email(app.urls.host_name()),
         at: app.db.clock().now().unix(),
         offset: 0,
     };

@@ -23,6 +23,9 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
     if let Some(fact) = fact.downcast_ref() {
         return of_project(tx, fact);
     }
+    if let Some(org::user::event::Event::UserDestroy { person, heir }) = fact.downcast_ref() {
+        return repo::heirs::hand_over(tx, person.user_id, *heir);
+    }
     match fact.downcast_ref() {
         Some(repo::Event::RefsMoved { project, becomes_default, head, growth, .. }) => {
             let (first, head) = (becomes_default.as_deref(), head.as_deref());

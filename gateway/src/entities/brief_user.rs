@@ -28,7 +28,7 @@ impl BriefUser {
             username: user.username.clone(),
             name: user.name.clone(),
             state: user.state,
-            avatar_url: picture,
+            avatar_url: picture.or_else(|| urls.gravatar(&user.email)),
             web_url: urls.at(&user.username),
         }
     }

@@ -1,7 +1,7 @@
 //! What the installation is set to.
 
 use kernel::Visibility;
-use org::settings::Settings;
+use org::settings::{EmailConfirmation, Settings};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -29,7 +29,14 @@ pub struct SettingsEntity {
     domain_allowlist: Vec<String>,
     domain_denylist: Vec<String>,
     domain_denylist_enabled: bool,
+    #[schema(value_type = String)]
+    email_confirmation_setting: EmailConfirmation,
+    gravatar_enabled: bool,
     minimum_password_length: i64,
+    password_lowercase_required: bool,
+    password_number_required: bool,
+    password_symbol_required: bool,
+    password_uppercase_required: bool,
     personal_access_token_prefix: String,
     #[schema(value_type = Vec<String>)]
     restricted_visibility_levels: Vec<Visibility>,
@@ -60,6 +67,12 @@ impl From<Settings> for SettingsEntity {
             domain_denylist: settings.domain_denylist,
             domain_denylist_enabled: settings.domain_denylist_enabled,
             minimum_password_length: settings.minimum_password_length,
+            email_confirmation_setting: settings.email_confirmation_setting,
+            gravatar_enabled: settings.gravatar_enabled,
+            password_lowercase_required: settings.password_lowercase_required,
+            password_number_required: settings.password_number_required,
+            password_symbol_required: settings.password_symbol_required,
+            password_uppercase_required: settings.password_uppercase_required,
             personal_access_token_prefix: settings.personal_access_token_prefix,
             restricted_visibility_levels: settings.restricted_visibility_levels,
             rsa_key_restriction: settings.rsa_key_restriction,

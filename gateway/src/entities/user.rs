@@ -1,11 +1,14 @@
 //! People, in as much detail as the reader may have.
 
 use kernel::Ts;
-use org::user::{User, model::FullUser};
+use org::user::{
+    State, User,
+    model::{ExternalIdentity, FullUser},
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::brief_user::BriefUser;
+use super::{brief_user::BriefUser, custom_attribute::CustomAttributeEntity};
 use crate::app::Urls;
 
 /// Who reads.
@@ -49,7 +52,7 @@ pub struct SingleUser {
 impl SingleUser {
     pub fn new(urls: &Urls, full: &FullUser, reader: Reader) -> Self {
         let (user, profile) = (&full.user, &full.profile);
-        let hidden = user.private_profile || user.state != org::user::State::Active;
+        let hidden = user.private_profile || user.state.is_blocked() || user.confirmed_at.is_none();
         let shown = reader == Reader::Privileged || !hidden;
         Self {
             brief: BriefUser::new(urls, user),
@@ -66,10 +69,10 @@ impl SingleUser {
             job_title: profile.job_title.clone(),
             pronouns: profile.pronouns.clone(),
             work_information: profile.work_information(),
-            followers: shown.then_some(0),
-            following: shown.then_some(0),
+            followers: shown.then_some(full.followers),
+            following: shown.then_some(full.following),
             local_time: None,
-            is_followed: (shown && reader != Reader::Anonymous).then_some(false),
+            is_followed: (shown && reader != Reader::Anonymous).then_some(full.is_followed),
         }
     }
 }
@@ -80,6 +83,28 @@ pub struct IdentityEntity {
     provider: String,
     extern_uid: String,
     saml_provider_id: Option<i64>,
+}
+
+impl From<&ExternalIdentity> for IdentityEntity {
+    fn from(identity: &ExternalIdentity) -> Self {
+        Self {
+            provider: identity.provider.clone(),
+            extern_uid: identity.extern_uid.clone(),
+            saml_provider_id: identity.saml_provider_id,
+        }
+    }
+}
+
+/// What an approval or a rejection is answered with.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Success {
+    message: &'static str,
+}
+
+impl Default for Success {
+    fn default() -> Self {
+        Self { message: "Success" }
+    }
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -121,15 +146,15 @@ impl OwnUser {
             color_scheme_id: profile.color_scheme_id,
             projects_limit: user.projects_limit,
             current_sign_in_at: user.current_sign_in_at,
-            identities: Vec::new(),
+            identities: full.identities.iter().map(IdentityEntity::from).collect(),
             can_create_group: user.can_create_group || user.admin,
             can_create_project: user.projects_limit > 0,
-            two_factor_enabled: false,
+            two_factor_enabled: full.account.two_factor,
             external: user.external,
             private_profile: user.private_profile,
-            commit_email: user.git_email().to_owned(),
-            shared_runners_minutes_limit: None,
-            extra_shared_runners_minutes_limit: None,
+            commit_email: user.git_email(urls.host_name()),
+            shared_runners_minutes_limit: full.account.shared_runners_minutes_limit,
+            extra_shared_runners_minutes_limit: full.account.extra_shared_runners_minutes_limit,
         }
     }
 }
@@ -147,6 +172,9 @@ pub struct AdminUser {
     is_auditor: bool,
     using_license_seat: bool,
     provisioned_by_group_id: Option<i64>,
+    /// Only where they are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub custom_attributes: Option<Vec<CustomAttributeEntity>>,
 }
 
 impl AdminUser {
@@ -158,11 +186,12 @@ impl AdminUser {
             note: user.note.clone(),
             namespace_id: full.namespace_id.map(|id| id.0),
             created_by: full.created_by.as_ref().map(|by| BriefUser::new(urls, by)),
-            current_sign_in_ip: None,
-            last_sign_in_ip: None,
-            is_auditor: false,
-            using_license_seat: false,
-            provisioned_by_group_id: None,
+            current_sign_in_ip: full.account.current_sign_in_ip.clone(),
+            last_sign_in_ip: full.account.last_sign_in_ip.clone(),
+            is_auditor: full.account.auditor,
+            using_license_seat: user.state == State::Active && !user.bot && !user.internal,
+            provisioned_by_group_id: full.account.provisioned_by_group_id,
+            custom_attributes: None,
         }
     }
 }
@@ -170,7 +199,7 @@ impl AdminUser {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AdminSingleUser {
     #[serde(flatten)]
-    admin: AdminUser,
+    pub admin: AdminUser,
     sign_in_count: i64,
     plan: Option<String>,
     trial: Option<bool>,
@@ -182,7 +211,7 @@ impl AdminSingleUser {
             admin: AdminUser::new(urls, full),
             sign_in_count: full.user.sign_in_count,
             plan: None,
-            trial: None,
+            trial: Some(false),
         }
     }
 }

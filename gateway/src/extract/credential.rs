@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use actix_web::{HttpRequest, http::header};
 use kernel::{Error, Ts};
 use org::{
+    settings::store::SettingsStore,
     token::{AccessToken, Kind, Scope, Secret, oauth, store::TokenStore},
     user::{State, User, store::UserStore},
 };
@@ -16,6 +17,7 @@ use super::{
 };
 use crate::{
     app::App,
+    compose::accounts::CONFIRM_AGAIN,
     error::{ApiError, ApiResult},
     route::Matched,
 };
@@ -23,6 +25,11 @@ use crate::{
 const REVOKED: &str = "Token was revoked. You have to re-authorize from the user.";
 const EXPIRED: &str = "Token is expired. You can either do re-authorization or token refresh.";
 const TWICE: &str = "Both Authorization header and payload includes access token.";
+const INTERNAL: &str = "This action cannot be performed by internal users";
+const PENDING: &str = "Your account is pending approval from your administrator and hence blocked.";
+const BLOCKED: &str = "Your account has been blocked.";
+const PASSWORD_EXPIRED: &str =
+    "Your password expired. Please access GitLab from a web browser to update your password.";
 /// `last_used_at` is written at most this often.
 const TOUCH: Duration = Duration::minutes(10);
 const MAX_TOKEN: usize = 8192;
@@ -89,7 +96,7 @@ pub(super) async fn find(
     let Some(secret) = presented(req, params)? else { return Ok(None) };
     let found = app.db.peek(move |tx| Ok((tx.find_token(&secret)?, tx.now))).await?;
     let (Some((token, user)), now) = found else { return Err(Error::Unauthenticated.into()) };
-    if let Err(refusal) = ensure_usable(&token, &user, app, now) {
+    if let Err(refusal) = ensure_usable(&token, &user, app, now).await {
         // Whoever renews a token that is gone may have stolen it: nothing that came from it is to be trusted.
         if token.revoked && route.0.pattern.ends_with("/rotate") {
             app.db.write(move |tx| tx.revoke_family(&token)).await?;
@@ -99,32 +106,56 @@ pub(super) async fn find(
     Ok(Some((token, user, now)))
 }
 
-fn ensure_usable(token: &AccessToken, user: &User, app: &App, now: Ts) -> ApiResult<()> {
+async fn ensure_usable(token: &AccessToken, user: &User, app: &App, now: Ts) -> ApiResult<()> {
     if token.is_expired(now) {
         return Err(ApiError::Token(EXPIRED));
     }
     if token.revoked {
         return Err(ApiError::Token(REVOKED));
     }
-    ensure_may_sign_in(user, app.urls.base())
+    ensure_may_sign_in(app, user).await
 }
 
-/// Refuses people whose account is not in use, each with its sentence.
-pub fn ensure_may_sign_in(user: &User, base: &str) -> ApiResult<()> {
-    let why = match user.state {
-        State::Active => return Ok(()),
-        State::Blocked | State::LdapBlocked | State::Banned => {
-            "Your account has been blocked.".to_owned()
-        }
-        State::PendingApproval => {
-            "Your account is pending approval from your administrator and hence blocked.".to_owned()
-        }
-        State::Deactivated => format!(
+/// Refuses people whose account is not in use, each with its sentence; the first that fits.
+pub async fn ensure_may_sign_in(app: &App, user: &User) -> ApiResult<()> {
+    match why_not(app, user).await? {
+        Some(why) => Err(Error::Refused(why).into()),
+        None => Ok(()),
+    }
+}
+
+async fn why_not(app: &App, user: &User) -> Result<Option<String>, Error> {
+    let now = app.db.clock().now();
+    let why = if user.internal {
+        INTERNAL.to_owned()
+    } else if user.state == State::PendingApproval {
+        PENDING.to_owned()
+    } else if user.state == State::Deactivated {
+        format!(
             "Your account has been deactivated by your administrator. Please log back in from a web browser to \
-             reactivate your account at {base}"
-        ),
+             reactivate your account at {}",
+            app.urls.base()
+        )
+    } else if user.confirmed_at.is_none() && must_confirm(app, user, now).await? {
+        format!(
+            "Your primary email address is not confirmed. Please check your inbox for the confirmation \
+             instructions. In case the link is expired, you can request a new confirmation email at {}",
+            app.urls.at(CONFIRM_AGAIN)
+        )
+    } else if user.state != State::Active {
+        BLOCKED.to_owned()
+    } else if user.has_expired_password(now) {
+        PASSWORD_EXPIRED.to_owned()
+    } else {
+        return Ok(None);
     };
-    Err(Error::Refused(why).into())
+    Ok(Some(why))
+}
+
+/// Whether the installation lets nobody in before the address is confirmed.
+async fn must_confirm(app: &App, user: &User, now: Ts) -> Result<bool, Error> {
+    let setting = app.db.peek(|tx| tx.settings()).await?.email_confirmation_setting;
+    Ok(setting.keeps_out(user.created_at, now))
 }
 
 /// Whether the token's scopes reach this route with this method.
@@ -172,7 +203,7 @@ async fn sudo(app: &App, user: &User, token: AccessToken, target: String) -> Api
     });
     match found.await? {
         Some(other) => {
-            ensure_may_sign_in(&other, app.urls.base())?;
+            ensure_may_sign_in(app, &other).await?;
             Ok(Caller::with_token(other, token))
         }
         None => Err(ApiError::NoUser(target)),

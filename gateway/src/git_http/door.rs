@@ -80,7 +80,7 @@ pub(super) async fn enter(app: &App, req: &HttpRequest) -> Result<Visitor, Refus
     };
     rate.map_err(|refusal| Refusal::TooFast(refusal, app.db.clock().now()))?;
     if let Some(user) = &visitor.user {
-        ensure_in_use(app, user)?;
+        ensure_in_use(app, user).await?;
     }
     Ok(visitor)
 }
@@ -109,8 +109,8 @@ async fn with_password(app: &App, name: String, secret: String) -> Result<Visito
     }
 }
 
-fn ensure_in_use(app: &App, user: &User) -> Result<(), Refusal> {
-    match ensure_may_sign_in(user, app.urls.base()) {
+async fn ensure_in_use(app: &App, user: &User) -> Result<(), Refusal> {
+    match ensure_may_sign_in(app, user).await {
         Ok(()) => Ok(()),
         Err(ApiError::Kernel(Error::Refused(why))) => Err(Refusal::Account(why)),
         Err(_) => Err(Refusal::WrongCredential),

@@ -173,7 +173,7 @@ async fn with_first_commit(
 /// The caller as git notes them, now.
 pub(super) fn signature(app: &App, caller: &Caller) -> Result<Signature> {
     let user = caller.user()?;
-    let (name, email) = (user.name.clone(), user.git_email().to_owned());
+    let (name, email) = (user.name.clone(), user.git_email(app.urls.host_name()));
     Ok(Signature { name, email, at: app.db.clock().now().unix(), offset: 0 })
 }
 

@@ -2,7 +2,7 @@
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bytes::Bytes;
-use kernel::{Ability as _, Error, Grant, Result, Ts};
+use kernel::{Ability as _, Error, Grant, Result};
 use org::{
     access::{IdOrPath, locate_project},
     project::store::ProjectStore,
@@ -225,7 +225,7 @@ pub(super) fn signatures(
     name: Option<String>,
     email: Option<String>,
 ) -> (Signature, Signature) {
-    let committer = committer(caller, app.db.clock().now());
+    let committer = committer(app, caller);
     let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
     let author = Signature {
         name: given(name).unwrap_or_else(|| committer.name.clone()),
@@ -235,9 +235,9 @@ pub(super) fn signatures(
     (author, committer)
 }
 
-fn committer(caller: &User, now: Ts) -> Signature {
-    let (name, email) = (caller.name.clone(), caller.git_email().to_owned());
-    Signature { name, email, at: now.unix(), offset: 0 }
+fn committer(app: &App, caller: &User) -> Signature {
+    let (name, email) = (caller.name.clone(), caller.git_email(app.urls.host_name()));
+    Signature { name, email, at: app.db.clock().now().unix(), offset: 0 }
 }
 
 async fn detail(
@@ -311,7 +311,7 @@ async fn apply(
 ) -> Result<Applied> {
     ensure_may_push(app, grant, &wanted.branch).await?;
     let grant = grant.also::<PushCode>()?;
-    let committer = committer(caller, app.db.clock().now());
+    let committer = committer(app, caller);
     let found = app.git_read(grant.project(), move |reader| {
         let commit = reader.commit(commit_named(reader, &wanted.sha)?)?;
         let Ok(branch) = RefName::branch(&wanted.branch) else {

@@ -4,7 +4,7 @@ use db::Tx;
 use kernel::{Error, access::Administrate, ids::SshKeyId};
 use org::{
     key::ssh::{SshKey, store::SshKeyStore},
-    user::{model::FullUser, store::UserStore},
+    user::{account::AccountStore, model::FullUser, store::UserStore},
 };
 
 use crate::{
@@ -37,7 +37,7 @@ type Owned = Json<OwnedSshKeyEntity<AdminUser>>;
 
 fn owned(tx: &mut Tx<'_>, key: SshKey) -> kernel::Result<(SshKey, FullUser)> {
     let user = tx.user(key.user_id)?;
-    let full = tx.full_users(vec![user])?.pop().ok_or(Error::NotFound("User"))?;
+    let full = tx.full_users(vec![user], None)?.pop().ok_or(Error::NotFound("User"))?;
     Ok((key, full))
 }
 

@@ -4,6 +4,7 @@ use crate::route::RouteRow;
 
 pub mod access_params;
 pub mod access_requests;
+pub mod account_pages;
 pub mod archive;
 pub mod avatar;
 pub mod avatars;
@@ -67,6 +68,7 @@ pub mod user_gpg_keys;
 pub mod user_keys;
 pub mod user_params;
 pub mod user_preferences;
+pub mod user_states;
 pub mod user_status;
 pub mod user_surveys;
 pub mod users;
@@ -80,6 +82,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         invitations::ROUTES,
         invites::ROUTES,
         access_requests::ROUTES,
+        account_pages::ROUTES,
         archive::ROUTES,
         avatars::ROUTES,
         avatar::ROUTES,
@@ -134,6 +137,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         user_preferences::ROUTES,
         user_status::ROUTES,
         user_surveys::ROUTES,
+        user_states::ROUTES,
         users::ROUTES,
         version::ROUTES,
         uploads::ROUTES,

@@ -1,8 +1,13 @@
 //! OAuth: tokens for a password, tokens for tokens, and what a token is good for.
 
+use std::net::IpAddr;
+
 use actix_web::http::StatusCode;
 use kernel::{Error, TextEnum, access::Anyone};
-use org::token::{Kind, Scope, Scopes, Secret, oauth};
+use org::{
+    token::{Kind, Scope, Scopes, Secret, oauth},
+    user,
+};
 use tokio::task::spawn_blocking;
 
 use crate::{
@@ -52,13 +57,13 @@ type Pair = WithHeaders<Json<PairEntity>>;
 
 async fn token(app: App, call: Call<Anyone, AskForToken>) -> ApiResult<Pair> {
     let basic = call.header("Authorization").is_some_and(|value| value.starts_with("Basic "));
-    let given = call.params;
+    let (address, given) = (call.address(), call.params);
     if given.client_id.is_some() || basic {
         let (status, code) = (StatusCode::UNAUTHORIZED, "invalid_client");
         return Err(ApiError::OAuth { status, code, text: INVALID_CLIENT });
     }
     let pair = match given.grant_type.as_deref() {
-        Some("password") => by_password(&app, given).await?,
+        Some("password") => by_password(&app, given, address).await?,
         Some("refresh_token") => by_refresh(&app, given).await?,
         Some(_) => return Err(refused("unsupported_grant_type", UNSUPPORTED)),
         None => return Err(refused("invalid_request", INCOMPLETE)),
@@ -74,7 +79,11 @@ fn scopes(asked: Option<&str>) -> Result<Scopes, ApiError> {
     known.map(Scopes).ok_or_else(|| refused("invalid_scope", INVALID_SCOPE))
 }
 
-async fn by_password(app: &App, given: AskForToken) -> ApiResult<oauth::Pair> {
+async fn by_password(
+    app: &App,
+    given: AskForToken,
+    address: Option<IpAddr>,
+) -> ApiResult<oauth::Pair> {
     let (Some(login), Some(clear)) = (given.username, given.password) else {
         return Err(refused("invalid_request", INCOMPLETE));
     };
@@ -91,7 +100,16 @@ async fn by_password(app: &App, given: AskForToken) -> ApiResult<oauth::Pair> {
         return Err(refused("invalid_grant", INVALID_GRANT));
     };
     app.sign_ins.forget(&login);
-    Ok(app.db.write(move |tx| oauth::sign_in(tx, &user, &scopes)).await?)
+    let pair = app.db.write(move |tx| {
+        if oauth::may_sign_in(tx, &user)? {
+            return oauth::sign_in(tx, &user, &scopes, address).map(Some);
+        }
+        if user.state.is_blocked() {
+            user::actions::note_refused_sign_in(tx, &user)?;
+        }
+        Ok(None)
+    });
+    pair.await?.ok_or_else(|| refused("invalid_grant", INVALID_GRANT))
 }
 
 async fn by_refresh(app: &App, given: AskForToken) -> ApiResult<oauth::Pair> {

@@ -1,7 +1,7 @@
 //! What the installation is set to.
 
 use kernel::{Visibility, access::Administrate};
-use org::settings::{self, Settings, store::SettingsStore};
+use org::settings::{self, EmailConfirmation, Settings, store::SettingsStore};
 
 use super::small_numbers::BranchProtection;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     entities::settings::SettingsEntity,
     error::ApiResult,
     extract::{Call, Change, Csv},
-    params,
+    param_enums, params,
     present::Json,
     routes,
 };
@@ -18,6 +18,8 @@ routes! { "Application settings" at "/application/settings";
     GET "" => show   : Administrate,
     PUT "" => update : Administrate,
 }
+
+param_enums! { EmailConfirmation }
 
 params! {
     struct ChangeSettings {
@@ -40,7 +42,13 @@ params! {
         domain_allowlist: Option<Csv<String>>,
         domain_denylist: Option<Csv<String>>,
         domain_denylist_enabled: Option<bool>,
+        email_confirmation_setting: Option<EmailConfirmation>,
+        gravatar_enabled: Option<bool>,
         minimum_password_length: Option<i64>,
+        password_lowercase_required: Option<bool>,
+        password_number_required: Option<bool>,
+        password_symbol_required: Option<bool>,
+        password_uppercase_required: Option<bool>,
         personal_access_token_prefix: Option<String>,
         restricted_visibility_levels: Option<Csv<Visibility>>,
         rsa_key_restriction: Option<i64>,
@@ -64,7 +72,13 @@ params! {
         "domain_allowlist",
         "domain_denylist",
         "domain_denylist_enabled",
+        "email_confirmation_setting",
+        "gravatar_enabled",
         "minimum_password_length",
+        "password_lowercase_required",
+        "password_number_required",
+        "password_symbol_required",
+        "password_uppercase_required",
         "personal_access_token_prefix",
         "restricted_visibility_levels",
         "rsa_key_restriction",
@@ -96,6 +110,12 @@ impl ChangeSettings {
         set(&mut settings.delayed_group_deletion, self.delayed_group_deletion);
         set(&mut settings.deletion_adjourned_period, self.deletion_adjourned_period);
         set(&mut settings.minimum_password_length, self.minimum_password_length);
+        set(&mut settings.email_confirmation_setting, self.email_confirmation_setting);
+        set(&mut settings.gravatar_enabled, self.gravatar_enabled);
+        set(&mut settings.password_lowercase_required, self.password_lowercase_required);
+        set(&mut settings.password_number_required, self.password_number_required);
+        set(&mut settings.password_symbol_required, self.password_symbol_required);
+        set(&mut settings.password_uppercase_required, self.password_uppercase_required);
         set(&mut settings.personal_access_token_prefix, self.personal_access_token_prefix);
         let restricted = self.restricted_visibility_levels.map(|levels| levels.0);
         set(&mut settings.restricted_visibility_levels, restricted);
@@ -120,5 +140,6 @@ async fn update(
     let (grant, given) = (call.grant, call.params);
     let change = move |settings: &mut Settings| given.apply(settings);
     let settings = app.db.write(move |tx| settings::actions::update(tx, &grant, change)).await?;
+    app.follow(&settings);
     Ok(Json(settings.into()))
 }

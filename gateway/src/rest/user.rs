@@ -1,7 +1,7 @@
 //! Who the caller is.
 
 use kernel::access::SignedIn;
-use org::user::{model::FullUser, store::UserStore};
+use org::user::account::AccountStore;
 
 use crate::{
     app::App,
@@ -18,13 +18,11 @@ routes! { "Current user" at "/user", also [ReadUser];
 
 async fn show(app: App, call: Call<SignedIn>) -> ApiResult<Either<Json<OwnUser>, Json<AdminUser>>> {
     let user = call.caller.user()?.as_ref().clone();
-    if user.admin {
-        let mut full = app.db.peek(move |tx| tx.full_users(vec![user])).await?;
-        let full = full.pop().ok_or(kernel::Error::Unauthenticated)?;
-        return Ok(Either::Right(Json(AdminUser::new(&app.urls, &full))));
-    }
-    let id = user.id;
-    let profile = app.db.peek(move |tx| tx.profile(id)).await?;
-    let full = FullUser { user, profile, namespace_id: None, created_by: None };
-    Ok(Either::Left(Json(OwnUser::new(&app.urls, &full))))
+    let (admin, reader) = (user.admin, Some(user.id));
+    let mut full = app.db.peek(move |tx| tx.full_users(vec![user], reader)).await?;
+    let full = full.pop().ok_or(kernel::Error::Unauthenticated)?;
+    Ok(match admin {
+        true => Either::Right(Json(AdminUser::new(&app.urls, &full))),
+        false => Either::Left(Json(OwnUser::new(&app.urls, &full))),
+    })
 }

@@ -3,7 +3,10 @@
 use kernel::ids::UserId;
 use org::user::Details;
 
-use crate::{extract::Change, params};
+use crate::{
+    extract::{Change, Upload},
+    params,
+};
 
 params! {
     pub(super) struct CreateUser {
@@ -13,6 +16,7 @@ params! {
         password: Option<String>,
         reset_password: Option<bool>,
         force_random_password: Option<bool>,
+        skip_confirmation: bool = false,
         admin: Option<bool>,
         external: Option<bool>,
     } with at_least_one("password", "reset_password", "force_random_password");
@@ -25,6 +29,7 @@ params! {
         name: Option<String>,
         username: Option<String>,
         password: Option<String>,
+        skip_reconfirmation: bool = false,
         admin: Option<bool>,
         external: Option<bool>,
     }
@@ -65,7 +70,16 @@ params! {
         public_email: Change<String>,
         commit_email: Change<String>,
         note: Change<String>,
-    }
+        extern_uid: Option<String>,
+        provider: Option<String>,
+        /// The group whose single sign-on the identity is of.
+        group_id_for_saml: Option<i64>,
+        auditor: Option<bool>,
+        view_diffs_file_by_file: Option<bool>,
+        shared_runners_minutes_limit: Change<i64>,
+        extra_shared_runners_minutes_limit: Change<i64>,
+        avatar: Change<Upload>,
+    } with together("extern_uid", "provider");
 }
 
 /// Sets a text that is never null.
@@ -77,7 +91,7 @@ fn text(place: &mut String, change: &Change<String>) {
     }
 }
 
-fn nullable(place: &mut Option<String>, change: &Change<String>) {
+fn nullable<T: Clone>(place: &mut Option<T>, change: &Change<T>) {
     if let Some(update) = change.clone().into_update() {
         *place = update;
     }
@@ -97,6 +111,16 @@ impl DetailParams {
         nullable(&mut details.public_email, &self.public_email);
         nullable(&mut details.commit_email, &self.commit_email);
         nullable(&mut details.note, &self.note);
+        details.auditor = self.auditor.unwrap_or(details.auditor);
+        nullable(&mut details.shared_runners_minutes_limit, &self.shared_runners_minutes_limit);
+        nullable(
+            &mut details.extra_shared_runners_minutes_limit,
+            &self.extra_shared_runners_minutes_limit,
+        );
+        details.view_diffs_file_by_file = self.view_diffs_file_by_file;
+        if self.group_id_for_saml.is_some() {
+            details.provisioned_by_group_id = self.group_id_for_saml;
+        }
         let profile = &mut details.profile;
         profile.theme_id = self.theme_id.unwrap_or(profile.theme_id);
         profile.color_scheme_id = self.color_scheme_id.unwrap_or(profile.color_scheme_id);

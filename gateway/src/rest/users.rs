@@ -1,43 +1,51 @@
 //! People.
 
 use kernel::{
-    Error, Grant, Ts,
+    Actor, Error, Ts, Visibility,
     access::{Administrate, Anyone},
     ids::UserId,
 };
-use org::user::{
-    self, Details, UserFilter,
-    actions::{NewUser, Removal},
-    model::{Order, TwoFactor},
-    password::Chosen,
-    store::UserStore,
+use org::{
+    custom_attribute::{Subject, store::CustomAttributeStore},
+    settings::store::SettingsStore,
+    user::{
+        self, Details, User, UserFilter,
+        account::AccountStore,
+        actions::{Beginning, Changes, NewUser},
+        list::{Order, TwoFactor, UserLists},
+        model::ExternalIdentity,
+        password::Chosen,
+        removal::{self, Removal},
+        store::UserStore,
+    },
 };
 use tokio::task::spawn_blocking;
 
-use super::user_params::{ChangeUser, CreateUser, DetailParams};
+use super::{
+    custom_attribute_params::{WantedAttributes, entities},
+    user_params::{ChangeUser, CreateUser, DetailParams},
+};
 use crate::{
     app::App,
+    compose::avatars::{self, Owner},
     entities::{
         brief_user::BriefUser,
         user::{AdminSingleUser, AdminUser, Reader, SingleUser},
     },
     error::ApiResult,
-    extract::{Call, Sort},
+    extract::{Call, Change, Sort, Upload},
     param_enums, params,
     present::{Created, Either, Json, Listed, NoContent},
     routes,
 };
 
 routes! { "Users" at "/users", also [ReadUser];
-    GET    ""                 => list       : Anyone,
-    POST   ""                 => create     : Administrate,
-    GET    "/{id}"            => show       : Anyone,
-    PUT    "/{id}"            => update     : Administrate,
-    DELETE "/{id}"            => remove     : Administrate,
-    POST   "/{id}/block"      => block      : Administrate,
-    POST   "/{id}/unblock"    => unblock    : Administrate,
-    POST   "/{id}/activate"   => activate   : Administrate,
-    POST   "/{id}/deactivate" => deactivate : Administrate,
+    GET    ""                            => list            : Anyone,
+    POST   ""                            => create          : Administrate,
+    GET    "/{id}"                       => show            : Anyone,
+    PUT    "/{id}"                       => update          : Administrate,
+    DELETE "/{id}"                       => remove          : Administrate,
+    DELETE "/{id}/identities/{provider}" => remove_identity : Administrate,
 }
 
 param_enums! { Order, TwoFactor }
@@ -50,9 +58,12 @@ params! {
         blocked: bool = false,
         external: bool = false,
         exclude_external: bool = false,
+        exclude_internal: bool = false,
+        humans: bool = false,
         without_project_bots: bool = false,
         extern_uid: Option<String>,
         provider: Option<String>,
+        saml_provider_id: Option<i64>,
         created_after: Option<Ts>,
         created_before: Option<Ts>,
         order_by: Order = Order::Id,
@@ -60,16 +71,19 @@ params! {
         two_factor: Option<TwoFactor>,
         without_projects: bool = false,
         admins: bool = false,
+        custom_attributes: Option<WantedAttributes>,
+        with_custom_attributes: bool = false,
     } with together("extern_uid", "provider");
 }
-params! { struct OneUser { id: UserId } }
+params! { struct OneUser { id: UserId, with_custom_attributes: bool = false } }
 params! { struct RemoveUser { id: UserId, hard_delete: bool = false } }
+params! { struct OneIdentity { id: UserId, provider: String } }
 
 impl ListUsers {
     /// What only administrators may ask for is left out for others.
-    fn filter(self, admin: bool) -> UserFilter {
-        let elsewhere = self.extern_uid.is_some() || self.provider.is_some();
-        let nobody = elsewhere || self.two_factor == Some(TwoFactor::Enabled);
+    fn filter(self, actor: Actor) -> UserFilter {
+        let admin = actor.admin;
+        let identity = self.provider.zip(self.extern_uid);
         UserFilter {
             username: self.username.filter(|name| !name.is_empty()),
             search: self.search.filter(|term| !term.is_empty()),
@@ -78,16 +92,37 @@ impl ListUsers {
             blocked: self.blocked,
             external: self.external,
             exclude_external: self.exclude_external,
+            exclude_internal: self.exclude_internal,
+            humans: self.humans,
             without_bots: self.without_project_bots,
             without_projects: admin && self.without_projects,
             admins: admin && self.admins,
+            two_factor: self.two_factor.filter(|_| admin),
+            identity: identity.filter(|_| admin),
+            saml_provider: self.saml_provider_id.filter(|_| admin),
             created_after: self.created_after.filter(|_| admin),
             created_before: self.created_before.filter(|_| admin),
-            nobody: admin && nobody,
+            custom_attributes: WantedAttributes::of(self.custom_attributes, actor),
             order: if admin { self.order_by } else { Order::Id },
             descending: !admin || self.sort == Sort::Desc,
         }
     }
+}
+
+/// People without an account find only whom they can name, and nobody where nothing is public.
+async fn ensure_may_list(app: &App, actor: Actor, params: &ListUsers) -> ApiResult<()> {
+    if actor.id.is_none() {
+        let restricted = app.db.peek(|tx| tx.settings()).await?.restricted_visibility_levels;
+        let named = params.username.as_ref().is_some_and(|name| !name.is_empty());
+        if !named || restricted.contains(&Visibility::Public) {
+            return Err(Error::Refused("Not authorized to access /api/v4/users".to_owned()).into());
+        }
+    }
+    if params.extern_uid.is_some() && !actor.admin {
+        let refused = if actor.id.is_none() { Error::Unauthenticated } else { Error::Forbidden };
+        return Err(refused.into());
+    }
+    Ok(())
 }
 
 async fn list(
@@ -95,18 +130,19 @@ async fn list(
     call: Call<Anyone, ListUsers>,
 ) -> ApiResult<Either<Listed<BriefUser>, Listed<AdminUser>>> {
     let actor = call.grant.actor();
-    if actor.id.is_none() && call.params.username.is_none() {
-        return Err(Error::Refused("Not authorized to access /api/v4/users".to_owned()).into());
-    }
-    if call.params.extern_uid.is_some() && !actor.admin {
-        let refused = if actor.id.is_none() { Error::Unauthenticated } else { Error::Forbidden };
-        return Err(refused.into());
-    }
-    let (filter, page) = (call.params.filter(actor.admin), call.page);
+    ensure_may_list(&app, actor, &call.params).await?;
+    let (annotated, page) = (call.params.with_custom_attributes, call.page);
+    let filter = call.params.filter(actor);
     let found = app.db.read(move |tx| {
         let users = tx.users(&filter, page)?;
         if actor.admin {
-            return Ok(Either::Right(users.try_map_all(|users| tx.full_users(users))?));
+            let ids: Vec<UserId> = users.items.iter().map(|user| user.id).collect();
+            let notes = match annotated {
+                true => Some(tx.custom_attributes_of_users(&ids)?),
+                false => None,
+            };
+            let full = users.try_map_all(|users| tx.full_users(users, actor.id))?;
+            return Ok(Either::Right((full, notes)));
         }
         Ok(Either::Left(users))
     });
@@ -114,9 +150,13 @@ async fn list(
         Either::Left(page) => {
             Either::Left(Listed(page.map(|user| BriefUser::new(&app.urls, &user))))
         }
-        Either::Right(page) => {
-            Either::Right(Listed(page.map(|full| AdminUser::new(&app.urls, &full))))
-        }
+        Either::Right((page, mut notes)) => Either::Right(Listed(page.map(|full| {
+            let mut shown = AdminUser::new(&app.urls, &full);
+            shown.custom_attributes = notes
+                .as_mut()
+                .map(|notes| entities(notes.remove(&full.user.id.0).unwrap_or_default()));
+            shown
+        }))),
     })
 }
 
@@ -128,40 +168,84 @@ async fn show(
     if actor.id.is_none() {
         return Err(Error::Refused("Not authorized!".to_owned()).into());
     }
+    let annotated = actor.admin && call.params.with_custom_attributes;
     let found = app.db.peek(move |tx| {
         let user = tx.user(id)?;
-        tx.full_users(vec![user])
+        let notes = match annotated {
+            true => Some(tx.custom_attributes(Subject::User(id))?),
+            false => None,
+        };
+        Ok((tx.full_users(vec![user], actor.id)?, notes))
     });
-    let full = found.await?.pop().ok_or(Error::NotFound("User"))?;
+    let (mut full, notes) = found.await?;
+    let full = full.pop().ok_or(Error::NotFound("User"))?;
     if actor.admin {
-        return Ok(Either::Right(Json(AdminSingleUser::new(&app.urls, &full))));
+        let mut shown = AdminSingleUser::new(&app.urls, &full);
+        shown.admin.custom_attributes = notes.map(entities);
+        return Ok(Either::Right(Json(shown)));
     }
     let reader = if actor.id == Some(id) { Reader::Privileged } else { Reader::Other };
     Ok(Either::Left(Json(SingleUser::new(&app.urls, &full, reader))))
 }
 
-async fn chosen(clear: Option<String>, random: bool) -> ApiResult<Option<Chosen>> {
-    let work = spawn_blocking(move || match clear {
-        Some(clear) => Chosen::new(clear).map(Some),
-        None if random => Chosen::random().map(Some),
-        None => Ok(None),
-    });
-    Ok(work.await.map_err(Error::internal)??)
+async fn hashed(clear: String) -> ApiResult<Chosen> {
+    Ok(spawn_blocking(move || Chosen::new(clear)).await.map_err(Error::internal)??)
+}
+
+/// The record of one person for an administrator.
+async fn presented(app: &App, user: User, reader: Actor) -> ApiResult<AdminUser> {
+    let mut full = app.db.peek(move |tx| tx.full_users(vec![user], reader.id)).await?;
+    let full = full.pop().ok_or(Error::NotFound("User"))?;
+    Ok(AdminUser::new(&app.urls, &full))
+}
+
+/// Keeps a picture that came with an account, or takes away the one it had.
+async fn with_picture(app: &App, user: User, given: Change<Upload>) -> ApiResult<User> {
+    let id = user.id;
+    let name = match given {
+        Change::Keep => return Ok(user),
+        Change::Clear => None,
+        Change::Set(file) => Some(avatars::keep(app, Owner::User(id), file).await?),
+    };
+    let kept = name.clone();
+    let user = app.db.write(move |tx| user::actions::set_avatar(tx, id, name.as_deref())).await?;
+    avatars::tidy(app, Owner::User(id), kept).await?;
+    Ok(user)
+}
+
+fn ensure_picture(given: &Change<Upload>) -> ApiResult<()> {
+    match given {
+        Change::Set(file) => Ok(avatars::ensure(file)?),
+        Change::Keep | Change::Clear => Ok(()),
+    }
+}
+
+/// The account elsewhere that the parameters name.
+fn identity(more: &DetailParams) -> Option<ExternalIdentity> {
+    let filled = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+    let (provider, extern_uid) = filled(&more.provider).zip(filled(&more.extern_uid))?;
+    Some(ExternalIdentity { provider, extern_uid, saml_provider_id: more.group_id_for_saml })
 }
 
 async fn create(
     app: App,
     call: Call<Administrate, (CreateUser, DetailParams)>,
 ) -> ApiResult<Created<AdminUser>> {
-    let (grant, (given, more)) = (call.grant, call.params);
-    let random = given.force_random_password == Some(true);
+    let (actor, grant, (given, more)) = (call.grant.actor(), call.grant, call.params);
     let by_mail = given.reset_password == Some(true);
-    let clear = match &given.password {
-        Some(clear) if !random => Some(clear.clone()),
-        None if !random && !by_mail => Some(String::new()),
-        _ => None,
+    let password = if by_mail || given.force_random_password == Some(true) {
+        spawn_blocking(Chosen::random).await.map_err(Error::internal)??
+    } else {
+        hashed(given.password.clone().unwrap_or_default()).await?
     };
-    let password = chosen(clear, random).await?;
+    let beginning = Beginning {
+        password,
+        by_mail,
+        confirmed: given.skip_confirmation,
+        identity: identity(&more),
+    };
+    ensure_picture(&more.avatar)?;
+    let picture = more.avatar.clone();
     let made = app.db.write(move |tx| {
         let new = NewUser {
             name: given.name.clone(),
@@ -171,63 +255,49 @@ async fn create(
             ..NewUser::named(&given.username)
         };
         let change = |details: &mut Details| more.apply(details);
-        let user = user::actions::register(tx, &grant, &new, password.as_ref(), change)?;
-        tx.full_users(vec![user])
+        user::actions::register(tx, &grant, &new, &beginning, change)
     });
-    let full = made.await?.pop().ok_or(Error::NotFound("User"))?;
-    Ok(Created(AdminUser::new(&app.urls, &full)))
+    let user = with_picture(&app, made.await?, picture).await?;
+    Ok(Created(presented(&app, user, actor).await?))
 }
 
 async fn update(
     app: App,
     call: Call<Administrate, (ChangeUser, DetailParams)>,
 ) -> ApiResult<Json<AdminUser>> {
-    let (grant, (given, more)) = (call.grant, call.params);
-    let password = chosen(given.password.clone(), false).await?;
+    let (actor, grant, (given, more)) = (call.grant.actor(), call.grant, call.params);
+    let password = match given.password.clone().filter(|clear| !clear.is_empty()) {
+        Some(clear) => Some(hashed(clear).await?),
+        None => None,
+    };
+    let changes =
+        Changes { password, confirmed: given.skip_reconfirmation, identity: identity(&more) };
+    ensure_picture(&more.avatar)?;
+    let picture = more.avatar.clone();
     let changed = app.db.write(move |tx| {
         let id = given.id;
         let change = |details: &mut Details| {
             given.apply(details);
             more.apply(details);
         };
-        let user = user::actions::update(tx, &grant, id, password.as_ref(), change)?;
-        tx.full_users(vec![user])
+        user::actions::update(tx, &grant, id, &changes, change)
     });
-    let full = changed.await?.pop().ok_or(Error::NotFound("User"))?;
-    Ok(Json(AdminUser::new(&app.urls, &full)))
+    let user = with_picture(&app, changed.await?, picture).await?;
+    Ok(Json(presented(&app, user, actor).await?))
 }
 
 async fn remove(app: App, call: Call<Administrate, RemoveUser>) -> ApiResult<NoContent> {
     let (since, id) = (call.unmodified_since(), call.params.id);
     let removal = if call.params.hard_delete { Removal::Hard } else { Removal::Soft };
-    app.db.write(move |tx| user::actions::remove(tx, &call.grant, id, removal, since)).await?;
+    app.db.write(move |tx| removal::remove(tx, &call.grant, id, removal, since)).await?;
+    avatars::tidy(&app, Owner::User(id), None).await?;
     Ok(NoContent)
 }
 
-type Move = fn(&mut db::Tx<'_>, &Grant<Administrate>, UserId) -> kernel::Result<bool>;
-
-/// Runs one of the steps of an account's life; the answer is whether it is now as asked.
-async fn moved(
-    app: &App,
-    call: Call<Administrate, OneUser>,
-    action: Move,
-) -> ApiResult<Created<bool>> {
-    let (grant, id) = (call.grant, call.params.id);
-    Ok(Created(app.db.write(move |tx| action(tx, &grant, id)).await?))
-}
-
-async fn block(app: App, call: Call<Administrate, OneUser>) -> ApiResult<Created<bool>> {
-    moved(&app, call, user::actions::block).await
-}
-
-async fn unblock(app: App, call: Call<Administrate, OneUser>) -> ApiResult<Created<bool>> {
-    moved(&app, call, user::actions::unblock).await
-}
-
-async fn activate(app: App, call: Call<Administrate, OneUser>) -> ApiResult<Created<bool>> {
-    moved(&app, call, user::actions::activate).await
-}
-
-async fn deactivate(app: App, call: Call<Administrate, OneUser>) -> ApiResult<Created<bool>> {
-    moved(&app, call, user::actions::deactivate).await
+async fn remove_identity(app: App, call: Call<Administrate, OneIdentity>) -> ApiResult<NoContent> {
+    let (grant, one) = (call.grant, call.params);
+    let done =
+        app.db.write(move |tx| user::actions::remove_identity(tx, &grant, one.id, &one.provider));
+    done.await?;
+    Ok(NoContent)
 }

@@ -55,9 +55,11 @@ fn complaint(answer: &Answer) -> Option<String> {
         true => message.is_null() || message != error,
         false => false,
     };
+    // A page tells a person.
+    let page = answer.header("content-type").is_some_and(|kind| kind.starts_with("text/html"));
     match answer.status {
         500.. => Some("is our failure".to_owned()),
-        400..500 if untold => Some("does not say why".to_owned()),
+        400..500 if untold && !page => Some("does not say why".to_owned()),
         _ => None,
     }
 }

@@ -26,6 +26,8 @@ const OWNERS: &[(&str, &[&str])] = &[
             "ssh_keys",
             "gpg_keys",
             "gpg_subkeys",
+            "user_accounts",
+            "user_identities",
             "access_tokens",
             "namespaces",
             "redirects",

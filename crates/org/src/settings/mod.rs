@@ -5,4 +5,4 @@ pub mod domains;
 pub mod model;
 pub mod store;
 
-pub use model::Settings;
+pub use model::{EmailConfirmation, Settings};

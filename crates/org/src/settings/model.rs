@@ -1,9 +1,30 @@
 //! What an installation is set to, with the names and defaults of the API.
 
-use kernel::Visibility;
+use kernel::{Ts, Visibility};
 use serde::{Deserialize, Serialize};
 
 use crate::faults::Faults;
+
+kernel::text_enum! {
+    /// What an address that is not confirmed yet keeps from.
+    pub enum EmailConfirmation {
+        Off = "off",
+        /// Everything, after some days.
+        Soft = "soft",
+        Hard = "hard",
+    }
+}
+
+impl EmailConfirmation {
+    /// Whether an account with an unconfirmed address is kept out, by the time since it was made.
+    pub fn keeps_out(self, made: Ts, now: Ts) -> bool {
+        match self {
+            Self::Off => false,
+            Self::Soft => made.plus(time::Duration::days(3)) <= now,
+            Self::Hard => true,
+        }
+    }
+}
 
 /// Stored as one JSON object; a key that is not there has its default.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +53,14 @@ pub struct Settings {
     pub domain_allowlist: Vec<String>,
     pub domain_denylist: Vec<String>,
     pub domain_denylist_enabled: bool,
+    pub email_confirmation_setting: EmailConfirmation,
+    /// Whether people without a picture of their own are shown with the one that Gravatar has.
+    pub gravatar_enabled: bool,
     pub minimum_password_length: i64,
+    pub password_lowercase_required: bool,
+    pub password_number_required: bool,
+    pub password_symbol_required: bool,
+    pub password_uppercase_required: bool,
     pub personal_access_token_prefix: String,
     pub restricted_visibility_levels: Vec<Visibility>,
     /// The fewest bits of such a key; 0 is any number, -1 forbids the kind.
@@ -61,7 +89,13 @@ impl Default for Settings {
             domain_allowlist: Vec::new(),
             domain_denylist: Vec::new(),
             domain_denylist_enabled: false,
+            email_confirmation_setting: EmailConfirmation::Off,
+            gravatar_enabled: true,
             minimum_password_length: 8,
+            password_lowercase_required: false,
+            password_number_required: false,
+            password_symbol_required: false,
+            password_uppercase_required: false,
             personal_access_token_prefix: "glpat-".to_owned(),
             restricted_visibility_levels: Vec::new(),
             rsa_key_restriction: 0,

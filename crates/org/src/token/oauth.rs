@@ -1,5 +1,7 @@
 //! Pairs of an access token and the token that renews it.
 
+use std::net::IpAddr;
+
 use db::{Tx, each_backend, error, schema::access_tokens};
 use diesel::prelude::*;
 use kernel::{
@@ -9,7 +11,10 @@ use kernel::{
 use time::Duration;
 
 use super::{AccessToken, Kind, Scopes, Secret, store::TokenStore};
-use crate::user::{State, User, actions, password, store::UserStore};
+use crate::{
+    settings::store::SettingsStore,
+    user::{State, User, account::AccountStore, actions, password, store::UserStore},
+};
 
 /// How long an access token works.
 pub const LIFETIME: Duration = Duration::hours(2);
@@ -22,12 +27,20 @@ pub struct Pair {
     pub refresh: Secret,
 }
 
-/// Whether this is the password of an account that may sign in. Costs the same for everybody: call it off the async
-/// threads.
+/// Whether this is the account's password. Costs the same for everybody: call it off the async threads.
 pub fn proves(user: Option<&User>, given: &str) -> bool {
     let stored = user.and_then(|user| user.password_hash.as_deref());
-    let right = password::verify(given, stored);
-    right && user.is_some_and(|user| user.state == State::Active && !user.bot)
+    password::verify(given, stored)
+}
+
+/// Whether a password alone is enough for this account, now.
+pub fn may_sign_in(tx: &mut Tx<'_>, user: &User) -> Result<bool> {
+    let in_use = user.state == State::Active && !user.bot && !user.internal;
+    if !in_use || tx.account(user.id)?.two_factor {
+        return Ok(false);
+    }
+    let setting = tx.settings()?.email_confirmation_setting;
+    Ok(user.confirmed_at.is_some() || !setting.keeps_out(user.created_at, tx.now))
 }
 
 /// Whoever has this user name or address.
@@ -40,8 +53,13 @@ pub fn find_account(tx: &mut Tx<'_>, login: &str) -> Result<Option<User>> {
 }
 
 /// A pair for somebody who proved a password.
-pub fn sign_in(tx: &mut Tx<'_>, user: &User, scopes: &Scopes) -> Result<Pair> {
-    actions::note_sign_in(tx, user)?;
+pub fn sign_in(
+    tx: &mut Tx<'_>,
+    user: &User,
+    scopes: &Scopes,
+    address: Option<IpAddr>,
+) -> Result<Pair> {
+    actions::note_sign_in(tx, user, address)?;
     issue(tx, user.id, scopes, None)
 }
 

@@ -1,4 +1,6 @@
-//! Making, changing and removing people.
+//! Making and changing people.
+
+use std::net::IpAddr;
 
 use db::{
     Tx, each_backend, error,
@@ -6,16 +8,25 @@ use db::{
 };
 use diesel::prelude::*;
 use kernel::{
-    AccessLevel, Error, Grant, Result, Ts, Visibility,
+    AccessLevel, Error, Grant, Result, Visibility,
     access::Administrate,
     ids::{NamespaceId, UserId},
 };
-use time::Duration;
 
-use super::{Details, Profile, State, Step, User, password::Chosen, rules, store::UserStore};
+use super::{
+    Details, Profile, State, User,
+    account::AccountStore,
+    event::{Event, Person},
+    links::{self, Reason},
+    model::ExternalIdentity,
+    password::Chosen,
+    rules,
+    store::UserStore,
+};
 use crate::{
     email::store::EmailStore,
     faults::Faults,
+    mail::{self, Letter},
     member::invitations,
     namespace::{self, Kind, store::NamespaceStore},
     settings::store::SettingsStore,
@@ -75,6 +86,7 @@ pub fn create(tx: &mut Tx<'_>, new: &NewUser) -> Result<User> {
         users::projects_limit.eq(100_000),
         users::can_create_group.eq(!new.external),
         users::private_profile.eq(false),
+        users::internal.eq(false),
     );
     let insert = diesel::insert_into(users::table).values(row);
     let user: User = each_backend!(tx, |conn| insert
@@ -82,6 +94,7 @@ pub fn create(tx: &mut Tx<'_>, new: &NewUser) -> Result<User> {
         .get_result(conn)
         .map_err(error("User")))?;
     insert_profile(tx, user.id)?;
+    tx.insert_account(user.id)?;
     if !new.bot {
         insert_personal_namespace(tx, &user)?;
         if user.confirmed_at.is_some() {
@@ -91,12 +104,23 @@ pub fn create(tx: &mut Tx<'_>, new: &NewUser) -> Result<User> {
     Ok(user)
 }
 
+/// How an account begins.
+#[derive(Debug)]
+pub struct Beginning {
+    pub password: Chosen,
+    /// Whether a link is sent by which the person sets a password of their own.
+    pub by_mail: bool,
+    /// Whether the address is taken to be the person's.
+    pub confirmed: bool,
+    pub identity: Option<ExternalIdentity>,
+}
+
 /// Makes an account as an administrator describes it.
 pub fn register(
     tx: &mut Tx<'_>,
     grant: &Grant<Administrate>,
     new: &NewUser,
-    password: Option<&Chosen>,
+    beginning: &Beginning,
     change: impl FnOnce(&mut Details),
 ) -> Result<User> {
     let settings = tx.settings()?;
@@ -113,182 +137,232 @@ pub fn register(
         private_profile: false,
         note: None,
         profile: Profile::default(),
+        auditor: false,
+        shared_runners_minutes_limit: None,
+        extra_shared_runners_minutes_limit: None,
+        provisioned_by_group_id: None,
+        view_diffs_file_by_file: None,
     };
     change(&mut details);
-    ensure_free(tx, &details, None)?;
-    let mut faults = faults_of(&details);
-    if let Some(password) = password {
-        let least = settings.minimum_password_length;
-        faults.add_each("password", password.faults(&details.identity(), least));
+    ensure_group_exists(tx, &details)?;
+    if beginning.password.is_empty() {
+        return Err(Error::invalid("password", "can't be blank"));
     }
+    ensure_free(tx, &details, None)?;
+    let mut faults = faults_of(tx, &details, None)?;
+    faults.add_each("password", beginning.password.faults(&details.identity(), &settings));
     if tx.is_path_taken(&details.username)? {
         faults.add("username", "has already been taken");
     }
+    identity_faults(tx, beginning.identity.as_ref(), None, &mut faults)?;
     faults.into_result()?;
     let new = NewUser {
-        password_hash: password.map(|chosen| chosen.hash().to_owned()),
+        password_hash: Some(beginning.password.hash().to_owned()),
         created_by: grant.actor().id,
         ..new.clone()
     };
     let user = create(tx, &new)?;
     tx.keep_details(user.id, &details)?;
-    tx.user(user.id)
+    if let Some(identity) = &beginning.identity {
+        tx.keep_identity(user.id, identity)?;
+    }
+    if !beginning.confirmed {
+        tx.keep_confirmed(user.id, None)?;
+        links::ask_to_confirm(tx, user.id)?;
+    }
+    let user = tx.user(user.id)?;
+    tx.emit(Event::UserCreate { person: (&user).into() })?;
+    greet(tx, &user, beginning)?;
+    Ok(user)
 }
 
-/// Changes an account; a new user name moves everything below the personal namespace.
+fn greet(tx: &mut Tx<'_>, user: &User, beginning: &Beginning) -> Result<()> {
+    if beginning.by_mail {
+        return links::ask_for_password(tx, user.id, Reason::NewAccount);
+    }
+    let text = format!(
+        "Hello {},\n\nan account was made for you. Your user name is {}; the administrator who made the account \
+         tells you how to sign in.\n",
+        user.name, user.username
+    );
+    let subject = "Account was created for you".to_owned();
+    mail::send(tx, Letter { to: user.email.clone(), subject, text })
+}
+
+/// What else is asked for when an account is changed.
+#[derive(Debug, Default)]
+pub struct Changes {
+    pub password: Option<Chosen>,
+    /// Whether a new address is taken to be the person's.
+    pub confirmed: bool,
+    pub identity: Option<ExternalIdentity>,
+}
+
+/// Changes an account; a new user name moves everything below the personal namespace. A new address waits until it is
+/// confirmed, and a password that somebody else set must be changed before anything else.
 pub fn update(
     tx: &mut Tx<'_>,
-    _: &Grant<Administrate>,
+    grant: &Grant<Administrate>,
     id: UserId,
-    password: Option<&Chosen>,
+    changes: &Changes,
     change: impl FnOnce(&mut Details),
 ) -> Result<User> {
     let user = tx.user(id)?;
-    let profile = tx.profile(id)?;
-    let mut details = Details::of(&user, profile);
+    let before = Details::of(&user, tx.profile(id)?, &tx.account(id)?);
+    let mut details = before.clone();
     change(&mut details);
+    ensure_group_exists(tx, &details)?;
     ensure_free(tx, &details, Some(id))?;
-    let mut faults = faults_of(&details);
-    if let Some(password) = password {
-        let least = tx.settings()?.minimum_password_length;
-        faults.add_each("password", password.faults(&details.identity(), least));
+    let mut faults = faults_of(tx, &details, Some(id))?;
+    if let Some(password) = &changes.password {
+        let settings = tx.settings()?;
+        faults.add_each("password", password.faults(&details.identity(), &settings));
+    }
+    identity_faults(tx, changes.identity.as_ref(), Some(id), &mut faults)?;
+    if user.internal && details.username != user.username {
+        faults.add("username", "cannot be changed");
     }
     faults.into_result()?;
-    if let Some(home) = tx.personal_namespace(id)? {
-        let named = details.username != user.username || details.name != user.name;
-        if named {
-            namespace::actions::rename(tx, &home, &details.name, &details.username, "username")?;
-        }
-    }
+    take_address(tx, &user, &before, &mut details, changes.confirmed)?;
+    rename(tx, &user, &details)?;
     tx.keep_details(id, &details)?;
-    if let Some(password) = password {
-        tx.keep_password(id, password.hash())?;
+    if let Some(password) = &changes.password {
+        let foreign = grant.actor().id != Some(id);
+        tx.keep_password(id, password.hash(), foreign.then_some(tx.now))?;
+    }
+    if let Some(identity) = &changes.identity {
+        tx.keep_identity(id, identity)?;
     }
     tx.user(id)
 }
 
-fn faults_of(details: &Details) -> Faults {
+fn take_address(
+    tx: &mut Tx<'_>,
+    user: &User,
+    before: &Details,
+    details: &mut Details,
+    confirmed: bool,
+) -> Result<()> {
+    if details.email == before.email {
+        return Ok(());
+    }
+    if confirmed {
+        tx.keep_confirmed(user.id, Some(tx.now))?;
+        return tx.keep_unconfirmed_address(user.id, None);
+    }
+    let wanted = std::mem::replace(&mut details.email, before.email.clone());
+    tx.keep_unconfirmed_address(user.id, Some(&wanted))?;
+    links::ask_to_confirm(tx, user.id)
+}
+
+fn rename(tx: &mut Tx<'_>, user: &User, details: &Details) -> Result<()> {
+    let renamed = details.username != user.username;
+    if !renamed && details.name == user.name {
+        return Ok(());
+    }
+    if let Some(home) = tx.personal_namespace(user.id)? {
+        namespace::actions::rename(tx, &home, &details.name, &details.username, "username")?;
+    }
+    if renamed {
+        let person = Person { username: details.username.clone(), ..user.into() };
+        tx.emit(Event::UserRename { person, old_username: user.username.clone() })?;
+    }
+    Ok(())
+}
+
+fn faults_of(tx: &mut Tx<'_>, details: &Details, id: Option<UserId>) -> Result<Faults> {
     let mut faults = Faults::default();
     rules::identity_faults(&details.identity(), &mut faults);
     rules::detail_faults(details, &mut faults);
-    faults
+    let mut own = vec![details.email.to_lowercase()];
+    if let Some(id) = id {
+        own = vec![tx.user(id)?.email.to_lowercase()];
+        own.extend(tx.confirmed_addresses(&[id])?.into_iter().map(|(_, address)| address));
+    }
+    rules::address_faults(details, &own, &mut faults);
+    Ok(faults)
+}
+
+fn identity_faults(
+    tx: &mut Tx<'_>,
+    identity: Option<&ExternalIdentity>,
+    own: Option<UserId>,
+    faults: &mut Faults,
+) -> Result<()> {
+    let Some(identity) = identity else { return Ok(()) };
+    for (name, text) in [("provider", &identity.provider), ("extern_uid", &identity.extern_uid)] {
+        let field = format!("identities.{name}");
+        if text.trim().is_empty() {
+            faults.add(&field, "can't be blank");
+        }
+        faults.at_most(&field, Some(text), 255);
+    }
+    let holder = tx.find_identity(identity)?;
+    if holder.is_some() && holder != own {
+        faults.add("identities.extern_uid", "has already been taken");
+    }
+    Ok(())
+}
+
+fn ensure_group_exists(tx: &mut Tx<'_>, details: &Details) -> Result<()> {
+    let Some(id) = details.provisioned_by_group_id else { return Ok(()) };
+    let found = tx.find_namespace(NamespaceId(id))?;
+    match found.is_some_and(|group| group.kind == Kind::Group) {
+        true => Ok(()),
+        false => Err(Error::NotFound("Group")),
+    }
 }
 
 /// Whether nobody else has the address and the user name.
 fn ensure_free(tx: &mut Tx<'_>, details: &Details, own: Option<UserId>) -> Result<()> {
-    let taken = |found: Option<User>| found.is_some_and(|other| Some(other.id) != own);
-    if tx.find_holder(&details.email)?.is_some_and(|holder| Some(holder) != own) {
-        return Err(Error::Conflict("Email has already been taken".to_owned()));
-    }
-    if taken(tx.find_user_named(&details.username)?) {
+    ensure_address_free(tx, &details.email, own)?;
+    let found = tx.find_user_named(&details.username)?;
+    if found.is_some_and(|other| Some(other.id) != own) {
         return Err(Error::Conflict("Username has already been taken".to_owned()));
     }
     Ok(())
 }
 
-/// What becomes of the groups that only the removed person owns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Removal {
-    /// They stand in the way.
-    Soft,
-    /// They go too.
-    Hard,
+pub(super) fn ensure_address_free(
+    tx: &mut Tx<'_>,
+    address: &str,
+    own: Option<UserId>,
+) -> Result<()> {
+    if tx.find_holder(address)?.is_some_and(|holder| Some(holder) != own) {
+        return Err(Error::Conflict("Email has already been taken".to_owned()));
+    }
+    Ok(())
 }
 
-/// Removes an account with its tokens, memberships and personal projects.
-pub fn remove(
+/// Takes away how somebody signs in elsewhere.
+pub fn remove_identity(
     tx: &mut Tx<'_>,
     _: &Grant<Administrate>,
     id: UserId,
-    removal: Removal,
-    unless_newer: Option<Ts>,
+    provider: &str,
 ) -> Result<()> {
-    let user = tx.user(id)?;
-    user.updated_at.ensure_unchanged_since(unless_newer)?;
-    let alone = tx.groups_owned_alone(id)?;
-    if !alone.is_empty() && removal == Removal::Soft {
-        return Err(Error::Conflict(
-            "User cannot be removed while is the sole-owner of a group".to_owned(),
-        ));
-    }
-    for group in alone {
-        namespace::actions::remove_tree(tx, group)?;
-    }
-    if let Some(home) = tx.personal_namespace(id)? {
-        namespace::actions::remove_tree(tx, home.id)?;
-    }
-    tx.delete_user(id)
-}
-
-/// Locks somebody out. Somebody who is locked out already stays so.
-pub fn block(tx: &mut Tx<'_>, grant: &Grant<Administrate>, id: UserId) -> Result<bool> {
-    let user = tx.user(id)?;
-    if grant.actor().id == Some(id) {
-        return Err(refused("The API initiating user cannot be blocked by the API"));
-    }
-    match user.state {
-        State::LdapBlocked => Err(refused("LDAP blocked users cannot be modified by the API")),
-        State::Blocked => Ok(true),
-        _ => step(tx, &user, Step::Block),
+    tx.user(id)?;
+    match tx.delete_identity(id, provider)? {
+        0 => Err(Error::NotFound("Identity")),
+        _ => Ok(()),
     }
 }
 
-pub fn unblock(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Result<bool> {
-    let user = tx.user(id)?;
-    match user.state {
-        State::LdapBlocked => Err(refused("LDAP blocked users cannot be unblocked by the API")),
-        State::Deactivated => Err(refused("Deactivated users cannot be unblocked by the API")),
-        _ => step(tx, &user, Step::Unblock),
-    }
-}
-
-/// Puts an account to rest that nobody has used for long.
-pub fn deactivate(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Result<bool> {
-    let user = tx.user(id)?;
-    if user.state == State::Deactivated {
-        return Ok(true);
-    }
-    if matches!(user.state, State::Blocked | State::LdapBlocked | State::Banned) {
-        return Err(refused("A blocked user cannot be deactivated by the API"));
-    }
-    if user.bot {
-        return Err(refused("An internal user cannot be deactivated by the API"));
-    }
-    let days = tx.settings()?.deactivate_dormant_users_period;
-    let last = user.last_activity_at.max(user.current_sign_in_at);
-    if last.is_some_and(|last| last.plus(Duration::days(days)) > tx.now) {
-        return Err(Error::Refused(format!(
-            "The user you are trying to deactivate has been active in the past {days} days and cannot be deactivated"
-        )));
-    }
-    step(tx, &user, Step::Deactivate)
-}
-
-pub fn activate(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Result<bool> {
-    let user = tx.user(id)?;
-    match user.state {
-        State::Active => Ok(true),
-        State::Deactivated => step(tx, &user, Step::Activate),
-        _ => Err(refused("A blocked user must be unblocked to be activated")),
-    }
-}
-
-fn refused(why: &str) -> Error {
-    Error::Refused(why.to_owned())
-}
-
-/// Takes a step; false where the table has none.
-fn step(tx: &mut Tx<'_>, user: &User, step: Step) -> Result<bool> {
-    match user.state.after(step) {
-        Some(to) if tx.move_user(user, to)? => Ok(true),
-        Some(_) => Err(Error::Conflict("409 Conflict: Resource lock".to_owned())),
-        None => Ok(false),
-    }
+/// Shows somebody by this picture, or by none.
+pub fn set_avatar(tx: &mut Tx<'_>, id: UserId, file: Option<&str>) -> Result<User> {
+    let row = diesel::update(users::table.find(id)).set(users::avatar.eq(file));
+    each_backend!(tx, |conn| row.execute(conn).map_err(error("User")))?;
+    tx.user(id)
 }
 
 /// Notes that somebody showed the password.
-pub fn note_sign_in(tx: &mut Tx<'_>, user: &User) -> Result<()> {
-    tx.note_sign_in(user)
+pub fn note_sign_in(tx: &mut Tx<'_>, user: &User, address: Option<IpAddr>) -> Result<()> {
+    tx.note_sign_in(user, address)
+}
+
+/// Notes that somebody who is locked out showed the password.
+pub fn note_refused_sign_in(tx: &mut Tx<'_>, user: &User) -> Result<()> {
+    tx.emit(Event::UserFailedLogin { person: user.into(), state: user.state })
 }
 
 fn insert_profile(tx: &mut Tx<'_>, user: UserId) -> Result<()> {

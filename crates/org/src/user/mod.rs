@@ -1,12 +1,20 @@
 //! People who can sign in.
 
+pub mod account;
 pub mod actions;
 pub mod addresses;
+mod common_passwords;
+pub mod event;
+pub mod life;
+pub mod links;
+pub mod list;
 pub mod model;
 pub mod password;
+pub mod removal;
 pub mod rules;
 pub mod state;
 pub mod store;
 
-pub use model::{Details, Profile, User, UserFilter};
+pub use list::UserFilter;
+pub use model::{Details, Profile, User};
 pub use state::{State, Step};

@@ -6,7 +6,7 @@ use kernel::{
     ids::{NamespaceId, UserId},
 };
 
-use super::State;
+use super::{State, addresses::private_address, rules::PRIVATE_ADDRESS};
 
 #[derive(Clone, Debug, Queryable, Selectable)]
 #[diesel(table_name = db::schema::users, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
@@ -35,6 +35,10 @@ pub struct User {
     pub can_create_group: bool,
     pub private_profile: bool,
     pub note: Option<String>,
+    /// From then on the password must be changed before anything else.
+    pub password_expires_at: Option<Ts>,
+    /// Belongs to the installation itself.
+    pub internal: bool,
 }
 
 impl User {
@@ -42,9 +46,17 @@ impl User {
         Actor { id: Some(self.id), admin: self.admin, external: self.external }
     }
 
+    pub fn has_expired_password(&self, now: Ts) -> bool {
+        self.password_expires_at.is_some_and(|end| end <= now)
+    }
+
     /// The address that commits made through the API carry.
-    pub fn git_email(&self) -> &str {
-        self.commit_email.as_deref().filter(|email| !email.is_empty()).unwrap_or(&self.email)
+    pub fn git_email(&self, host: &str) -> String {
+        match self.commit_email.as_deref() {
+            None | Some("") => self.email.clone(),
+            Some(PRIVATE_ADDRESS) => private_address(self.id, &self.username, host),
+            Some(address) => address.to_owned(),
+        }
     }
 }
 
@@ -96,6 +108,32 @@ impl Profile {
     }
 }
 
+/// What an account is set to, beyond what every request needs.
+#[derive(Clone, Debug, Default, Queryable, Selectable)]
+#[diesel(table_name = db::schema::user_accounts, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+pub struct Account {
+    pub auditor: bool,
+    pub two_factor: bool,
+    pub current_sign_in_ip: Option<String>,
+    pub last_sign_in_ip: Option<String>,
+    pub shared_runners_minutes_limit: Option<i64>,
+    pub extra_shared_runners_minutes_limit: Option<i64>,
+    pub provisioned_by_group_id: Option<i64>,
+    /// Becomes the primary address once it is confirmed.
+    pub unconfirmed_email: Option<String>,
+    pub confirmation_sent_at: Option<Ts>,
+    pub reset_sent_at: Option<Ts>,
+}
+
+/// An account elsewhere that signs in here.
+#[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
+#[diesel(table_name = db::schema::user_identities, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+pub struct ExternalIdentity {
+    pub provider: String,
+    pub extern_uid: String,
+    pub saml_provider_id: Option<i64>,
+}
+
 /// What somebody is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
@@ -125,10 +163,17 @@ pub struct Details {
     pub private_profile: bool,
     pub note: Option<String>,
     pub profile: Profile,
+    pub auditor: bool,
+    pub shared_runners_minutes_limit: Option<i64>,
+    pub extra_shared_runners_minutes_limit: Option<i64>,
+    /// The group through whose single sign-on the account came.
+    pub provisioned_by_group_id: Option<i64>,
+    /// Set only where it is to change.
+    pub view_diffs_file_by_file: Option<bool>,
 }
 
 impl Details {
-    pub fn of(user: &User, profile: Profile) -> Self {
+    pub fn of(user: &User, profile: Profile, account: &Account) -> Self {
         Self {
             username: user.username.clone(),
             name: user.name.clone(),
@@ -142,6 +187,11 @@ impl Details {
             private_profile: user.private_profile,
             note: user.note.clone(),
             profile,
+            auditor: account.auditor,
+            shared_runners_minutes_limit: account.shared_runners_minutes_limit,
+            extra_shared_runners_minutes_limit: account.extra_shared_runners_minutes_limit,
+            provisioned_by_group_id: account.provisioned_by_group_id,
+            view_diffs_file_by_file: None,
         }
     }
 
@@ -174,31 +224,10 @@ pub struct FullUser {
     /// The personal namespace; bots have none.
     pub namespace_id: Option<NamespaceId>,
     pub created_by: Option<User>,
-}
-
-kernel::text_enum! { #[derive(Default)] pub enum Order {
-    #[default] Id = "id", Name = "name", Username = "username", CreatedAt = "created_at", UpdatedAt = "updated_at",
-} }
-kernel::text_enum! { pub enum TwoFactor { Enabled = "enabled", Disabled = "disabled" } }
-
-/// Which people a list shows. Filters act only when they are set.
-#[derive(Clone, Debug, Default)]
-pub struct UserFilter {
-    pub username: Option<String>,
-    pub search: Option<String>,
-    /// Whether a search may find addresses that are not public.
-    pub any_email: bool,
-    pub active: bool,
-    pub blocked: bool,
-    pub external: bool,
-    pub exclude_external: bool,
-    pub without_bots: bool,
-    pub without_projects: bool,
-    pub admins: bool,
-    pub created_after: Option<Ts>,
-    pub created_before: Option<Ts>,
-    /// For questions about what nobody here has: a second factor, an account elsewhere.
-    pub nobody: bool,
-    pub order: Order,
-    pub descending: bool,
+    pub account: Account,
+    pub identities: Vec<ExternalIdentity>,
+    pub followers: i64,
+    pub following: i64,
+    /// Whether the reader follows this person.
+    pub is_followed: bool,
 }

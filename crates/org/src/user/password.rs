@@ -5,18 +5,13 @@ use std::sync::LazyLock;
 use argon2::{Argon2, PasswordHasher, PasswordVerifier, password_hash::phc::PasswordHash};
 use kernel::{Error, Result};
 
-use super::model::Identity;
+use super::{common_passwords::COMMON, model::Identity};
+use crate::settings::Settings;
 
 /// The most that is hashed.
 pub const MAX_LENGTH: usize = 128;
 const WEAK: &str = "must not contain commonly used combinations of words and letters";
-/// Beginnings and ends that add nothing to one of these words do not save it.
-const COMMON: &[&str] = &[
-    "12345678", "87654321", "abcdefgh", "abcd1234", "access14", "baseball", "changeme", "computer",
-    "football", "forgeway", "hello123", "iloveyou", "jennifer", "letmein", "monkey12", "passw0rd",
-    "password", "princess", "qwertyui", "qwerty12", "secret12", "security", "sunshine", "superman",
-    "trustno1", "welcome1", "11111111", "00000000", "1q2w3e4r", "1qaz2wsx", "asdfghjk", "zxcvbnm1",
-];
+const PRODUCT: &str = "forgeway";
 
 /// A hash of nothing anybody knows, so that a missing user costs as much as a wrong password.
 static NOBODY: LazyLock<Option<String>> =
@@ -27,6 +22,8 @@ static NOBODY: LazyLock<Option<String>> =
 pub struct Chosen {
     clear: String,
     hash: String,
+    /// Whether a machine chose it: then nothing speaks against it.
+    random: bool,
 }
 
 impl std::fmt::Debug for Chosen {
@@ -39,25 +36,31 @@ impl Chosen {
     /// Hashes the password: slow on purpose, so call it off the async threads.
     pub fn new(clear: String) -> Result<Self> {
         let shown: String = clear.chars().take(MAX_LENGTH).collect();
-        Ok(Self { hash: hash(&shown)?, clear })
+        Ok(Self { hash: hash(&shown)?, clear, random: false })
     }
 
     /// A password that nobody will ever type.
     pub fn random() -> Result<Self> {
-        Self::new(hex::encode(rand::random::<[u8; 24]>()))
+        let chosen = Self::new(hex::encode(rand::random::<[u8; 24]>()))?;
+        Ok(Self { random: true, ..chosen })
     }
 
     pub fn hash(&self) -> &str {
         &self.hash
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.clear.is_empty()
+    }
+
     /// What speaks against it, for somebody who is called so.
-    pub fn faults(&self, identity: &Identity, least: i64) -> Vec<String> {
-        faults(&self.clear, identity, least)
+    pub fn faults(&self, identity: &Identity, settings: &Settings) -> Vec<String> {
+        if self.random { Vec::new() } else { faults(&self.clear, identity, settings) }
     }
 }
 
-fn faults(clear: &str, identity: &Identity, least: i64) -> Vec<String> {
+fn faults(clear: &str, identity: &Identity, settings: &Settings) -> Vec<String> {
+    let least = settings.minimum_password_length;
     let length = clear.chars().count();
     let mut texts = Vec::new();
     if clear.is_empty() {
@@ -69,16 +72,41 @@ fn faults(clear: &str, identity: &Identity, least: i64) -> Vec<String> {
     if length > MAX_LENGTH {
         texts.push(format!("is too long (maximum is {MAX_LENGTH} characters)"));
     }
-    let lower = clear.to_lowercase();
-    let local = identity.email.split('@').next().unwrap_or_default().to_owned();
-    let own = [identity.name.clone(), identity.username.clone(), local];
-    let named = own.iter().map(|word| word.to_lowercase());
-    let mut words = named.filter(|word| word.chars().count() >= 4);
-    let common = COMMON.iter().any(|word| lower.starts_with(word) && lower.len() < word.len() + 4);
-    if common || words.any(|word| lower.contains(&word)) {
+    if is_weak(clear, identity) {
         texts.push(WEAK.to_owned());
     }
+    texts.extend(missing_kinds(clear, settings));
     texts
+}
+
+/// Whether it is a usual password, or made of what everybody knows of the person.
+fn is_weak(clear: &str, identity: &Identity) -> bool {
+    let lower = clear.to_lowercase();
+    if COMMON.iter().any(|word| lower.starts_with(word) && lower.len() < word.len() + 4) {
+        return true;
+    }
+    let local = identity.email.split('@').next().unwrap_or_default();
+    let own = [identity.name.as_str(), &identity.username, &identity.email, local, PRODUCT];
+    let parts = own.into_iter().chain(identity.name.split_whitespace());
+    let mut words = parts.map(str::to_lowercase).filter(|word| word.chars().count() >= 4);
+    words.any(|word| lower.contains(&word))
+}
+
+/// The kinds of letters that the installation wants, and that are not there.
+fn missing_kinds(clear: &str, settings: &Settings) -> Vec<String> {
+    let has = |kind: fn(char) -> bool| clear.chars().any(kind);
+    let kinds = [
+        (settings.password_number_required, has(char::is_numeric), "number"),
+        (settings.password_lowercase_required, has(char::is_lowercase), "lowercase letter"),
+        (settings.password_uppercase_required, has(char::is_uppercase), "uppercase letter"),
+        (
+            settings.password_symbol_required,
+            has(|letter| !letter.is_alphanumeric() && !letter.is_whitespace()),
+            "symbol character",
+        ),
+    ];
+    let missing = kinds.into_iter().filter(|(wanted, there, _)| *wanted && !there);
+    missing.map(|(_, _, kind)| format!("requires at least one {kind}")).collect()
 }
 
 /// What is stored of a password. Slow on purpose: call it off the async threads.
@@ -100,7 +128,7 @@ mod tests {
     use argon2::password_hash::phc::PasswordHash;
 
     use super::{NOBODY, faults, hash, verify};
-    use crate::user::model::Identity;
+    use crate::{settings::Settings, user::model::Identity};
 
     #[test]
     fn only_the_right_password_of_somebody_who_has_one_is_taken() {
@@ -121,12 +149,40 @@ mod tests {
     fn short_long_common_and_own_words_are_turned_down() {
         let (name, username, email) = ("Ada Lovelace", "lovelace", "countess@example.com");
         let identity = Identity::new(username, name, email);
-        let count = |clear: &str| faults(clear, &identity, 8).len();
+        let settings = Settings::default();
+        let count = |clear: &str| faults(clear, &identity, &settings).len();
         assert_eq!(count("short"), 1);
         assert_eq!(count(&"long".repeat(40)), 1);
         assert_eq!(count("Password12"), 1);
         assert_eq!(count("xx-Lovelace-xx"), 1);
         assert_eq!(count("my countess 99"), 1);
+        assert_eq!(count("the ada way forgeway"), 1);
         assert_eq!(count("correct horse battery"), 0);
+    }
+
+    #[test]
+    fn an_installation_may_want_each_kind_of_letter() {
+        let identity = Identity::new("ada", "Ada", "ada@example.com");
+        let settings = Settings {
+            password_number_required: true,
+            password_lowercase_required: true,
+            password_uppercase_required: true,
+            password_symbol_required: true,
+            ..Settings::default()
+        };
+
+        assert_eq!(
+            faults("........", &identity, &settings),
+            [
+                "requires at least one number",
+                "requires at least one lowercase letter",
+                "requires at least one uppercase letter",
+            ]
+        );
+        assert_eq!(
+            faults("Grüße 7 mal", &identity, &settings),
+            ["requires at least one symbol character"]
+        );
+        assert!(faults("Grüße, 7 mal", &identity, &settings).is_empty());
     }
 }

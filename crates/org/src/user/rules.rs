@@ -31,13 +31,12 @@ pub fn detail_faults(details: &Details, faults: &mut Faults) {
         faults.at_most(name, text, 255);
     }
     faults.at_most("note", details.note.as_deref(), 65_535);
-    for (name, address) in
-        [("public_email", &details.public_email), ("commit_email", &details.commit_email)]
-    {
-        let given = address.as_deref().filter(|address| !address.is_empty());
-        let own = |address: &str| address.eq_ignore_ascii_case(&details.email);
-        if given.is_some_and(|address| !own(address)) {
-            faults.add(name, "is not an email you own");
+    for (name, minutes) in [
+        ("shared_runners_minutes_limit", details.shared_runners_minutes_limit),
+        ("extra_shared_runners_minutes_limit", details.extra_shared_runners_minutes_limit),
+    ] {
+        if minutes.is_some_and(|minutes| minutes < 0) {
+            faults.add(name, "must be greater than or equal to 0");
         }
     }
     if details.projects_limit < 0 {
@@ -48,6 +47,24 @@ pub fn detail_faults(details: &Details, faults: &mut Faults) {
     }
     if !(1..=6).contains(&details.profile.color_scheme_id) {
         faults.add("color_scheme_id", "is not included in the list");
+    }
+}
+
+/// What stands for an address that tells nobody anything, made of the id and the host.
+pub const PRIVATE_ADDRESS: &str = "_private";
+
+/// Only addresses of one's own are shown. `own` holds them in lower case.
+pub fn address_faults(details: &Details, own: &[String], faults: &mut Faults) {
+    for (name, address) in
+        [("public_email", &details.public_email), ("commit_email", &details.commit_email)]
+    {
+        let Some(given) = address.as_deref().filter(|address| !address.is_empty()) else {
+            continue;
+        };
+        let hides = name == "commit_email" && given == PRIVATE_ADDRESS;
+        if !hides && !own.contains(&given.to_lowercase()) {
+            faults.add(name, "is not an email you own");
+        }
     }
 }
 

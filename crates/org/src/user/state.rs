@@ -7,21 +7,38 @@ kernel::text_enum! { pub enum State {
 
 kernel::text_enum! { pub enum Step {
     Block = "block", Unblock = "unblock", Deactivate = "deactivate", Activate = "activate",
+    Ban = "ban", Unban = "unban", Approve = "approve", Reject = "reject",
 } }
+
+/// What becomes of an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    State(State),
+    /// The account goes.
+    Gone,
+}
 
 impl State {
     /// Where a step leads; `None` where it cannot be taken.
-    pub fn after(self, step: Step) -> Option<Self> {
-        match (self, step) {
-            (Self::Active | Self::Deactivated | Self::PendingApproval, Step::Block) => {
-                Some(Self::Blocked)
-            }
-            (Self::Active, Step::Deactivate) => Some(Self::Deactivated),
-            (Self::Blocked, Step::Unblock) | (Self::Deactivated, Step::Activate) => {
-                Some(Self::Active)
-            }
-            _ => None,
-        }
+    pub fn after(self, step: Step) -> Option<Next> {
+        use State::{Active, Banned, Blocked, Deactivated, PendingApproval};
+        let to = match (self, step) {
+            (Active | Deactivated | PendingApproval, Step::Block) => Blocked,
+            (Active, Step::Deactivate) => Deactivated,
+            (Active, Step::Ban) => Banned,
+            (Blocked, Step::Unblock)
+            | (Deactivated, Step::Activate)
+            | (Banned, Step::Unban)
+            | (PendingApproval, Step::Approve) => Active,
+            (PendingApproval, Step::Reject) => return Some(Next::Gone),
+            _ => return None,
+        };
+        Some(Next::State(to))
+    }
+
+    /// Whether somebody keeps this person out, for whatever reason.
+    pub fn is_blocked(self) -> bool {
+        matches!(self, Self::Blocked | Self::LdapBlocked | Self::Banned | Self::PendingApproval)
     }
 }
 
@@ -29,25 +46,32 @@ impl State {
 mod tests {
     use kernel::TextEnum;
 
-    use super::{State, Step};
+    use super::{Next, State, Step};
 
     #[test]
     fn the_table_of_steps() {
         let mut table = String::new();
         for from in State::ALL {
             for step in Step::ALL {
-                if let Some(to) = from.after(*step) {
-                    table += &format!("{from:24} {step:10} -> {to}\n");
-                }
+                let to = match from.after(*step) {
+                    Some(Next::State(to)) => to.to_string(),
+                    Some(Next::Gone) => "(gone)".to_owned(),
+                    None => continue,
+                };
+                table += &format!("{from:24} {step:10} -> {to}\n");
             }
         }
         insta::assert_snapshot!(table, @r"
         active                   block      -> blocked
         active                   deactivate -> deactivated
+        active                   ban        -> banned
         blocked                  unblock    -> active
         deactivated              block      -> blocked
         deactivated              activate   -> active
+        banned                   unban      -> active
         blocked_pending_approval block      -> blocked
+        blocked_pending_approval approve    -> active
+        blocked_pending_approval reject     -> (gone)
         ");
     }
 }

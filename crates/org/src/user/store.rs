@@ -1,23 +1,18 @@
 //! Reading and keeping people.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, net::IpAddr};
 
 use db::{
-    CountOf, Tx, each_backend, error, lower,
-    schema::{members, namespaces, project_access, user_profiles, users},
+    Tx, each_backend, error,
+    schema::{members, namespaces, user_accounts, user_profiles, users},
 };
-use diesel::{prelude::*, sql_types::Integer};
+use diesel::prelude::*;
 use kernel::{
-    AccessLevel, Result,
+    AccessLevel, Result, Ts,
     ids::{NamespaceId, UserId},
-    page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
-use super::{
-    Details, Profile, State, User, UserFilter,
-    model::{FullUser, Order},
-};
-use crate::search::containing;
+use super::{Details, Profile, State, User, account::AccountStore};
 
 pub trait UserStore {
     fn user(&mut self, id: UserId) -> Result<User>;
@@ -28,18 +23,22 @@ pub trait UserStore {
     fn find_user_with_email(&mut self, email: &str) -> Result<Option<User>>;
     /// All users of a page at once.
     fn users_by_id(&mut self, ids: &[UserId]) -> Result<HashMap<UserId, User>>;
-    fn users(&mut self, filter: &UserFilter, page: PageRequest) -> Result<Page<User>>;
     /// Everybody, the oldest account first.
     fn all_users(&mut self) -> Result<Vec<User>>;
     fn has_users(&mut self) -> Result<bool>;
     fn profile(&mut self, id: UserId) -> Result<Profile>;
-    /// What the longer forms tell of people, in a fixed number of queries.
-    fn full_users(&mut self, users: Vec<User>) -> Result<Vec<FullUser>>;
     fn keep_details(&mut self, id: UserId, details: &Details) -> Result<()>;
-    fn keep_password(&mut self, id: UserId, hash: &str) -> Result<()>;
+    /// A password that is good until `expires_at`, if ever it ends.
+    fn keep_password(&mut self, id: UserId, hash: &str, expires_at: Option<Ts>) -> Result<()>;
+    fn keep_confirmed(&mut self, id: UserId, at: Option<Ts>) -> Result<()>;
+    /// The address that becomes the primary one once it is confirmed.
+    fn keep_unconfirmed_address(&mut self, id: UserId, address: Option<&str>) -> Result<()>;
+    /// Makes an address the primary one; the one before is shown nowhere any more.
+    fn move_address(&mut self, user: &User, address: &str) -> Result<()>;
     /// Whether the account was still in the state `from`.
     fn move_user(&mut self, user: &User, to: State) -> Result<bool>;
-    fn note_sign_in(&mut self, user: &User) -> Result<()>;
+    /// Notes when and from where somebody signed in.
+    fn note_sign_in(&mut self, user: &User, address: Option<IpAddr>) -> Result<()>;
     /// Groups that would have no owner without this person.
     fn groups_owned_alone(&mut self, user: UserId) -> Result<Vec<NamespaceId>>;
     fn delete_user(&mut self, id: UserId) -> Result<()>;
@@ -90,96 +89,6 @@ impl UserStore for Tx<'_> {
         Ok(rows.into_iter().map(|user| (user.id, user)).collect())
     }
 
-    #[expect(
-        clippy::too_many_lines,
-        reason = "one query, whose filters are compiled for each database"
-    )]
-    fn users(&mut self, filter: &UserFilter, page: PageRequest) -> Result<Page<User>> {
-        if filter.nobody {
-            return Ok(Page { items: Vec::new(), total: Total::Counted(0) });
-        }
-        let term = filter.search.as_deref().map(containing);
-        let email = filter.search.as_deref().map(str::to_lowercase).unwrap_or_default();
-        let key = filter.username.as_deref().map(str::to_lowercase);
-        each_backend!(self, |conn| {
-            let chosen = || {
-                let mut query = users::table.into_boxed();
-                if let Some(key) = &key {
-                    query = query.filter(users::username_key.eq(key));
-                }
-                if let Some(term) = &term {
-                    let named = lower(users::name)
-                        .like(term)
-                        .escape('\\')
-                        .or(users::username_key.like(term).escape('\\'));
-                    query = match filter.any_email {
-                        true => query.filter(named.or(users::email_key.eq(&email))),
-                        false => {
-                            let public = lower(users::public_email.assume_not_null()).eq(&email);
-                            query.filter(named.or(users::public_email.is_not_null().and(public)))
-                        }
-                    };
-                }
-                if filter.active {
-                    query = query.filter(users::state.eq(State::Active));
-                }
-                if filter.blocked {
-                    query = query.filter(users::state.eq_any([State::Blocked, State::LdapBlocked]));
-                }
-                if filter.external {
-                    query = query.filter(users::external.eq(true));
-                }
-                if filter.exclude_external {
-                    query = query.filter(users::external.eq(false));
-                }
-                if filter.without_bots {
-                    query = query.filter(users::bot.eq(false));
-                }
-                if filter.without_projects {
-                    let theirs = project_access::table
-                        .filter(project_access::user_id.eq(users::id))
-                        .select(project_access::project_id);
-                    query = query.filter(diesel::dsl::not(diesel::dsl::exists(theirs)));
-                }
-                if filter.admins {
-                    query = query.filter(users::admin.eq(true));
-                }
-                if let Some(after) = filter.created_after {
-                    query = query.filter(users::created_at.ge(after));
-                }
-                if let Some(before) = filter.created_before {
-                    query = query.filter(users::created_at.le(before));
-                }
-                query
-            };
-            let counted = chosen().select(diesel::dsl::sql::<Integer>("1")).limit(COUNT_LIMIT + 1);
-            let total: i64 = CountOf(counted).get_result(conn).map_err(error("User"))?;
-            let query = match (filter.order, filter.descending) {
-                (Order::Id, false) => chosen().order_by(users::id.asc()),
-                (Order::Id, true) => chosen().order_by(users::id.desc()),
-                (Order::Name, false) => chosen().order_by(users::name.asc()),
-                (Order::Name, true) => chosen().order_by(users::name.desc()),
-                (Order::Username, false) => chosen().order_by(users::username.asc()),
-                (Order::Username, true) => chosen().order_by(users::username.desc()),
-                (Order::CreatedAt, false) => chosen().order_by(users::created_at.asc()),
-                (Order::CreatedAt, true) => chosen().order_by(users::created_at.desc()),
-                (Order::UpdatedAt, false) => chosen().order_by(users::updated_at.asc()),
-                (Order::UpdatedAt, true) => chosen().order_by(users::updated_at.desc()),
-            };
-            let query = match filter.descending {
-                true => query.then_order_by(users::id.desc()),
-                false => query.then_order_by(users::id.asc()),
-            };
-            let items: Vec<User> = query
-                .select(User::as_select())
-                .limit(page.per_page)
-                .offset(page.offset())
-                .load(conn)
-                .map_err(error("User"))?;
-            Ok(Page { items, total: Total::Counted(total) })
-        })
-    }
-
     fn all_users(&mut self) -> Result<Vec<User>> {
         let query = users::table.order(users::id);
         each_backend!(self, |conn| query
@@ -205,33 +114,6 @@ impl UserStore for Tx<'_> {
         Ok(found.unwrap_or_default())
     }
 
-    fn full_users(&mut self, users: Vec<User>) -> Result<Vec<FullUser>> {
-        let ids: Vec<UserId> = users.iter().map(|user| user.id).collect();
-        let profiles: Vec<(UserId, Profile)> = each_backend!(self, |conn| user_profiles::table
-            .filter(user_profiles::user_id.eq_any(&ids))
-            .select((user_profiles::user_id, Profile::as_select()))
-            .load(conn)
-            .map_err(error("User")))?;
-        let mut profiles: HashMap<UserId, Profile> = profiles.into_iter().collect();
-        let homes: Vec<(Option<UserId>, NamespaceId)> =
-            each_backend!(self, |conn| namespaces::table
-                .filter(namespaces::owner_id.eq_any(&ids))
-                .select((namespaces::owner_id, namespaces::id))
-                .load(conn)
-                .map_err(error("Namespace")))?;
-        let homes: HashMap<Option<UserId>, NamespaceId> = homes.into_iter().collect();
-        let creators: Vec<UserId> = users.iter().filter_map(|user| user.created_by).collect();
-        let creators =
-            if creators.is_empty() { HashMap::new() } else { self.users_by_id(&creators)? };
-        let full = users.into_iter().map(|user| FullUser {
-            profile: profiles.remove(&user.id).unwrap_or_default(),
-            namespace_id: homes.get(&Some(user.id)).copied(),
-            created_by: user.created_by.and_then(|id| creators.get(&id).cloned()),
-            user,
-        });
-        Ok(full.collect())
-    }
-
     fn keep_details(&mut self, id: UserId, details: &Details) -> Result<()> {
         let changes = (
             users::username.eq(&details.username),
@@ -253,12 +135,46 @@ impl UserStore for Tx<'_> {
         each_backend!(self, |conn| row.execute(conn).map_err(error("User")))?;
         let row = diesel::update(user_profiles::table.find(id)).set(&details.profile);
         each_backend!(self, |conn| row.execute(conn).map_err(error("User")))?;
+        self.keep_account(id, details)
+    }
+
+    fn keep_password(&mut self, id: UserId, hash: &str, expires_at: Option<Ts>) -> Result<()> {
+        let changes = (
+            users::password_hash.eq(Some(hash)),
+            users::password_expires_at.eq(expires_at),
+            users::updated_at.eq(self.now),
+        );
+        let row = diesel::update(users::table.find(id)).set(changes);
+        each_backend!(self, |conn| row.execute(conn).map_err(error("User")))?;
         Ok(())
     }
 
-    fn keep_password(&mut self, id: UserId, hash: &str) -> Result<()> {
-        let changes = (users::password_hash.eq(Some(hash)), users::updated_at.eq(self.now));
-        let row = diesel::update(users::table.find(id)).set(changes);
+    fn keep_confirmed(&mut self, id: UserId, at: Option<Ts>) -> Result<()> {
+        let row = diesel::update(users::table.find(id)).set(users::confirmed_at.eq(at));
+        each_backend!(self, |conn| row.execute(conn).map_err(error("User")))?;
+        Ok(())
+    }
+
+    fn keep_unconfirmed_address(&mut self, id: UserId, address: Option<&str>) -> Result<()> {
+        self.insert_account(id)?;
+        let row = diesel::update(user_accounts::table.find(id))
+            .set(user_accounts::unconfirmed_email.eq(address));
+        each_backend!(self, |conn| row.execute(conn).map_err(error("User")))?;
+        Ok(())
+    }
+
+    fn move_address(&mut self, user: &User, address: &str) -> Result<()> {
+        let kept = |shown: &Option<String>| {
+            shown.clone().filter(|shown| !shown.eq_ignore_ascii_case(&user.email))
+        };
+        let changes = (
+            users::email.eq(address),
+            users::email_key.eq(address.to_lowercase()),
+            users::public_email.eq(kept(&user.public_email)),
+            users::commit_email.eq(kept(&user.commit_email)),
+            users::updated_at.eq(self.now),
+        );
+        let row = diesel::update(users::table.find(user.id)).set(changes);
         each_backend!(self, |conn| row.execute(conn).map_err(error("User")))?;
         Ok(())
     }
@@ -271,7 +187,7 @@ impl UserStore for Tx<'_> {
         Ok(moved == 1)
     }
 
-    fn note_sign_in(&mut self, user: &User) -> Result<()> {
+    fn note_sign_in(&mut self, user: &User, address: Option<IpAddr>) -> Result<()> {
         let changes = (
             users::last_sign_in_at.eq(user.current_sign_in_at.or(Some(self.now))),
             users::current_sign_in_at.eq(Some(self.now)),
@@ -279,6 +195,14 @@ impl UserStore for Tx<'_> {
             users::sign_in_count.eq(users::sign_in_count + 1),
         );
         let update = diesel::update(users::table.find(user.id)).set(changes);
+        each_backend!(self, |conn| update.execute(conn).map_err(error("User")))?;
+        let before = self.account(user.id)?.current_sign_in_ip;
+        let current = address.map(|address| address.to_string());
+        let changes = (
+            user_accounts::last_sign_in_ip.eq(before.or(current.clone())),
+            user_accounts::current_sign_in_ip.eq(current),
+        );
+        let update = diesel::update(user_accounts::table.find(user.id)).set(changes);
         each_backend!(self, |conn| update.execute(conn).map_err(error("User")))?;
         Ok(())
     }

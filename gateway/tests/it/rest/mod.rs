@@ -1,6 +1,7 @@
 //! One file per resource, as in the gateway.
 
 mod access_requests;
+mod account_pages;
 mod archive;
 mod avatar;
 mod branches;
@@ -41,11 +42,13 @@ mod stars;
 mod tags;
 mod tree;
 mod uploads;
+mod user_accounts;
 mod user_emails;
 mod user_follows;
 mod user_gpg_keys;
 mod user_keys;
 mod user_preferences;
+mod user_states;
 mod user_status;
 mod user_surveys;
 mod users;

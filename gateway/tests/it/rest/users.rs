@@ -152,7 +152,7 @@ async fn an_account_at_rest_was_not_used_for_long() {
     let used = app.user("ada").id;
     app.write(move |tx| {
         let user = org::user::store::UserStore::user(tx, used)?;
-        org::user::store::UserStore::note_sign_in(tx, &user)
+        org::user::store::UserStore::note_sign_in(tx, &user, None)
     });
 
     let early = root.post(&format!("{path}/deactivate"), json!({})).await;
@@ -184,4 +184,153 @@ async fn a_removed_account_is_gone_with_all_that_was_its_own() {
     assert_eq!(root.get("/groups/only").await.status, 404);
     assert_eq!(root.get(&format!("/projects/{project}/members")).await.status, 404);
     app.person("ada");
+}
+
+#[actix_web::test]
+async fn a_private_profile_tells_others_little_and_its_owner_everything() {
+    let app = TestApp::new();
+    let (root, ada, bob) = (app.admin(), app.person("ada"), app.person("bob"));
+    let path = format!("/users/{}", app.user("ada").id);
+    let open = bob.get(&path).await.ok();
+    assert!(open["created_at"].is_string());
+    assert_eq!(
+        (&open["followers"], &open["following"], &open["is_followed"]),
+        (&json!(0), &json!(0), &json!(false))
+    );
+
+    root.put(&path, json!({ "private_profile": true, "note": "watch" })).await.ok();
+
+    let seen = bob.get(&path).await;
+    let text = String::from_utf8_lossy(&seen.bytes).into_owned();
+    for hidden in ["created_at", "followers", "following", "is_followed", "note", "identities"] {
+        assert!(seen.body.get(hidden).is_none(), "{hidden}");
+    }
+    assert!(!text.contains("ada@example.com") && !text.contains("watch"), "{text}");
+    assert!(ada.get(&path).await.ok()["created_at"].is_string());
+    assert!(root.get(&path).await.ok()["created_at"].is_string());
+}
+
+#[actix_web::test]
+async fn an_address_is_found_whole_by_those_who_may_see_it() {
+    let app = TestApp::new();
+    let (root, bob) = (app.admin(), app.person("bob"));
+    app.person("ada");
+    let found = async |who: &crate::support::Person<'_>, term: &str| {
+        who.get(&format!("/users?search={term}")).await.each("username")
+    };
+
+    assert_eq!(found(&root, "ADA@example.com").await, ["ada"]);
+    assert!(found(&root, "ada@example").await.is_empty());
+    assert!(found(&bob, "ada@example.com").await.is_empty());
+    app.show_publicly("ada", "ada@example.com");
+    assert_eq!(found(&bob, "Ada@example.com").await, ["ada"]);
+    assert!(found(&bob, "bob@example.com").await.is_empty(), "not even one's own");
+}
+
+#[actix_web::test]
+async fn administrators_narrow_a_list_and_others_see_it_whole() {
+    let app = TestApp::new();
+    let (root, ada) = (app.admin(), app.person("ada"));
+    let project = app.project(&ada, "tool", kernel::Visibility::Public);
+    app.member(project, "bob", kernel::AccessLevel::Guest);
+    app.clock.advance(time::Duration::days(1));
+    app.person("cara");
+    let since = app.clock.now().iso();
+
+    let recent = format!("/users?created_after={since}");
+    assert_eq!(root.get(&recent).await.each("username"), ["cara"]);
+    assert_eq!(ada.get(&recent).await.each("username").len(), 4);
+    let before = format!("/users?created_before={since}&order_by=username&sort=asc");
+    assert_eq!(root.get(&before).await.each("username"), ["ada", "bob", "cara", "root"]);
+    let without = "/users?without_projects=true&sort=asc";
+    assert_eq!(root.get(without).await.each("username"), ["root", "cara"]);
+    for order in ["id", "name", "username", "created_at", "updated_at"] {
+        let up = root.get(&format!("/users?order_by={order}&sort=asc")).await.each("id");
+        let mut down = root.get(&format!("/users?order_by={order}&sort=desc")).await.each("id");
+        down.reverse();
+        assert_eq!(up, down, "{order}");
+    }
+}
+
+#[actix_web::test]
+async fn a_search_finds_parts_of_names_in_every_order() {
+    let app = TestApp::new();
+    let root = app.admin();
+    for (username, name) in [("ada", "Ada King"), ("kingdom", "Zoe"), ("bob", "Bob")] {
+        let new = org::user::actions::NewUser {
+            name: name.to_owned(),
+            ..org::user::actions::NewUser::named(username)
+        };
+        app.someone(&new, &[]);
+    }
+
+    assert_eq!(root.get("/users?search=KING").await.each("username"), ["kingdom", "ada"]);
+    let by_name = root.get("/users?search=king&order_by=name&sort=asc").await;
+    assert_eq!(by_name.header("x-total"), Some("2"));
+    assert_eq!(by_name.each("username"), ["ada", "kingdom"]);
+    assert_eq!(root.get("/users?search=ada%20king").await.each("username"), ["ada"]);
+    assert!(root.get("/users?search=100%25").await.each("id").is_empty());
+    assert_eq!(root.get("/users?search=%22&active=true").await.status, 200);
+}
+
+#[actix_web::test]
+async fn nobody_without_an_account_finds_anybody_where_nothing_is_public() {
+    let app = TestApp::new();
+    let root = app.admin();
+    assert_eq!(app.anonymous().get("/users?username=root").await.each("username"), ["root"]);
+
+    let only = json!({ "restricted_visibility_levels": ["public"] });
+    root.put("/application/settings", only).await.ok();
+
+    let told = json!({ "message": "403 Forbidden - Not authorized to access /api/v4/users" });
+    app.anonymous().get("/users?username=root").await.refused(403, told);
+}
+
+#[actix_web::test]
+async fn a_list_is_narrowed_by_what_administrators_noted() {
+    let app = TestApp::new();
+    let (root, ada) = (app.admin(), app.person("ada"));
+    let note = format!("/users/{}/custom_attributes/desk", app.user("ada").id);
+    root.put(&note, json!({ "value": "12" })).await.ok();
+
+    let found =
+        root.get("/users?custom_attributes[desk]=12&with_custom_attributes=true").await.ok();
+    assert_eq!(found[0]["custom_attributes"], json!([{ "key": "desk", "value": "12" }]));
+    assert_eq!(found.as_array().map(Vec::len), Some(1));
+    assert!(root.get("/users?custom_attributes[desk]=13").await.each("id").is_empty());
+    let path = format!("/users/{}?with_custom_attributes=true", app.user("ada").id);
+    assert_eq!(root.get(&path).await.ok()["custom_attributes"][0]["value"], "12");
+    assert!(ada.get(&path).await.ok().get("custom_attributes").is_none());
+    let others = ada.get("/users?custom_attributes[desk]=13").await;
+    assert_eq!(others.each("username").len(), 2, "it means nothing for others");
+}
+
+#[actix_web::test]
+async fn a_sign_in_is_counted_with_where_it_came_from() {
+    let app = TestApp::new();
+    let (root, ada) = (app.admin(), app.person("ada"));
+    drop(ada);
+    let sign_in = |from: &'static str| {
+        let id = app.user("ada").id;
+        app.write(move |tx| {
+            let user = org::user::store::UserStore::user(tx, id)?;
+            org::user::actions::note_sign_in(tx, &user, from.parse().ok())
+        });
+    };
+
+    sign_in("192.0.2.1");
+    app.clock.advance(time::Duration::hours(1));
+    sign_in("2001:db8::2");
+
+    let shown = root.get(&format!("/users/{}", app.user("ada").id)).await.ok();
+    assert_eq!(shown["sign_in_count"], 2);
+    assert_eq!(
+        (&shown["current_sign_in_ip"], &shown["last_sign_in_ip"]),
+        (&json!("2001:db8::2"), &json!("192.0.2.1"))
+    );
+    assert!(shown["last_sign_in_at"].as_str() < shown["current_sign_in_at"].as_str());
+    assert_eq!(
+        shown["last_activity_on"].as_str(),
+        shown["current_sign_in_at"].as_str().map(|at| &at[..10])
+    );
 }

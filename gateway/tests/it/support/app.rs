@@ -200,13 +200,18 @@ impl TestApp {
 
     /// Keeps somebody out, as an administrator does.
     pub(crate) fn block(&self, username: &str) {
+        self.set_state(username, org::user::State::Blocked);
+    }
+
+    /// Puts an account into a state to which no request leads, or not at once.
+    pub(crate) fn set_state(&self, username: &str, state: org::user::State) {
         use db::schema::users;
         use diesel::prelude::*;
         let user = self.user(username).id;
         self.write(move |tx| {
             let row = users::table.find(user);
             db::each_backend!(tx, |conn| diesel::update(row)
-                .set(users::state.eq(org::user::State::Blocked))
+                .set(users::state.eq(state))
                 .execute(conn)
                 .map_err(db::error("User")))
         });
@@ -257,7 +262,32 @@ impl TestApp {
     /// Notes that somebody was here.
     pub(crate) fn note_sign_in(&self, username: &str) {
         let user = self.user(username);
-        self.write(move |tx| tx.note_sign_in(&user));
+        self.write(move |tx| tx.note_sign_in(&user, None));
+    }
+
+    /// What was announced about people, oldest first: its kind, and what is told.
+    pub(crate) fn announced_of_people(&self) -> Vec<(String, String)> {
+        use db::schema::outbox;
+        use diesel::prelude::*;
+        let query = outbox::table
+            .filter(outbox::kind.like("user%"))
+            .order(outbox::id)
+            .select((outbox::kind, outbox::payload));
+        let found = self.state.db.read_blocking(|tx| {
+            db::each_backend!(tx, |conn| query.load(conn).map_err(db::error("Event")))
+        });
+        found.expect("rows can be read")
+    }
+
+    /// What the background work that waits has written down.
+    pub(crate) fn queued(&self) -> Vec<String> {
+        use db::schema::work;
+        use diesel::prelude::*;
+        let query = work::table.order(work::id).select(work::payload);
+        let found = self.state.db.read_blocking(|tx| {
+            db::each_backend!(tx, |conn| query.load(conn).map_err(db::error("Work")))
+        });
+        found.expect("rows can be read")
     }
 
     /// How many rows each table has that requests write.
@@ -274,7 +304,7 @@ impl TestApp {
         let counted = self.state.db.read_blocking(|tx| {
             Ok(count! { tx; access_requests, access_tokens, commit_notes, gpg_keys, member_invitations, members, namespaces, outbox, projects,
             protected_branches, protected_branch_access, protected_tags, push_events, redirects,
-            ssh_keys, topics, user_emails, user_follows, user_statuses, users, work })
+            ssh_keys, topics, user_accounts, user_emails, user_follows, user_identities, user_statuses, users, work })
         });
         counted.expect("rows can be counted")
     }

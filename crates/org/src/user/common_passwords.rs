@@ -1,0 +1,37 @@
+//! What people take when they do not think of a password.
+
+/// Beginnings and ends that add nothing to one of these words do not save it.
+#[rustfmt::skip]
+pub(super) const COMMON: &[&str] = &[
+    "12345678", "123456789", "1234567890", "12341234", "11223344", "123123123", "12344321",
+    "98765432", "87654321", "987654321", "1q2w3e4r", "1qaz2wsx", "1qazxsw2", "q1w2e3r4",
+    "qwertyui", "qwerty12", "qwertzui", "qazwsxedc", "asdfghjk", "asdfasdf", "zxcvbnm1",
+    "abcdefgh", "abcd1234", "abc12345", "a1b2c3d4", "aa123456", "access14", "administ",
+    "admin123", "airplane", "american", "anderson", "angelina", "asshole1", "babygirl",
+    "baseball", "basketba", "batman12", "bigdaddy", "blahblah", "blink182", "butterfl",
+    "campbell", "carolina", "champion", "changeme", "charlie1", "chelsea1", "cheyenne",
+    "chocolat", "christin", "coffee12", "computer", "concrete", "corvette", "courtney",
+    "creative", "cristina", "darkness", "december", "default1", "devops12", "diamonds",
+    "dinosaur", "discover", "dolphins", "dragon12", "elephant", "everlast", "explorer",
+    "explosiv", "ferrari1", "fireball", "football", "fortress", "freedom1", "friends1",
+    "fuckyou1", "garfield", "gateway1", "gangster", "goldfish", "goodluck", "graphics",
+    "hacker12", "hallo123", "hamilton", "hardcore", "heather1", "hello123", "helloworld",
+    "hellohello", "hunter12", "iceman12", "iloveyou", "infinity", "internet", "jackass1",
+    "jennifer", "jessica1", "jonathan", "jordan23", "justin12", "lakers24", "letmein",
+    "liverpool", "lollipop", "london12", "maverick", "marlboro", "matthew1", "maxwell1",
+    "mercedes", "metallic", "michael1", "michelle", "midnight", "minecraft", "monkey12",
+    "mustang1", "mypassword", "natalie1", "nicholas", "november", "oblivion", "overlord",
+    "pa55word", "pa55w0rd", "passpass", "passw0rd", "password", "p@ssw0rd", "p@ssword",
+    "patricia", "peaches1", "phoenix1", "platinum", "playboy1", "pokemon1", "porsche1",
+    "princess", "private1", "qwerqwer", "rainbow1", "rangers1", "remember", "revolver",
+    "samantha", "santiago", "scorpion", "scotland", "secret12", "security", "service1",
+    "shadow12", "sherlock", "simpsons", "skywalke", "slipknot", "snowball", "softball",
+    "solution", "southern", "spiderma", "starcraft", "startrek", "starwars", "steelers",
+    "stephani", "summer12", "sunshine", "superman", "superstar", "sweetheart", "swordfis",
+    "teddybear", "temptemp", "test1234", "testtest", "thailand", "thunder1", "thursday",
+    "tigger12", "titanic1", "topsecret", "trinity1", "trustno1", "unicorns", "universe",
+    "valentin", "vanessa1", "vanhalen", "victoria", "warcraft", "warrior1", "welcome1",
+    "westside", "whatever", "windows1", "winston1", "yankees1", "yellow12", "zaq12wsx",
+    "00000000", "11111111", "22222222", "33333333", "44444444", "55555555", "66666666",
+    "77777777", "88888888", "99999999", "aaaaaaaa", "xxxxxxxx",
+];

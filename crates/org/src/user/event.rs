@@ -1,0 +1,79 @@
+//! What happens to people, as others may want to hear of it. The names are those of system hooks.
+
+use kernel::ids::{ProjectId, UserId};
+use serde::Serialize;
+
+use super::{State, User};
+
+/// A person as they are called in facts about them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Person {
+    pub user_id: UserId,
+    pub username: String,
+    pub name: String,
+    pub email: String,
+}
+
+impl From<&User> for Person {
+    fn from(user: &User) -> Self {
+        Self {
+            user_id: user.id,
+            username: user.username.clone(),
+            name: user.name.clone(),
+            email: user.email.clone(),
+        }
+    }
+}
+
+/// A fact about a person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "event_name", rename_all = "snake_case")]
+pub enum Event {
+    UserCreate {
+        #[serde(flatten)]
+        person: Person,
+    },
+    UserRename {
+        #[serde(flatten)]
+        person: Person,
+        old_username: String,
+    },
+    /// Somebody is about to be gone: what they wrote becomes the heir's, or nobody's.
+    UserDestroy {
+        #[serde(flatten)]
+        person: Person,
+        #[serde(skip)]
+        heir: Option<UserId>,
+    },
+    /// Somebody who is locked out tried to sign in.
+    UserFailedLogin {
+        #[serde(flatten)]
+        person: Person,
+        state: State,
+    },
+    /// Somebody who waited for it may use their account.
+    UserApprove {
+        #[serde(flatten)]
+        person: Person,
+    },
+}
+
+impl kernel::event::Event for Event {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::UserCreate { .. } => "user.create",
+            Self::UserRename { .. } => "user.rename",
+            Self::UserDestroy { .. } => "user.destroy",
+            Self::UserFailedLogin { .. } => "user.failed_login",
+            Self::UserApprove { .. } => "user.approve",
+        }
+    }
+
+    fn project(&self) -> Option<ProjectId> {
+        None
+    }
+
+    fn payload(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}

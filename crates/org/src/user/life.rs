@@ -1,0 +1,158 @@
+//! The steps of an account's life, as administrators take them.
+
+use db::Tx;
+use kernel::{Error, Grant, Result, access::Administrate, ids::UserId};
+use time::Duration;
+
+use super::{
+    State, Step, User,
+    account::AccountStore,
+    event::Event,
+    removal::{self, Removal},
+    state::Next,
+    store::UserStore,
+};
+use crate::{
+    mail::{self, Letter},
+    policy::{ApproveUsers, RejectUsers},
+    settings::store::SettingsStore,
+};
+
+/// Locks somebody out. Somebody who is locked out already stays so.
+pub fn block(tx: &mut Tx<'_>, grant: &Grant<Administrate>, id: UserId) -> Result<bool> {
+    let user = tx.user(id)?;
+    if user.state == State::LdapBlocked {
+        return Err(refused("LDAP blocked users cannot be modified by the API"));
+    }
+    if grant.actor().id == Some(id) {
+        return Err(refused("The API initiating user cannot be blocked by the API"));
+    }
+    if user.internal {
+        return Err(denied("An internal user cannot be blocked"));
+    }
+    match user.state {
+        State::Blocked => Ok(true),
+        _ => step(tx, &user, Step::Block),
+    }
+}
+
+pub fn unblock(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Result<bool> {
+    let user = tx.user(id)?;
+    match user.state {
+        State::LdapBlocked => Err(refused("LDAP blocked users cannot be unblocked by the API")),
+        State::Deactivated => Err(refused("Deactivated users cannot be unblocked by the API")),
+        _ => step(tx, &user, Step::Unblock),
+    }
+}
+
+/// Puts an account to rest that nobody has used for long.
+pub fn deactivate(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Result<bool> {
+    let user = tx.user(id)?;
+    if user.state == State::Deactivated {
+        return Ok(true);
+    }
+    if user.state.is_blocked() {
+        return Err(refused("A blocked user cannot be deactivated by the API"));
+    }
+    if user.internal {
+        return Err(refused("An internal user cannot be deactivated by the API"));
+    }
+    let days = tx.settings()?.deactivate_dormant_users_period;
+    let last = user.last_activity_at.max(user.current_sign_in_at);
+    if last.is_some_and(|last| last.plus(Duration::days(days)) > tx.now) {
+        return Err(Error::Refused(format!(
+            "The user you are trying to deactivate has been active in the past {days} days and cannot be deactivated"
+        )));
+    }
+    step(tx, &user, Step::Deactivate)
+}
+
+pub fn activate(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Result<bool> {
+    let user = tx.user(id)?;
+    match user.state {
+        State::Active => Ok(true),
+        State::Deactivated => step(tx, &user, Step::Activate),
+        _ => Err(refused("A blocked user must be unblocked to be activated")),
+    }
+}
+
+/// Locks somebody out for what they did.
+pub fn ban(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Result<bool> {
+    let user = tx.user(id)?;
+    if user.internal {
+        return Err(denied("You cannot ban internal users."));
+    }
+    match user.state {
+        State::Active => step(tx, &user, Step::Ban),
+        other => Err(Error::Denied(format!("You cannot ban {other} users."))),
+    }
+}
+
+pub fn unban(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Result<bool> {
+    let user = tx.user(id)?;
+    match user.state {
+        State::Banned => step(tx, &user, Step::Unban),
+        other => Err(Error::Denied(format!("You cannot unban {other} users."))),
+    }
+}
+
+/// Lets somebody in who asked for an account, and tells them so.
+pub fn approve(tx: &mut Tx<'_>, _: &Grant<ApproveUsers>, id: UserId) -> Result<()> {
+    let user = tx.user(id)?;
+    if user.state != State::PendingApproval {
+        return Err(conflict("The user you are trying to approve is not pending approval"));
+    }
+    step(tx, &user, Step::Approve)?;
+    tx.emit(Event::UserApprove { person: (&user).into() })?;
+    let text = format!(
+        "Hello {},\n\nyour account with the user name {} has been approved. You can sign in now.\n",
+        user.name, user.username
+    );
+    mail::send(tx, Letter { to: user.email, subject: "Welcome to Forgeway!".to_owned(), text })
+}
+
+/// Turns away somebody who asked for an account: it goes, with everything that came with it.
+pub fn reject(tx: &mut Tx<'_>, _: &Grant<RejectUsers>, id: UserId) -> Result<()> {
+    let user = tx.user(id)?;
+    if user.state.after(Step::Reject) != Some(Next::Gone) {
+        return Err(conflict("User does not have a pending request"));
+    }
+    removal::remove_with_everything(tx, &user, Removal::Hard)?;
+    let text = format!("Hello {},\n\nyour request to join has been rejected.\n", user.name);
+    let subject = "Your request to join has been rejected".to_owned();
+    mail::send(tx, Letter { to: user.email, subject, text })
+}
+
+/// Lets somebody in with the password alone who lost the second factor.
+pub fn disable_two_factor(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Result<()> {
+    let user = tx.user(id)?;
+    if user.admin {
+        return Err(Error::Forbidden);
+    }
+    if !tx.account(id)?.two_factor {
+        let why = "Two-factor authentication is not enabled for this user";
+        return Err(Error::BadRequest(why.to_owned()));
+    }
+    tx.keep_two_factor(id, false)
+}
+
+fn refused(why: &str) -> Error {
+    Error::Refused(why.to_owned())
+}
+
+fn denied(why: &str) -> Error {
+    Error::Denied(why.to_owned())
+}
+
+fn conflict(why: &str) -> Error {
+    Error::Conflict(why.to_owned())
+}
+
+/// Takes a step; false where the table has none.
+fn step(tx: &mut Tx<'_>, user: &User, step: Step) -> Result<bool> {
+    match user.state.after(step) {
+        Some(Next::State(to)) if tx.move_user(user, to)? => Ok(true),
+        Some(_) => Err(Error::Conflict("409 Conflict: Resource lock".to_owned())),
+        None => Ok(false),
+    }
+}

@@ -1,0 +1,356 @@
+//! Lists of people: whom they show, in which order, one page at a time.
+//!
+//! As with projects, the conditions are written as SQL: which index is walked decides how long a page of a hundred
+//! thousand accounts takes. First the ids of the page are found, then its rows.
+
+use std::collections::HashMap;
+
+use db::{Conn, Tx, each_backend, error, schema::users};
+use diesel::{
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Text},
+};
+use kernel::{
+    Result, Ts,
+    page::{COUNT_LIMIT, Page, PageRequest, Total},
+};
+
+use super::User;
+use crate::{
+    custom_attribute::{CustomAttribute, filter::condition},
+    project::search::{Wanted, understand},
+    search::containing,
+};
+
+kernel::text_enum! { #[derive(Default)] pub enum Order {
+    #[default] Id = "id", Name = "name", Username = "username", CreatedAt = "created_at", UpdatedAt = "updated_at",
+} }
+kernel::text_enum! { pub enum TwoFactor { Enabled = "enabled", Disabled = "disabled" } }
+
+/// Whom a list shows. Filters act only when they are set.
+#[derive(Clone, Debug, Default)]
+pub struct UserFilter {
+    pub username: Option<String>,
+    pub search: Option<String>,
+    /// Whether a search may find addresses that are not public.
+    pub any_email: bool,
+    pub active: bool,
+    pub blocked: bool,
+    pub external: bool,
+    pub exclude_external: bool,
+    pub exclude_internal: bool,
+    pub without_bots: bool,
+    /// No bots and nobody who belongs to the installation.
+    pub humans: bool,
+    pub without_projects: bool,
+    pub admins: bool,
+    pub two_factor: Option<TwoFactor>,
+    /// An account elsewhere: the provider, and the name there.
+    pub identity: Option<(String, String)>,
+    pub saml_provider: Option<i64>,
+    pub created_after: Option<Ts>,
+    pub created_before: Option<Ts>,
+    /// All of these notes of administrators.
+    pub custom_attributes: Vec<CustomAttribute>,
+    pub order: Order,
+    pub descending: bool,
+}
+
+pub trait UserLists {
+    fn users(&mut self, filter: &UserFilter, page: PageRequest) -> Result<Page<User>>;
+}
+
+impl UserLists for Tx<'_> {
+    fn users(&mut self, filter: &UserFilter, page: PageRequest) -> Result<Page<User>> {
+        let on_sqlite = matches!(self.conn, Conn::Sqlite(_));
+        let conditions = conditions(filter, on_sqlite);
+        let found = select(self, &conditions, filter, page)?;
+        let total = Total::Counted(count(self, &conditions)?);
+        Ok(Page { items: in_order(self, &found)?, total })
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Bind {
+    Number(i64),
+    Word(String),
+}
+
+/// Conditions, and the values that they speak of.
+#[derive(Clone, Debug, Default)]
+struct Conditions {
+    sql: Vec<String>,
+    binds: Vec<Bind>,
+    /// What SQLite's index of texts is asked, and the words of it.
+    indexed: Option<(String, Vec<String>)>,
+}
+
+impl Conditions {
+    fn plain(&mut self, condition: &str) {
+        self.sql.push(condition.to_owned());
+    }
+
+    /// The placeholder of a value.
+    fn bind(&mut self, value: Bind) -> String {
+        self.binds.push(value);
+        format!("${}", self.binds.len())
+    }
+
+    /// Adds a condition in which `{}` stands for the value.
+    fn with(&mut self, condition: &str, value: Bind) {
+        let place = self.bind(value);
+        self.sql.push(condition.replace("{}", &place));
+    }
+
+    fn word(&mut self, condition: &str, value: &str) {
+        self.with(condition, Bind::Word(value.to_owned()));
+    }
+
+    fn filter(&self) -> String {
+        if self.sql.is_empty() { "1 = 1".to_owned() } else { self.sql.join(" AND ") }
+    }
+
+    /// `FROM` and `WHERE` for a walk by id, and the column that is the id there.
+    fn by_id(&self) -> (String, &'static str, Vec<Bind>) {
+        let Some((question, _)) = &self.indexed else {
+            return (format!("users u WHERE {}", self.filter()), "u.id", self.binds.clone());
+        };
+        let mut all = self.clone();
+        all.word("users_search MATCH {}", question);
+        // In this order and no other: the index of texts gives its rows by id.
+        let from = "users_search CROSS JOIN users u ON u.id = users_search.rowid";
+        (format!("{from} WHERE {}", all.filter()), "users_search.rowid", all.binds)
+    }
+
+    /// `FROM` and `WHERE` for a walk in another order.
+    fn in_other_order(&self, many: bool) -> (String, Vec<Bind>) {
+        let mut all = self.clone();
+        match &self.indexed {
+            None => {}
+            // Looking at each row in turn soon finds enough.
+            Some((_, words)) if many => all.contains(words, "LIKE"),
+            Some((question, _)) => {
+                let few = "u.id IN (SELECT rowid FROM users_search WHERE users_search MATCH {})";
+                all.word(few, question);
+            }
+        }
+        (format!("users u WHERE {}", all.filter()), all.binds)
+    }
+
+    fn named(&mut self, words: &[String], operator: &str) -> String {
+        let ascii = words.iter().all(|word| word.is_ascii());
+        let places: Vec<String> =
+            words.iter().map(|word| self.bind(Bind::Word(containing(word)))).collect();
+        let each = ["u.username", "u.name"].map(|column| {
+            // SQLite's own comparison knows ASCII alone, and is much faster than ours.
+            let text = match operator {
+                "LIKE" if !ascii => format!("lower({column})"),
+                _ => column.to_owned(),
+            };
+            let words = places.iter().map(|place| format!("{text} {operator} {place} ESCAPE '\\'"));
+            format!("({})", words.collect::<Vec<_>>().join(" AND "))
+        });
+        each.join(" OR ")
+    }
+
+    fn contains(&mut self, words: &[String], operator: &str) {
+        let named = self.named(words, operator);
+        self.plain(&format!("({named})"));
+    }
+}
+
+/// The words of a search; of a short one, the whole of it.
+fn words(search: &str) -> Vec<String> {
+    match understand(search) {
+        Wanted::Words(words) => words,
+        Wanted::Exactly(text) => vec![text],
+    }
+}
+
+/// Asks SQLite's index of texts for all words in one column.
+fn question(words: &[String]) -> String {
+    let phrases: Vec<String> =
+        words.iter().map(|word| format!("\"{}\"", word.replace('"', "\"\""))).collect();
+    let phrases = phrases.join(" AND ");
+    format!("username : ({phrases}) OR name : ({phrases})")
+}
+
+fn searched(all: &mut Conditions, filter: &UserFilter, search: &str, on_sqlite: bool) {
+    let operator = if on_sqlite { "LIKE" } else { "ILIKE" };
+    let words = words(search);
+    let indexable = words.iter().all(|word| word.chars().count() >= 3);
+    if search.contains('@') {
+        // Names rarely look like an address, so the few that do are gathered with whoever has the address.
+        let named = if on_sqlite && indexable {
+            let question = all.bind(Bind::Word(question(&words)));
+            format!("SELECT rowid FROM users_search WHERE users_search MATCH {question}")
+        } else {
+            format!("SELECT u.id FROM users u WHERE {}", all.named(&words, operator))
+        };
+        let key = all.bind(Bind::Word(search.trim().to_lowercase()));
+        // Only an address of one's own is ever public, so the indexes of addresses find these, too.
+        let shown = if filter.any_email {
+            String::new()
+        } else {
+            format!(" AND lower(a.public_email) = {key}")
+        };
+        let own = format!("SELECT a.id FROM users a WHERE a.email_key = {key}{shown}");
+        let further = format!(
+            "SELECT a.id FROM user_emails e JOIN users a ON a.id = e.user_id WHERE e.email_key = {key} \
+             AND e.confirmed_at IS NOT NULL{shown}"
+        );
+        return all.plain(&format!("u.id IN ({named} UNION {own} UNION {further})"));
+    }
+    if on_sqlite && indexable {
+        all.indexed = Some((question(&words), words));
+    } else {
+        all.contains(&words, operator);
+    }
+}
+
+fn conditions(filter: &UserFilter, on_sqlite: bool) -> Conditions {
+    let mut all = Conditions::default();
+    if let Some(username) = &filter.username {
+        all.word("u.username_key = {}", &username.to_lowercase());
+    }
+    if let Some(search) = filter.search.as_deref().filter(|search| !search.trim().is_empty()) {
+        searched(&mut all, filter, search, on_sqlite);
+    }
+    // Written as the partial indexes are, so that what is rare is found by them.
+    for (wanted, condition) in [
+        // Nearly everybody is, so no index is to be tempted.
+        (
+            filter.active,
+            "u.state NOT IN ('blocked', 'ldap_blocked', 'deactivated', 'banned', 'blocked_pending_approval')",
+        ),
+        (filter.blocked, "u.state IN ('blocked', 'ldap_blocked')"),
+        (filter.external, "u.external"),
+        (filter.exclude_external, "NOT u.external"),
+        (filter.exclude_internal, "NOT u.internal"),
+        (filter.without_bots, "NOT u.bot"),
+        (filter.humans, "NOT u.bot AND NOT u.internal"),
+        (filter.admins, "u.admin"),
+        (
+            filter.without_projects,
+            "NOT EXISTS (SELECT 1 FROM project_access a WHERE a.user_id = u.id)",
+        ),
+        (
+            filter.two_factor == Some(TwoFactor::Enabled),
+            "u.id IN (SELECT c.user_id FROM user_accounts c WHERE c.two_factor)",
+        ),
+        (
+            filter.two_factor == Some(TwoFactor::Disabled),
+            "u.id NOT IN (SELECT c.user_id FROM user_accounts c WHERE c.two_factor)",
+        ),
+    ] {
+        if wanted {
+            all.plain(condition);
+        }
+    }
+    for note in &filter.custom_attributes {
+        all.bind(Bind::Word(note.key.clone()));
+        all.bind(Bind::Word(note.value.clone()));
+        let (key, value) = (all.binds.len() - 1, all.binds.len());
+        all.plain(&condition("u.id", "user_id", key, value));
+    }
+    if let Some((provider, uid)) = &filter.identity {
+        let provider = all.bind(Bind::Word(provider.clone()));
+        let uid = all.bind(Bind::Word(uid.clone()));
+        all.plain(&format!(
+            "u.id IN (SELECT i.user_id FROM user_identities i WHERE i.provider = {provider} AND i.extern_uid = {uid})"
+        ));
+    }
+    if let Some(provider) = filter.saml_provider {
+        let theirs =
+            "u.id IN (SELECT i.user_id FROM user_identities i WHERE i.saml_provider_id = {})";
+        all.with(theirs, Bind::Number(provider));
+    }
+    if let Some(at) = filter.created_after {
+        all.with("u.created_at >= {}", Bind::Number(at.0));
+    }
+    if let Some(at) = filter.created_before {
+        all.with("u.created_at <= {}", Bind::Number(at.0));
+    }
+    all
+}
+
+/// More matches of a search than this are not gathered before they are put in order.
+const FEW: i64 = 2000;
+
+/// The ids of one page, in their order.
+fn select(
+    tx: &mut Tx<'_>,
+    conditions: &Conditions,
+    filter: &UserFilter,
+    page: PageRequest,
+) -> Result<Vec<i64>> {
+    let direction = if filter.descending { "DESC" } else { "ASC" };
+    let column = match filter.order {
+        Order::Id => None,
+        Order::Name => Some("name"),
+        Order::Username => Some("username"),
+        Order::CreatedAt => Some("created_at"),
+        Order::UpdatedAt => Some("updated_at"),
+    };
+    let (from, order, binds) = match column {
+        None => {
+            let (from, id, binds) = conditions.by_id();
+            (from, format!("{id} {direction}"), binds)
+        }
+        Some(column) => {
+            let many = matches_many(tx, conditions)?;
+            let (from, binds) = conditions.in_other_order(many);
+            (from, format!("u.{column} {direction}, u.id {direction}"), binds)
+        }
+    };
+    let (most, skip) = (page.per_page, page.offset());
+    let sql = format!("SELECT u.id AS id FROM {from} ORDER BY {order} LIMIT {most} OFFSET {skip}");
+    ids(tx, &sql, &binds)
+}
+
+fn matches_many(tx: &mut Tx<'_>, conditions: &Conditions) -> Result<bool> {
+    let Some((question, _)) = &conditions.indexed else { return Ok(false) };
+    let sql = format!(
+        "SELECT rowid AS id FROM users_search WHERE users_search MATCH $1 LIMIT 1 OFFSET {FEW}"
+    );
+    Ok(!ids(tx, &sql, &[Bind::Word(question.clone())])?.is_empty())
+}
+
+/// How many there are, at most one more than lists tell.
+fn count(tx: &mut Tx<'_>, conditions: &Conditions) -> Result<i64> {
+    let (from, _, binds) = conditions.by_id();
+    let most = COUNT_LIMIT + 1;
+    let sql = format!("SELECT COUNT(*) AS id FROM (SELECT 1 FROM {from} LIMIT {most}) AS counted");
+    Ok(ids(tx, &sql, &binds)?.first().copied().unwrap_or_default())
+}
+
+#[derive(QueryableByName)]
+struct IdRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+}
+
+fn ids(tx: &mut Tx<'_>, sql: &str, binds: &[Bind]) -> Result<Vec<i64>> {
+    let rows: Vec<IdRow> = each_backend!(tx, |conn| {
+        let mut query = sql_query(sql).into_boxed();
+        for bind in binds {
+            query = match bind {
+                Bind::Number(number) => query.bind::<BigInt, _>(*number),
+                Bind::Word(word) => query.bind::<Text, _>(word.clone()),
+            };
+        }
+        query.load(conn).map_err(error("User"))
+    })?;
+    Ok(rows.into_iter().map(|row| row.id).collect())
+}
+
+fn in_order(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<User>> {
+    let rows: Vec<User> = each_backend!(tx, |conn| users::table
+        .filter(users::id.eq_any(ids))
+        .select(User::as_select())
+        .load(conn)
+        .map_err(error("User")))?;
+    let mut rows: HashMap<i64, User> = rows.into_iter().map(|user| (user.id.0, user)).collect();
+    Ok(ids.iter().filter_map(|id| rows.remove(id)).collect())
+}

@@ -1,0 +1,122 @@
+//! Removing accounts. What somebody wrote stays, under the name of nobody, unless it is to go as well.
+
+use db::{
+    Tx, each_backend, error,
+    schema::{members, projects, users},
+};
+use diesel::prelude::*;
+use kernel::{Error, Grant, Result, Ts, access::Administrate, ids::UserId};
+
+use super::{
+    User,
+    account::AccountStore,
+    actions::{NewUser, create},
+    event::Event,
+    store::UserStore,
+};
+use crate::namespace::{self, store::NamespaceStore};
+
+/// What becomes of what somebody wrote, and of the groups that only they own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Removal {
+    /// It stays; the groups stand in the way.
+    Soft,
+    /// Everything goes.
+    Hard,
+}
+
+/// Removes an account with its tokens, memberships and personal projects.
+pub fn remove(
+    tx: &mut Tx<'_>,
+    _: &Grant<Administrate>,
+    id: UserId,
+    removal: Removal,
+    unless_newer: Option<Ts>,
+) -> Result<()> {
+    let user = tx.user(id)?;
+    user.updated_at.ensure_unchanged_since(unless_newer)?;
+    if user.internal {
+        return Err(Error::Forbidden);
+    }
+    remove_with_everything(tx, &user, removal)
+}
+
+pub(super) fn remove_with_everything(tx: &mut Tx<'_>, user: &User, removal: Removal) -> Result<()> {
+    let alone = tx.groups_owned_alone(user.id)?;
+    if !alone.is_empty() && removal == Removal::Soft {
+        return Err(Error::Conflict(
+            "User cannot be removed while is the sole-owner of a group".to_owned(),
+        ));
+    }
+    for group in alone {
+        namespace::actions::remove_tree(tx, group)?;
+    }
+    if let Some(home) = tx.personal_namespace(user.id)? {
+        namespace::actions::remove_tree(tx, home.id)?;
+    }
+    let heir = match removal {
+        Removal::Soft => Some(ghost(tx)?.id),
+        Removal::Hard => None,
+    };
+    hand_over(tx, user.id, heir)?;
+    tx.emit(Event::UserDestroy { person: user.into(), heir })?;
+    tx.delete_user(user.id)
+}
+
+/// Who made what others still use is now the heir.
+fn hand_over(tx: &mut Tx<'_>, from: UserId, heir: Option<UserId>) -> Result<()> {
+    if let Some(heir) = heir {
+        let made = diesel::update(projects::table.filter(projects::creator_id.eq(from)))
+            .set(projects::creator_id.eq(heir));
+        each_backend!(tx, |conn| made.execute(conn).map_err(error("Project")))?;
+    }
+    let invited = diesel::update(members::table.filter(members::created_by.eq(from)))
+        .set(members::created_by.eq(heir));
+    each_backend!(tx, |conn| invited.execute(conn).map_err(error("Member")))?;
+    let registered = diesel::update(users::table.filter(users::created_by.eq(from)))
+        .set(users::created_by.eq(heir));
+    each_backend!(tx, |conn| registered.execute(conn).map_err(error("User")))?;
+    Ok(())
+}
+
+/// The account under whose name stays what removed people wrote; made when it is first needed.
+pub fn ghost(tx: &mut Tx<'_>) -> Result<User> {
+    let query = users::table.filter(users::internal).order(users::id);
+    let found: Option<User> = each_backend!(tx, |conn| query
+        .select(User::as_select())
+        .first(conn)
+        .optional()
+        .map_err(error("User")))?;
+    if let Some(ghost) = found {
+        return Ok(ghost);
+    }
+    let username = free_name(tx)?;
+    let new = NewUser {
+        name: "Ghost User".to_owned(),
+        email: format!("{username}@noreply.localhost"),
+        ..NewUser::named(&username)
+    };
+    let ghost = create(tx, &new)?;
+    let mut details = super::Details::of(&ghost, tx.profile(ghost.id)?, &tx.account(ghost.id)?);
+    details.can_create_group = false;
+    details.projects_limit = 0;
+    details.profile.bio =
+        "This is a \"Ghost User\", created to hold what was written by people who have since been removed. \
+         It cannot be removed."
+            .to_owned();
+    tx.keep_details(ghost.id, &details)?;
+    let row = diesel::update(users::table.find(ghost.id)).set(users::internal.eq(true));
+    each_backend!(tx, |conn| row.execute(conn).map_err(error("User")))?;
+    tx.user(ghost.id)
+}
+
+fn free_name(tx: &mut Tx<'_>) -> Result<String> {
+    let mut number = 0;
+    loop {
+        let name = if number == 0 { "ghost".to_owned() } else { format!("ghost{number}") };
+        if tx.find_user_named(&name)?.is_none() && !tx.is_path_taken(&name)? {
+            return Ok(name);
+        }
+        number += 1;
+    }
+}

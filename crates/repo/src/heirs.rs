@@ -1,0 +1,27 @@
+//! What becomes of what somebody did here, when the person goes.
+
+use db::{
+    Tx, each_backend, error,
+    schema::{commit_notes, push_events},
+};
+use diesel::prelude::*;
+use kernel::{Result, ids::UserId};
+
+/// Pushes and comments become the heir's. Without an heir the comments go, and nobody made the pushes: what moved
+/// stays written down.
+pub fn hand_over(tx: &mut Tx<'_>, from: UserId, heir: Option<UserId>) -> Result<()> {
+    let pushed = diesel::update(push_events::table.filter(push_events::user_id.eq(from)))
+        .set(push_events::user_id.eq(heir));
+    each_backend!(tx, |conn| pushed.execute(conn).map_err(error("Event")))?;
+    let said = commit_notes::table.filter(commit_notes::author_id.eq(from));
+    match heir {
+        Some(heir) => each_backend!(tx, |conn| diesel::update(said)
+            .set(commit_notes::author_id.eq(heir))
+            .execute(conn)
+            .map_err(error("Note"))),
+        None => {
+            each_backend!(tx, |conn| diesel::delete(said).execute(conn).map_err(error("Note")))
+        }
+    }?;
+    Ok(())
+}

@@ -1,0 +1,10 @@
+DROP TABLE user_identities;
+DROP TABLE user_accounts;
+DROP INDEX users_internal;
+DROP INDEX users_external;
+DROP INDEX users_admin;
+DROP INDEX users_blocked;
+DROP INDEX users_public_email;
+DROP INDEX users_created_by;
+ALTER TABLE users DROP COLUMN internal;
+ALTER TABLE users DROP COLUMN password_expires_at;

@@ -209,6 +209,7 @@ fn searched(all: &mut Conditions, filter: &UserFilter, search: &str, on_sqlite: 
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "one query, a filter after the other")]
 fn conditions(filter: &UserFilter, on_sqlite: bool) -> Conditions {
     let mut all = Conditions::default();
     if let Some(username) = &filter.username {

@@ -282,7 +282,11 @@ mod tests {
         assert!(!storage.wiki_exists(theirs));
         assert!(!storage.exists(ProjectId(7)));
         let mut found = Vec::new();
-        storage.each(|path| Ok(found.push(path))).unwrap();
+        let keep = |path| {
+            found.push(path);
+            Ok(())
+        };
+        storage.each(keep).unwrap();
         assert_eq!(found, [storage.wiki(ours)]);
 
         storage.delete_wiki(ours).unwrap();

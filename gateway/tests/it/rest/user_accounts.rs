@@ -13,6 +13,7 @@ fn ada() -> Value {
             "password": "difference engine", "skip_confirmation": true })
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "callers write the fields where they call")]
 fn with(mut body: Value, more: Value) -> Value {
     let more = more.as_object().expect("an object").clone();
     body.as_object_mut().expect("an object").extend(more);

@@ -14,6 +14,7 @@ use kernel::{Clock, Error, Result, ids::ProjectId};
 use repo::{
     commit::{Answers, Writer},
     git::{Git, GitError, Reader, Repositories, Storage},
+    lfs::LfsFiles,
     ports::People,
     push::{Journal, Push},
 };
@@ -39,6 +40,8 @@ pub type App = Arc<State>;
 pub struct State {
     pub db: Database,
     pub storage: Storage,
+    /// The contents of large files.
+    pub lfs: LfsFiles,
     pub git: Git,
     pub journal: Journal,
     /// Whose addresses are whose, for push rules.
@@ -82,6 +85,7 @@ impl State {
         let state = Self {
             db,
             storage: Storage::new(&settings.data),
+            lfs: LfsFiles::new(&settings.data),
             git,
             journal: Journal::default(),
             people: Arc::new(accounts),

@@ -11,6 +11,7 @@ pub mod file_headers;
 pub mod first_run;
 pub mod git_http;
 pub mod identity;
+pub mod large_files;
 pub mod metrics;
 pub mod openapi;
 pub mod places;

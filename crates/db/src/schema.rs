@@ -97,6 +97,16 @@ diesel::table! {
 }
 
 diesel::table! {
+    lfs_objects (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        oid -> Text,
+        size -> BigInt,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
     member_invitations (id) {
         id -> BigInt,
         project_id -> Nullable<BigInt>,
@@ -222,6 +232,7 @@ diesel::table! {
         commit_count -> BigInt,
         repository_size -> BigInt,
         updated_at -> BigInt,
+        lfs_objects_size -> BigInt,
         head_sha -> Nullable<Text>,
     }
 }
@@ -546,6 +557,7 @@ diesel::joinable!(custom_attributes -> projects (project_id));
 diesel::joinable!(custom_attributes -> users (user_id));
 diesel::joinable!(gpg_keys -> users (user_id));
 diesel::joinable!(gpg_subkeys -> gpg_keys (gpg_key_id));
+diesel::joinable!(lfs_objects -> projects (project_id));
 diesel::joinable!(member_invitations -> namespaces (namespace_id));
 diesel::joinable!(member_invitations -> projects (project_id));
 diesel::joinable!(members -> namespaces (namespace_id));
@@ -595,6 +607,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     gpg_subkeys,
     group_group_links,
     instance_settings,
+    lfs_objects,
     member_invitations,
     members,
     namespace_access,

@@ -25,6 +25,8 @@ pub enum Event {
         #[serde(skip)]
         growth: Growth,
     },
+    /// A project has other large files than before: so many bytes in all.
+    LfsChanged { project: ProjectId, bytes: i64 },
     /// Somebody said something about a commit.
     CommitCommented { project: ProjectId, user: UserId, sha: String, note: CommitNoteId },
 }
@@ -65,14 +67,15 @@ impl kernel::event::Event for Event {
         match self {
             Self::RefsMoved { .. } => "refs.moved",
             Self::CommitCommented { .. } => "commit.commented",
+            Self::LfsChanged { .. } => "lfs.changed",
         }
     }
 
     fn project(&self) -> Option<ProjectId> {
         match self {
-            Self::RefsMoved { project, .. } | Self::CommitCommented { project, .. } => {
-                Some(*project)
-            }
+            Self::RefsMoved { project, .. }
+            | Self::CommitCommented { project, .. }
+            | Self::LfsChanged { project, .. } => Some(*project),
         }
     }
 

@@ -1,13 +1,15 @@
 //! Work on repositories for which nobody waits.
 
 use db::Database;
-use kernel::{Result, ids::ProjectId};
+use kernel::{Error, Result, ids::ProjectId};
 use serde::{Deserialize, Serialize};
 use time::Duration;
+use tokio::task::spawn_blocking;
 use worker::Job;
 
 use crate::{
     git::{Git, Storage, maintenance},
+    lfs::{LfsFiles, LfsStore},
     push,
 };
 
@@ -71,6 +73,39 @@ impl SettleJournal {
     pub async fn run(self, db: &Database, git: &Git, storage: &Storage) -> Result<()> {
         let limit = db.clock().now().plus(Duration::minutes(-5));
         push::recover(db, git, storage, Some(limit)).await?;
+        Ok(())
+    }
+}
+
+/// Removes the contents of large files that no project has any more.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct SweepLfs {}
+
+impl Job for SweepLfs {
+    const KIND: &'static str = "repository.sweep_lfs";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(String::new())
+    }
+}
+
+/// What was received a moment ago may not have its row yet.
+const LFS_AGE: std::time::Duration = std::time::Duration::from_secs(24 * 3600);
+/// So many are asked after at once.
+const LFS_AT_ONCE: usize = 500;
+
+impl SweepLfs {
+    pub async fn run(self, db: &Database, files: &LfsFiles) -> Result<()> {
+        let place = files.clone();
+        let old =
+            spawn_blocking(move || place.kept_before(LFS_AGE)).await.map_err(Error::internal)??;
+        for some in old.chunks(LFS_AT_ONCE) {
+            let (some, place) = (some.to_vec(), files.clone());
+            let orphans = db.read(move |tx| tx.orphaned_lfs_objects(&some)).await?;
+            let removed =
+                spawn_blocking(move || orphans.iter().try_for_each(|id| place.remove(id)));
+            removed.await.map_err(Error::internal)??;
+        }
         Ok(())
     }
 }

@@ -8,6 +8,7 @@ pub mod event;
 pub mod git;
 pub mod heirs;
 pub mod jobs;
+pub mod lfs;
 pub mod name_filter;
 pub mod policy;
 pub mod ports;

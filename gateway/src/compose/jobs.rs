@@ -8,7 +8,7 @@ use org::{
     member::SendInvitation,
     status::actions::{ClearStatuses, clear_ended},
 };
-use repo::jobs::{EmptyTrash, MaintainRepository, SettleJournal};
+use repo::jobs::{EmptyTrash, MaintainRepository, SettleJournal, SweepLfs};
 use time::{Duration, macros::time};
 use worker::Worker;
 
@@ -29,6 +29,7 @@ pub fn worker(app: App) -> Worker<App> {
         .on(maintain)
         .on(empty_trash)
         .on(settle_journal)
+        .on(sweep_lfs)
         .on(survey)
         .on(settle_beginning)
         .on(send_letter)
@@ -45,6 +46,7 @@ pub fn worker(app: App) -> Worker<App> {
         .daily(time!(1:00), RemoveOverdue {})
         .every(Duration::hours(6), PurgeRemoved {})
         .every(Duration::hours(1), EmptyTrash {})
+        .every(Duration::days(1), SweepLfs {})
         .every(Duration::minutes(10), SettleJournal {})
 }
 
@@ -72,6 +74,10 @@ async fn maintain(app: App, job: MaintainRepository) -> Result<()> {
 
 async fn empty_trash(app: App, job: EmptyTrash) -> Result<()> {
     job.run(&app.storage).await
+}
+
+async fn sweep_lfs(app: App, job: SweepLfs) -> Result<()> {
+    job.run(&app.db, &app.lfs).await
 }
 
 async fn settle_journal(app: App, job: SettleJournal) -> Result<()> {

@@ -13,6 +13,7 @@ use repo::{
         change::{self, ActionKind, Change, FileAction, Start},
         fork,
     },
+    lfs::LfsStore,
     push::{Push, RefChange, Via},
 };
 use tokio::task::spawn_blocking;
@@ -125,7 +126,11 @@ async fn settled_fork(app: App, made: Project, source: ProjectId) -> Result<Proj
 
 /// The branch came without a push, so nobody else has heard of it.
 fn finish_fork(tx: &mut Tx<'_>, id: ProjectId) -> Result<()> {
-    match forks::finish(tx, id)?.default_branch {
+    let fork = forks::finish(tx, id)?;
+    if let Some(source) = fork.forked_from_id {
+        tx.share_lfs_objects(source, id)?;
+    }
+    match fork.default_branch {
         Some(branch) => protect_default_branch(tx, id, &branch),
         None => Ok(()),
     }

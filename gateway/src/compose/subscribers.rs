@@ -6,7 +6,7 @@ use db::Tx;
 use kernel::{Result, event::Event, ids::ProjectId};
 use org::{
     namespace::{chain::group_chain, default_branch},
-    project::{self, push::Noted, store::ProjectStore},
+    project::{self, push::Noted, statistics::StatisticsStore, store::ProjectStore},
 };
 use repo::{
     jobs::MaintainRepository,
@@ -39,6 +39,7 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
             let later = tx.now.plus(AFTER_PUSH);
             tx.enqueue_at(&MaintainRepository { project: *project }, later)
         }
+        Some(repo::Event::LfsChanged { project, bytes }) => tx.save_lfs_size(*project, *bytes),
         Some(repo::Event::CommitCommented { .. }) | None => Ok(()),
     }
 }

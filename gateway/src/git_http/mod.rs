@@ -4,6 +4,7 @@ mod body;
 mod create;
 mod door;
 mod exchange;
+mod lfs;
 mod passwords;
 mod permit;
 mod pushes;
@@ -19,7 +20,10 @@ use actix_web::{
 use bytes::Bytes;
 use futures_util::stream::LocalBoxStream;
 use percent_encoding::percent_decode_str;
-use repo::git::service::{self, Protocol, Service};
+use repo::{
+    git::service::{self, Protocol, Service},
+    lfs::LfsId,
+};
 
 pub(crate) use exchange::LONGEST;
 pub use refusal::Refusal;
@@ -38,12 +42,16 @@ pub struct Wanted {
     step: Step,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
     /// What is there; the query names the service.
     Refs,
     /// The objects themselves.
     Pack(Service),
+    /// What is to be done with some large files.
+    LargeFiles,
+    /// One large file, with its size where it comes.
+    LargeFile { id: LfsId, size: Option<i64> },
 }
 
 impl Wanted {
@@ -54,8 +62,8 @@ impl Wanted {
             ("/git-upload-pack", Step::Pack(Service::UploadPack)),
             ("/git-receive-pack", Step::Pack(Service::ReceivePack)),
         ];
-        let (place, step) =
-            ends.into_iter().find_map(|(end, step)| Some((path.strip_suffix(end)?, step)))?;
+        let found = ends.into_iter().find_map(|(end, step)| Some((path.strip_suffix(end)?, step)));
+        let (place, step) = found.or_else(|| lfs::find(path))?;
         if place.starts_with("/api/") {
             return None;
         }
@@ -71,6 +79,9 @@ pub async fn answer(app: App, req: &HttpRequest, payload: Payload, wanted: Wante
     let answered = match wanted.step {
         Step::Refs => refs(&app, req, &wanted).await,
         Step::Pack(service) => pack(&app, req, payload, &wanted, service).await,
+        Step::LargeFiles | Step::LargeFile { .. } => {
+            return lfs::answer(&app, req, payload, wanted).await;
+        }
     };
     answered.unwrap_or_else(|refusal| refusal.response())
 }

@@ -76,7 +76,7 @@ impl Refusal {
         response.body(format!("{text}\n"))
     }
 
-    fn parts(&self) -> (StatusCode, String) {
+    pub(super) fn parts(&self) -> (StatusCode, String) {
         let (status, text) = match self {
             Self::NoCredential => {
                 (StatusCode::UNAUTHORIZED, "Please sign in: use an access token as the password.")

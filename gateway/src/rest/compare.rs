@@ -7,7 +7,7 @@ use org::{
 };
 use repo::{
     compare::{self, Start},
-    git::{Oid, transfer},
+    git::{Oid, RepoPath, reader::Joined},
     policy::ReadCode,
 };
 
@@ -36,26 +36,32 @@ async fn show(app: App, call: Call<ReadCode, Compare>) -> ApiResult<Json<Compari
     let (grant, params) = (call.grant, call.params);
     let source = params.from_project_id.filter(|id| *id != grant.project());
     let elsewhere = match source {
-        Some(source) => Some(fetched(&app, &grant, source, params.from.clone()).await?),
+        Some(source) => Some(located(&app, &grant, source, params.from.clone()).await?),
         None => None,
     };
     let url = app.urls.at(&grant.facts().full_path);
     let start = if params.straight { Start::Straight } else { Start::MergeBase };
     let read = app.git_read(grant.project(), move |reader| {
-        let from = elsewhere.map_or_else(|| compare::side(reader, &params.from), Ok)?;
+        let Some((from, theirs)) = elsewhere else {
+            let from = compare::side(reader, &params.from)?;
+            let to = compare::side(reader, &params.to)?;
+            return compare::compare(reader, from, to, start);
+        };
         let to = compare::side(reader, &params.to)?;
-        compare::compare(reader, from, to, start)
+        // Both are read as one; nothing moves from one to the other.
+        let both = Joined::new(reader.path(), &[&theirs.as_path().join("objects")])?;
+        compare::compare(both.reader(), from, to, start)
     });
     Ok(Json(ComparisonEntity::new(&read.await?, &url)))
 }
 
-/// A commit of another project of the fork network, brought here so that it can be compared.
-async fn fetched(
+/// A commit of another project of the fork network, and where that lies.
+async fn located(
     app: &App,
     grant: &Grant<ReadCode>,
     source: ProjectId,
     name: String,
-) -> Result<Oid> {
+) -> Result<(Oid, RepoPath)> {
     let (actor, own) = (grant.actor(), grant.project());
     let unrelated = move || {
         Error::Rejected(format!("Target project id:{source} is not a fork of project id:{own}"))
@@ -75,7 +81,5 @@ async fn fetched(
     });
     allowed.await?;
     let id = app.git_read(source, move |reader| compare::side(reader, &name)).await?;
-    let (from, into) = (app.storage.repository(source), app.storage.repository(own));
-    transfer::bring(&app.git, &from, &into, id).await?;
-    Ok(id)
+    Ok((id, app.storage.repository(source)))
 }

@@ -16,6 +16,7 @@ use repo::{
         GitError, blob_stream,
         change::{ActionKind, Change, FileAction, Start},
     },
+    lfs::Pointer,
     policy::{PushCode, ReadFiles},
 };
 
@@ -23,10 +24,10 @@ use super::commit_actions::{Encoding, signatures, start_at};
 use crate::{
     app::App,
     entities::file::{FileEntity, WrittenFileEntity},
-    error::ApiResult,
+    error::{ApiError, ApiResult},
     extract::{Call, Content, FilePath, Filled},
     file_headers::{content_kind, disposition, headers},
-    params,
+    large_files, params,
     present::{Created, Custom, Either, Json, NoContent, WithHeaders},
     routes,
 };
@@ -144,7 +145,7 @@ params! {
 
 async fn raw(app: App, call: Call<ReadFiles, RawFile>) -> ApiResult<WithHeaders<Custom>> {
     let is_head = call.is_method("HEAD");
-    let RawFile { file_path, r#ref, .. } = call.params;
+    let RawFile { file_path, r#ref, lfs } = call.params;
     let ref_name = r#ref.filter(|name| !name.trim().is_empty());
     let query = FileQuery {
         ref_name: ref_name.unwrap_or_else(|| "HEAD".to_owned()),
@@ -160,6 +161,15 @@ async fn raw(app: App, call: Call<ReadFiles, RawFile>) -> ApiResult<WithHeaders<
     let mut response = HttpResponse::Ok();
     if let Ok(value) = HeaderValue::from_str(&disposition(facts.entry.path.name())) {
         response.insert_header((header::CONTENT_DISPOSITION, value));
+    }
+    // What git has of a large file is short enough to be here.
+    let pointer = facts.content.as_deref().filter(|_| lfs).and_then(Pointer::parse);
+    if let Some(pointer) = pointer {
+        let found = large_files::find(&app, call.grant.project(), &pointer.id).await?;
+        let (size, content) = found.ok_or(ApiError::Nothing)?;
+        response.content_type("application/octet-stream").no_chunking(size);
+        let response = response.streaming(content.take(if is_head { 0 } else { usize::MAX }));
+        return Ok(WithHeaders { body: Custom(response), headers });
     }
     if let Some(content) = &facts.content {
         let response = response.content_type(content_kind(content)).body(content.clone());

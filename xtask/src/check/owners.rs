@@ -58,6 +58,7 @@ const OWNERS: &[(&str, &[&str])] = &[
             "ref_journal",
             "commit_notes",
             "push_rules",
+            "lfs_objects",
         ],
     ),
 ];

@@ -24,6 +24,8 @@ struct Sum {
     commit_count: i64,
     #[diesel(sql_type = BigInt)]
     repository_size: i64,
+    #[diesel(sql_type = BigInt)]
+    lfs_objects_size: i64,
 }
 
 impl GroupStatistics for Tx<'_> {
@@ -34,7 +36,8 @@ impl GroupStatistics for Tx<'_> {
         let groups: Vec<i64> = groups.iter().map(|id| id.0).collect();
         let sql = format!(
             "SELECT p.namespace_id AS id, CAST(SUM(s.commit_count) AS BIGINT) AS commit_count, \
-             CAST(SUM(s.repository_size) AS BIGINT) AS repository_size \
+             CAST(SUM(s.repository_size) AS BIGINT) AS repository_size, \
+             CAST(SUM(s.lfs_objects_size) AS BIGINT) AS lfs_objects_size \
              FROM projects p JOIN project_statistics s ON s.project_id = p.id \
              WHERE p.deleted_at IS NULL AND p.namespace_id IN ({}) GROUP BY p.namespace_id",
             list_of(&groups)
@@ -42,8 +45,8 @@ impl GroupStatistics for Tx<'_> {
         let rows: Vec<Sum> =
             each_backend!(self, |conn| sql_query(sql).load(conn).map_err(error("Group")))?;
         let sums = rows.into_iter().map(|row| {
-            let Sum { id, commit_count, repository_size } = row;
-            (NamespaceId(id), Statistics { commit_count, repository_size })
+            let Sum { id, commit_count, repository_size, lfs_objects_size } = row;
+            (NamespaceId(id), Statistics { commit_count, repository_size, lfs_objects_size })
         });
         Ok(sums.collect())
     }

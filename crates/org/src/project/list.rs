@@ -297,7 +297,11 @@ fn ordering(order: Order) -> (&'static str, String) {
         OrderBy::PackagesSize | OrderBy::WikiSize => return ("", format!("p.id {direction}")),
         OrderBy::RepositorySize | OrderBy::StorageSize => {
             let join = " JOIN project_statistics s ON s.project_id = p.id";
-            return (join, format!("s.repository_size {direction}, p.id {direction}"));
+            let bytes = match order.by {
+                OrderBy::StorageSize => "s.repository_size + s.lfs_objects_size",
+                _ => "s.repository_size",
+            };
+            return (join, format!("{bytes} {direction}, p.id {direction}"));
         }
         OrderBy::Name => "name",
         OrderBy::Path => "path",

@@ -19,6 +19,8 @@ pub struct Statistics {
     pub commit_count: i64,
     /// Bytes on disk.
     pub repository_size: i64,
+    /// Bytes of large files beside the repository.
+    pub lfs_objects_size: i64,
 }
 
 pub trait StatisticsStore {
@@ -29,6 +31,7 @@ pub trait StatisticsStore {
     /// The commit that the figures were found at.
     fn surveyed_head(&mut self, project: ProjectId) -> Result<Option<String>>;
     fn note_growth(&mut self, project: ProjectId, growth: Growth) -> Result<()>;
+    fn save_lfs_size(&mut self, project: ProjectId, bytes: i64) -> Result<()>;
     /// Follows the default branch from a commit to another; false when the figures are not those of `from`.
     fn note_head(
         &mut self,
@@ -78,6 +81,13 @@ impl StatisticsStore for Tx<'_> {
                 each_backend!(self, |conn| row.set(size).execute(conn).map_err(error("Project")))?;
             }
         }
+        Ok(())
+    }
+
+    fn save_lfs_size(&mut self, project: ProjectId, bytes: i64) -> Result<()> {
+        let size = project_statistics::lfs_objects_size.eq(bytes);
+        let row = diesel::update(project_statistics::table.find(project));
+        each_backend!(self, |conn| row.set(size).execute(conn).map_err(error("Project")))?;
         Ok(())
     }
 

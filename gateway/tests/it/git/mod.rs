@@ -4,6 +4,7 @@ mod client;
 mod clone;
 mod door;
 mod forge;
+mod lfs;
 mod limits;
 mod push;
 mod push_rules;

@@ -281,6 +281,9 @@ async fn a_fork_is_compared_with_its_source() {
     let commit = json!({ "branch": "main", "content": "x", "commit_message": "Go on" });
     bob.post(&format!("/projects/{fork}/repository/files/new"), commit).await.created();
 
+    let commit = bob.get(&format!("/projects/{fork}/repository/commits/main")).await.ok();
+    let id = commit["id"].as_str().unwrap_or_default().to_owned();
+
     let ahead = format!("/projects/{fork}/repository/compare?from=main&to=main");
     let ahead = bob.get(&format!("{ahead}&from_project_id={source}")).await.ok();
     let behind = format!("{repository}/compare?from=main&to=main&from_project_id={fork}");
@@ -289,4 +292,6 @@ async fn a_fork_is_compared_with_its_source() {
     assert_eq!(ahead["commits"][0]["title"], "Go on");
     assert_eq!(ahead["diffs"][0]["new_path"], "new");
     assert_eq!((&behind["commits"], &behind["commit"]), (&json!([]), &Value::Null));
+    // Looking brings nothing over.
+    app.anonymous().get(&format!("{repository}/commits/{id}")).await.with(404);
 }

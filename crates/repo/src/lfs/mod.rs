@@ -1,0 +1,9 @@
+//! Git LFS: large files that lie beside the repositories, which only point at them.
+
+pub mod files;
+pub mod object;
+pub mod store;
+
+pub use files::{Arriving, LfsFiles};
+pub use object::{LfsId, Pointer};
+pub use store::LfsStore;

@@ -97,6 +97,34 @@ diesel::table! {
 }
 
 diesel::table! {
+    label_priorities (project_id, label_id) {
+        project_id -> BigInt,
+        label_id -> BigInt,
+        priority -> BigInt,
+    }
+}
+
+diesel::table! {
+    label_subscriptions (user_id, label_id) {
+        user_id -> BigInt,
+        label_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    labels (id) {
+        id -> BigInt,
+        project_id -> Nullable<BigInt>,
+        namespace_id -> Nullable<BigInt>,
+        name -> Text,
+        color -> Text,
+        description -> Nullable<Text>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
     lfs_objects (id) {
         id -> BigInt,
         project_id -> BigInt,
@@ -134,6 +162,22 @@ diesel::table! {
         created_at -> BigInt,
         updated_at -> BigInt,
         awaiting_level -> Nullable<Integer>,
+    }
+}
+
+diesel::table! {
+    milestones (id) {
+        id -> BigInt,
+        iid -> BigInt,
+        project_id -> Nullable<BigInt>,
+        namespace_id -> Nullable<BigInt>,
+        title -> Text,
+        description -> Nullable<Text>,
+        state -> Text,
+        start_date -> Nullable<BigInt>,
+        due_date -> Nullable<BigInt>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
     }
 }
 
@@ -383,6 +427,15 @@ diesel::table! {
 }
 
 diesel::table! {
+    sequences (home, home_id, kind) {
+        home -> Text,
+        home_id -> BigInt,
+        kind -> Text,
+        last -> BigInt,
+    }
+}
+
+diesel::table! {
     ssh_keys (id) {
         id -> BigInt,
         user_id -> BigInt,
@@ -557,12 +610,20 @@ diesel::joinable!(custom_attributes -> projects (project_id));
 diesel::joinable!(custom_attributes -> users (user_id));
 diesel::joinable!(gpg_keys -> users (user_id));
 diesel::joinable!(gpg_subkeys -> gpg_keys (gpg_key_id));
+diesel::joinable!(label_priorities -> labels (label_id));
+diesel::joinable!(label_priorities -> projects (project_id));
+diesel::joinable!(label_subscriptions -> labels (label_id));
+diesel::joinable!(label_subscriptions -> users (user_id));
+diesel::joinable!(labels -> namespaces (namespace_id));
+diesel::joinable!(labels -> projects (project_id));
 diesel::joinable!(lfs_objects -> projects (project_id));
 diesel::joinable!(member_invitations -> namespaces (namespace_id));
 diesel::joinable!(member_invitations -> projects (project_id));
 diesel::joinable!(members -> namespaces (namespace_id));
 diesel::joinable!(members -> projects (project_id));
 diesel::joinable!(members -> users (user_id));
+diesel::joinable!(milestones -> namespaces (namespace_id));
+diesel::joinable!(milestones -> projects (project_id));
 diesel::joinable!(namespace_access -> namespaces (namespace_id));
 diesel::joinable!(namespace_access -> users (user_id));
 diesel::joinable!(namespaces -> users (owner_id));
@@ -607,9 +668,13 @@ diesel::allow_tables_to_appear_in_same_query!(
     gpg_subkeys,
     group_group_links,
     instance_settings,
+    label_priorities,
+    label_subscriptions,
+    labels,
     lfs_objects,
     member_invitations,
     members,
+    milestones,
     namespace_access,
     namespaces,
     outbox,
@@ -629,6 +694,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     push_rules,
     redirects,
     ref_journal,
+    sequences,
     ssh_keys,
     topics,
     user_accounts,

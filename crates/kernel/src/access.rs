@@ -301,7 +301,7 @@ impl Standing {
 }
 
 /// A scope that can be denied: tells how its absence is named.
-pub trait Scope: Clone + 'static {
+pub trait Scope: Clone + Send + Sync + 'static {
     const NAME: &'static str;
 }
 impl Scope for Instance {

@@ -29,4 +29,6 @@ ids! {
     EmailId,
     SshKeyId,
     GpgKeyId,
+    LabelId,
+    MilestoneId,
 }

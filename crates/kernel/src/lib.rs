@@ -3,8 +3,10 @@
 pub mod access;
 pub mod error;
 pub mod event;
+mod faults;
 pub mod head;
 pub mod ids;
+pub mod like;
 pub mod page;
 pub mod text_enum;
 pub mod time;
@@ -13,6 +15,7 @@ pub use access::{Ability, AccessLevel, Actor, Feature, Grant, Standing, Visibili
 #[doc(hidden)]
 pub use diesel;
 pub use error::{Error, FieldErrors, Result};
+pub use faults::Faults;
 #[doc(hidden)]
 pub use serde;
 pub use text_enum::TextEnum;

@@ -11,6 +11,7 @@ mod listing;
 pub mod mail;
 pub mod member;
 pub mod namespace;
+pub mod places;
 pub mod policy;
 pub mod preference;
 pub mod project;

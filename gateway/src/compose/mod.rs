@@ -9,6 +9,7 @@ pub mod mail;
 pub mod projects;
 pub mod purge;
 pub mod repo;
+pub mod review;
 pub mod signatures;
 pub mod subscribers;
 pub mod surveys;

@@ -342,5 +342,8 @@ macro_rules! param_ids { ($($name:ident),* $(,)?) => { $(
     }
 )* } }
 
-param_ids! { UserId, NamespaceId, ProjectId, TokenId, MemberId, AccessRecordId, EmailId, SshKeyId, GpgKeyId }
+param_ids! {
+    UserId, NamespaceId, ProjectId, TokenId, MemberId, AccessRecordId, EmailId, SshKeyId, GpgKeyId,
+    LabelId, MilestoneId,
+}
 param_enums! { kernel::Visibility, kernel::access::FeatureAccess, org::token::Scope }

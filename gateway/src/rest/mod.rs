@@ -36,9 +36,13 @@ pub mod instance_push_rule;
 pub mod invitations;
 pub mod invites;
 pub mod keys;
+pub mod label_params;
+pub mod labels;
 pub mod member_params;
 pub mod members;
 pub mod merge_base;
+pub mod milestone_params;
+pub mod milestones;
 pub mod namespaces;
 pub mod oauth;
 pub mod people;
@@ -111,8 +115,10 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         impersonation_tokens::ROUTES,
         keys::ROUTES,
         instance_push_rule::ROUTES,
+        labels::ROUTES,
         members::ROUTES,
         merge_base::ROUTES,
+        milestones::ROUTES,
         namespaces::ROUTES,
         oauth::ROUTES,
         personal_access_tokens::ROUTES,

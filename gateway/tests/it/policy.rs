@@ -33,7 +33,9 @@ fn rows(scope: &str) -> impl Iterator<Item = &'static RouteRow> {
 async fn ask(person: &Person<'_>, row: &'static RouteRow, id: &str) -> Answer {
     let asked = Asked::of(row, id);
     let answer = asked.by(person).await;
-    let told = answer.body["error"].as_str().filter(|text| text.contains("at least one"));
+    let told = answer.body["error"]
+        .as_str()
+        .filter(|text| text.contains("one parameter must be provided"));
     match declared(row).iter().find(|param| told.is_some_and(|told| told.contains(param.name))) {
         Some(param) => asked.with(param.name, &sample(&param.schema)).by(person).await,
         None => answer,

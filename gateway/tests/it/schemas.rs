@@ -126,7 +126,13 @@ async fn made(app: &TestApp) -> BTreeMap<&'static str, String> {
     admin.post("/projects", inside).await;
     let token = json!({ "name": "t", "scopes": ["api"], "expires_at": "2026-02-01" });
     admin.post(&format!("/projects/{project}/access_tokens"), token).await;
+    let label = json!({ "name": "bug", "color": "red", "description": "Broken" });
+    admin.post(&format!("/projects/{project}/labels"), label.clone()).await.created();
+    admin.post(&format!("/groups/{group}/labels"), label).await.created();
+    let milestone = json!({ "title": "1.0", "start_date": "2026-01-01", "due_date": "2026-02-01" });
+    let milestone = admin.post(&format!("/projects/{project}/milestones"), milestone).await;
     BTreeMap::from([
+        ("{milestone}", milestone.created()["id"].to_string()),
         ("{project}", project.to_string()),
         ("{group}", group),
         ("{user}", grace.to_string()),

@@ -47,6 +47,7 @@ const OWNERS: &[(&str, &[&str])] = &[
             "custom_attributes",
         ],
     ),
+    ("review", &["sequences", "labels", "label_priorities", "label_subscriptions", "milestones"]),
     (
         "repo",
         &[

@@ -1,0 +1,41 @@
+//! What is wrong with the fields of a record, gathered before anything is refused.
+
+use crate::{Error, FieldErrors, Result};
+
+#[derive(Debug, Default)]
+pub struct Faults(FieldErrors);
+
+impl Faults {
+    pub fn add(&mut self, field: &str, text: impl Into<String>) {
+        match self.0.iter_mut().find(|(name, _)| name == field) {
+            Some((_, texts)) => texts.push(text.into()),
+            None => self.0.push((field.to_owned(), vec![text.into()])),
+        }
+    }
+
+    pub fn add_each(&mut self, field: &str, texts: Vec<String>) {
+        for text in texts {
+            self.add(field, text);
+        }
+    }
+
+    /// Text of a bounded column.
+    pub fn at_most(&mut self, field: &str, text: Option<&str>, limit: usize) {
+        if text.is_some_and(|text| text.chars().count() > limit) {
+            self.add(field, format!("is too long (maximum is {limit} characters)"));
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn into_fields(self) -> FieldErrors {
+        self.0
+    }
+
+    /// `Ok` when nothing is wrong.
+    pub fn into_result(self) -> Result<()> {
+        if self.0.is_empty() { Ok(()) } else { Err(Error::Invalid(self.0)) }
+    }
+}

@@ -1,0 +1,139 @@
+//! How projects and groups lie in one another, for those who keep things along that order.
+
+use std::collections::HashMap;
+
+use db::{
+    Tx, each_backend, error,
+    schema::{namespace_access, namespaces, project_access, projects},
+};
+use diesel::prelude::*;
+use kernel::{
+    Actor, Result, Visibility,
+    ids::{NamespaceId, ProjectId},
+};
+
+use crate::namespace::Kind;
+
+/// Groups lie in one another so deep at most.
+const DEEPEST: usize = 64;
+
+/// The group of a project and those above it, nearest first; nothing for projects of persons.
+pub fn above_project(tx: &mut Tx<'_>, project: ProjectId) -> Result<Vec<NamespaceId>> {
+    let home = projects::table.find(project).select(projects::namespace_id);
+    let home: NamespaceId =
+        each_backend!(tx, |conn| home.get_result(conn).map_err(error("Project")))?;
+    upwards(tx, Some(home))
+}
+
+/// The groups above a group, nearest first.
+pub fn above_group(tx: &mut Tx<'_>, group: NamespaceId) -> Result<Vec<NamespaceId>> {
+    let parent = namespaces::table.find(group).select(namespaces::parent_id);
+    let parent = each_backend!(tx, |conn| parent.get_result(conn).map_err(error("Group")))?;
+    upwards(tx, parent)
+}
+
+fn upwards(tx: &mut Tx<'_>, from: Option<NamespaceId>) -> Result<Vec<NamespaceId>> {
+    let (mut way, mut next) = (Vec::new(), from);
+    while let Some(id) = next.filter(|_| way.len() < DEEPEST) {
+        let row = namespaces::table.find(id).select((namespaces::kind, namespaces::parent_id));
+        let (kind, parent): (Kind, Option<NamespaceId>) =
+            each_backend!(tx, |conn| row.get_result(conn).map_err(error("Group")))?;
+        if kind == Kind::Group {
+            way.push(id);
+        }
+        next = parent;
+    }
+    Ok(way)
+}
+
+/// The groups below a group that the caller may know of.
+pub fn below_group(tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<Vec<NamespaceId>> {
+    let mut found: Vec<NamespaceId> = Vec::new();
+    let mut level = vec![group];
+    while !level.is_empty() && found.len() < usize::from(u16::MAX) {
+        level = children(tx, actor, &level)?;
+        found.extend(&level);
+    }
+    Ok(found)
+}
+
+/// The groups right below these that the caller may know of. Nothing visible lies below what is not.
+fn children(tx: &mut Tx<'_>, actor: Actor, of: &[NamespaceId]) -> Result<Vec<NamespaceId>> {
+    each_backend!(tx, |conn| {
+        let rows = namespaces::table
+            .filter(namespaces::parent_id.eq_any(of))
+            .filter(namespaces::deleted_at.is_null())
+            .select(namespaces::id)
+            .into_boxed();
+        let open = namespaces::visibility.eq_any(open_to(actor));
+        let rows = match actor.id {
+            _ if actor.admin => rows,
+            None => rows.filter(open),
+            Some(user) => rows.filter(
+                open.or(namespaces::id.eq_any(
+                    namespace_access::table
+                        .filter(namespace_access::user_id.eq(user))
+                        .select(namespace_access::namespace_id),
+                )),
+            ),
+        };
+        rows.load(conn).map_err(error("Group"))
+    })
+}
+
+/// The projects right inside these groups that the caller may know of.
+pub fn projects_in(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    groups: &[NamespaceId],
+) -> Result<Vec<ProjectId>> {
+    each_backend!(tx, |conn| {
+        let rows = projects::table
+            .filter(projects::namespace_id.eq_any(groups))
+            .filter(projects::deleted_at.is_null())
+            .select(projects::id)
+            .into_boxed();
+        let open = projects::visibility.eq_any(open_to(actor));
+        let rows = match actor.id {
+            _ if actor.admin => rows,
+            None => rows.filter(open),
+            Some(user) => rows.filter(
+                open.or(projects::id.eq_any(
+                    project_access::table
+                        .filter(project_access::user_id.eq(user))
+                        .select(project_access::project_id),
+                )),
+            ),
+        };
+        rows.load(conn).map_err(error("Project"))
+    })
+}
+
+/// What somebody may know of without a role in it.
+fn open_to(actor: Actor) -> Vec<Visibility> {
+    if actor.id.is_some() && !actor.external {
+        vec![Visibility::Public, Visibility::Internal]
+    } else {
+        vec![Visibility::Public]
+    }
+}
+
+/// The full paths of projects.
+pub fn project_paths(tx: &mut Tx<'_>, ids: &[ProjectId]) -> Result<HashMap<ProjectId, String>> {
+    let rows = projects::table
+        .filter(projects::id.eq_any(ids))
+        .select((projects::id, projects::full_path));
+    let rows: Vec<(ProjectId, String)> =
+        each_backend!(tx, |conn| rows.load(conn).map_err(error("Project")))?;
+    Ok(rows.into_iter().collect())
+}
+
+/// The full paths of groups.
+pub fn group_paths(tx: &mut Tx<'_>, ids: &[NamespaceId]) -> Result<HashMap<NamespaceId, String>> {
+    let rows = namespaces::table
+        .filter(namespaces::id.eq_any(ids))
+        .select((namespaces::id, namespaces::full_path));
+    let rows: Vec<(NamespaceId, String)> =
+        each_backend!(tx, |conn| rows.load(conn).map_err(error("Group")))?;
+    Ok(rows.into_iter().collect())
+}

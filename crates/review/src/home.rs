@@ -1,0 +1,93 @@
+//! Where a label or milestone belongs.
+
+use kernel::{
+    Actor, Grant, Result,
+    ids::{NamespaceId, ProjectId, UserId},
+};
+
+use crate::policy::{
+    ManageGroupLabels, ManageGroupMilestones, ManageLabels, ManageMilestones, ReadGroupLabels,
+    ReadGroupMilestones, ReadLabels, ReadMilestones,
+};
+
+/// A project or a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    Project(ProjectId),
+    Group(NamespaceId),
+}
+
+impl Home {
+    pub fn project(self) -> Option<ProjectId> {
+        match self {
+            Self::Project(id) => Some(id),
+            Self::Group(_) => None,
+        }
+    }
+
+    pub fn group(self) -> Option<NamespaceId> {
+        match self {
+            Self::Group(id) => Some(id),
+            Self::Project(_) => None,
+        }
+    }
+
+    /// The kind and number under which sequences are kept.
+    pub(crate) fn key(self) -> (&'static str, i64) {
+        match self {
+            Self::Project(id) => ("project", id.0),
+            Self::Group(id) => ("group", id.0),
+        }
+    }
+}
+
+/// A caller's standing in a project or group.
+pub trait Placed {
+    fn home(&self) -> Home;
+    fn actor(&self) -> Actor;
+    fn user(&self) -> Result<UserId> {
+        self.actor().user()
+    }
+}
+
+/// Labels, as something to manage.
+#[derive(Clone, Copy, Debug)]
+pub struct Labels;
+
+/// Milestones, as something to manage.
+#[derive(Clone, Copy, Debug)]
+pub struct Milestones;
+
+/// Proof that somebody may read `What` of a project or group.
+pub trait Reads<What>: Placed {}
+
+/// Proof that somebody may change `What` of a project or group.
+pub trait Manages<What>: Placed {}
+
+macro_rules! placed { ($($proof:ident $what:ident: $project:ident, $group:ident);* $(;)?) => { $(
+    impl Placed for Grant<$project> {
+        fn home(&self) -> Home {
+            Home::Project(self.project())
+        }
+        fn actor(&self) -> Actor {
+            Grant::actor(self)
+        }
+    }
+    impl $proof<$what> for Grant<$project> {}
+    impl Placed for Grant<$group> {
+        fn home(&self) -> Home {
+            Home::Group(self.group())
+        }
+        fn actor(&self) -> Actor {
+            Grant::actor(self)
+        }
+    }
+    impl $proof<$what> for Grant<$group> {}
+)* } }
+
+placed! {
+    Reads Labels: ReadLabels, ReadGroupLabels;
+    Manages Labels: ManageLabels, ManageGroupLabels;
+    Reads Milestones: ReadMilestones, ReadGroupMilestones;
+    Manages Milestones: ManageMilestones, ManageGroupMilestones;
+}

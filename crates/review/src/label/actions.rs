@@ -1,0 +1,252 @@
+//! Making, changing and removing labels.
+
+use db::Tx;
+use kernel::{
+    AccessLevel, Error, Faults, Grant, Result, Ts,
+    ids::{NamespaceId, UserId},
+    page::{Page, PageRequest},
+};
+
+use super::{
+    color::Color,
+    model::{Label, LabelFilter, LabelName},
+    store::{LabelDetails, LabelStore},
+};
+use crate::{Home, Labels, Manages, Placed as _, Reads, policy::ManageLabels, ports::Places};
+
+const LONGEST_NAME: usize = 255;
+const UNKNOWN: Error = Error::NotFound("Label");
+const NOT_PROMOTED: &str = "Failed to promote project label to group label";
+
+/// A label as it is asked for.
+#[derive(Clone, Debug)]
+pub struct NewLabel {
+    pub name: String,
+    pub color: String,
+    pub description: Option<String>,
+    /// Counts in projects alone.
+    pub priority: Option<i64>,
+}
+
+/// What is to change; the rest stays.
+#[derive(Clone, Debug, Default)]
+pub struct LabelChange {
+    pub name: Option<String>,
+    pub color: Option<String>,
+    pub description: Option<Option<String>>,
+    pub priority: Option<Option<i64>>,
+}
+
+/// Every label that can be used in a place: its own, and those of the groups above.
+pub fn usable(tx: &mut Tx<'_>, places: &impl Places, home: Home) -> Result<LabelFilter> {
+    let mut all = LabelFilter::of(home);
+    all.groups.extend(places.above(tx, home)?);
+    Ok(all)
+}
+
+/// Makes a label of a project or group.
+///
+/// # Errors
+/// `Conflict` where one that is usable there has the name; `Invalid` for a name or colour that is none.
+pub fn create(
+    tx: &mut Tx<'_>,
+    grant: &impl Manages<Labels>,
+    places: &impl Places,
+    new: &NewLabel,
+) -> Result<Label> {
+    let home = grant.home();
+    let name = LabelName::Name(new.name.trim().to_owned());
+    let usable = usable(tx, places, home)?;
+    if tx.find_label(&usable, &name)?.is_some() {
+        return Err(taken());
+    }
+    let details = checked(&new.name, &new.color, new.description.clone())?;
+    ensure_priority(new.priority)?;
+    let label = tx.insert_label(home, &details)?;
+    if let (Some(project), Some(priority)) = (home.project(), new.priority) {
+        tx.keep_label_priority(project, label.id, Some(priority))?;
+    }
+    Ok(label)
+}
+
+/// Changes a label of a project or group itself.
+pub fn update(
+    tx: &mut Tx<'_>,
+    grant: &impl Manages<Labels>,
+    places: &impl Places,
+    name: &LabelName,
+    change: LabelChange,
+) -> Result<Label> {
+    let home = grant.home();
+    let label = own(tx, home, name)?;
+    let title = change.name.unwrap_or_else(|| label.name.clone());
+    let color = change.color.unwrap_or_else(|| label.color.clone());
+    let description = change.description.unwrap_or_else(|| label.description.clone());
+    let details = checked(&title, &color, description)?;
+    ensure_priority(change.priority.flatten())?;
+    if details.name != label.name {
+        let usable = usable(tx, places, home)?;
+        let other = tx.find_label(&usable, &LabelName::Name(details.name.clone()))?;
+        if other.is_some() {
+            return Err(Error::invalid("title", "has already been taken"));
+        }
+    }
+    if let (Some(project), Some(priority)) = (home.project(), change.priority) {
+        tx.keep_label_priority(project, label.id, priority)?;
+    }
+    tx.keep_label(label.id, &details)
+}
+
+/// Removes a label of a project or group itself, where it did not change since a moment.
+pub fn remove(
+    tx: &mut Tx<'_>,
+    grant: &impl Manages<Labels>,
+    name: &LabelName,
+    unless_newer: Option<Ts>,
+) -> Result<()> {
+    let label = own(tx, grant.home(), name)?;
+    label.updated_at.ensure_unchanged_since(unless_newer)?;
+    tx.delete_label(label.id)
+}
+
+/// Makes a project's label one of the project's group, so that it is there for all projects of the group.
+///
+/// # Errors
+/// `Rejected` in personal namespaces and for what is a group's already; `Forbidden` for those who may not manage
+/// the group's labels.
+pub fn promote(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ManageLabels>,
+    places: &impl Places,
+    name: &LabelName,
+) -> Result<Label> {
+    let home = grant.home();
+    let usable = usable(tx, places, home)?;
+    let label = tx.find_label(&usable, name)?.ok_or(UNKNOWN)?;
+    let group = usable.groups.first().copied();
+    let (true, Some(group)) = (label.is_of(home), group) else {
+        return Err(Error::Rejected(NOT_PROMOTED.to_owned()));
+    };
+    if !grant.actor().admin && places.level_in(tx, grant.actor(), group)? < AccessLevel::Reporter {
+        return Err(Error::Forbidden);
+    }
+    lift(tx, places, label, group)
+}
+
+/// Moves a label up; those of the same name in the group's other projects become the same label.
+fn lift(tx: &mut Tx<'_>, places: &impl Places, label: Label, group: NamespaceId) -> Result<Label> {
+    let name = LabelName::Name(label.name.clone());
+    if tx.find_label(&LabelFilter::of(Home::Group(group)), &name)?.is_some() {
+        return Err(Error::Rejected(NOT_PROMOTED.to_owned()));
+    }
+    let everybody = kernel::Actor { id: None, admin: true, external: false };
+    let mut groups = places.below(tx, everybody, group)?;
+    groups.push(group);
+    let projects = places.projects_in(tx, everybody, &groups)?;
+    let same = LabelFilter { projects, groups: Vec::new(), search: None };
+    let lifted = tx.lift_label(label.id, Home::Group(group))?;
+    while let Some(other) = tx.find_label(&same, &name)? {
+        tx.delete_label(other.id)?;
+    }
+    Ok(lifted)
+}
+
+/// Begins or ends to hear of what gets a label.
+///
+/// # Errors
+/// `Unchanged` where it was so already.
+pub fn set_subscription(tx: &mut Tx<'_>, user: UserId, label: &Label, wanted: bool) -> Result<()> {
+    let changed = if wanted {
+        tx.subscribe_to_label(user, label.id)?
+    } else {
+        tx.unsubscribe_from_label(user, label.id)?
+    };
+    if changed { Ok(()) } else { Err(Error::Unchanged) }
+}
+
+/// A label that can be used in a place.
+pub fn read(
+    tx: &mut Tx<'_>,
+    grant: &impl Reads<Labels>,
+    places: &impl Places,
+    name: &LabelName,
+) -> Result<Label> {
+    let usable = usable(tx, places, grant.home())?;
+    tx.find_label(&usable, name)?.ok_or(UNKNOWN)
+}
+
+/// Which labels a list shows beside those of the place itself.
+#[derive(Clone, Debug)]
+pub struct ListedLabels {
+    pub of_ancestors: bool,
+    /// Of groups below, and of projects: in lists of groups.
+    pub of_descendants: bool,
+    pub of_projects: bool,
+    pub search: Option<String>,
+}
+
+/// A page of the labels that a place shows.
+pub fn list(
+    tx: &mut Tx<'_>,
+    grant: &impl Reads<Labels>,
+    places: &impl Places,
+    listed: ListedLabels,
+    page: PageRequest,
+) -> Result<Page<Label>> {
+    let home = grant.home();
+    let mut filter = LabelFilter { search: listed.search, ..LabelFilter::of(home) };
+    if listed.of_ancestors {
+        filter.groups.extend(places.above(tx, home)?);
+    }
+    if let Home::Group(group) = home {
+        let mut within = vec![group];
+        if listed.of_descendants {
+            within.extend(places.below(tx, grant.actor(), group)?);
+            filter.groups.extend(&within[1..]);
+        }
+        if listed.of_projects {
+            filter.projects = places.projects_in(tx, grant.actor(), &within)?;
+        }
+    }
+    tx.labels(&filter, page)
+}
+
+/// A label of the place itself.
+fn own(tx: &mut Tx<'_>, home: Home, name: &LabelName) -> Result<Label> {
+    tx.find_label(&LabelFilter::of(home), name)?.ok_or(UNKNOWN)
+}
+
+fn taken() -> Error {
+    Error::Conflict("Label already exists".to_owned())
+}
+
+fn checked(name: &str, color: &str, description: Option<String>) -> Result<LabelDetails> {
+    let name = name.trim();
+    let mut faults = Faults::default();
+    if name.is_empty() {
+        faults.add("title", "can't be blank");
+    } else if name.contains([',', '\n', '\r']) {
+        faults.add("title", "is invalid");
+    }
+    faults.at_most("title", Some(name), LONGEST_NAME);
+    let color = Color::parse(color);
+    if color.is_err() {
+        faults.add("color", "must be a valid color code");
+    }
+    faults.at_most("description", description.as_deref(), LONGEST_DESCRIPTION);
+    faults.into_result()?;
+    let description = description.filter(|text| !text.is_empty());
+    Ok(LabelDetails { name: name.to_owned(), color: color?.as_str().to_owned(), description })
+}
+
+/// More than anybody writes beside a label; a column is not for books.
+const LONGEST_DESCRIPTION: usize = 512 * 1024;
+
+fn ensure_priority(priority: Option<i64>) -> Result<()> {
+    match priority {
+        Some(negative) if negative < 0 => {
+            Err(Error::invalid("priority", "must be greater than or equal to 0"))
+        }
+        _ => Ok(()),
+    }
+}

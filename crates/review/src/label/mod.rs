@@ -1,0 +1,10 @@
+//! Labels of projects and groups.
+
+pub mod actions;
+mod color;
+mod model;
+mod store;
+
+pub use color::{Color, text_color};
+pub use model::{Label, LabelFilter, LabelName};
+pub use store::LabelStore;

@@ -1,0 +1,199 @@
+//! Making, changing and removing milestones.
+
+use db::Tx;
+use kernel::{
+    AccessLevel, Actor, Error, Faults, Grant, Result, Ts,
+    ids::MilestoneId,
+    page::{Page, PageRequest},
+};
+
+use super::{
+    model::{Milestone, MilestoneFilter, MilestoneState, StateEvent},
+    store::{MilestoneDetails, MilestoneStore},
+};
+use crate::{Home, Manages, Milestones, Reads, policy::ManageMilestones, ports::Places};
+
+const LONGEST_TITLE: usize = 255;
+const LONGEST_DESCRIPTION: usize = 1_048_576;
+const TAKEN: &str = "already being used for another group or project milestone.";
+
+/// What a milestone is given; what is `None` stays, and of a new one is empty.
+#[derive(Clone, Debug, Default)]
+pub struct MilestoneChange {
+    pub title: Option<String>,
+    pub description: Option<Option<String>>,
+    pub start_date: Option<Option<Ts>>,
+    pub due_date: Option<Option<Ts>>,
+    pub event: Option<StateEvent>,
+}
+
+/// A page of the milestones that a place shows; `filter` says which, without saying where.
+pub fn list(
+    tx: &mut Tx<'_>,
+    grant: &impl Reads<Milestones>,
+    places: &impl Places,
+    filter: MilestoneFilter,
+    of_ancestors: bool,
+    page: PageRequest,
+) -> Result<Page<Milestone>> {
+    let here = MilestoneFilter::of(grant.home());
+    let mut filter = MilestoneFilter { projects: here.projects, groups: here.groups, ..filter };
+    if of_ancestors {
+        filter.groups.extend(places.above(tx, grant.home())?);
+    }
+    tx.milestones(&filter, page)
+}
+
+/// A milestone of the place itself.
+pub fn read(tx: &mut Tx<'_>, grant: &impl Reads<Milestones>, id: MilestoneId) -> Result<Milestone> {
+    tx.find_milestone(grant.home(), id)?.ok_or(Error::NotFound("Milestone"))
+}
+
+/// Makes a milestone of a project or group.
+///
+/// # Errors
+/// `Rejected` with every fault in one text.
+pub fn create(
+    tx: &mut Tx<'_>,
+    grant: &impl Manages<Milestones>,
+    places: &impl Places,
+    change: MilestoneChange,
+) -> Result<Milestone> {
+    let empty = MilestoneDetails {
+        title: String::new(),
+        description: None,
+        state: MilestoneState::Active,
+        start_date: None,
+        due_date: None,
+    };
+    let home = grant.home();
+    let details = changed(empty, change);
+    faults(tx, places, home, &details, None)?.refuse("create")?;
+    tx.insert_milestone(home, &details)
+}
+
+/// Changes a milestone of a project or group itself.
+pub fn update(
+    tx: &mut Tx<'_>,
+    grant: &impl Manages<Milestones>,
+    places: &impl Places,
+    id: MilestoneId,
+    change: MilestoneChange,
+) -> Result<Milestone> {
+    let home = grant.home();
+    let old = tx.find_milestone(home, id)?.ok_or(Error::NotFound("Milestone"))?;
+    let title = old.title.clone();
+    let details = MilestoneDetails {
+        title: old.title,
+        description: old.description,
+        state: old.state,
+        start_date: old.start_date,
+        due_date: old.due_date,
+    };
+    let details = changed(details, change);
+    faults(tx, places, home, &details, Some(&title))?.refuse("update")?;
+    tx.keep_milestone(id, &details)
+}
+
+/// Removes a milestone, where it did not change since a moment.
+pub fn remove(
+    tx: &mut Tx<'_>,
+    grant: &impl Manages<Milestones>,
+    id: MilestoneId,
+    unless_newer: Option<Ts>,
+) -> Result<()> {
+    let milestone = tx.find_milestone(grant.home(), id)?.ok_or(Error::NotFound("Milestone"))?;
+    milestone.updated_at.ensure_unchanged_since(unless_newer)?;
+    tx.delete_milestone(id)
+}
+
+/// Makes a project's milestone one of the project's group.
+///
+/// # Errors
+/// `Rejected` in personal namespaces and where the group has one of that title; `Forbidden` for those who may not
+/// manage the group's milestones.
+pub fn promote(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ManageMilestones>,
+    places: &impl Places,
+    id: MilestoneId,
+) -> Result<Milestone> {
+    let home = Home::Project(grant.project());
+    let milestone = tx.find_milestone(home, id)?.ok_or(Error::NotFound("Milestone"))?;
+    let group = places.above(tx, home)?.first().copied();
+    let Some(group) = group else {
+        return Err(Error::Rejected("Project does not belong to a group.".to_owned()));
+    };
+    let actor = grant.actor();
+    if !actor.admin && places.level_in(tx, actor, group)? < AccessLevel::Reporter {
+        return Err(Error::Forbidden);
+    }
+    let there = MilestoneFilter::of(Home::Group(group));
+    if tx.is_title_taken(&there, &milestone.title)? {
+        return Err(Error::Rejected(format!("Promotion failed - title: {TAKEN}")));
+    }
+    let lifted = tx.lift_milestone(id, Home::Group(group))?;
+    let everybody = Actor { id: None, admin: true, external: false };
+    let mut groups = places.below(tx, everybody, group)?;
+    groups.push(group);
+    let projects = places.projects_in(tx, everybody, &groups)?;
+    tx.delete_milestones_called(&projects, &lifted.title)?;
+    Ok(lifted)
+}
+
+fn changed(details: MilestoneDetails, change: MilestoneChange) -> MilestoneDetails {
+    MilestoneDetails {
+        title: change.title.map_or(details.title, |title| title.trim().to_owned()),
+        description: change.description.unwrap_or(details.description),
+        state: change.event.map_or(details.state, |event| details.state.after(event)),
+        start_date: change.start_date.unwrap_or(details.start_date),
+        due_date: change.due_date.unwrap_or(details.due_date),
+    }
+}
+
+/// What is wrong, to be told in one text.
+struct Found(Faults);
+
+impl Found {
+    fn refuse(self, doing: &str) -> Result<()> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let printed: Vec<String> = self
+            .0
+            .into_fields()
+            .into_iter()
+            .map(|(field, texts)| format!(":{field}=>{texts:?}"))
+            .collect();
+        let text = format!("Failed to {doing} milestone {{{}}}", printed.join(", "));
+        Err(Error::Rejected(text))
+    }
+}
+
+fn faults(
+    tx: &mut Tx<'_>,
+    places: &impl Places,
+    home: Home,
+    details: &MilestoneDetails,
+    old_title: Option<&str>,
+) -> Result<Found> {
+    let mut faults = Faults::default();
+    if details.title.is_empty() {
+        faults.add("title", "can't be blank");
+    }
+    faults.at_most("title", Some(&details.title), LONGEST_TITLE);
+    faults.at_most("description", details.description.as_deref(), LONGEST_DESCRIPTION);
+    if old_title != Some(&details.title) {
+        let mut around = MilestoneFilter::of(home);
+        around.groups.extend(places.above(tx, home)?);
+        if tx.is_title_taken(&around, &details.title)? {
+            faults.add("title", TAKEN);
+        }
+    }
+    if let (Some(start), Some(due)) = (details.start_date, details.due_date)
+        && due < start
+    {
+        faults.add("due_date", "must be greater than start date");
+    }
+    Ok(Found(faults))
+}

@@ -1,0 +1,8 @@
+//! Milestones of projects and groups: what is to be done until when.
+
+pub mod actions;
+mod model;
+mod store;
+
+pub use model::{Milestone, MilestoneFilter, MilestoneState, StateEvent};
+pub use store::MilestoneStore;

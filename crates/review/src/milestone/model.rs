@@ -1,0 +1,100 @@
+//! A milestone, its states, and which ones are asked for.
+
+use diesel::prelude::{Queryable, Selectable};
+use kernel::{
+    Ts,
+    ids::{MilestoneId, NamespaceId, ProjectId},
+};
+
+use crate::Home;
+
+kernel::text_enum! {
+    pub enum MilestoneState { Active = "active", Closed = "closed" }
+}
+
+kernel::text_enum! {
+    /// What can happen to a milestone.
+    pub enum StateEvent { Close = "close", Activate = "activate" }
+}
+
+impl MilestoneState {
+    /// Where an event leads; happening twice changes nothing.
+    pub fn after(self, event: StateEvent) -> Self {
+        match (self, event) {
+            (_, StateEvent::Close) => Self::Closed,
+            (_, StateEvent::Activate) => Self::Active,
+        }
+    }
+}
+
+#[derive(Clone, Debug, Queryable, Selectable)]
+#[diesel(table_name = db::schema::milestones, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+pub struct Milestone {
+    pub id: MilestoneId,
+    /// Counts within its project or group.
+    pub iid: i64,
+    pub project_id: Option<ProjectId>,
+    pub namespace_id: Option<NamespaceId>,
+    pub title: String,
+    pub description: Option<String>,
+    pub state: MilestoneState,
+    /// Days, as the moment at which they begin.
+    pub start_date: Option<Ts>,
+    pub due_date: Option<Ts>,
+    pub created_at: Ts,
+    pub updated_at: Ts,
+}
+
+impl Milestone {
+    /// Whether its last day is over.
+    pub fn is_expired(&self, now: Ts) -> bool {
+        self.due_date.is_some_and(|due| due.date() < now.date())
+    }
+}
+
+/// The milestones of these places.
+#[derive(Clone, Debug, Default)]
+pub struct MilestoneFilter {
+    pub projects: Vec<ProjectId>,
+    pub groups: Vec<NamespaceId>,
+    pub iids: Vec<i64>,
+    pub state: Option<MilestoneState>,
+    /// The whole title.
+    pub title: Option<String>,
+    /// A part of the title or the description.
+    pub search: Option<String>,
+    pub updated_before: Option<Ts>,
+    pub updated_after: Option<Ts>,
+}
+
+impl MilestoneFilter {
+    /// The milestones of one place.
+    pub fn of(home: Home) -> Self {
+        Self {
+            projects: home.project().into_iter().collect(),
+            groups: home.group().into_iter().collect(),
+            ..Self::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::TextEnum as _;
+
+    use super::{MilestoneState, StateEvent};
+
+    #[test]
+    fn every_state_meets_every_event() {
+        let mut table = String::new();
+        for state in MilestoneState::ALL {
+            for event in StateEvent::ALL {
+                table += &format!("{state} {event} {}\n", state.after(*event));
+            }
+        }
+        assert_eq!(
+            table,
+            "active close closed\nactive activate active\nclosed close closed\nclosed activate active\n"
+        );
+    }
+}

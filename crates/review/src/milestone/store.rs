@@ -1,0 +1,192 @@
+//! Milestones in the database.
+
+use db::{CountOf, Tx, each_backend, error, lower, schema::milestones};
+use diesel::prelude::*;
+use kernel::{
+    Result, Ts,
+    ids::{MilestoneId, ProjectId},
+    like::containing,
+    page::{COUNT_LIMIT, Page, PageRequest, Total},
+};
+
+use super::model::{Milestone, MilestoneFilter, MilestoneState};
+use crate::{Home, sequence};
+
+/// What of a milestone can be changed.
+#[derive(Clone, Debug)]
+pub struct MilestoneDetails {
+    pub title: String,
+    pub description: Option<String>,
+    pub state: MilestoneState,
+    pub start_date: Option<Ts>,
+    pub due_date: Option<Ts>,
+}
+
+pub trait MilestoneStore {
+    /// A page of milestones, newest first.
+    fn milestones(
+        &mut self,
+        filter: &MilestoneFilter,
+        page: PageRequest,
+    ) -> Result<Page<Milestone>>;
+    fn find_milestone(&mut self, home: Home, id: MilestoneId) -> Result<Option<Milestone>>;
+    /// Whether one of these places has a milestone of this title.
+    fn is_title_taken(&mut self, within: &MilestoneFilter, title: &str) -> Result<bool>;
+    fn insert_milestone(&mut self, home: Home, details: &MilestoneDetails) -> Result<Milestone>;
+    fn keep_milestone(&mut self, id: MilestoneId, details: &MilestoneDetails) -> Result<Milestone>;
+    /// Makes a project's milestone one of a group, with a number of that group.
+    fn lift_milestone(&mut self, id: MilestoneId, to: Home) -> Result<Milestone>;
+    fn delete_milestone(&mut self, id: MilestoneId) -> Result<()>;
+    fn delete_milestones_called(&mut self, projects: &[ProjectId], title: &str) -> Result<()>;
+}
+
+impl MilestoneStore for Tx<'_> {
+    fn milestones(
+        &mut self,
+        filter: &MilestoneFilter,
+        page: PageRequest,
+    ) -> Result<Page<Milestone>> {
+        let pattern = filter.search.as_deref().map(containing);
+        let (items, total) = each_backend!(self, |conn| {
+            let chosen = || {
+                let within = milestones::project_id
+                    .eq_any(&filter.projects)
+                    .or(milestones::namespace_id.eq_any(&filter.groups));
+                let mut query = milestones::table.filter(within.assume_not_null()).into_boxed();
+                if !filter.iids.is_empty() {
+                    query = query.filter(milestones::iid.eq_any(&filter.iids));
+                }
+                if let Some(state) = filter.state {
+                    query = query.filter(milestones::state.eq(state));
+                }
+                if let Some(title) = &filter.title {
+                    query = query.filter(milestones::title.eq(title));
+                }
+                if let Some(before) = filter.updated_before {
+                    query = query.filter(milestones::updated_at.le(before));
+                }
+                if let Some(after) = filter.updated_after {
+                    query = query.filter(milestones::updated_at.ge(after));
+                }
+                if let Some(pattern) = &pattern {
+                    let described = diesel::dsl::sql::<diesel::sql_types::Text>(
+                        "coalesce(milestones.description, '')",
+                    );
+                    query = query.filter(
+                        lower(milestones::title)
+                            .like(pattern)
+                            .escape('\\')
+                            .or(lower(described).like(pattern).escape('\\')),
+                    );
+                }
+                query
+            };
+            let items = chosen()
+                .order(milestones::id.desc())
+                .limit(page.per_page)
+                .offset(page.offset())
+                .select(Milestone::as_select())
+                .load(conn)
+                .map_err(error("Milestone"))?;
+            let counted = CountOf(chosen().select(milestones::id).limit(COUNT_LIMIT + 1));
+            let total: i64 = counted.get_result(conn).map_err(error("Milestone"))?;
+            (items, total)
+        });
+        Ok(Page { items, total: Total::Counted(total) })
+    }
+
+    fn find_milestone(&mut self, home: Home, id: MilestoneId) -> Result<Option<Milestone>> {
+        let found: Option<Milestone> = each_backend!(self, |conn| milestones::table
+            .find(id)
+            .select(Milestone::as_select())
+            .get_result(conn)
+            .optional()
+            .map_err(error("Milestone")))?;
+        let here = |found: &Milestone| match home {
+            Home::Project(project) => found.project_id == Some(project),
+            Home::Group(group) => found.namespace_id == Some(group),
+        };
+        Ok(found.filter(here))
+    }
+
+    fn is_title_taken(&mut self, within: &MilestoneFilter, title: &str) -> Result<bool> {
+        let found = milestones::table
+            .filter(
+                milestones::project_id
+                    .eq_any(&within.projects)
+                    .or(milestones::namespace_id.eq_any(&within.groups))
+                    .assume_not_null(),
+            )
+            .filter(milestones::title.eq(title));
+        each_backend!(self, |conn| diesel::select(diesel::dsl::exists(found))
+            .get_result(conn)
+            .map_err(error("Milestone")))
+    }
+
+    fn insert_milestone(&mut self, home: Home, details: &MilestoneDetails) -> Result<Milestone> {
+        let iid = sequence::next(self, home, "milestone")?;
+        let row = (
+            milestones::iid.eq(iid),
+            milestones::project_id.eq(home.project()),
+            milestones::namespace_id.eq(home.group()),
+            milestones::title.eq(&details.title),
+            milestones::description.eq(&details.description),
+            milestones::state.eq(details.state),
+            milestones::start_date.eq(details.start_date),
+            milestones::due_date.eq(details.due_date),
+            milestones::created_at.eq(self.now),
+            milestones::updated_at.eq(self.now),
+        );
+        each_backend!(self, |conn| diesel::insert_into(milestones::table)
+            .values(row)
+            .returning(Milestone::as_returning())
+            .get_result(conn)
+            .map_err(error("Milestone")))
+    }
+
+    fn keep_milestone(&mut self, id: MilestoneId, details: &MilestoneDetails) -> Result<Milestone> {
+        let row = (
+            milestones::title.eq(&details.title),
+            milestones::description.eq(&details.description),
+            milestones::state.eq(details.state),
+            milestones::start_date.eq(details.start_date),
+            milestones::due_date.eq(details.due_date),
+            milestones::updated_at.eq(self.now),
+        );
+        each_backend!(self, |conn| diesel::update(milestones::table.find(id))
+            .set(row)
+            .returning(Milestone::as_returning())
+            .get_result(conn)
+            .map_err(error("Milestone")))
+    }
+
+    fn lift_milestone(&mut self, id: MilestoneId, to: Home) -> Result<Milestone> {
+        let iid = sequence::next(self, to, "milestone")?;
+        let row = (
+            milestones::iid.eq(iid),
+            milestones::project_id.eq(to.project()),
+            milestones::namespace_id.eq(to.group()),
+            milestones::updated_at.eq(self.now),
+        );
+        each_backend!(self, |conn| diesel::update(milestones::table.find(id))
+            .set(row)
+            .returning(Milestone::as_returning())
+            .get_result(conn)
+            .map_err(error("Milestone")))
+    }
+
+    fn delete_milestone(&mut self, id: MilestoneId) -> Result<()> {
+        let row = diesel::delete(milestones::table.find(id));
+        each_backend!(self, |conn| row.execute(conn).map_err(error("Milestone")))?;
+        Ok(())
+    }
+
+    fn delete_milestones_called(&mut self, projects: &[ProjectId], title: &str) -> Result<()> {
+        let rows = milestones::table
+            .filter(milestones::project_id.eq_any(projects))
+            .filter(milestones::title.eq(title));
+        let rows = diesel::delete(rows);
+        each_backend!(self, |conn| rows.execute(conn).map_err(error("Milestone")))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,26 @@
+//! Numbers that count within a project or group: 1, 2, 3, and none of them twice.
+
+use db::{Tx, each_backend, error, schema::sequences};
+use diesel::prelude::*;
+use kernel::Result;
+
+use crate::Home;
+
+/// The next number of its kind.
+pub(crate) fn next(tx: &mut Tx<'_>, home: Home, kind: &'static str) -> Result<i64> {
+    let (place, id) = home.key();
+    let first = (
+        sequences::home.eq(place),
+        sequences::home_id.eq(id),
+        sequences::kind.eq(kind),
+        sequences::last.eq(1_i64),
+    );
+    each_backend!(tx, |conn| diesel::insert_into(sequences::table)
+        .values(first)
+        .on_conflict((sequences::home, sequences::home_id, sequences::kind))
+        .do_update()
+        .set(sequences::last.eq(sequences::last + 1))
+        .returning(sequences::last)
+        .get_result(conn)
+        .map_err(error("Number")))
+}

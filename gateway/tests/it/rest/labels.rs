@@ -27,12 +27,13 @@ async fn a_label_is_made_shown_changed_and_removed() {
     let project = app.project(&ada, "forge", Private);
     let labels = format!("/projects/{project}/labels");
 
-    let new = json!({ "name": " bug ", "color": "#fab", "description": "Broken", "priority": 2 });
+    let new = json!({ "name": " bug ", "color": "#fab", "description": "*Broken*", "priority": 2 });
     let made = ada.post(&labels, new).await.created();
     assert_eq!(made["name"], "bug");
     assert_eq!((&made["color"], &made["text_color"]), (&json!("#ffaabb"), &json!("#1F1E24")));
     assert_eq!((&made["priority"], &made["is_project_label"]), (&json!(2), &json!(true)));
-    assert_eq!((&made["subscribed"], &made["description"]), (&json!(false), &json!("Broken")));
+    assert_eq!((&made["subscribed"], &made["description"]), (&json!(false), &json!("*Broken*")));
+    assert_eq!(made["description_html"], "<em>Broken</em>");
     assert_eq!(ada.get(&format!("{labels}/bug")).await.ok(), made);
     assert_eq!(ada.get(&format!("{labels}/{}", made["id"])).await.ok(), made);
 

@@ -29,17 +29,24 @@ fn rows(scope: &str) -> impl Iterator<Item = &'static RouteRow> {
     all.collect::<Vec<_>>().into_iter()
 }
 
+/// A route asks at most this often for one parameter of several.
+const MOST_RULES: usize = 2;
+
 /// A well-formed request for a row; what it names beside the project need not exist.
 async fn ask(person: &Person<'_>, row: &'static RouteRow, id: &str) -> Answer {
-    let asked = Asked::of(row, id);
-    let answer = asked.by(person).await;
-    let told = answer.body["error"]
-        .as_str()
-        .filter(|text| text.contains("one parameter must be provided"));
-    match declared(row).iter().find(|param| told.is_some_and(|told| told.contains(param.name))) {
-        Some(param) => asked.with(param.name, &sample(&param.schema)).by(person).await,
-        None => answer,
+    let mut asked = Asked::of(row, id);
+    let mut answer = asked.by(person).await;
+    for _ in 0..MOST_RULES {
+        let told = answer.body["error"].as_str().unwrap_or_default();
+        if !told.contains("one parameter must be provided") {
+            break;
+        }
+        let named = |name: &str| told.split([' ', ',']).any(|word| word == name);
+        let Some(param) = declared(row).into_iter().find(|param| named(param.name)) else { break };
+        asked = asked.with(param.name, &sample(&param.schema));
+        answer = asked.by(person).await;
     }
+    answer
 }
 
 /// One letter for what a caller is told.

@@ -130,11 +130,11 @@ pub fn promote(
     if !grant.actor().admin && places.level_in(tx, grant.actor(), group)? < AccessLevel::Reporter {
         return Err(Error::Forbidden);
     }
-    lift(tx, places, label, group)
+    lift(tx, places, &label, group)
 }
 
 /// Moves a label up; those of the same name in the group's other projects become the same label.
-fn lift(tx: &mut Tx<'_>, places: &impl Places, label: Label, group: NamespaceId) -> Result<Label> {
+fn lift(tx: &mut Tx<'_>, places: &impl Places, label: &Label, group: NamespaceId) -> Result<Label> {
     let name = LabelName::Name(label.name.clone());
     if tx.find_label(&LabelFilter::of(Home::Group(group)), &name)?.is_some() {
         return Err(Error::Rejected(NOT_PROMOTED.to_owned()));

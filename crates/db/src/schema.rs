@@ -213,6 +213,7 @@ diesel::table! {
         deleted_at -> Nullable<BigInt>,
         marked_for_deletion_at -> Nullable<BigInt>,
         marked_by -> Nullable<BigInt>,
+        wiki_size -> BigInt,
     }
 }
 
@@ -277,6 +278,7 @@ diesel::table! {
         repository_size -> BigInt,
         updated_at -> BigInt,
         lfs_objects_size -> BigInt,
+        wiki_size -> BigInt,
         head_sha -> Nullable<Text>,
     }
 }

@@ -562,9 +562,9 @@ impl From<Statistics> for StatisticsEntity {
     fn from(found: Statistics) -> Self {
         Self {
             commit_count: found.commit_count,
-            storage_size: found.repository_size + found.lfs_objects_size,
+            storage_size: found.repository_size + found.wiki_size + found.lfs_objects_size,
             repository_size: found.repository_size,
-            wiki_size: 0,
+            wiki_size: found.wiki_size,
             lfs_objects_size: found.lfs_objects_size,
             job_artifacts_size: 0,
             pipeline_artifacts_size: 0,

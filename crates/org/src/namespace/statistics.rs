@@ -2,18 +2,19 @@
 
 use std::collections::HashMap;
 
-use db::{Tx, each_backend, error};
+use db::{Tx, each_backend, error, schema::namespaces};
 use diesel::{prelude::*, sql_query, sql_types::BigInt};
 use kernel::{Result, ids::NamespaceId};
 
 use crate::{listing::list_of, project::statistics::Statistics};
 
 pub trait GroupStatistics {
-    /// The sums over the projects directly in each group; a group without projects is left out.
+    /// The sums over the projects directly in each group, and what the groups take themselves.
     fn statistics_by_group(
         &mut self,
         groups: &[NamespaceId],
     ) -> Result<HashMap<NamespaceId, Statistics>>;
+    fn note_group_wiki_size(&mut self, group: NamespaceId, bytes: i64) -> Result<()>;
 }
 
 #[derive(QueryableByName)]
@@ -26,6 +27,8 @@ struct Sum {
     repository_size: i64,
     #[diesel(sql_type = BigInt)]
     lfs_objects_size: i64,
+    #[diesel(sql_type = BigInt)]
+    wiki_size: i64,
 }
 
 impl GroupStatistics for Tx<'_> {
@@ -35,19 +38,30 @@ impl GroupStatistics for Tx<'_> {
     ) -> Result<HashMap<NamespaceId, Statistics>> {
         let groups: Vec<i64> = groups.iter().map(|id| id.0).collect();
         let sql = format!(
-            "SELECT p.namespace_id AS id, CAST(SUM(s.commit_count) AS BIGINT) AS commit_count, \
-             CAST(SUM(s.repository_size) AS BIGINT) AS repository_size, \
-             CAST(SUM(s.lfs_objects_size) AS BIGINT) AS lfs_objects_size \
-             FROM projects p JOIN project_statistics s ON s.project_id = p.id \
-             WHERE p.deleted_at IS NULL AND p.namespace_id IN ({}) GROUP BY p.namespace_id",
+            "SELECT n.id, CAST(COALESCE(SUM(s.commit_count), 0) AS BIGINT) AS commit_count, \
+             CAST(COALESCE(SUM(s.repository_size), 0) AS BIGINT) AS repository_size, \
+             CAST(COALESCE(SUM(s.lfs_objects_size), 0) AS BIGINT) AS lfs_objects_size, \
+             CAST(n.wiki_size + COALESCE(SUM(s.wiki_size), 0) AS BIGINT) AS wiki_size \
+             FROM namespaces n \
+             LEFT JOIN projects p ON p.namespace_id = n.id AND p.deleted_at IS NULL \
+             LEFT JOIN project_statistics s ON s.project_id = p.id \
+             WHERE n.id IN ({}) GROUP BY n.id, n.wiki_size",
             list_of(&groups)
         );
         let rows: Vec<Sum> =
             each_backend!(self, |conn| sql_query(sql).load(conn).map_err(error("Group")))?;
         let sums = rows.into_iter().map(|row| {
-            let Sum { id, commit_count, repository_size, lfs_objects_size } = row;
-            (NamespaceId(id), Statistics { commit_count, repository_size, lfs_objects_size })
+            let Sum { id, commit_count, repository_size, lfs_objects_size, wiki_size } = row;
+            let sum = Statistics { commit_count, repository_size, lfs_objects_size, wiki_size };
+            (NamespaceId(id), sum)
         });
         Ok(sums.collect())
+    }
+
+    fn note_group_wiki_size(&mut self, group: NamespaceId, bytes: i64) -> Result<()> {
+        let row = diesel::update(namespaces::table.find(group));
+        let size = namespaces::wiki_size.eq(bytes);
+        each_backend!(self, |conn| row.set(size).execute(conn).map_err(error("Group")))?;
+        Ok(())
     }
 }

@@ -294,11 +294,12 @@ fn ordering(order: Order) -> (&'static str, String) {
         OrderBy::Id | OrderBy::CreatedAt | OrderBy::Similarity => {
             return ("", format!("p.id {direction}"));
         }
-        OrderBy::PackagesSize | OrderBy::WikiSize => return ("", format!("p.id {direction}")),
-        OrderBy::RepositorySize | OrderBy::StorageSize => {
+        OrderBy::PackagesSize => return ("", format!("p.id {direction}")),
+        OrderBy::RepositorySize | OrderBy::WikiSize | OrderBy::StorageSize => {
             let join = " JOIN project_statistics s ON s.project_id = p.id";
             let bytes = match order.by {
-                OrderBy::StorageSize => "s.repository_size + s.lfs_objects_size",
+                OrderBy::WikiSize => "s.wiki_size",
+                OrderBy::StorageSize => "s.repository_size + s.wiki_size + s.lfs_objects_size",
                 _ => "s.repository_size",
             };
             return (join, format!("{bytes} {direction}, p.id {direction}"));

@@ -49,11 +49,19 @@ pub fn note(
             return Ok(if known { Noted::Completely } else { Noted::InPart });
         }
     }
+    note_activity(tx, project)?;
+    tx.note_growth(project, growth)?;
+    Ok(if head.is_some() { Noted::InPart } else { Noted::Completely })
+}
+
+/// Notes that something happened in a project.
+pub fn note_activity(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
+    let now = tx.now;
+    let active = (projects::last_activity_at.eq(now), projects::updated_at.eq(now));
     let row = projects::table.find(project);
     each_backend!(tx, |conn| diesel::update(row)
         .set(active)
         .execute(conn)
         .map_err(error("Project")))?;
-    tx.note_growth(project, growth)?;
-    Ok(if head.is_some() { Noted::InPart } else { Noted::Completely })
+    Ok(())
 }

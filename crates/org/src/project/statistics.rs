@@ -21,6 +21,8 @@ pub struct Statistics {
     pub repository_size: i64,
     /// Bytes of large files beside the repository.
     pub lfs_objects_size: i64,
+    /// Bytes on disk of the wiki's repository.
+    pub wiki_size: i64,
 }
 
 pub trait StatisticsStore {
@@ -32,6 +34,7 @@ pub trait StatisticsStore {
     fn surveyed_head(&mut self, project: ProjectId) -> Result<Option<String>>;
     fn note_growth(&mut self, project: ProjectId, growth: Growth) -> Result<()>;
     fn save_lfs_size(&mut self, project: ProjectId, bytes: i64) -> Result<()>;
+    fn note_wiki_size(&mut self, project: ProjectId, bytes: i64) -> Result<()>;
     /// Follows the default branch from a commit to another; false when the figures are not those of `from`.
     fn note_head(
         &mut self,
@@ -87,6 +90,13 @@ impl StatisticsStore for Tx<'_> {
     fn save_lfs_size(&mut self, project: ProjectId, bytes: i64) -> Result<()> {
         let size = project_statistics::lfs_objects_size.eq(bytes);
         let row = diesel::update(project_statistics::table.find(project));
+        each_backend!(self, |conn| row.set(size).execute(conn).map_err(error("Project")))?;
+        Ok(())
+    }
+
+    fn note_wiki_size(&mut self, project: ProjectId, bytes: i64) -> Result<()> {
+        let row = diesel::update(project_statistics::table.find(project));
+        let size = project_statistics::wiki_size.eq(bytes);
         each_backend!(self, |conn| row.set(size).execute(conn).map_err(error("Project")))?;
         Ok(())
     }

@@ -3,6 +3,7 @@
 //! The rows are copied first, as they are at one moment; then the repositories, which may have moved on by then. Rows
 //! tell where each ref was at that moment, and `restore` puts it back there. No object that a row names is lost
 //! meanwhile: git makes a new pack before it removes what went into it, so packs are looked for until none is new.
+//! No row names the refs of a wiki. They are copied before its objects, so that whatever they lead to is there.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -127,12 +128,23 @@ fn append<W: Write>(tar: &mut tar::Builder<W>, path: &Path, name: &Path) -> anyh
     }
     let mut entries: Vec<PathBuf> =
         entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
-    // Packs come last: what they took over from loose files is then in one or the other.
-    entries.sort_by_key(|entry| (entry.ends_with("pack"), entry.clone()));
+    entries.sort_by_key(|entry| (turn(entry), entry.clone()));
     for entry in entries.iter().filter(|entry| is_kept(entry)) {
         append(tar, entry, &name.join(entry.file_name().context("a file has a name")?))?;
     }
     Ok(())
+}
+
+/// When something in a repository is copied. What moves from one place to another meanwhile is then in one or the other:
+/// refs go to the file of packed ones, loose objects go to packs, and objects come before the refs that lead to them.
+fn turn(path: &Path) -> u8 {
+    match path.file_name().and_then(|name| name.to_str()) {
+        Some("refs") => 0,
+        Some("packed-refs") => 2,
+        Some("objects") => 3,
+        Some("pack") => 4,
+        _ => 1,
+    }
 }
 
 fn is_kept(path: &Path) -> bool {

@@ -13,7 +13,7 @@ use db::{Database, Location};
 use kernel::{Clock, Error, Result, ids::ProjectId};
 use repo::{
     commit::{Answers, Writer},
-    git::{Git, GitError, Reader, Repositories, Storage},
+    git::{Git, GitError, Reader, RepoPath, Repositories, Storage},
     lfs::LfsFiles,
     ports::People,
     push::{Journal, Push},
@@ -136,8 +136,17 @@ impl State {
         project: ProjectId,
         work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
     ) -> Result<T> {
+        self.git_read_at(self.storage.repository(project), work).await
+    }
+
+    /// As [`git_read`](Self::git_read), for any repository.
+    pub async fn git_read_at<T: Send + 'static>(
+        &self,
+        path: RepoPath,
+        work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let place = self.git_reads.take().await?;
-        let (path, repositories) = (self.storage.repository(project), self.repositories.clone());
+        let repositories = self.repositories.clone();
         let done = tokio::task::spawn_blocking(move || {
             let _place = place;
             let read = match repositories.open(&path) {

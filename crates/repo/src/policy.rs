@@ -31,6 +31,24 @@ kernel::abilities! { in Project, signed in;
     AdminPushRule if |who| who.writes(Maintainer),
 }
 
+kernel::abilities! { in Project, open;
+    /// Read the pages of a wiki; clone it.
+    ReadWiki if |who| who.reads(Feature::Wiki, Guest),
+}
+
+kernel::abilities! { in Project, signed in;
+    /// Make and change the pages of a wiki; push to it.
+    WriteWiki if |who| who.reads(Feature::Wiki, Guest) && who.writes(Developer),
+}
+
+kernel::abilities! { in Group, open;
+    ReadGroupWiki if |who| who.reads(Feature::Wiki, Guest),
+}
+
+kernel::abilities! { in Group, signed in;
+    WriteGroupWiki if |who| who.reads(Feature::Wiki, Guest) && who.writes(Developer),
+}
+
 kernel::abilities! { in Group, signed in;
     ReadGroupPushRule if |who| who.is(Maintainer) => hidden,
     AdminGroupPushRule if |who| who.is(Owner) => hidden,

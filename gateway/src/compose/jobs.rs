@@ -17,6 +17,7 @@ use super::{
     beginnings::SettleBeginning,
     confirmation, purge,
     surveys::{self, SurveyRepository},
+    wiki_repositories::MaintainWiki,
 };
 use crate::app::App;
 
@@ -27,6 +28,7 @@ pub const AFTER_PUSH: Duration = Duration::seconds(30);
 pub fn worker(app: App) -> Worker<App> {
     Worker::new(app.db.clone(), app)
         .on(maintain)
+        .on(maintain_wiki)
         .on(empty_trash)
         .on(settle_journal)
         .on(sweep_lfs)
@@ -70,6 +72,10 @@ async fn maintain(app: App, job: MaintainRepository) -> Result<()> {
     let project = job.project;
     job.run(&app.git, &app.storage).await?;
     surveys::measure(&app, project).await
+}
+
+async fn maintain_wiki(app: App, job: MaintainWiki) -> Result<()> {
+    job.run(&app).await
 }
 
 async fn empty_trash(app: App, job: EmptyTrash) -> Result<()> {

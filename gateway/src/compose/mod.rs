@@ -14,3 +14,4 @@ pub mod signatures;
 pub mod subscribers;
 pub mod surveys;
 pub mod uploads;
+pub mod wiki_repositories;

@@ -7,10 +7,13 @@ use kernel::{
 };
 use org::{jobs::PurgeRemoved, namespace::removal, project::actions};
 
+use repo::git::Wiki;
+
 use super::{
     avatars::{Owner, tidy},
     projects::clear_away,
     uploads::remove_uploads,
+    wiki_repositories::clear_wiki,
 };
 use crate::app::App;
 
@@ -41,12 +44,14 @@ pub async fn run(app: &App, _: PurgeRemoved) -> Result<()> {
 
 async fn purge_project(app: &App, project: ProjectId) -> Result<()> {
     clear_away(app, project).await?;
+    clear_wiki(app, Wiki::Project(project)).await?;
     tidy(app, Owner::Project(project), None).await?;
     remove_uploads(app, project).await?;
     app.db.write(move |tx| actions::purge(tx, project)).await
 }
 
-/// Ids are never given twice, so a picture that a crash leaves behind harms nobody.
+/// Ids are never given twice, so a picture or wiki that a crash leaves behind harms nobody.
 async fn forget_group(app: &App, group: NamespaceId) -> Result<()> {
+    clear_wiki(app, Wiki::Group(group)).await?;
     tidy(app, Owner::Group(group), None).await
 }

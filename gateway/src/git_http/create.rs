@@ -38,7 +38,7 @@ pub(super) async fn project(app: &App, visitor: &Visitor, path: &str) -> Result<
     let made = begin(app, made, Beginning::default()).await?;
     let id = IdOrPath::Id(made.id.0);
     let (project, who) = app.db.read(move |tx| locate_project(tx, actor, &id)).await?;
-    Ok(Place { project, who })
+    Ok(Place::of(app, &project, who))
 }
 
 fn create(tx: &mut Tx<'_>, actor: Actor, home: &str, name: String) -> Result<Project> {

@@ -58,9 +58,9 @@ pub(super) async fn upload(
     protocol: Option<Protocol>,
     body: Chunks,
 ) -> Result<Chunks, Refusal> {
-    let queued = app.transport.place(place.project.0.id).await?;
-    let repo = app.storage.repository(place.project.0.id);
-    let running = in_time(service::upload(&app.git, &repo, protocol.as_ref(), limits(app))).await?;
+    let queued = app.transport.place(place.kind).await?;
+    let running =
+        in_time(service::upload(&app.git, &place.path, protocol.as_ref(), limits(app))).await?;
     let (sender, receiver) = mpsc::channel(WAITING);
     actix_web::rt::spawn(carry(running, body, sender, queued));
     Ok(stream_of(receiver))
@@ -73,16 +73,15 @@ pub(super) async fn receive(
     protocol: Option<Protocol>,
     body: Chunks,
 ) -> Result<Chunks, Refusal> {
-    let project = place.project.0.id;
     let user = place.who.actor.user()?;
-    let queued = app.transport.place(project).await?;
+    let queued = app.transport.place(place.kind).await?;
     let hooks = app.transport.hooks()?;
-    let id = app.transport.pushes.open(project, user, place.who.actor);
-    let identity =
-        Identity { user, project: Some(project), purpose: Purpose::Hook, push: Some(id.clone()) };
+    let id = app.transport.pushes.open(place.kind, user, place.who.actor);
+    let project = place.kind.project();
+    let identity = Identity { user, project, purpose: Purpose::Hook, push: Some(id.clone()) };
     let identity = app.identity.sign(identity, app.db.clock().now())?;
-    let (repo, hooks) = (app.storage.repository(project), hooks.for_push(identity));
-    let started = service::receive(&app.git, &repo, protocol.as_ref(), limits(app), &hooks);
+    let hooks = hooks.for_push(identity);
+    let started = service::receive(&app.git, &place.path, protocol.as_ref(), limits(app), &hooks);
     let running = match in_time(started).await {
         Ok(running) => running,
         Err(refusal) => {

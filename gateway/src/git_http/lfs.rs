@@ -9,7 +9,7 @@ use actix_web::{
 };
 use bytes::Bytes;
 use futures_util::StreamExt;
-use kernel::Error;
+use kernel::{Error, ids::ProjectId};
 use org::project::settings::SettingsStore;
 use repo::{
     git::service::Service,
@@ -105,22 +105,30 @@ pub(super) async fn answer(
     answered.unwrap_or_else(|no| no.response())
 }
 
+/// The project whose large files somebody may use.
+struct Holder {
+    project: ProjectId,
+    full_path: String,
+}
+
 /// Lets somebody in who may read the project, or push to it, if it keeps large files at all.
 async fn enter(
     app: &App,
     req: &HttpRequest,
     wanted: &Wanted,
     service: Service,
-) -> Result<permit::Place, No> {
+) -> Result<Holder, No> {
     let visitor = door::enter(app, req).await?;
-    let place = permit::enter(app, &visitor, wanted.project.as_deref(), service).await?;
-    let project = place.project.0.id;
+    let place = permit::enter(app, &visitor, wanted.address.as_deref(), service).await?;
+    let forbidden =
+        || No::Told(StatusCode::FORBIDDEN, "Access forbidden. Check your access level.");
+    // Wikis keep none.
+    let permit::Kind::Code(project) = place.kind else { return Err(forbidden()) };
     let settings = app.db.peek(move |tx| tx.project_settings(project)).await?;
     if !settings.lfs_enabled {
-        let text = "Access forbidden. Check your access level.";
-        return Err(No::Told(StatusCode::FORBIDDEN, text));
+        return Err(forbidden());
     }
-    Ok(place)
+    Ok(Holder { project, full_path: place.full_path })
 }
 
 #[derive(Deserialize)]
@@ -171,10 +179,10 @@ async fn batch(
     }
     let service = if uploads { Service::ReceivePack } else { Service::UploadPack };
     let place = enter(app, req, wanted, service).await?;
-    let project = place.project.0.id;
+    let project = place.project;
     let ids: Vec<LfsId> = question.objects.iter().filter_map(|one| one.oid.parse().ok()).collect();
     let known = app.db.read(move |tx| tx.lfs_objects(project, &ids)).await?;
-    let offer = Offer { app, path: &place.project.0.full_path, credential: credential(req), known };
+    let offer = Offer { app, path: &place.full_path, credential: credential(req), known };
     let objects: Vec<Value> = question.objects.iter().map(|one| offer.of(one, uploads)).collect();
     let answer = json!({ "transfer": "basic", "objects": objects, "hash_algo": "sha256" });
     Ok(HttpResponse::Ok().content_type(CONTENT_TYPE).body(answer.to_string()))
@@ -245,7 +253,7 @@ async fn fetch(
     id: LfsId,
 ) -> Result<HttpResponse, No> {
     let place = enter(app, req, wanted, Service::UploadPack).await?;
-    let found = large_files::find(app, place.project.0.id, &id).await?;
+    let found = large_files::find(app, place.project, &id).await?;
     let Some((size, content)) = found else {
         return Err(No::Told(StatusCode::NOT_FOUND, "There is no such file."));
     };
@@ -293,7 +301,7 @@ async fn store(
     }
     let (files, name) = (app.lfs.clone(), id.clone());
     blocking(move || files.keep(arriving, &name, size)).await?;
-    let project = place.project.0.id;
+    let project = place.project;
     app.db.write(move |tx| tx.add_lfs_object(project, &id, size)).await?;
     Ok(HttpResponse::Ok().content_type(CONTENT_TYPE).body("{}"))
 }

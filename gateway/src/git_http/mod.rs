@@ -11,6 +11,8 @@ mod pushes;
 mod referee;
 mod refusal;
 mod transport;
+mod wiki;
+mod wiki_referee;
 
 use actix_web::{
     HttpRequest, HttpResponse,
@@ -37,8 +39,8 @@ type Chunks = LocalBoxStream<'static, std::io::Result<Bytes>>;
 /// What a path asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// `group/subgroup/project`, or nothing where the path does not end in `.git`.
-    project: Option<String>,
+    /// `group/subgroup/project`, with `.wiki` behind it for a wiki; nothing where the path does not end in `.git`.
+    address: Option<String>,
     step: Step,
 }
 
@@ -68,9 +70,9 @@ impl Wanted {
             return None;
         }
         let decoded = percent_decode_str(place).decode_utf8().ok()?;
-        let project = decoded.trim_start_matches('/').strip_suffix(".git");
-        let project = project.filter(|path| path.contains('/')).map(str::to_owned);
-        Some(Self { project, step })
+        let address = decoded.trim_start_matches('/').strip_suffix(".git");
+        let named = |path: &&str| path.contains('/') || path.ends_with(wiki::SUFFIX);
+        Some(Self { address: address.filter(named).map(str::to_owned), step })
     }
 }
 
@@ -94,9 +96,8 @@ async fn refs(app: &App, req: &HttpRequest, wanted: &Wanted) -> Result<HttpRespo
     let service = req.query_string().split('&').find_map(|pair| pair.strip_prefix("service="));
     let service = service.and_then(Service::find).ok_or(Refusal::Dumb)?;
     let caller = door::enter(app, req).await?;
-    let place = permit::enter(app, &caller, wanted.project.as_deref(), service).await?;
-    let repo = app.storage.repository(place.project.0.id);
-    let refs = service::advertise(&app.git, &repo, service, protocol(req).as_ref()).await?;
+    let place = permit::enter(app, &caller, wanted.address.as_deref(), service).await?;
+    let refs = service::advertise(&app.git, &place.path, service, protocol(req).as_ref()).await?;
     let content_type = format!("application/x-{}-advertisement", service.name());
     Ok(fresh(&content_type).body(refs))
 }
@@ -117,7 +118,7 @@ async fn pack(
         return Err(Refusal::ContentType);
     }
     let caller = door::enter(app, req).await?;
-    let place = permit::enter(app, &caller, wanted.project.as_deref(), service).await?;
+    let place = permit::enter(app, &caller, wanted.address.as_deref(), service).await?;
     let body = body::read(req, payload, exchange::longest_request(app, service))?;
     let answer = match service {
         Service::UploadPack => exchange::upload(app, &place, protocol(req), body).await?,
@@ -147,7 +148,7 @@ mod tests {
     use super::{Step, Wanted};
 
     fn find(path: &str) -> Option<(Option<String>, Step)> {
-        Wanted::find(path).map(|wanted| (wanted.project, wanted.step))
+        Wanted::find(path).map(|wanted| (wanted.address, wanted.step))
     }
 
     #[test]
@@ -162,6 +163,7 @@ mod tests {
             find("/a/b.git/git-receive-pack"),
             Some((project("a/b"), Step::Pack(Service::ReceivePack)))
         );
+        assert_eq!(find("/a.wiki.git/info/refs"), Some((project("a.wiki"), Step::Refs)));
         assert_eq!(find("/a/b/info/refs"), Some((None, Step::Refs)));
         assert_eq!(find("/b.git/info/refs"), Some((None, Step::Refs)));
         for other in ["/", "/a/b.git", "/a/b.git/HEAD", "/api/v4/projects/1/info/refs"] {

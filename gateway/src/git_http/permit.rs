@@ -1,27 +1,60 @@
-//! Where a visitor may go: the project they name, and whether they may read or push there.
+//! Where a visitor may go: the project or wiki they name, and whether they may read or push there.
 
-use kernel::{Ability, Error, Standing, access::Project};
+use kernel::{Ability, Error, Standing, access::Project, ids::ProjectId};
 use org::{
     access::{IdOrPath, locate_project},
     token::Scope,
 };
 use repo::{
-    git::service::Service,
+    git::{RepoPath, Storage, Wiki, service::Service},
     policy::{PushCode, ReadCode},
 };
 
-use super::{Refusal, create, door::Visitor};
+use super::{Refusal, create, door::Visitor, wiki};
 use crate::app::App;
 
 const READS: [Scope; 4] =
     [Scope::ReadRepository, Scope::WriteRepository, Scope::ReadApi, Scope::Api];
 const PUSHES: [Scope; 2] = [Scope::WriteRepository, Scope::Api];
 
-/// A project that the visitor may use as they asked.
+/// What a repository holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    Code(ProjectId),
+    Wiki(Wiki),
+}
+
+impl Kind {
+    pub(super) fn lies_in(self, storage: &Storage) -> RepoPath {
+        match self {
+            Self::Code(project) => storage.repository(project),
+            Self::Wiki(wiki) => storage.wiki(wiki),
+        }
+    }
+
+    pub(super) fn project(self) -> Option<ProjectId> {
+        match self {
+            Self::Code(project) | Self::Wiki(Wiki::Project(project)) => Some(project),
+            Self::Wiki(Wiki::Group(_)) => None,
+        }
+    }
+}
+
+/// A repository that the visitor may use as they asked.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
-    pub(super) project: Project,
+    pub(super) kind: Kind,
+    pub(super) path: RepoPath,
+    /// Of the project or group that it belongs to.
+    pub(super) full_path: String,
     pub(super) who: Standing,
+}
+
+impl Place {
+    pub(super) fn of(app: &App, project: &Project, who: Standing) -> Self {
+        let (kind, full_path) = (Kind::Code(project.0.id), project.0.full_path.clone());
+        Self { kind, path: kind.lies_in(&app.storage), full_path, who }
+    }
 }
 
 pub(super) async fn enter(
@@ -37,13 +70,16 @@ pub(super) async fn enter(
     let path = path.ok_or(Refusal::NoSuffix)?;
     let place = match find(app, visitor, path).await? {
         Some(place) => place,
+        None if path.ends_with(wiki::SUFFIX) => {
+            return wiki::enter(app, visitor, path, service).await;
+        }
         // Whoever has not signed in may see it afterwards.
         None if visitor.user.is_none() => return Err(Refusal::NoCredential),
         None if service == Service::UploadPack => return Err(Refusal::NoProject),
         None => create::project(app, visitor, path).await?,
     };
     ensure_allowed(visitor, &place.who, service)?;
-    if !app.storage.exists(place.project.0.id) {
+    if !place.path.as_path().join("HEAD").is_file() {
         return Err(Refusal::NoRepository);
     }
     Ok(place)
@@ -52,7 +88,7 @@ pub(super) async fn enter(
 async fn find(app: &App, visitor: &Visitor, path: &str) -> Result<Option<Place>, Refusal> {
     let (actor, path) = (visitor.actor(), IdOrPath::Path(path.to_owned()));
     match app.db.peek(move |tx| locate_project(tx, actor, &path)).await {
-        Ok((project, who)) => Ok(Some(Place { project, who })),
+        Ok((project, who)) => Ok(Some(Place::of(app, &project, who))),
         Err(Error::NotFound(_)) => Ok(None),
         Err(other) => Err(other.into()),
     }

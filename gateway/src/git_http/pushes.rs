@@ -6,15 +6,13 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use kernel::{
-    Actor,
-    ids::{ProjectId, UserId},
-};
+use kernel::{Actor, ids::UserId};
 use repo::{
     git::RefName,
     push::{Push, RefChange},
 };
 
+use super::permit::Kind;
 use crate::app::App;
 
 #[derive(Default)]
@@ -22,7 +20,7 @@ pub(super) struct Pushes(Mutex<HashMap<String, Arc<Underway>>>);
 
 /// One push.
 pub(super) struct Underway {
-    pub(super) project: ProjectId,
+    pub(super) kind: Kind,
     pub(super) user: UserId,
     pub(super) actor: Actor,
     /// Held while a hook is answered, so that the end of the push waits for the answer.
@@ -36,7 +34,7 @@ pub(super) struct Progress {
     pub(super) over: bool,
     /// What was looked at and allowed when everything had arrived.
     pub(super) allowed: Vec<RefChange>,
-    /// The branch that is to become the default one.
+    /// The branch that is to become the default one, or that a wiki is to be read from.
     pub(super) head: Option<RefName>,
     /// Where the objects went that must be durable before anything names them.
     pub(super) folders: Vec<PathBuf>,
@@ -45,9 +43,9 @@ pub(super) struct Progress {
 }
 
 impl Pushes {
-    pub(super) fn open(&self, project: ProjectId, user: UserId, actor: Actor) -> String {
+    pub(super) fn open(&self, kind: Kind, user: UserId, actor: Actor) -> String {
         let id = hex::encode(rand::random::<[u8; 16]>());
-        let underway = Underway { project, user, actor, progress: tokio::sync::Mutex::default() };
+        let underway = Underway { kind, user, actor, progress: tokio::sync::Mutex::default() };
         self.all().insert(id.clone(), Arc::new(underway));
         id
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use kernel::{Error, Result, Standing, access::Project, head::Growth};
+use kernel::{Actor, Error, Result, Standing, access::Project, head::Growth, ids::ProjectId};
 use org::access::{IdOrPath, locate_project};
 use repo::{
     git::{
@@ -13,7 +13,11 @@ use repo::{
     push::{self, Incoming, Push, RefChange, Via, incoming::pushable},
 };
 
-use super::pushes::{Progress, Underway};
+use super::{
+    permit::Kind,
+    pushes::{Progress, Underway},
+    wiki_referee::WikiTarget,
+};
 use crate::{app::App, identity::Purpose};
 
 /// Before every sentence of a refusal, as clients know it.
@@ -23,11 +27,18 @@ pub(super) struct Gate {
     app: App,
 }
 
+/// The project that is pushed to, and who pushes.
+#[derive(Clone, Copy)]
+struct Target {
+    project: ProjectId,
+    actor: Actor,
+}
+
 /// Why a push ends: sentences for the pusher.
-struct Refused(Vec<String>);
+pub(super) struct Refused(pub(super) Vec<String>);
 
 impl Refused {
-    fn one(text: impl Into<String>) -> Self {
+    pub(super) fn one(text: impl Into<String>) -> Self {
         Self(vec![text.into()])
     }
 }
@@ -58,7 +69,8 @@ impl Referee for Gate {
         let identity = self.app.identity.verify(&question.identity, Purpose::Hook, now).ok();
         let found = identity.and_then(|identity| {
             let underway = self.app.transport.pushes.find(&identity.push?)?;
-            let same = Some(underway.project) == identity.project && underway.user == identity.user;
+            let same =
+                underway.kind.project() == identity.project && underway.user == identity.user;
             same.then_some(underway)
         });
         let Some(underway) = found else {
@@ -91,50 +103,50 @@ impl Gate {
             Moment::Received => question.asked,
             _ => question.asked.into_iter().filter(own).collect(),
         };
+        if progress.over {
+            return Err(Refused::one("This push is over."));
+        }
+        let target = match underway.kind {
+            Kind::Code(project) => Target { project, actor: underway.actor },
+            Kind::Wiki(wiki) => {
+                let target = WikiTarget { app: &self.app, wiki, actor: underway.actor };
+                return target.decide(progress, question.moment, question.quarantine, asked).await;
+            }
+        };
         match question.moment {
-            _ if progress.over => Err(Refused::one("This push is over.")),
-            Moment::Received => self.received(underway, progress, question.quarantine, asked).await,
+            Moment::Received => self.received(target, progress, question.quarantine, asked).await,
             _ if asked.is_empty() => Ok(()),
-            Moment::Prepared => self.prepared(underway, progress, &asked).await,
-            Moment::Committed => self.committed(underway, progress, &asked).await,
+            Moment::Prepared => self.prepared(target, progress, &asked).await,
+            Moment::Committed => self.committed(target, progress, &asked).await,
             // A decision stands: it is carried out when git has ended.
             Moment::Aborted => Ok(()),
         }
     }
 
-    async fn standing(&self, underway: &Underway) -> Result<(Project, Standing)> {
-        let (actor, id) = (underway.actor, IdOrPath::Id(underway.project.0));
+    async fn standing(&self, target: Target) -> Result<(Project, Standing)> {
+        let (actor, id) = (target.actor, IdOrPath::Id(target.project.0));
         self.app.db.read(move |tx| locate_project(tx, actor, &id)).await
     }
 
     async fn received(
         &self,
-        underway: &Underway,
+        target: Target,
         progress: &mut Progress,
         quarantine: Option<PathBuf>,
         asked: Vec<Asked>,
     ) -> Result<(), Refused> {
-        let (mut named, mut refusals) = (Vec::new(), Vec::new());
-        for asked in asked {
-            match pushable(&asked) {
-                Ok(name) => named.push((name, asked.old, asked.new)),
-                Err(text) => refusals.push(text),
-            }
-        }
-        if !refusals.is_empty() {
-            return Err(Refused(refusals));
-        }
+        let named = named(asked)?;
         let app = &self.app;
-        let repo = app.storage.repository(underway.project);
+        let repo = app.storage.repository(target.project);
         let incoming = Incoming::new(&app.git, &repo, quarantine.as_deref())?;
-        self.ensure_small(&incoming).await?;
-        let (project, who) = self.standing(underway).await?;
+        ensure_small(app, &incoming).await?;
+        let (project, who) = self.standing(target).await?;
         let tips = tips(&named);
         let head = match project.0.default_branch {
             Some(_) => None,
-            None => self.future_head(underway, &tips).await?,
+            None => self.future_head(target, &tips).await?,
         };
-        let base = self.base(underway, &project, head.as_ref(), &tips).await?;
+        let base = self.base(target, &project, head.as_ref(), &tips).await?;
         // The first branch of all is measured from nothing.
         let from = |name: &RefName| base.filter(|_| head.as_ref() != Some(name));
         let changes = incoming.changes(named, from).await?;
@@ -146,40 +158,20 @@ impl Gate {
         Ok(())
     }
 
-    async fn ensure_small(&self, incoming: &Incoming) -> Result<(), Refused> {
-        let limit = self.app.limits.object;
-        if limit == 0 {
-            return Ok(());
-        }
-        match incoming.oversized(limit).await? {
-            None => Ok(()),
-            Some((id, size)) => Err(Refused::one(format!(
-                "The object {id} is {size} bytes large; up to {limit} bytes are allowed."
-            ))),
-        }
-    }
-
     /// The branch that an empty repository will open with: the one HEAD names, or else whatever is usual.
     async fn future_head(
         &self,
-        underway: &Underway,
+        target: Target,
         tips: &[(RefName, Oid)],
     ) -> Result<Option<RefName>> {
-        let named = self.app.git_read(underway.project, |reader| Ok(reader.head_branch()?)).await?;
-        let branches = || tips.iter().map(|(name, _)| name).filter(|name| name.is_branch());
-        let usual = |wanted: &str| branches().find(|name| name.short() == wanted);
-        let chosen = named
-            .and_then(|head| branches().find(|name| **name == head))
-            .or_else(|| usual("main"))
-            .or_else(|| usual("master"))
-            .or_else(|| branches().next());
-        Ok(chosen.cloned())
+        let named = self.app.git_read(target.project, |reader| Ok(reader.head_branch()?)).await?;
+        Ok(first_branch(named, tips))
     }
 
     /// Where new branches are measured from.
     async fn base(
         &self,
-        underway: &Underway,
+        target: Target,
         project: &Project,
         head: Option<&RefName>,
         tips: &[(RefName, Oid)],
@@ -191,7 +183,7 @@ impl Gate {
                 let Ok(name) = RefName::branch(branch) else { return Ok(None) };
                 let read = self
                     .app
-                    .git_read(underway.project, move |reader| Ok(reader.find_reference(&name)?));
+                    .git_read(target.project, move |reader| Ok(reader.find_reference(&name)?));
                 Ok(read.await?.map(|found| found.target))
             }
         }
@@ -199,7 +191,7 @@ impl Gate {
 
     async fn prepared(
         &self,
-        underway: &Underway,
+        target: Target,
         progress: &mut Progress,
         asked: &[Asked],
     ) -> Result<(), Refused> {
@@ -207,7 +199,7 @@ impl Gate {
             asked.iter().map(|asked| find(&progress.allowed, asked).cloned()).collect();
         let changes = changes.ok_or_else(|| Refused::one("This was not part of the push."))?;
         sync(std::mem::take(&mut progress.folders)).await?;
-        let (project, who) = self.standing(underway).await?;
+        let (project, who) = self.standing(target).await?;
         let first = project.0.default_branch.is_none();
         let mut push = Push::new(project.0, who, Via::Git, changes);
         push.becomes_default = progress
@@ -215,7 +207,7 @@ impl Gate {
             .clone()
             .filter(|head| first && push.changes.iter().any(|change| change.name == *head));
         if let Some(branch) = &push.becomes_default {
-            self.point_head(underway, branch).await?;
+            self.point_head(target, branch).await?;
         }
         self.look(&mut push).await?;
         push::decide(&self.app.db, &self.app.journal, push.clone()).await?;
@@ -232,10 +224,10 @@ impl Gate {
     }
 
     /// Before the decision, so that a crash cannot leave HEAD behind it. Naming a branch that never comes does no harm.
-    async fn point_head(&self, underway: &Underway, branch: &RefName) -> Result<()> {
-        let read = self.app.git_read(underway.project, |reader| Ok(reader.head_branch()?));
+    async fn point_head(&self, target: Target, branch: &RefName) -> Result<()> {
+        let read = self.app.git_read(target.project, |reader| Ok(reader.head_branch()?));
         if read.await?.as_ref() != Some(branch) {
-            let repo = self.app.storage.repository(underway.project);
+            let repo = self.app.storage.repository(target.project);
             refs::set_head(&repo, branch).await?;
         }
         Ok(())
@@ -243,13 +235,13 @@ impl Gate {
 
     async fn committed(
         &self,
-        underway: &Underway,
+        target: Target,
         progress: &mut Progress,
         asked: &[Asked],
     ) -> Result<(), Refused> {
         let same = |push: &Push| asked.iter().any(|asked| find(&push.changes, asked).is_some());
         let Some(place) = progress.decided.iter().position(same) else { return Ok(()) };
-        let repo = self.app.storage.repository(underway.project);
+        let repo = self.app.storage.repository(target.project);
         refs::settle(&repo, &progress.decided[place].moves()).await?;
         let push = progress.decided.swap_remove(place);
         push::finish(&self.app.journal, push.batch);
@@ -257,7 +249,47 @@ impl Gate {
     }
 }
 
-fn tips(named: &[(RefName, Option<Oid>, Option<Oid>)]) -> Vec<(RefName, Oid)> {
+pub(super) async fn ensure_small(app: &App, incoming: &Incoming) -> Result<(), Refused> {
+    let limit = app.limits.object;
+    if limit == 0 {
+        return Ok(());
+    }
+    match incoming.oversized(limit).await? {
+        None => Ok(()),
+        Some((id, size)) => Err(Refused::one(format!(
+            "The object {id} is {size} bytes large; up to {limit} bytes are allowed."
+        ))),
+    }
+}
+
+/// A ref with where it was and where it is to be.
+pub(super) type Named = (RefName, Option<Oid>, Option<Oid>);
+
+/// Checks the names of what arrives.
+pub(super) fn named(asked: Vec<Asked>) -> Result<Vec<Named>, Refused> {
+    let (mut named, mut refusals) = (Vec::new(), Vec::new());
+    for asked in asked {
+        match pushable(&asked) {
+            Ok(name) => named.push((name, asked.old, asked.new)),
+            Err(text) => refusals.push(text),
+        }
+    }
+    if refusals.is_empty() { Ok(named) } else { Err(Refused(refusals)) }
+}
+
+/// The branch that `HEAD` names when it is among those that arrive, or else the most usual of these.
+pub(super) fn first_branch(head: Option<RefName>, tips: &[(RefName, Oid)]) -> Option<RefName> {
+    let branches = || tips.iter().map(|(name, _)| name).filter(|name| name.is_branch());
+    let usual = |wanted: &str| branches().find(|name| name.short() == wanted);
+    let chosen = head
+        .and_then(|head| branches().find(|name| **name == head))
+        .or_else(|| usual("main"))
+        .or_else(|| usual("master"))
+        .or_else(|| branches().next());
+    chosen.cloned()
+}
+
+pub(super) fn tips(named: &[Named]) -> Vec<(RefName, Oid)> {
     named.iter().filter_map(|(name, _, new)| Some((name.clone(), (*new)?))).collect()
 }
 
@@ -268,7 +300,7 @@ fn find<'a>(changes: &'a [RefChange], asked: &Asked) -> Option<&'a RefChange> {
 }
 
 /// Makes the names of arrived objects durable; git has synced their contents.
-async fn sync(folders: Vec<PathBuf>) -> Result<()> {
+pub(super) async fn sync(folders: Vec<PathBuf>) -> Result<()> {
     let done = tokio::task::spawn_blocking(move || {
         folders.iter().try_for_each(|folder| match std::fs::File::open(folder) {
             // Its one object was there already.

@@ -4,6 +4,9 @@ use actix_web::{HttpResponse, http::StatusCode, http::header};
 use kernel::Error;
 use repo::git::GitError;
 
+pub(super) const NO_WIKI: &str = "There is no such wiki, or you may not see it.";
+pub(super) const MAY_NOT_PUSH_TO_WIKI: &str = "You are not allowed to push to this wiki.";
+
 /// Every way in which a git client is turned away.
 #[derive(Debug)]
 pub enum Refusal {
@@ -23,6 +26,9 @@ pub enum Refusal {
     NoSuffix,
     MayNotRead,
     MayNotPush,
+    NoWiki,
+    MayNotReadWiki,
+    MayNotPushToWiki,
     Archived,
     /// The protocol of git before 1.6.6.
     Dumb,
@@ -105,6 +111,11 @@ impl Refusal {
             Self::MayNotPush => {
                 (StatusCode::FORBIDDEN, "You are not allowed to push to this project.")
             }
+            Self::NoWiki => (StatusCode::NOT_FOUND, NO_WIKI),
+            Self::MayNotReadWiki => {
+                (StatusCode::FORBIDDEN, "You are not allowed to read this wiki.")
+            }
+            Self::MayNotPushToWiki => (StatusCode::FORBIDDEN, MAY_NOT_PUSH_TO_WIKI),
             Self::Archived => (
                 StatusCode::FORBIDDEN,
                 "This project is archived: it can be read, but nothing can be pushed to it.",

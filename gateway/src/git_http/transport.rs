@@ -6,11 +6,12 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-use kernel::ids::ProjectId;
 use repo::git::hook::{self, Hooks, Listener};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{Refusal, exchange::PATIENCE, passwords::Passwords, pushes::Pushes, referee::Gate};
+use super::{
+    Refusal, exchange::PATIENCE, passwords::Passwords, permit::Kind, pushes::Pushes, referee::Gate,
+};
 use crate::app::App;
 
 /// Clones and pushes of one repository at once, so that a popular one leaves places for the others.
@@ -20,7 +21,7 @@ pub struct Transport {
     pub(super) passwords: Passwords,
     pub(super) pushes: Pushes,
     hooks: OnceLock<Hooks>,
-    queues: Mutex<HashMap<ProjectId, Arc<Semaphore>>>,
+    queues: Mutex<HashMap<Kind, Arc<Semaphore>>>,
 }
 
 impl Transport {
@@ -39,12 +40,12 @@ impl Transport {
     }
 
     /// Waits for a place among those who use the same repository.
-    pub(super) async fn place(&self, project: ProjectId) -> Result<OwnedSemaphorePermit, Refusal> {
+    pub(super) async fn place(&self, kind: Kind) -> Result<OwnedSemaphorePermit, Refusal> {
         let queue = {
             let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
             // Held by nobody but this table: everybody has gone.
             queues.retain(|_, queue| Arc::strong_count(queue) > 1);
-            let queue = queues.entry(project);
+            let queue = queues.entry(kind);
             Arc::clone(queue.or_insert_with(|| Arc::new(Semaphore::new(PER_REPOSITORY))))
         };
         match tokio::time::timeout(PATIENCE, queue.acquire_owned()).await {

@@ -97,6 +97,20 @@ impl Storage {
         self.make(self.wiki(wiki), default_branch)
     }
 
+    /// A repository that nobody ever writes to, for those who read what nobody has written yet.
+    pub fn nothing(&self, default_branch: &RefName) -> Result<RepoPath> {
+        let name = hex::encode(Sha256::digest(default_branch.as_bstr()));
+        let path = RepoPath(self.root.join("tmp").join(format!("nothing-{name}.git")).into());
+        if is_there(&path) {
+            return Ok(path);
+        }
+        match self.make(path.clone(), default_branch) {
+            // Somebody else made it in the same moment.
+            Err(_) if is_there(&path) => Ok(path),
+            made => made,
+        }
+    }
+
     fn make(&self, target: RepoPath, default_branch: &RefName) -> Result<RepoPath> {
         let folder = parent(target.as_path())?;
         make_folders(&self.root, folder)?;

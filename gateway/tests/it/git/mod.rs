@@ -9,6 +9,7 @@ mod limits;
 mod push;
 mod push_rules;
 mod refusals;
+mod wikis;
 
 use client::{Client, Said};
 use forge::Forge;

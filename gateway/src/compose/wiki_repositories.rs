@@ -1,0 +1,107 @@
+//! The repositories behind wikis: what a write means for their project or group, the care for them, and their end.
+
+use db::Tx;
+use kernel::{
+    Error, Result,
+    ids::{NamespaceId, ProjectId},
+};
+use org::{namespace::statistics::GroupStatistics, project::statistics::StatisticsStore};
+use repo::git::{GitError, Wiki, maintenance};
+use serde::{Deserialize, Serialize};
+use tokio::task::spawn_blocking;
+use worker::{Job, Queue};
+
+use super::jobs::AFTER_PUSH;
+use crate::app::App;
+
+/// Tidies the repository of a wiki after it was written to, and measures it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MaintainWiki {
+    Project(ProjectId),
+    Group(NamespaceId),
+}
+
+impl From<Wiki> for MaintainWiki {
+    fn from(wiki: Wiki) -> Self {
+        match wiki {
+            Wiki::Project(id) => Self::Project(id),
+            Wiki::Group(id) => Self::Group(id),
+        }
+    }
+}
+
+impl Job for MaintainWiki {
+    const KIND: &'static str = "wiki.maintain";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(match self {
+            Self::Project(id) => format!("project {id}"),
+            Self::Group(id) => format!("group {id}"),
+        })
+    }
+}
+
+impl MaintainWiki {
+    /// Does nothing for a wiki that is gone by now.
+    pub async fn run(self, app: &App) -> Result<()> {
+        let wiki = match self {
+            Self::Project(id) => Wiki::Project(id),
+            Self::Group(id) => Wiki::Group(id),
+        };
+        if app.storage.wiki_exists(wiki) {
+            maintenance::tidy(&app.git, &app.storage.wiki(wiki)).await?;
+            let size = measure(app, wiki).await?;
+            app.db.write(move |tx| note_size(tx, wiki, size)).await?;
+        }
+        Ok(())
+    }
+}
+
+/// To be said before a wiki is written to: a crash in between then leaves no figure behind.
+pub async fn promise(app: &App, wiki: Wiki) -> Result<()> {
+    let promised = move |tx: &mut Tx<'_>| {
+        let later = tx.now.plus(AFTER_PUSH);
+        tx.enqueue_at(&MaintainWiki::from(wiki), later)
+    };
+    app.db.write(promised).await
+}
+
+/// To be said after a wiki was written to: notes its size, and that its project is in use.
+pub async fn follow(app: &App, wiki: Wiki) -> Result<()> {
+    let size = measure(app, wiki).await?;
+    let noted = move |tx: &mut Tx<'_>| {
+        note_size(tx, wiki, size)?;
+        match wiki {
+            Wiki::Project(project) => org::project::push::note_activity(tx, project),
+            Wiki::Group(_) => Ok(()),
+        }
+    };
+    app.db.write(noted).await
+}
+
+async fn measure(app: &App, wiki: Wiki) -> Result<i64> {
+    let read = app.git_read_at(app.storage.wiki(wiki), |reader| Ok(reader.disk_size()?));
+    Ok(i64::try_from(read.await?).unwrap_or(i64::MAX))
+}
+
+fn note_size(tx: &mut Tx<'_>, wiki: Wiki, bytes: i64) -> Result<()> {
+    match wiki {
+        Wiki::Project(project) => tx.note_wiki_size(project, bytes),
+        Wiki::Group(group) => tx.note_group_wiki_size(group, bytes),
+    }
+}
+
+/// Moves the wiki of a removed project or group out of the way.
+pub async fn clear_wiki(app: &App, wiki: Wiki) -> Result<()> {
+    let app = app.clone();
+    let done = spawn_blocking(move || {
+        app.repositories.forget(&app.storage.wiki(wiki));
+        match app.storage.delete_wiki(wiki) {
+            // Most have none.
+            Err(GitError::NotFound) => Ok(()),
+            done => done,
+        }
+    });
+    Ok(done.await.map_err(Error::internal)??)
+}

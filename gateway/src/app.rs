@@ -13,10 +13,11 @@ use db::{Database, Location};
 use kernel::{Clock, Error, Result, ids::ProjectId};
 use repo::{
     commit::{Answers, Writer},
-    git::{Git, GitError, Reader, RepoPath, Repositories, Storage},
+    git::{Git, GitError, Reader, RepoPath, Repositories, Storage, Wiki},
     lfs::LfsFiles,
     ports::People,
     push::{Journal, Push},
+    wiki,
 };
 
 use org::settings::store::SettingsStore;
@@ -61,6 +62,7 @@ pub struct State {
     data: PathBuf,
     ready: AtomicBool,
     git_reads: Places,
+    wiki_locks: wiki::Locks,
 }
 
 /// What a [`State`] is opened with.
@@ -101,6 +103,7 @@ impl State {
             data: settings.data.clone(),
             ready: AtomicBool::new(false),
             git_reads: Places::new(reads_at_once()),
+            wiki_locks: wiki::Locks::default(),
         };
         state.follow(&set);
         Ok(Arc::new(state))
@@ -139,6 +142,18 @@ impl State {
         self.git_read_at(self.storage.repository(project), work).await
     }
 
+    /// As [`git_read`](Self::git_read), for a wiki; nothing while nobody has written to it.
+    pub async fn wiki_read<T: Send + 'static>(
+        &self,
+        wiki: Wiki,
+        work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
+    ) -> Result<Option<T>> {
+        match self.git_read_at(self.storage.wiki(wiki), work).await {
+            Err(Error::NotFound("Repository")) => Ok(None),
+            read => read.map(Some),
+        }
+    }
+
     /// As [`git_read`](Self::git_read), for any repository.
     pub async fn git_read_at<T: Send + 'static>(
         &self,
@@ -175,6 +190,17 @@ impl State {
             repositories: &self.repositories,
             journal: &self.journal,
             people: &self.people,
+        }
+    }
+
+    /// Changes wikis on behalf of the API.
+    pub fn wikis(&self) -> wiki::Writer {
+        wiki::Writer {
+            db: self.db.clone(),
+            git: self.git.clone(),
+            storage: self.storage.clone(),
+            repositories: self.repositories.clone(),
+            locks: self.wiki_locks.clone(),
         }
     }
 

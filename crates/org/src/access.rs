@@ -141,10 +141,11 @@ pub fn locate_group(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<(Gro
     let group =
         found.filter(|namespace| namespace.kind == Kind::Group).ok_or(Error::NotFound("Group"))?;
     let level = level_in_namespace(tx, actor, group.id)?;
-    let standing = Standing::in_scope(actor, level, group.visibility);
+    let mut standing = Standing::in_scope(actor, level, group.visibility);
     if !standing.visible {
         return Err(Error::NotFound("Group"));
     }
+    standing.features.wiki = group.settings().wiki_access_level.into();
     Ok((Group(group.facts().into()), standing))
 }
 

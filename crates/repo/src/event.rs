@@ -2,7 +2,7 @@
 
 use kernel::{
     head::{Growth, HeadMove},
-    ids::{CommitNoteId, ProjectId, UserId},
+    ids::{CommitNoteId, NamespaceId, ProjectId, UserId},
 };
 use serde::Serialize;
 
@@ -29,6 +29,26 @@ pub enum Event {
     LfsChanged { project: ProjectId, bytes: i64 },
     /// Somebody said something about a commit.
     CommitCommented { project: ProjectId, user: UserId, sha: String, note: CommitNoteId },
+    /// A wiki has one commit more; either of a project or of a group.
+    WikiChanged {
+        project: Option<ProjectId>,
+        group: Option<NamespaceId>,
+        user: UserId,
+        action: WikiAction,
+        /// The file of the page, as it is called afterwards, or of the attachment.
+        path: String,
+        commit: String,
+    },
+}
+
+/// What was done to a wiki.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WikiAction {
+    Create,
+    Update,
+    Delete,
+    Attach,
 }
 
 /// One ref of [`Event::RefsMoved`].
@@ -68,6 +88,7 @@ impl kernel::event::Event for Event {
             Self::RefsMoved { .. } => "refs.moved",
             Self::CommitCommented { .. } => "commit.commented",
             Self::LfsChanged { .. } => "lfs.changed",
+            Self::WikiChanged { .. } => "wiki.changed",
         }
     }
 
@@ -76,6 +97,7 @@ impl kernel::event::Event for Event {
             Self::RefsMoved { project, .. }
             | Self::CommitCommented { project, .. }
             | Self::LfsChanged { project, .. } => Some(*project),
+            Self::WikiChanged { project, .. } => *project,
         }
     }
 

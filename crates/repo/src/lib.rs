@@ -19,5 +19,6 @@ pub mod tag;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod tree;
+pub mod wiki;
 
 pub use event::Event;

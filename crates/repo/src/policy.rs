@@ -16,6 +16,26 @@ kernel::abilities! { in Project, open;
     ReadFiles if |who| who.reads(Feature::Repository, Reporter),
 }
 
+kernel::abilities! { in Project, open;
+    ReadWiki if |who| who.reads(Feature::Wiki, Guest),
+}
+
+kernel::abilities! { in Project, signed in;
+    /// Make and change pages, and add attachments.
+    WriteWiki if |who| who.reads(Feature::Wiki, Guest) && who.writes(Developer),
+    /// Take pages away.
+    AdminWiki if |who| who.reads(Feature::Wiki, Guest) && who.writes(Maintainer),
+}
+
+kernel::abilities! { in Group, open;
+    ReadGroupWiki if |who| who.reads(Feature::Wiki, Guest),
+}
+
+kernel::abilities! { in Group, signed in;
+    WriteGroupWiki if |who| who.reads(Feature::Wiki, Guest) && who.writes(Developer),
+    AdminGroupWiki if |who| who.reads(Feature::Wiki, Guest) && who.writes(Maintainer),
+}
+
 kernel::abilities! { in Project, signed in;
     /// Push, make and delete branches and tags. Protected ones have rules of their own.
     PushCode if |who| pushes(who),
@@ -29,24 +49,6 @@ kernel::abilities! { in Project, signed in;
     ProtectRefs if |who| who.writes(Maintainer),
     ReadPushRule if |who| who.is(Maintainer),
     AdminPushRule if |who| who.writes(Maintainer),
-}
-
-kernel::abilities! { in Project, open;
-    /// Read the pages of a wiki; clone it.
-    ReadWiki if |who| who.reads(Feature::Wiki, Guest),
-}
-
-kernel::abilities! { in Project, signed in;
-    /// Make and change the pages of a wiki; push to it.
-    WriteWiki if |who| who.reads(Feature::Wiki, Guest) && who.writes(Developer),
-}
-
-kernel::abilities! { in Group, open;
-    ReadGroupWiki if |who| who.reads(Feature::Wiki, Guest),
-}
-
-kernel::abilities! { in Group, signed in;
-    WriteGroupWiki if |who| who.reads(Feature::Wiki, Guest) && who.writes(Developer),
 }
 
 kernel::abilities! { in Group, signed in;

@@ -40,7 +40,12 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
             tx.enqueue_at(&MaintainRepository { project: *project }, later)
         }
         Some(repo::Event::LfsChanged { project, bytes }) => tx.save_lfs_size(*project, *bytes),
-        Some(repo::Event::CommitCommented { .. }) | None => Ok(()),
+        Some(repo::Event::WikiChanged { project: Some(project), .. }) => {
+            org::project::push::touch(tx, *project)
+        }
+        Some(repo::Event::CommitCommented { .. } | repo::Event::WikiChanged { .. }) | None => {
+            Ok(())
+        }
     }
 }
 

@@ -37,3 +37,4 @@ pub mod token;
 pub mod tree;
 pub mod upload;
 pub mod user;
+pub mod wiki;

@@ -77,6 +77,7 @@ pub mod user_status;
 pub mod user_surveys;
 pub mod users;
 pub mod version;
+pub mod wikis;
 
 /// All tables.
 #[expect(clippy::too_many_lines, reason = "a line for each resource")]
@@ -146,6 +147,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         user_states::ROUTES,
         users::ROUTES,
         version::ROUTES,
+        wikis::ROUTES,
         uploads::ROUTES,
     ]
 }

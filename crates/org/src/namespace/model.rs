@@ -3,7 +3,7 @@
 use diesel::prelude::{Queryable, Selectable};
 use kernel::{
     AccessLevel, TextEnum, Ts, Visibility,
-    access::GroupFacts,
+    access::{FeatureAccess, GroupFacts},
     ids::{NamespaceId, ProjectId, UserId},
 };
 use serde::{Deserialize, Serialize};
@@ -19,11 +19,21 @@ kernel::text_enum! {
     /// Who may use a group's wiki.
     pub enum WikiAccess { Disabled = "disabled", Private = "private", Enabled = "enabled" }
 }
+
 kernel::text_enum! {
     /// From which role on members may create subgroups.
     pub enum SubgroupCreation { Owner = "owner", Maintainer = "maintainer" }
 }
 
+impl From<WikiAccess> for FeatureAccess {
+    fn from(access: WikiAccess) -> Self {
+        match access {
+            WikiAccess::Disabled => Self::Disabled,
+            WikiAccess::Private => Self::Private,
+            WikiAccess::Enabled => Self::Enabled,
+        }
+    }
+}
 #[derive(Clone, Debug, Queryable, Selectable)]
 #[diesel(table_name = db::schema::namespaces, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
 pub struct Namespace {

@@ -54,3 +54,4 @@ mod user_states;
 mod user_status;
 mod user_surveys;
 mod users;
+mod wikis;

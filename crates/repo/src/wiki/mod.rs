@@ -1,0 +1,14 @@
+//! Wikis of projects and groups: pages that are files of a repository, and versions that are its commits.
+
+pub mod attachment;
+pub mod find;
+pub mod format;
+pub mod name;
+mod plan;
+pub mod write;
+
+pub use attachment::Attachment;
+pub use find::{Page, PageFile};
+pub use format::{Markup, PageFormat};
+pub use plan::Deed;
+pub use write::{Asked, Locks, Site, Writer, Written};

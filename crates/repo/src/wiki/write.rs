@@ -1,0 +1,235 @@
+//! Changing a wiki: one commit for everything that is done, one writer after the other.
+
+use std::{
+    hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher},
+    sync::Arc,
+};
+
+use db::Database;
+use kernel::{Error, Grant, Result, ids::UserId};
+use tokio::{sync::Mutex, task::spawn_blocking};
+
+use super::{
+    find::{self, Page},
+    plan::{Deed, Plan},
+};
+use crate::{
+    Event,
+    event::WikiAction,
+    git::{
+        Git, GitError, RefName, RepoPath, Repositories, Signature, Storage, Wiki,
+        change::{self, Change, ChangeError, NewCommit, Refusal, Start},
+        refs,
+    },
+    policy::{AdminGroupWiki, AdminWiki, WriteGroupWiki, WriteWiki},
+};
+
+/// How often somebody who pushes by git may be faster.
+const TRIES: usize = 5;
+const LOCKS: usize = 64;
+
+/// Lets the writers of one wiki follow one another. Wikis that share a lock only wait for each other now and then.
+#[derive(Clone, Debug)]
+pub struct Locks(Arc<[Arc<Mutex<()>>]>);
+
+impl Default for Locks {
+    fn default() -> Self {
+        Self((0..LOCKS).map(|_| Arc::default()).collect())
+    }
+}
+
+impl Locks {
+    fn of(&self, wiki: Wiki) -> Arc<Mutex<()>> {
+        let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(wiki);
+        let place = usize::try_from(hash % 64).unwrap_or_default();
+        self.0.get(place).cloned().unwrap_or_default()
+    }
+}
+
+/// Which wiki may be written to, and by whom.
+#[derive(Clone, Copy, Debug)]
+pub struct Site {
+    wiki: Wiki,
+    user: UserId,
+}
+
+macro_rules! sites { ($($ability:ident => $kind:ident of $parent:ident),* $(,)?) => { $(
+    impl TryFrom<&Grant<$ability>> for Site {
+        type Error = Error;
+        fn try_from(grant: &Grant<$ability>) -> Result<Self> {
+            Ok(Self { wiki: Wiki::$kind(grant.$parent()), user: grant.user()? })
+        }
+    }
+)* } }
+
+sites! {
+    WriteWiki => Project of project,
+    AdminWiki => Project of project,
+    WriteGroupWiki => Group of group,
+    AdminGroupWiki => Group of group,
+}
+
+/// What somebody asks to be done.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    pub site: Site,
+    pub deed: Deed,
+    pub username: String,
+    pub author: Signature,
+    /// Of a wiki that nobody has written to.
+    pub default_branch: RefName,
+    /// Instead of the wiki's default branch; only for attachments.
+    pub branch: Option<String>,
+}
+
+/// What has become of it.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// The page as it is now, unless it is gone or no page was meant.
+    pub page: Option<Page>,
+    pub branch: String,
+}
+
+/// Everything that a write needs.
+#[derive(Clone)]
+pub struct Writer {
+    pub db: Database,
+    pub git: Git,
+    pub storage: Storage,
+    pub repositories: Repositories,
+    pub locks: Locks,
+}
+
+/// A plan, and where it is to be carried out.
+struct Ready {
+    plan: Plan,
+    branch: String,
+}
+
+impl Writer {
+    /// Does what is asked. A caller that goes away does not stop it half-way.
+    pub async fn write(self, asked: Asked) -> Result<Written> {
+        let done = tokio::spawn(async move {
+            let _turn = self.locks.of(asked.site.wiki).lock_owned().await;
+            let asked = Arc::new(asked);
+            for _ in 0..TRIES {
+                if let Some(written) = self.once(&asked).await? {
+                    return Ok(written);
+                }
+            }
+            Err(Error::Conflict("The wiki was changed by somebody else meanwhile.".to_owned()))
+        });
+        done.await.map_err(Error::internal)?
+    }
+
+    /// Nothing when the branch moved meanwhile.
+    async fn once(&self, asked: &Arc<Asked>) -> Result<Option<Written>> {
+        let repo = self.storage.wiki(asked.site.wiki);
+        let Ready { plan, branch } = self.prepare(asked).await?;
+        let path = plan.path.clone();
+        let change = Change {
+            branch: branch.clone(),
+            start: Start::default(),
+            force: false,
+            actions: plan.actions,
+            message: plan.message,
+            author: asked.author.clone(),
+            committer: asked.author.clone(),
+        };
+        match change::build(&self.git, &repo, change).await {
+            Ok(new) => {
+                if !self.land(asked, &repo, &path, new).await? {
+                    return Ok(None);
+                }
+            }
+            Err(ChangeError::Refused(Refusal::NothingChanged)) => {}
+            Err(error) => return Err(words(&asked.deed, error)),
+        }
+        let page = match &asked.deed {
+            Deed::Create { .. } | Deed::Update { .. } => Some(self.read(&repo, path).await?),
+            Deed::Delete { .. } | Deed::Attach(_) => None,
+        };
+        Ok(Some(Written { page, branch }))
+    }
+
+    /// Looks at the wiki and decides. What is refused leaves no trace, not even an empty repository.
+    async fn prepare(&self, asked: &Arc<Asked>) -> Result<Ready> {
+        let (tools, asked) = (self.clone(), Arc::clone(asked));
+        let done = spawn_blocking(move || -> Result<Ready> {
+            let (wiki, head) = (asked.site.wiki, &asked.default_branch);
+            if !tools.storage.wiki_exists(wiki) {
+                let plan = asked.deed.plan(None, &asked.username)?;
+                tools.storage.create_wiki(wiki, head)?;
+                return Ok(Ready { plan, branch: asked.on(head) });
+            }
+            let reader = tools.repositories.open(&tools.storage.wiki(wiki))?;
+            let now = find::tip(&reader)?.map(|tip| (&reader, tip));
+            let plan = asked.deed.plan(now, &asked.username)?;
+            let own = reader.head_branch()?;
+            Ok(Ready { plan, branch: asked.on(own.as_ref().unwrap_or(head)) })
+        });
+        done.await.map_err(Error::internal)?
+    }
+
+    /// Moves the branch and announces it: git locks, the database decides, git follows. False when somebody was faster.
+    async fn land(
+        &self,
+        asked: &Asked,
+        repo: &RepoPath,
+        path: &str,
+        new: NewCommit,
+    ) -> Result<bool> {
+        let prepared = match refs::prepare(&self.git, repo, std::slice::from_ref(&new.branch)).await
+        {
+            Err(GitError::Stale { .. } | GitError::RefNameTaken) => return Ok(false),
+            prepared => prepared?,
+        };
+        let Site { wiki, user } = asked.site;
+        let (project, group) = match wiki {
+            Wiki::Project(project) => (Some(project), None),
+            Wiki::Group(group) => (None, Some(group)),
+        };
+        let action = match asked.deed {
+            Deed::Create { .. } => WikiAction::Create,
+            Deed::Update { .. } => WikiAction::Update,
+            Deed::Delete { .. } => WikiAction::Delete,
+            Deed::Attach(_) => WikiAction::Attach,
+        };
+        let (path, commit) = (path.to_owned(), new.id.to_string());
+        let fact = Event::WikiChanged { project, group, user, action, path, commit };
+        if let Err(refusal) = self.db.write(move |tx| tx.emit(fact)).await {
+            if let Err(cause) = prepared.abort().await {
+                tracing::warn!(error = %cause, "a refused change of a wiki was not given back cleanly");
+            }
+            return Err(refusal);
+        }
+        prepared.commit().await?;
+        if new.first {
+            refs::set_head(repo, &new.branch.name).await?;
+        }
+        Ok(true)
+    }
+
+    async fn read(&self, repo: &RepoPath, path: String) -> Result<Page> {
+        let (repositories, repo) = (self.repositories.clone(), repo.clone());
+        let done = spawn_blocking(move || -> Result<Page> {
+            let reader = repositories.open(&repo)?;
+            let tip = find::tip(&reader)?.ok_or(find::NO_PAGE)?;
+            find::at_path(&reader, tip, &path)?.read(&reader)
+        });
+        done.await.map_err(Error::internal)?
+    }
+}
+
+impl Asked {
+    fn on(&self, head: &RefName) -> String {
+        self.branch.clone().unwrap_or_else(|| head.short().into_owned())
+    }
+}
+
+fn words(deed: &Deed, error: ChangeError) -> Error {
+    match deed {
+        Deed::Delete { .. } => Error::Unfit("Could not delete wiki page".to_owned()),
+        _ => error.into(),
+    }
+}

@@ -81,7 +81,7 @@ params! {
 
 params! {
     pub struct NewAttachment {
-        file: Upload,
+        file: Option<Upload>,
         /// The wiki's default branch when left out.
         branch: Option<String>,
     }
@@ -215,6 +215,7 @@ async fn group_attach(app: App, call: Call<WriteGroupWiki, NewAttachment>) -> At
 
 async fn attach<A: Writes>(app: &App, call: Call<A, NewAttachment>) -> Attached {
     let NewAttachment { file, branch } = call.params;
+    let file = file.ok_or(Error::BadParameters("file is missing".to_owned()))?;
     let content = tokio::fs::read(file.file.path()).await.map_err(Error::internal)?;
     let file = Attachment::new(&file.file_name, content);
     let branch = branch.filter(|branch| !branch.trim().is_empty());

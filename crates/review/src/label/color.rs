@@ -37,9 +37,10 @@ impl Color {
     }
 
     fn of_name(name: &str) -> Option<Self> {
-        if !name.bytes().all(|letter| letter.is_ascii_alphabetic())
-            || name.eq_ignore_ascii_case("transparent")
-        {
+        let letters = name.bytes().all(|letter| letter.is_ascii_alphabetic());
+        // The parser knows digits without their mark, too; no name consists of these letters alone.
+        let digits = name.bytes().all(|letter| letter.is_ascii_hexdigit());
+        if !letters || digits || name.eq_ignore_ascii_case("transparent") {
             return None;
         }
         let [red, green, blue, _] = csscolorparser::parse(name).ok()?.to_rgba8();

@@ -15,7 +15,7 @@ use repo::{
 };
 use worker::Queue;
 
-use super::{jobs::AFTER_PUSH, surveys::SurveyRepository};
+use super::{jobs::AFTER_PUSH, surveys::SurveyRepository, wiki_repositories::MaintainWiki};
 
 /// Heard before the commit, in the same transaction.
 pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
@@ -40,12 +40,18 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
             tx.enqueue_at(&MaintainRepository { project: *project }, later)
         }
         Some(repo::Event::LfsChanged { project, bytes }) => tx.save_lfs_size(*project, *bytes),
-        Some(repo::Event::WikiChanged { project: Some(project), .. }) => {
-            org::project::push::touch(tx, *project)
+        Some(repo::Event::WikiChanged { project, group, .. }) => {
+            if let Some(project) = project {
+                org::project::push::note_activity(tx, *project)?;
+            }
+            let later = tx.now.plus(AFTER_PUSH);
+            let project = project.map(MaintainWiki::Project);
+            match project.or(group.map(MaintainWiki::Group)) {
+                Some(care) => tx.enqueue_at(&care, later),
+                None => Ok(()),
+            }
         }
-        Some(repo::Event::CommitCommented { .. } | repo::Event::WikiChanged { .. }) | None => {
-            Ok(())
-        }
+        Some(repo::Event::CommitCommented { .. }) | None => Ok(()),
     }
 }
 

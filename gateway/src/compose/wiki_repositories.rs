@@ -51,8 +51,7 @@ impl MaintainWiki {
         };
         if app.storage.wiki_exists(wiki) {
             maintenance::tidy(&app.git, &app.storage.wiki(wiki)).await?;
-            let size = measure(app, wiki).await?;
-            app.db.write(move |tx| note_size(tx, wiki, size)).await?;
+            weigh(app, wiki).await?;
         }
         Ok(())
     }
@@ -78,6 +77,12 @@ pub async fn follow(app: &App, wiki: Wiki) -> Result<()> {
         }
     };
     app.db.write(noted).await
+}
+
+/// Notes how large a wiki is.
+pub async fn weigh(app: &App, wiki: Wiki) -> Result<()> {
+    let size = measure(app, wiki).await?;
+    app.db.write(move |tx| note_size(tx, wiki, size)).await
 }
 
 async fn measure(app: &App, wiki: Wiki) -> Result<i64> {

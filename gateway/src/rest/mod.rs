@@ -55,6 +55,7 @@ pub mod project_sharing;
 pub mod projects;
 pub mod protected_branches;
 pub mod protected_tags;
+pub mod push_rule_calls;
 pub mod push_rule_params;
 pub mod resource_access_tokens;
 pub mod seats;

@@ -6,11 +6,14 @@ use repo::{
     push_rule::actions,
 };
 
-use super::push_rule_params::RuleParams;
+use super::{
+    push_rule_calls::{changed, made},
+    push_rule_params::RuleParams,
+};
 use crate::{
     app::App,
     entities::push_rule::ProjectPushRuleEntity,
-    error::{ApiError, ApiResult},
+    error::ApiResult,
     extract::Call,
     present::{Created, Json, NoContent},
     routes,
@@ -36,23 +39,14 @@ async fn create(
     app: App,
     call: Call<AdminPushRule, RuleParams>,
 ) -> ApiResult<Created<ProjectPushRuleEntity>> {
-    let (grant, params) = (call.grant, call.params);
-    let made =
-        app.db.write(move |tx| actions::create(tx, &grant, |terms| params.apply(terms))).await;
-    match made {
-        Ok(rule) => Ok(Created(rule.into())),
-        Err(Error::Conflict(text)) => Err(ApiError::Taken(text)),
-        Err(other) => Err(other.into()),
-    }
+    Ok(Created(made(app, call).await?.into()))
 }
 
 async fn update(
     app: App,
     call: Call<AdminPushRule, RuleParams>,
 ) -> ApiResult<Json<ProjectPushRuleEntity>> {
-    let (grant, params) = (call.grant, call.params);
-    let changed = app.db.write(move |tx| actions::update(tx, &grant, |terms| params.apply(terms)));
-    Ok(Json(changed.await?.into()))
+    Ok(Json(changed(app, call).await?.into()))
 }
 
 async fn delete(app: App, call: Call<AdminPushRule>) -> ApiResult<NoContent> {

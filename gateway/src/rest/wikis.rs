@@ -11,6 +11,7 @@ use repo::{
 use super::commit_actions::signatures;
 use crate::{
     app::App,
+    compose::wiki_repositories::weigh,
     entities::wiki::{WikiAttachmentEntity, WikiListEntity, WikiPageEntity},
     error::ApiResult,
     extract::{Call, Caller, Locate, RawText, Upload},
@@ -255,5 +256,11 @@ async fn write<A: Writes>(
     let username = user.username.clone();
     let site = A::site(grant)?;
     let asked = Asked { site, deed, username, author, default_branch, branch };
-    app.wikis().write(asked).await
+    let wiki = asked.site.wiki();
+    let written = app.wikis().write(asked).await?;
+    // The page is there in any case; the care that every write queues weighs the wiki again.
+    if let Err(cause) = weigh(app, wiki).await {
+        tracing::warn!(error = %cause, "the size of a wiki is not known yet");
+    }
+    Ok(written)
 }

@@ -18,16 +18,6 @@ pub enum Noted {
     InPart,
 }
 
-/// Notes that something happened in the project beside its repository.
-pub fn touch(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
-    let now = tx.now;
-    each_backend!(tx, |conn| diesel::update(projects::table.find(project))
-        .set(projects::last_activity_at.eq(now))
-        .execute(conn)
-        .map_err(error("Project")))?;
-    Ok(())
-}
-
 /// Notes that something was pushed; the first branch becomes the default one.
 pub fn note(
     tx: &mut Tx<'_>,

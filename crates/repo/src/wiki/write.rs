@@ -53,6 +53,12 @@ pub struct Site {
     user: UserId,
 }
 
+impl Site {
+    pub fn wiki(&self) -> Wiki {
+        self.wiki
+    }
+}
+
 macro_rules! sites { ($($ability:ident => $kind:ident of $parent:ident),* $(,)?) => { $(
     impl TryFrom<&Grant<$ability>> for Site {
         type Error = Error;

@@ -358,3 +358,19 @@ async fn writers_at_once_follow_one_another() {
     assert!(made.await.iter().all(|answer| answer.status == 201));
     assert_eq!(slugs(&ada, &wiki).await, ["p0", "p1", "p2", "p3", "p4", "p5"]);
 }
+
+#[actix_web::test]
+async fn a_write_is_weighed_before_it_is_answered() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Private);
+    let size = async || {
+        let shown = ada.get(&format!("/projects/{project}?statistics=true")).await.ok();
+        shown["statistics"]["wiki_size"].as_i64().expect("a size")
+    };
+    assert_eq!(size().await, 0);
+
+    page(&ada, &format!("/projects/{project}/wikis"), "home").await;
+
+    assert!(size().await > 0);
+}

@@ -97,6 +97,69 @@ diesel::table! {
 }
 
 diesel::table! {
+    issues (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        iid -> BigInt,
+        title -> Text,
+        description -> Nullable<Text>,
+        state -> Text,
+        issue_type -> Text,
+        severity -> Text,
+        author_id -> BigInt,
+        confidential -> Bool,
+        discussion_locked -> Nullable<Bool>,
+        milestone_id -> Nullable<BigInt>,
+        epic_id -> Nullable<BigInt>,
+        iteration_id -> Nullable<BigInt>,
+        weight -> Nullable<BigInt>,
+        health_status -> Nullable<Text>,
+        due_date -> Nullable<BigInt>,
+        relative_position -> BigInt,
+        time_estimate -> BigInt,
+        total_time_spent -> BigInt,
+        user_notes_count -> BigInt,
+        merge_requests_count -> BigInt,
+        blocking_issues_count -> BigInt,
+        upvotes -> BigInt,
+        downvotes -> BigInt,
+        task_count -> BigInt,
+        task_completed_count -> BigInt,
+        closed_at -> Nullable<BigInt>,
+        closed_by_id -> Nullable<BigInt>,
+        moved_to_id -> Nullable<BigInt>,
+        duplicated_to_id -> Nullable<BigInt>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    item_assignees (item_kind, item_id, user_id) {
+        item_kind -> Text,
+        item_id -> BigInt,
+        user_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    item_labels (item_kind, item_id, label_id) {
+        item_kind -> Text,
+        item_id -> BigInt,
+        label_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    item_subscriptions (item_kind, item_id, user_id) {
+        item_kind -> Text,
+        item_id -> BigInt,
+        user_id -> BigInt,
+        subscribed -> Bool,
+    }
+}
+
+diesel::table! {
     label_priorities (project_id, label_id) {
         project_id -> BigInt,
         label_id -> BigInt,
@@ -166,6 +229,53 @@ diesel::table! {
 }
 
 diesel::table! {
+    merge_requests (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        iid -> BigInt,
+        source_project_id -> Nullable<BigInt>,
+        source_branch -> Text,
+        target_branch -> Text,
+        title -> Text,
+        description -> Nullable<Text>,
+        state -> Text,
+        draft -> Bool,
+        author_id -> BigInt,
+        milestone_id -> Nullable<BigInt>,
+        merge_status -> Text,
+        merge_error -> Nullable<Text>,
+        head_sha -> Nullable<Text>,
+        base_sha -> Nullable<Text>,
+        start_sha -> Nullable<Text>,
+        changes_count -> Nullable<BigInt>,
+        merge_commit_sha -> Nullable<Text>,
+        squash_commit_sha -> Nullable<Text>,
+        merge_user_id -> Nullable<BigInt>,
+        merged_at -> Nullable<BigInt>,
+        closed_by_id -> Nullable<BigInt>,
+        closed_at -> Nullable<BigInt>,
+        discussion_locked -> Nullable<Bool>,
+        squash -> Bool,
+        allow_collaboration -> Bool,
+        should_remove_source_branch -> Nullable<Bool>,
+        force_remove_source_branch -> Nullable<Bool>,
+        auto_merge -> Nullable<Text>,
+        approvals_before_merge -> Nullable<BigInt>,
+        approved -> Bool,
+        unresolved_threads -> BigInt,
+        time_estimate -> BigInt,
+        total_time_spent -> BigInt,
+        user_notes_count -> BigInt,
+        upvotes -> BigInt,
+        downvotes -> BigInt,
+        task_count -> BigInt,
+        task_completed_count -> BigInt,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
     milestones (id) {
         id -> BigInt,
         iid -> BigInt,
@@ -214,6 +324,27 @@ diesel::table! {
         marked_for_deletion_at -> Nullable<BigInt>,
         marked_by -> Nullable<BigInt>,
         wiki_size -> BigInt,
+    }
+}
+
+diesel::table! {
+    notes (id) {
+        id -> BigInt,
+        item_kind -> Text,
+        item_id -> BigInt,
+        project_id -> Nullable<BigInt>,
+        discussion -> Text,
+        note_type -> Nullable<Text>,
+        body -> Text,
+        author_id -> BigInt,
+        is_system -> Bool,
+        internal -> Bool,
+        position -> Nullable<Text>,
+        commit_id -> Nullable<Text>,
+        resolved_by_id -> Nullable<BigInt>,
+        resolved_at -> Nullable<BigInt>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
     }
 }
 
@@ -454,6 +585,23 @@ diesel::table! {
 }
 
 diesel::table! {
+    todos (id) {
+        id -> BigInt,
+        user_id -> BigInt,
+        author_id -> BigInt,
+        project_id -> Nullable<BigInt>,
+        namespace_id -> Nullable<BigInt>,
+        item_kind -> Text,
+        item_id -> BigInt,
+        note_id -> Nullable<BigInt>,
+        action -> Text,
+        state -> Text,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
     topics (id) {
         id -> BigInt,
         name -> Text,
@@ -612,6 +760,11 @@ diesel::joinable!(custom_attributes -> projects (project_id));
 diesel::joinable!(custom_attributes -> users (user_id));
 diesel::joinable!(gpg_keys -> users (user_id));
 diesel::joinable!(gpg_subkeys -> gpg_keys (gpg_key_id));
+diesel::joinable!(issues -> milestones (milestone_id));
+diesel::joinable!(issues -> projects (project_id));
+diesel::joinable!(item_assignees -> users (user_id));
+diesel::joinable!(item_labels -> labels (label_id));
+diesel::joinable!(item_subscriptions -> users (user_id));
 diesel::joinable!(label_priorities -> labels (label_id));
 diesel::joinable!(label_priorities -> projects (project_id));
 diesel::joinable!(label_subscriptions -> labels (label_id));
@@ -624,11 +777,13 @@ diesel::joinable!(member_invitations -> projects (project_id));
 diesel::joinable!(members -> namespaces (namespace_id));
 diesel::joinable!(members -> projects (project_id));
 diesel::joinable!(members -> users (user_id));
+diesel::joinable!(merge_requests -> milestones (milestone_id));
 diesel::joinable!(milestones -> namespaces (namespace_id));
 diesel::joinable!(milestones -> projects (project_id));
 diesel::joinable!(namespace_access -> namespaces (namespace_id));
 diesel::joinable!(namespace_access -> users (user_id));
 diesel::joinable!(namespaces -> users (owner_id));
+diesel::joinable!(notes -> projects (project_id));
 diesel::joinable!(project_access -> projects (project_id));
 diesel::joinable!(project_access -> users (user_id));
 diesel::joinable!(project_group_links -> namespaces (namespace_id));
@@ -654,6 +809,9 @@ diesel::joinable!(push_rules -> namespaces (namespace_id));
 diesel::joinable!(push_rules -> projects (project_id));
 diesel::joinable!(redirects -> namespaces (namespace_id));
 diesel::joinable!(ssh_keys -> users (user_id));
+diesel::joinable!(todos -> namespaces (namespace_id));
+diesel::joinable!(todos -> projects (project_id));
+diesel::joinable!(todos -> users (user_id));
 diesel::joinable!(user_accounts -> users (user_id));
 diesel::joinable!(user_emails -> users (user_id));
 diesel::joinable!(user_identities -> users (user_id));
@@ -670,15 +828,21 @@ diesel::allow_tables_to_appear_in_same_query!(
     gpg_subkeys,
     group_group_links,
     instance_settings,
+    issues,
+    item_assignees,
+    item_labels,
+    item_subscriptions,
     label_priorities,
     label_subscriptions,
     labels,
     lfs_objects,
     member_invitations,
     members,
+    merge_requests,
     milestones,
     namespace_access,
     namespaces,
+    notes,
     outbox,
     project_access,
     project_group_links,
@@ -698,6 +862,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     ref_journal,
     sequences,
     ssh_keys,
+    todos,
     topics,
     user_accounts,
     user_emails,

@@ -31,4 +31,8 @@ ids! {
     GpgKeyId,
     LabelId,
     MilestoneId,
+    IssueId,
+    MergeRequestId,
+    NoteId,
+    TodoId,
 }

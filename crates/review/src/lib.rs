@@ -1,10 +1,16 @@
-//! What people say about work and how they agree on it: labels and milestones of projects and groups.
+//! What people say about work and how they agree on it: issues, merge requests, and the labels and milestones of
+//! projects and groups.
 
 mod home;
+pub mod issue;
+pub mod item;
 pub mod label;
+pub mod merge_request;
 pub mod milestone;
+pub mod note;
 pub mod policy;
 pub mod ports;
 mod sequence;
+pub mod todo;
 
 pub use home::{Home, Labels, Manages, Milestones, Placed, Reads};

@@ -1,7 +1,7 @@
-//! Who may do what with labels and milestones.
+//! Who may do what with issues, merge requests, labels and milestones.
 
 use kernel::{
-    AccessLevel::{Guest, Reporter},
+    AccessLevel::{Developer, Guest, Owner, Reporter},
     Feature, Standing,
 };
 
@@ -22,4 +22,26 @@ kernel::abilities! { in Group, signed in;
 /// Labels and milestones are there for issues and for merge requests: one of the two is enough.
 fn reads_either(who: &Standing) -> bool {
     who.reads(Feature::Issues, Guest) || who.reads(Feature::MergeRequests, Reporter)
+}
+
+kernel::abilities! { in Project, open;
+    ReadIssues if |who| who.reads(Feature::Issues, Guest),
+}
+
+kernel::abilities! { in Project, signed in;
+    ReadMergeRequests if |who| reads_merge_requests(who),
+    /// Write issues, comment, react, subscribe.
+    CreateIssues if |who| who.reads(Feature::Issues, Guest) && !who.archived,
+    /// Labels, people, milestones, days, weights and time of issues; move, clone, order and link them.
+    ManageIssues if |who| who.reads(Feature::Issues, Guest) && who.writes(Reporter),
+    DeleteIssues if |who| who.reads(Feature::Issues, Guest) && who.writes(Owner),
+    /// Comment on merge requests, react, subscribe.
+    TakePartInMergeRequests if |who| reads_merge_requests(who) && !who.archived,
+    ManageMergeRequests if |who| reads_merge_requests(who) && who.writes(Developer),
+    DeleteMergeRequests if |who| reads_merge_requests(who) && who.writes(Owner),
+}
+
+/// A merge request shows code: who may not read that may not read this.
+fn reads_merge_requests(who: &Standing) -> bool {
+    who.reads(Feature::MergeRequests, Reporter) && who.reads(Feature::Repository, Reporter)
 }

@@ -47,7 +47,23 @@ const OWNERS: &[(&str, &[&str])] = &[
             "custom_attributes",
         ],
     ),
-    ("review", &["sequences", "labels", "label_priorities", "label_subscriptions", "milestones"]),
+    (
+        "review",
+        &[
+            "sequences",
+            "labels",
+            "label_priorities",
+            "label_subscriptions",
+            "milestones",
+            "issues",
+            "merge_requests",
+            "item_labels",
+            "item_assignees",
+            "item_subscriptions",
+            "notes",
+            "todos",
+        ],
+    ),
     (
         "repo",
         &[

@@ -1,0 +1,5 @@
+//! Issues.
+
+mod model;
+
+pub use model::{HealthStatus, Issue, IssueState, IssueType, Severity};

@@ -1,0 +1,52 @@
+//! What issues, merge requests and epics have in common, so that notes, labels, subscriptions and the rest are
+//! written once.
+
+mod store;
+
+use kernel::{
+    Ts,
+    ids::{IssueId, MergeRequestId, ProjectId, UserId},
+};
+pub use store::ItemStore;
+
+kernel::text_enum! {
+    /// In which table an item is, as stored beside everything that belongs to items.
+    pub enum ItemKind { Issue = "Issue", MergeRequest = "MergeRequest", Epic = "Epic" }
+}
+
+/// The number of an item within its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ItemId {
+    pub kind: ItemKind,
+    pub id: i64,
+}
+
+impl From<IssueId> for ItemId {
+    fn from(id: IssueId) -> Self {
+        Self { kind: ItemKind::Issue, id: id.0 }
+    }
+}
+
+impl From<MergeRequestId> for ItemId {
+    fn from(id: MergeRequestId) -> Self {
+        Self { kind: ItemKind::MergeRequest, id: id.0 }
+    }
+}
+
+/// An item as notes, to-dos and references see it.
+#[derive(Clone, Debug)]
+pub struct Item {
+    pub id: ItemId,
+    pub project: ProjectId,
+    pub iid: i64,
+    pub author: UserId,
+    pub title: String,
+    pub description: Option<String>,
+    /// `opened`, `closed`, `merged`, `locked`
+    pub state: String,
+    /// For members from Reporter on, its author and its assignees.
+    pub confidential: bool,
+    /// Only members may comment.
+    pub locked: bool,
+    pub updated_at: Ts,
+}

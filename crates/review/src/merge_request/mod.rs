@@ -1,0 +1,5 @@
+//! Merge requests.
+
+mod model;
+
+pub use model::{MergeRequest, MergeRequestState, MergeStatus};

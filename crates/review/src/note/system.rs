@@ -1,0 +1,26 @@
+//! What happened to an item, told among its notes: `closed`, `changed title from …`.
+
+use db::{Tx, each_backend, error, schema::notes};
+use diesel::prelude::*;
+use kernel::{Result, ids::UserId};
+
+use crate::item::Item;
+
+/// Tells that somebody did something to an item.
+pub fn write_system_note(tx: &mut Tx<'_>, item: &Item, author: UserId, body: &str) -> Result<()> {
+    let row = (
+        notes::item_kind.eq(item.id.kind),
+        notes::item_id.eq(item.id.id),
+        notes::project_id.eq(item.project),
+        notes::discussion.eq(super::discussion::fresh()),
+        notes::body.eq(body),
+        notes::author_id.eq(author),
+        notes::is_system.eq(true),
+        notes::internal.eq(false),
+        notes::created_at.eq(tx.now),
+        notes::updated_at.eq(tx.now),
+    );
+    let row = diesel::insert_into(notes::table).values(row);
+    each_backend!(tx, |conn| row.execute(conn).map_err(error("Note")))?;
+    Ok(())
+}

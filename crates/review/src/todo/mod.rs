@@ -1,0 +1,26 @@
+//! What somebody is asked to look at.
+
+mod store;
+
+pub use store::TodoStore;
+
+kernel::text_enum! {
+    /// Why somebody is asked.
+    pub enum TodoAction {
+        Assigned = "assigned",
+        Mentioned = "mentioned",
+        BuildFailed = "build_failed",
+        Marked = "marked",
+        ApprovalRequired = "approval_required",
+        Unmergeable = "unmergeable",
+        DirectlyAddressed = "directly_addressed",
+        MergeTrainRemoved = "merge_train_removed",
+        ReviewRequested = "review_requested",
+        MemberAccessRequested = "member_access_requested",
+        ReviewSubmitted = "review_submitted",
+    }
+}
+
+kernel::text_enum! {
+    pub enum TodoState { Pending = "pending", Done = "done" }
+}

@@ -179,6 +179,91 @@ const steps = {
     await refused(() => reader.Users.showCurrentUser(), 401);
   },
 
+  async people() {
+    run.person = await api.Users.create({
+      username: "bea", name: "Bea", email: "bea@example.org", forceRandomPassword: true, skipConfirmation: true,
+    });
+    assert.equal(run.person.state, "active");
+    assert.equal((await api.Users.edit(run.person.id, { bio: "About me" })).bio, "About me");
+    assert.deepEqual((await api.Users.all({ username: "BEA" })).map((user) => user.id), [run.person.id]);
+    const mail = await api.UserEmails.create("bea@work.example.org", { userId: run.person.id, skipConfirmation: true });
+    assert.equal(mail.email, "bea@work.example.org");
+    assert.equal((await api.UserEmails.all({ userId: run.person.id })).length, 1);
+    await api.Users.block(run.person.id);
+    assert.equal((await api.Users.show(run.person.id)).state, "blocked");
+    await api.Users.unblock(run.person.id);
+    const token = await api.UserImpersonationTokens.create(run.person.id, "as bea", ["api"], "2099-12-31");
+    const bea = new Gitlab({ host, token: token.token });
+    assert.equal((await bea.Users.showCurrentUser()).username, "bea");
+    await api.UserImpersonationTokens.revoke(run.person.id, token.id);
+    await refused(() => bea.Users.showCurrentUser(), 401);
+  },
+
+  async groups() {
+    run.group = await api.Groups.create("Beaker Group", "beaker-group", { visibility: "private" });
+    const inner = await api.Groups.create("Inner", "inner", { parentId: run.group.id });
+    assert.equal(inner.full_path, "beaker-group/inner");
+    assert.deepEqual((await api.Groups.allSubgroups(run.group.id)).map((group) => group.id), [inner.id]);
+    assert.equal((await api.Groups.edit(run.group.id, { description: "by gitbeaker" })).description, "by gitbeaker");
+    assert.deepEqual((await api.Groups.search("beaker-g")).map((group) => group.path).sort(), ["beaker-group", "inner"]);
+    const friends = await api.Groups.create("Friends", "beaker-friends");
+    await api.Groups.share(run.group.id, friends.id, 20, {});
+    assert.equal((await api.Groups.show(run.group.id)).shared_with_groups[0].group_id, friends.id);
+    await api.Groups.unshare(run.group.id, friends.id, {});
+    await api.Groups.transfer(inner.id, { groupId: friends.id });
+    assert.equal((await api.Groups.show(inner.id)).full_path, "beaker-friends/inner");
+    await api.Groups.remove(friends.id);
+    await refused(() => api.Groups.show(987654321), 404);
+  },
+
+  async members() {
+    const { group, person } = run;
+    const made = await api.GroupMembers.add(group.id, 30, { userId: person.id });
+    assert.deepEqual([made.username, made.access_level], ["bea", 30]);
+    assert.equal((await api.GroupMembers.edit(group.id, person.id, 40, { expiresAt: "2099-12-31" })).access_level, 40);
+    const all = await api.GroupMembers.all(group.id, { includeInherited: true });
+    assert.deepEqual(all.map((member) => member.username).sort(), ["bea", "root"]);
+    assert.equal((await api.GroupMembers.allBillable(group.id)).length, 2);
+    const invited = await api.GroupInvitations.add(group.id, 20, { email: "later@example.org" });
+    assert.equal(invited.status, "success");
+    assert.deepEqual((await api.GroupInvitations.all(group.id)).map((row) => row.invite_email), ["later@example.org"]);
+    await api.GroupInvitations.remove(group.id, "later@example.org");
+    await api.GroupMembers.remove(group.id, person.id);
+    await refused(() => api.GroupMembers.show(group.id, person.id), 404);
+  },
+
+  async "push rules"() {
+    const { group } = run;
+    const rule = await api.GroupPushRules.create(group.id, { denyDeleteTag: true, maxFileSize: 5 });
+    assert.deepEqual([rule.deny_delete_tag, rule.max_file_size], [true, 5]);
+    const project = await api.Projects.create({ name: "Ruled", namespaceId: group.id });
+    assert.equal((await api.ProjectPushRules.show(project.id)).max_file_size, 5);
+    assert.equal((await api.ProjectPushRules.edit(project.id, { maxFileSize: 6 })).max_file_size, 6);
+    await api.ProjectPushRules.remove(project.id);
+    await api.GroupPushRules.remove(group.id);
+    await refused(() => api.GroupPushRules.show(group.id), 404);
+  },
+
+  async wikis() {
+    const { group } = run;
+    const page = await api.GroupWikis.create(group.id, "# Hello", "Some page");
+    assert.equal(page.slug, "Some-page");
+    assert.match((await api.GroupWikis.show(group.id, "Some-page", { renderHtml: true })).content, /Hello<\/h1>/);
+    const edited = await api.GroupWikis.edit(group.id, "Some-page", { content: "# Bye", title: "Other page" });
+    assert.equal(edited.slug, "Other-page");
+    const file = { content: new Blob(["a,b\n"]), filename: "table.csv" };
+    assert.match((await api.GroupWikis.uploadAttachment(group.id, file)).file_path, /^uploads\/[0-9a-f]{32}\/table\.csv$/);
+    assert.deepEqual((await api.GroupWikis.all(group.id)).map((row) => row.slug), ["Other-page"]);
+    await api.GroupWikis.remove(group.id, "Other-page");
+    await refused(() => api.GroupWikis.show(group.id, "Other-page"), 404);
+  },
+
+  async "people leave"() {
+    await api.Groups.remove(run.group.id);
+    await api.Users.remove(run.person.id, { hardDelete: true });
+    await refused(() => api.Users.show(run.person.id), 404);
+  },
+
   async ends() {
     await api.Branches.remove(run.project.id, "topic/two");
     await api.Projects.remove(run.project.id);

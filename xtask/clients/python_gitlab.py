@@ -43,6 +43,8 @@ class Run:
         self.gl = gitlab.Gitlab(URL, private_token=TOKEN)
         self.project = None
         self.first = None
+        self.group = None
+        self.people = []
 
 
 @step
@@ -337,6 +339,136 @@ def forks(run):
     assert fork.forked_from_project["id"] == run.project.id
     assert [p.id for p in run.project.forks.list(get_all=True)] == [fork.id]
     run.gl.projects.delete(fork.id)
+
+
+@step
+def people(run):
+    gl = run.gl
+    for name in ["pia", "paul"]:
+        fields = {"username": name, "name": name.title(), "email": f"{name}@example.org"}
+        run.people.append(gl.users.create({**fields, "force_random_password": True, "skip_confirmation": True}))
+    pia = run.people[0]
+    error = refused(lambda: gl.users.create({"username": "pia", "name": "P", "email": "p@example.org", "password": "Tr1ck-y-enough"}), 409)
+    assert "Username has already been taken" in str(error)
+    assert [user.username for user in gl.users.list(search="pia@example.org", get_all=True)] == ["pia"]
+    pia.note, pia.bio = "a note", "About me"
+    pia.save()
+    again = gl.users.get(pia.id)
+    assert (again.note, again.bio, again.state) == ("a note", "About me", "active")
+    assert pia.block() is not None and gl.users.get(pia.id).state == "blocked"
+    pia.unblock()
+    assert gl.users.get(pia.id).state == "active"
+    pia.customattributes.set("team", "red")
+    assert [user.id for user in gl.users.list(custom_attributes={"team": "red"}, get_all=True)] == [pia.id]
+    token = pia.impersonationtokens.create({"name": "as pia", "scopes": ["api"]})
+    as_pia = gitlab.Gitlab(URL, private_token=token.token)
+    as_pia.auth()
+    assert as_pia.user.username == "pia" and not hasattr(as_pia.user, "is_admin")
+    status = as_pia.user.status.get()
+    status.message, status.emoji = "On leave", "palm_tree"
+    status.save()
+    assert gl.users.get(pia.id).status.get().message == "On leave"
+    mail = as_pia.user.emails.create({"email": "pia@work.example.org"})
+    assert [email.email for email in as_pia.user.emails.list(get_all=True)] == ["pia@work.example.org"]
+    mail.delete()
+    token.delete()
+    refused(as_pia.auth, 401)
+
+
+@step
+def groups(run):
+    gl = run.gl
+    run.group = gl.groups.create({"name": "Smoke Group", "path": "smoke-group", "visibility": "private"})
+    group = run.group
+    inner = gl.groups.create({"name": "Inner", "path": "inner", "parent_id": group.id})
+    assert inner.full_path == "smoke-group/inner" and inner.visibility == "private"
+    error = refused(lambda: gl.groups.create({"name": "Other", "path": "smoke-group"}), 400)
+    assert "has already been taken" in str(error)
+    assert [found.id for found in group.subgroups.list(get_all=True)] == [inner.id]
+    assert [found.id for found in group.descendant_groups.list(get_all=True)] == [inner.id]
+    group.description = "made by python-gitlab"
+    group.save()
+    assert gl.groups.get("smoke-group").description == "made by python-gitlab"
+    assert [found.path for found in gl.groups.list(search="smoke-g", top_level_only=True, get_all=True)] == ["smoke-group"]
+    project = gl.projects.create({"name": "In a group", "namespace_id": inner.id})
+    assert group.projects.list(get_all=True) == []
+    assert [found.id for found in group.projects.list(include_subgroups=True, get_all=True)] == [project.id]
+    friends = gl.groups.create({"name": "Friends", "path": "smoke-friends", "visibility": "private"})
+    group.share(friends.id, 30)
+    shared = gl.groups.get(group.id).shared_with_groups
+    assert [(link["group_id"], link["group_access_level"]) for link in shared] == [(friends.id, 30)]
+    group.unshare(friends.id)
+    inner.transfer(friends.id)
+    assert gl.groups.get(inner.id).full_path == "smoke-friends/inner"
+    friends.delete()
+
+
+@step
+def members(run):
+    group, (pia, paul) = run.group, run.people
+    made = group.members.create({"user_id": pia.id, "access_level": 30, "expires_at": "2099-12-31"})
+    assert (made.username, made.access_level, made.expires_at) == ("pia", 30, "2099-12-31")
+    refused(lambda: group.members.create({"user_id": pia.id, "access_level": 30}), 409)
+    made.access_level = 40
+    made.save()
+    assert group.members.get(pia.id).access_level == 40
+    inner = run.gl.groups.create({"name": "Inside", "path": "inside", "parent_id": group.id})
+    assert [member.username for member in inner.members.list(get_all=True)] == []
+    inherited = {member.username: member.access_level for member in inner.members_all.list(get_all=True)}
+    assert inherited == {"root": 50, "pia": 40}, inherited
+    sent = group.invitations.create({"email": ["paul@example.org", "nobody@example.org"], "access_level": 20})
+    assert sent.status == "success"
+    assert group.members.get(paul.id).access_level == 20
+    assert [invited.invite_email for invited in group.invitations.list(get_all=True)] == ["nobody@example.org"]
+    group.invitations.delete("nobody@example.org")
+    billable = {member.username for member in group.billable_members.list(get_all=True)}
+    assert billable == {"root", "pia", "paul"}, billable
+    root = next(member for member in group.members.list(get_all=True) if member.username == "root")
+    refused(lambda: group.members.delete(root.id), 403)
+    group.members.delete(paul.id)
+    refused(lambda: group.members.get(paul.id), 404)
+
+
+@step
+def push_rules(run):
+    group = run.group
+    group.pushrules.create({"commit_message_regex": "^TICKET-", "prevent_secrets": True})
+    project = run.gl.projects.create({"name": "Ruled", "namespace_id": group.id, "initialize_with_readme": True})
+    rule = project.pushrules.get()
+    assert rule.commit_message_regex == "^TICKET-" and rule.prevent_secrets is True
+    page = {"file_path": "a.txt", "branch": "main", "content": "a\n"}
+    error = refused(lambda: project.files.create({**page, "commit_message": "No ticket"}), 400)
+    assert "Commit message does not follow the pattern '^TICKET-'" in str(error)
+    project.files.create({**page, "commit_message": "TICKET-1: Add a"})
+    rule.commit_message_regex = ""
+    rule.save()
+    project.files.create({**page, "file_path": "b.txt", "commit_message": "Free again"})
+    rule.delete()
+    group.pushrules.get().delete()
+    refused(group.pushrules.get, 404)
+
+
+@step
+def wikis(run):
+    project = run.gl.projects.create({"name": "Written", "namespace_id": run.group.id})
+    for holder in [run.group, project]:
+        page = holder.wikis.create({"title": "Home page", "content": "# Hello\n\n*you*"})
+        assert (page.slug, page.format) == ("Home-page", "markdown")
+        assert "<em>you</em>" in holder.wikis.get("Home-page", render_html=True).content
+        page.content = "# Bye"
+        page.save()
+        assert holder.wikis.get("Home-page").content == "# Bye"
+        assert [listed.slug for listed in holder.wikis.list(get_all=True)] == ["Home-page"]
+        page.delete()
+        refused(lambda holder=holder: holder.wikis.get("Home-page"), 404)
+
+
+@step
+def people_leave(run):
+    run.group.delete()
+    for person in run.people:
+        person.delete(hard_delete=True)
+        refused(lambda person=person: run.gl.users.get(person.id), 404)
 
 
 @step

@@ -4,7 +4,7 @@ mod backup;
 mod commands;
 mod limits;
 mod logging;
-mod readme;
+mod pages;
 mod serving;
 mod settings;
 mod support;

@@ -237,6 +237,8 @@ pub struct Limits {
     pub archives_per_minute: u32,
     /// Questions a minute by one person whether a path is taken; 0 is no limit.
     pub namespaces_per_minute: u32,
+    /// Records of single people that one person asks for in ten minutes; 0 is no limit.
+    pub people_per_ten_minutes: u32,
 }
 
 impl Limits {
@@ -260,6 +262,7 @@ impl Default for Limits {
             address_per_minute: 0,
             archives_per_minute: 0,
             namespaces_per_minute: 0,
+            people_per_ten_minutes: 0,
         }
     }
 }

@@ -44,6 +44,7 @@ pub struct Config {
     pub rate_limit_address: u32,
     pub rate_limit_archive: u32,
     pub rate_limit_namespace: u32,
+    pub rate_limit_person: u32,
     pub mail_url: Option<String>,
     pub mail_from: Option<String>,
 }
@@ -56,7 +57,7 @@ pub enum LogFormat {
 }
 
 /// One line of documentation for each setting, in the order in which they are shown.
-pub const SETTINGS: [(&str, &str); 21] = [
+pub const SETTINGS: [(&str, &str); 22] = [
     ("listen", "address and port to serve on"),
     ("data", "folder for repositories and the SQLite database"),
     (
@@ -91,6 +92,7 @@ pub const SETTINGS: [(&str, &str); 21] = [
         "rate_limit_namespace",
         "questions a minute by one person whether a path is taken; 0 is no limit",
     ),
+    ("rate_limit_person", "people that one person looks up by id in ten minutes; 0 is no limit"),
     (
         "mail_url",
         "smtp://USER:PASSWORD@HOST:PORT or smtps://… that takes letters; without it they are only logged",
@@ -125,6 +127,7 @@ impl Default for Config {
             rate_limit_address: 300_000,
             rate_limit_archive: 5,
             rate_limit_namespace: 20,
+            rate_limit_person: 300,
             mail_url: None,
             mail_from: None,
         }
@@ -321,6 +324,7 @@ impl Config {
                 address_per_minute: self.rate_limit_address,
                 archives_per_minute: self.rate_limit_archive,
                 namespaces_per_minute: self.rate_limit_namespace,
+                people_per_ten_minutes: self.rate_limit_person,
             },
         })
     }

@@ -22,11 +22,13 @@ pub struct Rates {
     addresses: Option<Limiter<IpAddr>>,
     archives: Option<Limiter<Caller>>,
     namespaces: Option<Limiter<UserId>>,
+    people: Option<Limiter<UserId>>,
     /// Members that one person takes out of one project or group.
     member_removals: Option<Limiter<(Source, UserId)>>,
 }
 
 const MEMBER_REMOVALS_PER_MINUTE: u32 = 60;
+const TEN_MINUTES: Duration = Duration::from_secs(600);
 
 /// A person, or whoever is at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,7 +46,12 @@ pub struct Refusal {
 }
 
 fn limiter<K: Hash + Eq + Clone>(per_minute: u32) -> Option<Limiter<K>> {
-    let quota = Quota::per_minute(NonZeroU32::new(per_minute)?);
+    limiter_within(Duration::from_secs(60), per_minute)
+}
+
+fn limiter_within<K: Hash + Eq + Clone>(time: Duration, most: u32) -> Option<Limiter<K>> {
+    let most = NonZeroU32::new(most)?;
+    let quota = Quota::with_period(time / most.get())?.allow_burst(most);
     Some(RateLimiter::dashmap(quota).with_middleware())
 }
 
@@ -80,6 +87,7 @@ impl Rates {
             addresses: limiter(limits.address_per_minute),
             archives: limiter(limits.archives_per_minute),
             namespaces: limiter(limits.namespaces_per_minute),
+            people: limiter_within(TEN_MINUTES, limits.people_per_ten_minutes),
             member_removals: limiter(MEMBER_REMOVALS_PER_MINUTE),
         }
     }
@@ -111,6 +119,12 @@ impl Rates {
             .map_err(|refusal| Error::TooMany { retry_after: refusal.wait_seconds })
     }
 
+    /// Who asks for one person after the other gathers them all.
+    pub fn check_person(&self, user: UserId) -> Result<(), Error> {
+        check(self.people.as_ref(), &user, "users_get_by_id")
+            .map_err(|refusal| Error::TooMany { retry_after: refusal.wait_seconds })
+    }
+
     pub fn check_member_removal(&self, source: Source, user: UserId) -> Result<(), Error> {
         check(self.member_removals.as_ref(), &(source, user), "members_delete")
             .map_err(|refusal| Error::TooMany { retry_after: refusal.wait_seconds })
@@ -129,6 +143,9 @@ impl Rates {
         }
         if let Some(namespaces) = &self.namespaces {
             namespaces.retain_recent();
+        }
+        if let Some(people) = &self.people {
+            people.retain_recent();
         }
         if let Some(removals) = &self.member_removals {
             removals.retain_recent();

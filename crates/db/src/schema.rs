@@ -324,6 +324,7 @@ diesel::table! {
         marked_for_deletion_at -> Nullable<BigInt>,
         marked_by -> Nullable<BigInt>,
         wiki_size -> BigInt,
+        ip_ranges -> Nullable<Text>,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Who may do what: roles, how a caller stands somewhere, and the proof that an ability was checked.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use diesel::{
     backend::Backend,
@@ -164,10 +164,18 @@ pub struct Actor {
     pub admin: bool,
     /// External users count as outsiders on internal projects.
     pub external: bool,
+    /// From where they ask; what the program does by itself comes from nowhere, and no network is closed to it.
+    pub address: Option<IpAddr>,
 }
 
 impl Actor {
-    pub const ANONYMOUS: Self = Self { id: None, admin: false, external: false };
+    pub const ANONYMOUS: Self = Self { id: None, admin: false, external: false, address: None };
+
+    /// The same, asking from there.
+    #[must_use]
+    pub fn at(self, address: Option<IpAddr>) -> Self {
+        Self { address, ..self }
+    }
 
     /// The id, where the ability was "signed in".
     pub fn user(&self) -> Result<UserId> {

@@ -4,9 +4,9 @@ pub mod projection;
 
 use db::{
     Tx, each_backend, error,
-    schema::{namespace_access, project_access, project_group_links, projects},
+    schema::{namespace_access, namespaces, project_access, project_group_links, projects},
 };
-use diesel::prelude::*;
+use diesel::{dsl::exists, prelude::*};
 use kernel::{
     AccessLevel, Actor, Error, Result, Standing, Ts,
     access::{Group, Project},
@@ -15,7 +15,10 @@ use kernel::{
 
 use self::projection::{Reach, Whom};
 use crate::{
-    namespace::{Kind, default_branch, store::NamespaceStore},
+    namespace::{
+        Kind, Namespace, addresses::below, default_branch, networks::shut_out_of_group,
+        store::NamespaceStore,
+    },
     project::store::ProjectStore,
 };
 
@@ -143,10 +146,29 @@ pub fn locate_group(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<(Gro
     let level = level_in_namespace(tx, actor, group.id)?;
     let mut standing = Standing::in_scope(actor, level, group.visibility);
     if !standing.visible {
+        standing.visible = leads_to_ones_own(tx, actor, &group)?;
+    }
+    if !standing.visible || shut_out_of_group(actor, standing.level, &group) {
         return Err(Error::NotFound("Group"));
     }
     standing.features.wiki = group.settings().wiki_access_level.into();
     Ok((Group(group.facts().into()), standing))
+}
+
+/// Whether somebody has a role below a group, who must know of it to get there.
+fn leads_to_ones_own(tx: &mut Tx<'_>, actor: Actor, group: &Namespace) -> Result<bool> {
+    let Some(user) = actor.id else { return Ok(false) };
+    let (from, to) = below(&group.full_path);
+    let inside = namespace_access::table
+        .inner_join(namespaces::table.on(namespaces::id.eq(namespace_access::namespace_id)))
+        .filter(namespace_access::user_id.eq(user))
+        .filter(namespace_access::access_level.ge(AccessLevel::Minimal))
+        .filter(namespace_access::until.gt(tx.now))
+        .filter(namespaces::path_key.ge(from).and(namespaces::path_key.lt(to)))
+        .filter(namespaces::deleted_at.is_null());
+    each_backend!(tx, |conn| diesel::select(exists(inside))
+        .get_result(conn)
+        .map_err(error("Group")))
 }
 
 /// Works out anew who has which effective role in a project. Call it in the transaction of whatever changed that.

@@ -12,7 +12,7 @@ use kernel::{
     ids::{NamespaceId, ProjectId},
 };
 
-use crate::namespace::Kind;
+use crate::namespace::{Kind, addresses::below, store::NamespaceStore};
 
 /// Groups lie in one another so deep at most.
 const DEEPEST: usize = 64;
@@ -59,6 +59,7 @@ pub fn below_group(tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<
 
 /// The groups right below these that the caller may know of. Nothing visible lies below what is not.
 fn children(tx: &mut Tx<'_>, actor: Actor, of: &[NamespaceId]) -> Result<Vec<NamespaceId>> {
+    let now = tx.now;
     each_backend!(tx, |conn| {
         let rows = namespaces::table
             .filter(namespaces::parent_id.eq_any(of))
@@ -73,6 +74,7 @@ fn children(tx: &mut Tx<'_>, actor: Actor, of: &[NamespaceId]) -> Result<Vec<Nam
                 open.or(namespaces::id.eq_any(
                     namespace_access::table
                         .filter(namespace_access::user_id.eq(user))
+                        .filter(namespace_access::until.gt(now))
                         .select(namespace_access::namespace_id),
                 )),
             ),
@@ -87,6 +89,7 @@ pub fn projects_in(
     actor: Actor,
     groups: &[NamespaceId],
 ) -> Result<Vec<ProjectId>> {
+    let now = tx.now;
     each_backend!(tx, |conn| {
         let rows = projects::table
             .filter(projects::namespace_id.eq_any(groups))
@@ -101,6 +104,7 @@ pub fn projects_in(
                 open.or(projects::id.eq_any(
                     project_access::table
                         .filter(project_access::user_id.eq(user))
+                        .filter(project_access::until.gt(now))
                         .select(project_access::project_id),
                 )),
             ),
@@ -116,6 +120,20 @@ fn open_to(actor: Actor) -> Vec<Visibility> {
     } else {
         vec![Visibility::Public]
     }
+}
+
+/// Which of these projects lie in a group or below it.
+pub fn projects_below(
+    tx: &mut Tx<'_>,
+    group: NamespaceId,
+    among: &[ProjectId],
+) -> Result<Vec<ProjectId>> {
+    let (from, to) = below(&tx.namespace(group)?.full_path);
+    let rows = projects::table
+        .filter(projects::id.eq_any(among))
+        .filter(projects::path_key.ge(from).and(projects::path_key.lt(to)))
+        .select(projects::id);
+    each_backend!(tx, |conn| rows.load(conn).map_err(error("Project")))
 }
 
 /// The full paths of projects.

@@ -13,6 +13,7 @@ use repo::{
     protection::{self, actions::DefaultProtection},
     push_rule,
 };
+use review::item::departure;
 use worker::Queue;
 
 use super::{jobs::AFTER_PUSH, surveys::SurveyRepository, wiki_repositories::MaintainWiki};
@@ -25,6 +26,11 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
     }
     if let Some(org::user::event::Event::UserDestroy { person, heir }) = fact.downcast_ref() {
         return repo::heirs::hand_over(tx, person.user_id, *heir);
+    }
+    if let Some(org::member::Event::Removed { fact, unassign_issuables: true }) =
+        fact.downcast_ref()
+    {
+        return unassign(tx, fact);
     }
     match fact.downcast_ref() {
         Some(repo::Event::RefsMoved { project, becomes_default, head, growth, .. }) => {
@@ -62,6 +68,16 @@ fn of_project(tx: &mut Tx<'_>, fact: &project::event::Event) -> Result<()> {
             push_rule::actions::begin(tx, *project, &groups)
         }
     }
+}
+
+/// Whoever left a project, or a group with all below it, looks after nothing there any more.
+fn unassign(tx: &mut Tx<'_>, left: &org::member::event::Fact) -> Result<()> {
+    let theirs = departure::projects_of_assignee(tx, left.user)?;
+    let inside = match left.group {
+        Some(group) => org::places::projects_below(tx, group, &theirs)?,
+        None => theirs.into_iter().filter(|project| Some(*project) == left.project).collect(),
+    };
+    departure::unassign(tx, left.user, &inside)
 }
 
 /// The first branch of a repository is protected as its group or the installation wants it.

@@ -31,19 +31,21 @@ use crate::{
 pub struct Caller {
     pub user: Option<Arc<User>>,
     pub token: Option<Arc<AccessToken>>,
+    /// From where.
+    address: Option<IpAddr>,
 }
 
 impl Caller {
     pub fn anonymous() -> Self {
-        Self { user: None, token: None }
+        Self { user: None, token: None, address: None }
     }
 
     pub fn with_token(user: User, token: AccessToken) -> Self {
-        Self { user: Some(user.into()), token: Some(token.into()) }
+        Self { user: Some(user.into()), token: Some(token.into()), address: None }
     }
 
     pub fn actor(&self) -> Actor {
-        self.user.as_deref().map_or(Actor::ANONYMOUS, User::actor)
+        self.user.as_deref().map_or(Actor::ANONYMOUS, User::actor).at(self.address)
     }
 
     /// The person, where the ability was "signed in".
@@ -85,7 +87,8 @@ impl<A: Ability<Scope: Locate>, P: Params> Call<A, P> {
         };
         let caller = authenticate(app, req, &raw, route).await;
         count(app, req, route, caller.as_ref().ok().and_then(|caller| caller.user.as_deref()))?;
-        let caller = caller?;
+        let address = req.peer_addr().map(|address| address.ip());
+        let caller = Caller { address, ..caller? };
         if caller.user.is_none() && !A::OPEN {
             return Err(Error::Unauthenticated.into());
         }

@@ -1,6 +1,6 @@
 //! Who is at the door: git clients show a token, or a user name with a password or token.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use actix_web::{HttpRequest, http::header};
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -23,11 +23,12 @@ pub(super) struct Visitor {
     pub(super) user: Option<Arc<User>>,
     /// `None` after a password, which opens everything.
     pub(super) scopes: Option<Scopes>,
+    address: Option<IpAddr>,
 }
 
 impl Visitor {
     pub(super) fn actor(&self) -> Actor {
-        self.user.as_deref().map_or(Actor::ANONYMOUS, User::actor)
+        self.user.as_deref().map_or(Actor::ANONYMOUS, User::actor).at(self.address)
     }
 }
 
@@ -67,16 +68,18 @@ fn shown(req: &HttpRequest) -> Result<Shown, Refusal> {
 /// Finds out who sent a request.
 pub(super) async fn enter(app: &App, req: &HttpRequest) -> Result<Visitor, Refusal> {
     let visitor = match shown(req)? {
-        Shown::Nothing => Visitor { user: None, scopes: None },
+        Shown::Nothing => Visitor { user: None, scopes: None, address: None },
         Shown::Token(secret) => with_token(app, secret).await?.ok_or(Refusal::WrongCredential)?,
         Shown::Pair { name, secret } => match with_token(app, Secret::given(&secret)).await? {
             Some(visitor) => visitor,
             None => with_password(app, name, secret).await?,
         },
     };
+    let address = req.peer_addr().map(|address| address.ip());
+    let visitor = Visitor { address, ..visitor };
     let rate = match &visitor.user {
         Some(user) => app.rates.check_user(user.id),
-        None => app.rates.check_address(req.peer_addr().map(|address| address.ip())),
+        None => app.rates.check_address(address),
     };
     rate.map_err(|refusal| Refusal::TooFast(refusal, app.db.clock().now()))?;
     if let Some(user) = &visitor.user {
@@ -96,7 +99,7 @@ async fn with_token(app: &App, secret: Secret) -> Result<Option<Visitor>, Refusa
     }
     crate::extract::touch(app, &token, now);
     let scopes = AccessToken::scopes(&token);
-    Ok(Some(Visitor { user: Some(user.into()), scopes: Some(scopes) }))
+    Ok(Some(Visitor { user: Some(user.into()), scopes: Some(scopes), address: None }))
 }
 
 async fn with_password(app: &App, name: String, secret: String) -> Result<Visitor, Refusal> {
@@ -104,7 +107,7 @@ async fn with_password(app: &App, name: String, secret: String) -> Result<Visito
     let stored = user.as_ref().and_then(|user| user.password_hash.clone());
     let same = app.transport.passwords.verify(secret, stored).await?;
     match user {
-        Some(user) if same => Ok(Visitor { user: Some(user.into()), scopes: None }),
+        Some(user) if same => Ok(Visitor { user: Some(user.into()), scopes: None, address: None }),
         _ => Err(Refusal::WrongCredential),
     }
 }

@@ -78,6 +78,7 @@ impl ListGroups {
     fn filter_in(self, actor: Actor, place: Place) -> GroupFilter {
         let elsewhere = self.repository_storage.as_deref().is_some_and(|name| name != STORAGE);
         GroupFilter {
+            actor,
             reach: self.reach(actor),
             place,
             search: self.search.filter(|term| !term.trim().is_empty()),

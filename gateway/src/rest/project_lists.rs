@@ -21,6 +21,7 @@ use org::{
 
 use super::{
     custom_attribute_params::{WantedAttributes, entities},
+    people::reads_profile,
     project_params::both,
 };
 use crate::{
@@ -137,10 +138,12 @@ async fn list_of_user(app: App, call: Call<Anyone, Within<OfUser>>) -> ApiResult
 async fn list_of_starred(app: App, call: Call<Anyone, Within<OfUser>>) -> ApiResult<Projects> {
     let user = person(&app, &call.params.place.user_id).await?;
     let actor = call.grant.actor();
-    if user.private_profile && actor.id != Some(user.id) && !actor.admin {
-        return Err(Error::NotFound("User").into());
-    }
-    answer(&app, Asked::of(&call, &call.params.list), Among::StarredBy(user.id)).await
+    // What a person keeps to themselves looks like nothing.
+    let among = match reads_profile(actor, &user) {
+        true => Among::StarredBy(user.id),
+        false => Among::Nothing,
+    };
+    answer(&app, Asked::of(&call, &call.params.list), among).await
 }
 
 async fn list_of_forks(app: App, call: Call<ReadProject, ListProjects>) -> ApiResult<Projects> {

@@ -165,9 +165,10 @@ async fn show(
     call: Call<Anyone, OneUser>,
 ) -> ApiResult<Either<Json<SingleUser>, Json<AdminSingleUser>>> {
     let (actor, id) = (call.grant.actor(), call.params.id);
-    if actor.id.is_none() {
+    let Some(reader) = actor.id else {
         return Err(Error::Refused("Not authorized!".to_owned()).into());
-    }
+    };
+    app.rates.check_person(reader)?;
     let annotated = actor.admin && call.params.with_custom_attributes;
     let found = app.db.peek(move |tx| {
         let user = tx.user(id)?;

@@ -86,7 +86,7 @@ impl<'a> Place<'a> {
 
     /// What the table promises to a caller.
     fn promised(&self, row: &RouteRow, level: AccessLevel, signed_in: bool) -> char {
-        let actor = Actor { id: signed_in.then_some(UserId(1)), admin: false, external: false };
+        let actor = Actor { id: signed_in.then_some(UserId(1)), ..Actor::ANONYMOUS };
         let who = Standing::in_scope(actor, level, self.visibility);
         match (signed_in || row.open, who.visible, (row.allows)(&who)) {
             (false, ..) => 'u',
@@ -183,7 +183,7 @@ async fn every_instance_route_keeps_to_its_row() {
 }
 
 fn actor(admin: bool) -> Actor {
-    Actor { id: Some(UserId(1)), admin, external: false }
+    Actor { id: Some(UserId(1)), admin, ..Actor::ANONYMOUS }
 }
 
 #[actix_web::test]

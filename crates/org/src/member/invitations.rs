@@ -23,7 +23,7 @@ use crate::{
     settings::domains,
     user::{User, store::UserStore},
 };
-pub use accept::{accept, accept_for, find_by_secret, known_as, remove_expired};
+pub use accept::{accept, accept_all, accept_for, find_by_secret, known_as, remove_expired};
 pub(super) use accept::{end_those_of, renew};
 pub use store::Invitation;
 

@@ -2,13 +2,13 @@
 
 use db::{
     Tx, each_backend, error,
-    schema::{project_access, project_group_links, projects},
+    schema::{namespaces, project_access, project_group_links, projects},
 };
 use diesel::{dsl::exists, prelude::*};
 use kernel::{AccessLevel, Actor, Result, Visibility, ids::NamespaceId};
 
 use super::{
-    Namespace,
+    Namespace, networks,
     sharing::{self, GroupLink},
 };
 use crate::{
@@ -77,6 +77,7 @@ const MOST: i64 = 100;
 
 fn newest(tx: &mut Tx<'_>, actor: Actor, among: &Among) -> Result<Vec<Project>> {
     let now = tx.now;
+    let closed = networks::closed_to(tx, actor)?;
     each_backend!(tx, |conn| {
         let mut query = projects::table.filter(projects::deleted_at.is_null()).into_boxed();
         query = match among {
@@ -94,6 +95,10 @@ fn newest(tx: &mut Tx<'_>, actor: Actor, among: &Among) -> Result<Vec<Project>> 
                 ),
             ),
         };
+        if !closed.is_empty() {
+            let homes = namespaces::table.filter(namespaces::ip_ranges.eq_any(&closed));
+            query = query.filter(projects::namespace_id.ne_all(homes.select(namespaces::id)));
+        }
         query = match actor.id {
             _ if actor.admin => query,
             None => query.filter(projects::visibility.eq(Visibility::Public)),

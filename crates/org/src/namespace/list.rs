@@ -10,7 +10,7 @@ use kernel::{
 use super::{
     GroupFilter, Namespace,
     model::{GroupOrder, Place, Reach},
-    search, seen,
+    networks, search, seen,
 };
 use crate::{
     custom_attribute::filter,
@@ -54,6 +54,8 @@ impl GroupLists for Tx<'_> {
 /// Which groups are meant, in the words of the database.
 struct Question {
     conditions: Conditions,
+    /// Whether some are left out that no network of the caller's reaches.
+    shortened: bool,
     /// Where membership decides: whose, in which role at least, and how many groups more there are.
     member: Option<(UserId, AccessLevel, usize)>,
 }
@@ -73,7 +75,8 @@ impl Question {
             || filter.place != Place::Anywhere
             || !filter.skip.is_empty()
             || !filter.attributes.is_empty()
-            || filter.elsewhere;
+            || filter.elsewhere
+            || self.shortened;
         match &self.member {
             Some((user, level, above)) if !narrowed => {
                 let reached = seen::reached(tx.now, *level);
@@ -97,6 +100,7 @@ fn question(tx: &mut Tx<'_>, filter: &GroupFilter) -> Result<Question> {
     // In these words, for which there are indexes.
     all.plain("g.kind = 'group' AND g.deleted_at IS NULL");
     let member = within_reach(tx, &mut all, filter.reach)?;
+    let shortened = within_network(tx, &mut all, filter)?;
     place(tx, &mut all, &filter.place)?;
     if !filter.skip.is_empty() {
         let skipped: Vec<i64> = filter.skip.iter().map(|id| id.0).collect();
@@ -117,7 +121,22 @@ fn question(tx: &mut Tx<'_>, filter: &GroupFilter) -> Result<Question> {
         let (name, id) = (all.bind(Bind::Word(name.clone())), all.bind(Bind::Number(id.0)));
         all.plain(format!("(g.name, g.id) > ({name}, {id})"));
     }
-    Ok(Question { conditions: all, member })
+    Ok(Question { conditions: all, shortened, member })
+}
+
+/// Leaves out what the caller's network does not reach, unless they own it; whether there is anything like that.
+fn within_network(tx: &mut Tx<'_>, all: &mut Conditions, filter: &GroupFilter) -> Result<bool> {
+    let closed = networks::closed_to(tx, filter.actor)?;
+    let owned = format!(
+        "EXISTS (SELECT 1 FROM namespace_access a WHERE a.user_id = {} AND a.namespace_id = g.id AND {})",
+        filter.actor.id.map_or(0, |user| user.0),
+        seen::reached(tx.now, AccessLevel::Owner)
+    );
+    for ranges in &closed {
+        let condition = format!("(g.ip_ranges IS NULL OR g.ip_ranges <> {{}} OR {owned})");
+        all.word(&condition, ranges.clone());
+    }
+    Ok(!closed.is_empty())
 }
 
 /// Adds what the caller may see.

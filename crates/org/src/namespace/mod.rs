@@ -9,6 +9,7 @@ pub mod event;
 pub mod list;
 pub mod locations;
 pub mod model;
+pub(crate) mod networks;
 pub mod places;
 pub mod removal;
 pub mod rules;

@@ -2,7 +2,7 @@
 
 use diesel::prelude::{Queryable, Selectable};
 use kernel::{
-    AccessLevel, TextEnum, Ts, Visibility,
+    AccessLevel, Actor, TextEnum, Ts, Visibility,
     access::{FeatureAccess, GroupFacts},
     ids::{NamespaceId, ProjectId, UserId},
 };
@@ -60,6 +60,8 @@ pub struct Namespace {
     /// Since when it is to go, where it is.
     pub marked_for_deletion_at: Option<Ts>,
     pub marked_by: Option<UserId>,
+    /// From where alone it is reached, as its top-level group says: networks, joined by commas.
+    pub ip_ranges: Option<String>,
 }
 
 impl Namespace {
@@ -220,6 +222,8 @@ pub enum Reach {
 /// Which groups a list shows.
 #[derive(Clone, Debug)]
 pub struct GroupFilter {
+    /// Who asks.
+    pub actor: Actor,
     pub reach: Reach,
     pub place: Place,
     pub search: Option<String>,

@@ -1,10 +1,8 @@
 //! What groups may be called, and who may see them.
 
-use std::net::IpAddr;
-
 use kernel::Visibility;
 
-use super::GroupSettings;
+use super::{GroupSettings, networks::is_network};
 use crate::faults::Faults;
 
 const PATH: &str = "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or end in '.', '.git' or \
@@ -181,20 +179,6 @@ pub fn settings_faults(settings: &GroupSettings, top: bool, faults: &mut Faults)
             faults.add("ip_restriction_ranges", "is an invalid IP address range");
         }
     }
-}
-
-/// An address, or a network in the form `10.0.0.0/8`.
-fn is_network(text: &str) -> bool {
-    let (address, prefix) = match text.split_once('/') {
-        Some((address, prefix)) => (address, Some(prefix)),
-        None => (text, None),
-    };
-    let most: u8 = match address.parse::<IpAddr>() {
-        Ok(IpAddr::V4(_)) => 32,
-        Ok(IpAddr::V6(_)) => 128,
-        Err(_) => return false,
-    };
-    prefix.is_none_or(|prefix| prefix.parse::<u8>().is_ok_and(|bits| bits <= most))
 }
 
 /// What speaks against a visibility below a parent, and above what is inside.

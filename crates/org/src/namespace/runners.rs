@@ -1,5 +1,5 @@
-//! What a group decides for everything below it: whether shared runners take the jobs there, and whether projects there
-//! are shared with other groups.
+//! What a group decides for everything below it: whether shared runners take the jobs there, whether projects there
+//! are shared with other groups, and from where it is reached.
 
 use db::{
     Tx, each_backend, error,
@@ -11,7 +11,7 @@ use kernel::{
     ids::{NamespaceId, ProjectId},
 };
 
-use super::{GroupSettings, Namespace, addresses::below};
+use super::{GroupSettings, Namespace, addresses::below, networks};
 use crate::{faults::Faults, project::settings::SettingsStore};
 
 kernel::text_enum! {
@@ -77,6 +77,9 @@ pub(super) fn hand_down(tx: &mut Tx<'_>, old: &GroupSettings, group: &Namespace)
     if setting != SharedRunners::Enabled && setting != old.shared_runners_setting() {
         switch_off_below(tx, group)?;
     }
+    if new.ip_restriction_ranges != old.ip_restriction_ranges {
+        networks::keep(tx, group, new.ip_restriction_ranges.as_deref())?;
+    }
     Ok(())
 }
 
@@ -89,6 +92,8 @@ pub(super) fn follow(tx: &mut Tx<'_>, group: &Namespace, parent: &Namespace) -> 
     if above.shared_runners_setting() == SharedRunners::DisabledAndUnoverridable {
         own.set_shared_runners(SharedRunners::DisabledAndUnoverridable);
     }
+    // From where it is reached is the top-level group's to say.
+    own.ip_restriction_ranges = None;
     if own == old {
         return Ok(());
     }

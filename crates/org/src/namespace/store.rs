@@ -151,6 +151,10 @@ impl NamespaceStore for Tx<'_> {
             namespaces::project_creation_level.eq(details.project_creation_level.to_string()),
             namespaces::subgroup_creation_level.eq(details.subgroup_creation_level.to_string()),
             namespaces::settings.eq(settings_text(details)?),
+            namespaces::ip_ranges.eq(match parent {
+                Some(parent) => &parent.ip_ranges,
+                None => &details.settings.ip_restriction_ranges,
+            }),
             namespaces::created_at.eq(self.now),
             namespaces::updated_at.eq(self.now),
         );

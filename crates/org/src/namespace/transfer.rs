@@ -12,7 +12,7 @@ use super::{
     actions::may_create,
     addresses::{NewPlace, below, lower_visibility, relocate},
     event::Event,
-    rules, runners,
+    networks, rules, runners,
     store::NamespaceStore,
 };
 use crate::{
@@ -149,6 +149,7 @@ fn settle(
         lower_visibility(tx, &moved, parent.visibility)?;
         runners::follow(tx, &moved, parent)?;
     }
+    networks::keep(tx, &moved, parent.and_then(|parent| parent.ip_ranges.as_deref()))?;
     access::refresh_group(tx, group.id)
 }
 

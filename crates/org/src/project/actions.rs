@@ -28,7 +28,7 @@ use crate::{
     faults::Faults,
     jobs::PurgeRemoved,
     member,
-    namespace::{Namespace, store::NamespaceStore},
+    namespace::{Namespace, runners::SharedRunners, store::NamespaceStore},
     policy::{AdminProject, OwnProject},
     settings::store::SettingsStore as _,
     user::{User, store::UserStore},
@@ -85,19 +85,23 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewProject) -> Result<Project> {
         .returning(Project::as_returning())
         .get_result(conn)
         .map_err(error("Project")))?;
-    insert_companions(tx, project.id)?;
+    insert_companions(tx, project.id, &namespace)?;
     member::actions::settle_owner(tx, project.id, namespace.owner_id)?;
     access::refresh_project(tx, project.id)?;
     tx.emit(Event::ProjectCreated { project: project.id, namespace: project.namespace_id })?;
     Ok(project)
 }
 
-fn insert_companions(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
+fn insert_companions(tx: &mut Tx<'_>, project: ProjectId, home: &Namespace) -> Result<()> {
     let now = tx.now;
     each_backend!(tx, |conn| diesel::insert_into(project_settings::table)
         .values((project_settings::project_id.eq(project), project_settings::settings.eq("{}")))
         .execute(conn)
         .map_err(error("Project")))?;
+    let begins = Settings::in_namespace(home);
+    if begins != Settings::default() {
+        tx.save_settings(project, &begins)?;
+    }
     each_backend!(tx, |conn| diesel::insert_into(project_statistics::table)
         .values((
             project_statistics::project_id.eq(project),
@@ -155,6 +159,7 @@ fn create_as(tx: &mut Tx<'_>, actor: Actor, creator: &User, wanted: &Creation) -
         return Err(Error::Invalid(flaws));
     }
     ensure_possible(&wanted.change.settings)?;
+    ensure_runners(&home, &Settings::in_namespace(&home), &wanted.change.settings)?;
     let installation = tx.settings()?;
     let asked = wanted.change.visibility.unwrap_or(installation.default_project_visibility);
     ensure_unrestricted(actor, &installation, asked)?;
@@ -168,7 +173,7 @@ fn create_as(tx: &mut Tx<'_>, actor: Actor, creator: &User, wanted: &Creation) -
         visibility: asked.min(home::most_visible(&home)),
     };
     let project = insert(tx, &new)?;
-    let mut settings = Settings::default();
+    let mut settings = Settings::in_namespace(&home);
     wanted.change.settings.apply(&mut settings);
     settings.runners_token = runners_token();
     tx.save_settings(project.id, &settings)?;
@@ -196,6 +201,10 @@ pub fn update(
 ) -> Result<Project> {
     let project = tx.project(grant.project())?;
     ensure_possible(&change.settings)?;
+    if change.settings.shared_runners_enabled == Some(true) {
+        let home = tx.namespace(project.namespace_id)?;
+        ensure_runners(&home, &tx.project_settings(project.id)?, &change.settings)?;
+    }
     if let Some(wanted) = change.visibility.filter(|wanted| *wanted != project.visibility) {
         grant.also::<OwnProject>()?;
         ensure_unrestricted(grant.actor(), &tx.settings()?, wanted)?;
@@ -226,6 +235,19 @@ fn ensure_unrestricted(
     }
     let text = format!("{wanted} has been restricted by your GitLab administrator");
     Err(Error::invalid("visibility_level", text))
+}
+
+/// Refuses to switch shared runners on where the group keeps them off for all below it.
+fn ensure_runners(home: &Namespace, old: &Settings, change: &SettingsChange) -> Result<()> {
+    let switched_on = change.shared_runners_enabled == Some(true) && !old.shared_runners_enabled;
+    let above = home.settings().shared_runners_setting();
+    match switched_on && above == SharedRunners::DisabledAndUnoverridable {
+        false => Ok(()),
+        true => Err(Error::invalid(
+            "shared_runners_enabled",
+            "cannot be enabled because parent group does not allow it",
+        )),
+    }
 }
 
 /// Refuses settings that no job could run with.

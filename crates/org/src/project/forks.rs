@@ -63,6 +63,7 @@ pub fn fork(tx: &mut Tx<'_>, grant: &Grant<ForkProject>, wanted: &Fork) -> Resul
     let mut settings = tx.project_settings(source.id)?;
     settings.mr_default_target_self = wanted.mr_default_target_self.unwrap_or_default();
     settings.runners_token = actions::runners_token();
+    settings.shared_runners_enabled &= home.settings().shared_runners_enabled;
     tx.save_settings(made.id, &settings)?;
     tie(tx, made.id, &source, source.features_change())
 }

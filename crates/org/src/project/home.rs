@@ -11,12 +11,13 @@ use kernel::{
 };
 
 use super::{
-    Project,
+    Project, Settings,
     change::{self, Columns, FeatureChange},
+    settings::SettingsStore,
 };
 use crate::{
     access, member,
-    namespace::{Kind, Namespace},
+    namespace::{Kind, Namespace, runners::SharedRunners},
     user::User,
 };
 
@@ -166,6 +167,10 @@ pub(super) fn move_to(
     if moved.visibility > most_visible(home) {
         let columns = Columns { visibility: Some(most_visible(home)), ..Columns::default() };
         moved = change::update(tx, project.id, columns, FeatureChange::default())?;
+    }
+    if home.settings().shared_runners_setting() == SharedRunners::DisabledAndUnoverridable {
+        let settings = tx.project_settings(project.id)?;
+        tx.save_settings(project.id, &Settings { shared_runners_enabled: false, ..settings })?;
     }
     member::actions::settle_owner(tx, project.id, home.owner_id)?;
     access::refresh_project(tx, project.id)?;

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     custom_attribute::{self, CustomAttribute},
     listing::{self, Bind, ids},
-    namespace::seen,
+    namespace::{networks, seen},
     search::containing as containing_text,
 };
 
@@ -41,6 +41,7 @@ kernel::text_enum! { pub enum Sort { Ascending = "asc", Descending = "desc" } }
 pub enum Among {
     #[default]
     All,
+    Nothing,
     /// Directly in a namespace.
     Namespace(NamespaceId),
     Group(GroupScope),
@@ -371,6 +372,7 @@ fn conditions(tx: &mut Tx<'_>, actor: Actor, filter: &ProjectFilter) -> Result<C
         visible(tx, &mut all, actor, filter)?;
     }
     among(tx, &mut all, filter)?;
+    within_reach(tx, &mut all, actor)?;
     about_the_caller(&mut all, actor, filter, tx.now);
     about_the_project(&mut all, filter);
     if let Some(search) = filter.search.as_deref().filter(|search| !search.trim().is_empty()) {
@@ -436,9 +438,21 @@ fn visible(
     Ok(())
 }
 
+/// Leaves out what is in groups that the caller's network does not reach.
+fn within_reach(tx: &mut Tx<'_>, all: &mut Conditions, actor: Actor) -> Result<()> {
+    for ranges in networks::closed_to(tx, actor)? {
+        all.word(
+            "p.namespace_id NOT IN (SELECT n.id FROM namespaces n WHERE n.ip_ranges = {})",
+            ranges,
+        );
+    }
+    Ok(())
+}
+
 fn among(tx: &mut Tx<'_>, all: &mut Conditions, filter: &ProjectFilter) -> Result<()> {
     match filter.among {
         Among::All => {}
+        Among::Nothing => all.plain("1 = 0"),
         Among::StarredBy(user) => all.number(
             "p.id IN (SELECT s.project_id FROM project_stars s WHERE s.user_id = {})",
             user.0,

@@ -7,6 +7,8 @@ use diesel::prelude::*;
 use kernel::{Error, Result, access::FeatureAccess, ids::ProjectId};
 use serde::{Deserialize, Serialize};
 
+use crate::namespace::Namespace;
+
 kernel::text_enum! {
     /// How merge requests reach their target.
     pub enum MergeMethod { Merge = "merge", Rebase = "rebase_merge", FastForward = "ff" }
@@ -144,6 +146,12 @@ macro_rules! declare { ($($name:ident: $type:ty = $default:expr),* $(,)?) => {
 each_project_setting!(declare);
 
 impl Settings {
+    /// What a new project in a namespace begins with: where a group has switched shared runners off, they are off.
+    pub fn in_namespace(home: &Namespace) -> Self {
+        let shared_runners_enabled = home.settings().shared_runners_enabled;
+        Self { shared_runners_enabled, ..Self::default() }
+    }
+
     pub fn parse(text: &str) -> Result<Self> {
         serde_json::from_str(text).map_err(Error::internal)
     }

@@ -2,7 +2,7 @@
 
 use db::{
     Tx, each_backend, error,
-    schema::{project_access, projects, redirects},
+    schema::{namespaces, project_access, projects, redirects},
 };
 use diesel::prelude::*;
 use kernel::{
@@ -12,7 +12,7 @@ use kernel::{
 };
 
 use super::Project;
-use crate::access;
+use crate::{access, namespace::networks::shut_out};
 
 pub trait ProjectStore {
     /// A project that is not being deleted.
@@ -22,7 +22,8 @@ pub trait ProjectStore {
     fn all_projects(&mut self) -> Result<Vec<Project>>;
     /// By full path; letter case does not matter, and paths it had before count too.
     fn find_project_at(&mut self, full_path: &str) -> Result<Option<Project>>;
-    /// What everybody who acts inside a project needs, and the actor's role there, by one statement.
+    /// What everybody who acts inside a project needs, and the actor's role there, by one statement. Nothing for who asks
+    /// from outside the networks of its group.
     fn find_scope(&mut self, actor: Actor, id: ProjectId) -> Result<Option<Located>>;
     /// The same by full path, as [`find_project_at`](Self::find_project_at).
     fn find_scope_at(&mut self, actor: Actor, full_path: &str) -> Result<Option<Located>>;
@@ -51,6 +52,8 @@ struct ScopeRow {
     ),
     level: Option<AccessLevel>,
     until: Option<Ts>,
+    /// Of its group.
+    ip_ranges: Option<String>,
 }
 
 impl ScopeRow {
@@ -85,6 +88,7 @@ macro_rules! scope_where {
         let access =
             project_access::user_id.eq(user).and(project_access::project_id.eq(projects::id));
         let query = projects::table
+            .inner_join(namespaces::table.on(namespaces::id.eq(projects::namespace_id)))
             .left_join(project_access::table.on(access))
             .filter($condition)
             .filter(projects::deleted_at.is_null())
@@ -107,10 +111,12 @@ macro_rules! scope_where {
                 ),
                 project_access::access_level.nullable(),
                 project_access::until.nullable(),
+                namespaces::ip_ranges,
             ));
         let row: Option<ScopeRow> =
             each_backend!($tx, |conn| query.get_result(conn).optional().map_err(error("Project")))?;
-        row.map(|row| row.located($tx, $actor)).transpose()
+        let reached = row.filter(|row| !shut_out($actor, row.ip_ranges.as_deref()));
+        reached.map(|row| row.located($tx, $actor)).transpose()
     }};
 }
 

@@ -62,8 +62,16 @@ impl NewUser {
     }
 }
 
-/// Writes a person down, with a profile and a personal namespace.
+/// Writes a person down whose address is known to be theirs, with a profile and a personal namespace.
 pub fn create(tx: &mut Tx<'_>, new: &NewUser) -> Result<User> {
+    let user = insert(tx, new)?;
+    if !new.bot {
+        invitations::accept_for(tx, &user, &user.email)?;
+    }
+    Ok(user)
+}
+
+fn insert(tx: &mut Tx<'_>, new: &NewUser) -> Result<User> {
     let now = tx.now;
     let row = (
         (
@@ -97,9 +105,6 @@ pub fn create(tx: &mut Tx<'_>, new: &NewUser) -> Result<User> {
     tx.insert_account(user.id)?;
     if !new.bot {
         insert_personal_namespace(tx, &user)?;
-        if user.confirmed_at.is_some() {
-            invitations::accept_for(tx, &user, &user.email)?;
-        }
     }
     Ok(user)
 }
@@ -161,12 +166,14 @@ pub fn register(
         created_by: grant.actor().id,
         ..new.clone()
     };
-    let user = create(tx, &new)?;
+    let user = insert(tx, &new)?;
     tx.keep_details(user.id, &details)?;
     if let Some(identity) = &beginning.identity {
         tx.keep_identity(user.id, identity)?;
     }
-    if !beginning.confirmed {
+    if beginning.confirmed {
+        invitations::accept_for(tx, &user, &details.email)?;
+    } else {
         tx.keep_confirmed(user.id, None)?;
         links::ask_to_confirm(tx, user.id)?;
     }
@@ -233,7 +240,11 @@ pub fn update(
     if let Some(identity) = &changes.identity {
         tx.keep_identity(id, identity)?;
     }
-    tx.user(id)
+    let user = tx.user(id)?;
+    if details.email != before.email {
+        invitations::accept_for(tx, &user, &details.email)?;
+    }
+    Ok(user)
 }
 
 fn take_address(

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     mail::{self, Letter},
+    member::invitations,
     policy::{ApproveUsers, RejectUsers},
     settings::store::SettingsStore,
 };
@@ -103,6 +104,8 @@ pub fn approve(tx: &mut Tx<'_>, _: &Grant<ApproveUsers>, id: UserId) -> Result<(
         return Err(conflict("The user you are trying to approve is not pending approval"));
     }
     step(tx, &user, Step::Approve)?;
+    let approved = tx.user(id)?;
+    invitations::accept_all(tx, &approved)?;
     tx.emit(Event::UserApprove { person: (&user).into() })?;
     let text = format!(
         "Hello {},\n\nyour account with the user name {} has been approved. You can sign in now.\n",

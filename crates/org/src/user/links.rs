@@ -12,7 +12,7 @@ use time::Duration;
 use worker::{Job, Queue};
 
 use super::{State, User, account::AccountStore, password::Chosen, store::UserStore};
-use crate::{faults::Faults, settings::store::SettingsStore, token::Secret};
+use crate::{faults::Faults, member::invitations, settings::store::SettingsStore, token::Secret};
 
 /// How long an address can be confirmed by its letter.
 const CONFIRM_WITHIN: Duration = Duration::days(1);
@@ -169,7 +169,9 @@ pub fn confirm(tx: &mut Tx<'_>, secret: &Secret) -> Result<User> {
         (user_accounts::unconfirmed_email.eq(&none), user_accounts::confirmation_digest.eq(&none));
     let row = diesel::update(user_accounts::table.find(id)).set(changes);
     each_backend!(tx, |conn| row.execute(conn).map_err(error("User")))?;
-    tx.user(id)
+    let user = tx.user(id)?;
+    invitations::accept_for(tx, &user, &user.email)?;
+    Ok(user)
 }
 
 fn ensure_fresh(sent: Option<Ts>, within: Duration, now: Ts) -> Result<()> {
@@ -210,6 +212,7 @@ pub fn set_password(tx: &mut Tx<'_>, secret: &Secret, password: &Chosen) -> Resu
     if user.confirmed_at.is_none() {
         let row = diesel::update(users::table.find(user.id)).set(users::confirmed_at.eq(tx.now));
         each_backend!(tx, |conn| row.execute(conn).map_err(error("User")))?;
+        invitations::accept_for(tx, &user, &user.email)?;
     }
     // As the next sign-in in a browser would.
     if user.state == State::Deactivated {

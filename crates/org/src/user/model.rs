@@ -43,7 +43,7 @@ pub struct User {
 
 impl User {
     pub fn actor(&self) -> Actor {
-        Actor { id: Some(self.id), admin: self.admin, external: self.external }
+        Actor { id: Some(self.id), admin: self.admin, external: self.external, ..Actor::ANONYMOUS }
     }
 
     pub fn has_expired_password(&self, now: Ts) -> bool {

@@ -1,6 +1,7 @@
 //! What issues, merge requests and epics have in common, so that notes, labels, subscriptions and the rest are
 //! written once.
 
+pub mod departure;
 mod store;
 
 use kernel::{

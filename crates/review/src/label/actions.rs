@@ -139,7 +139,7 @@ fn lift(tx: &mut Tx<'_>, places: &impl Places, label: &Label, group: NamespaceId
     if tx.find_label(&LabelFilter::of(Home::Group(group)), &name)?.is_some() {
         return Err(Error::Rejected(NOT_PROMOTED.to_owned()));
     }
-    let everybody = kernel::Actor { id: None, admin: true, external: false };
+    let everybody = kernel::Actor { admin: true, ..kernel::Actor::ANONYMOUS };
     let mut groups = places.below(tx, everybody, group)?;
     groups.push(group);
     let projects = places.projects_in(tx, everybody, &groups)?;

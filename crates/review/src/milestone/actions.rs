@@ -133,7 +133,7 @@ pub fn promote(
         return Err(Error::Rejected(format!("Promotion failed - title: {TAKEN}")));
     }
     let lifted = tx.lift_milestone(id, Home::Group(group))?;
-    let everybody = Actor { id: None, admin: true, external: false };
+    let everybody = Actor { admin: true, ..Actor::ANONYMOUS };
     let mut groups = places.below(tx, everybody, group)?;
     groups.push(group);
     let projects = places.projects_in(tx, everybody, &groups)?;

@@ -399,3 +399,52 @@ async fn an_old_address_leads_nowhere_once_somebody_else_has_it() {
     assert_eq!(bob.get("/projects/top%2Fengine").await.status, 404);
     assert_eq!(bob.get("/projects/peak%2Fengine").await.status, 200);
 }
+
+#[actix_web::test]
+async fn new_projects_take_over_that_shared_runners_are_off() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let top = group(&ada, "top", json!({})).await;
+    let set = async |setting: &str| {
+        ada.put("/groups/top", json!({ "shared_runners_setting": setting })).await.ok();
+    };
+    let make = async |path: &str, more: Value| {
+        let mut fields = json!({ "path": path, "namespace_id": top });
+        fields.as_object_mut().expect("fields").extend(more.as_object().expect("fields").clone());
+        ada.post("/projects", fields).await
+    };
+    let on = json!({ "shared_runners_enabled": true });
+
+    let before = make("before", json!({})).await.created();
+    assert_eq!(before["shared_runners_enabled"], true);
+    set("disabled_and_overridable").await;
+    assert_eq!(make("off", json!({})).await.created()["shared_runners_enabled"], false);
+    assert_eq!(make("on", on.clone()).await.created()["shared_runners_enabled"], true);
+    set("disabled_and_unoverridable").await;
+    let why = json!({ "message": { "shared_runners_enabled": ["cannot be enabled because parent group does not allow it"] } });
+    make("never", on.clone()).await.refused(400, why.clone());
+    ada.put("/projects/top%2Foff", on).await.refused(400, why);
+    let home = app.project(&ada, "home", Visibility::Private);
+    let moved = ada.put(&format!("/projects/{home}/transfer"), json!({ "namespace": top })).await;
+    assert_eq!(moved.ok()["shared_runners_enabled"], false);
+}
+
+#[actix_web::test]
+async fn a_private_group_above_ones_own_is_there_by_id_as_in_the_list() {
+    let app = TestApp::new();
+    let (ada, bob) = (app.person("ada"), app.person("bob"));
+    let top = group(&ada, "top", json!({})).await;
+    let inner = group(&ada, "inner", json!({ "parent_id": top })).await;
+    ada.post("/projects", json!({ "path": "secret", "namespace_id": top })).await.created();
+    ada.adds("bob", 30, &format!("/groups/{inner}")).await;
+
+    assert_eq!(bob.get("/groups").await.each("id"), [json!(inner), json!(top)]);
+    let shell = bob.get(&format!("/groups/{top}")).await.ok();
+    assert_eq!((&shell["name"], &shell["projects"]), (&json!("top"), &json!([])));
+    let forbidden = json!({ "message": "403 Forbidden" });
+    bob.get(&format!("/groups/{top}/members")).await.refused(403, forbidden.clone());
+    bob.get(&format!("/groups/{top}/wikis")).await.refused(403, forbidden.clone());
+    bob.put(&format!("/groups/{top}"), json!({ "description": "x" })).await.refused(403, forbidden);
+    assert_eq!(bob.get(&format!("/groups/{top}/subgroups")).await.each("id"), [json!(inner)]);
+    assert_eq!(app.person("eve").get(&format!("/groups/{top}")).await.status, 404);
+}

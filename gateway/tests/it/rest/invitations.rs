@@ -131,3 +131,62 @@ async fn the_link_in_the_letter_lets_its_holder_in_once() {
     assert_eq!(eve.get(&format!("/groups/{group}")).await.status, 200);
     assert_eq!(app.person("mal").post(&link, json!({})).await.status, 404, "it is used up");
 }
+
+#[actix_web::test]
+async fn an_address_that_is_not_confirmed_brings_nobody_in() {
+    let sink = MailSink::start();
+    let app = TestApp::with_mail_to(&sink);
+    let (ada, root) = (app.person("ada"), app.admin());
+    let group = ada.group("g1", None).await;
+    let members = format!("/groups/{group}/members");
+    let wanted = json!({ "email": "bob@b.test", "access_level": 30 });
+    ada.post(&format!("/groups/{group}/invitations"), wanted).await.created();
+    sink.take();
+
+    let account = json!({ "email": "bob@b.test", "name": "Bob", "username": "bob", "force_random_password": true });
+    root.post("/users", account).await.created();
+    assert_eq!(ada.get(&members).await.each("username"), ["ada"]);
+
+    app.work().await;
+    let letters: Vec<String> = sink.take().into_iter().map(|it| it.data).collect();
+    let text = letters.join("").replace("=\n", "").replace("=3D", "=");
+    let at = text.find("http://forge.test/users/confirmation").expect("a link");
+    let url: String = text[at..].chars().take_while(|letter| !letter.is_whitespace()).collect();
+    let page = app.anonymous().get(&url.replace("http://forge.test/", "//")).await;
+    assert_eq!(page.status, 200);
+    assert_eq!(ada.get(&members).await.each("username"), ["ada", "bob"]);
+}
+
+#[actix_web::test]
+async fn whoever_waits_to_be_approved_comes_in_with_it() {
+    let app = TestApp::new();
+    let (ada, root) = (app.person("ada"), app.admin());
+    let bob = app.id_of("bob");
+    app.set_state("bob", org::user::State::PendingApproval);
+    let project = app.project(&ada, "tool", Visibility::Private);
+    let wanted = json!({ "email": "second@b.test", "access_level": 30 });
+    ada.post(&format!("/projects/{project}/invitations"), wanted).await.created();
+    let second = json!({ "email": "second@b.test", "skip_confirmation": true });
+    root.post(&format!("/users/{bob}/emails"), second).await.created();
+    let members = format!("/projects/{project}/members");
+    assert_eq!(ada.get(&members).await.each("username"), ["ada"]);
+
+    root.post(&format!("/users/{bob}/approve"), json!({})).await.created();
+
+    assert_eq!(ada.get(&members).await.each("username"), ["ada", "bob"]);
+}
+
+#[actix_web::test]
+async fn a_new_primary_address_accepts_what_it_was_invited_to() {
+    let app = TestApp::new();
+    let (ada, root) = (app.person("ada"), app.admin());
+    let bob = app.id_of("bob");
+    let group = ada.group("g1", None).await;
+    let wanted = json!({ "email": "new@b.test", "access_level": 30 });
+    ada.post(&format!("/groups/{group}/invitations"), wanted).await.created();
+
+    let change = json!({ "email": "new@b.test", "skip_reconfirmation": true });
+    root.put(&format!("/users/{bob}"), change).await.ok();
+
+    assert_eq!(ada.get(&format!("/groups/{group}/members")).await.each("username"), ["ada", "bob"]);
+}

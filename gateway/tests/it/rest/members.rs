@@ -356,3 +356,66 @@ async fn access_ends_at_midnight_without_anybody_doing_anything() {
     app.recurring().await;
     assert_eq!(ada.get(&format!("{path}/all")).await.each("username"), ["ada"]);
 }
+
+/// An issue in a project that somebody is to look after.
+fn assigned(app: &TestApp, project: &serde_json::Value, user: i64) -> i64 {
+    use db::schema::{issues, item_assignees};
+    use diesel::prelude::*;
+    let project = project.as_i64().expect("an id");
+    app.write(move |tx| {
+        let row = (
+            issues::project_id.eq(project),
+            (issues::iid.eq(1), issues::relative_position.eq(1), issues::author_id.eq(user)),
+            (issues::title.eq("One"), issues::state.eq("opened"), issues::issue_type.eq("issue")),
+            (issues::severity.eq("UNKNOWN"), issues::confidential.eq(false)),
+            (issues::created_at.eq(tx.now), issues::updated_at.eq(tx.now)),
+        );
+        let insert = diesel::insert_into(issues::table).values(row).returning(issues::id);
+        let issue: i64 =
+            db::each_backend!(tx, |conn| insert.get_result(conn).map_err(db::error("Issue")))?;
+        let row = (
+            item_assignees::item_kind.eq("Issue"),
+            item_assignees::item_id.eq(issue),
+            item_assignees::user_id.eq(user),
+        );
+        let insert = diesel::insert_into(item_assignees::table).values(row);
+        db::each_backend!(tx, |conn| insert.execute(conn).map_err(db::error("Issue")))?;
+        Ok(issue)
+    })
+}
+
+fn assignments(app: &TestApp) -> Vec<i64> {
+    use db::schema::item_assignees::dsl::{item_assignees, item_id};
+    use diesel::prelude::*;
+    app.write(|tx| {
+        let query = item_assignees.select(item_id).order(item_id);
+        db::each_backend!(tx, |conn| query.load(conn).map_err(db::error("Issue")))
+    })
+}
+
+#[actix_web::test]
+async fn whoever_is_taken_out_may_lose_what_they_look_after_there() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let top = ada.group("top", None).await;
+    let inner = ada.group("inner", Some(top)).await;
+    let bob = app.id_of("bob");
+    let mut issues = Vec::new();
+    for (path, group) in [("in", json!(inner)), ("on", json!(top)), ("out", json!(null))] {
+        let project = json!({ "path": path, "namespace_id": group });
+        let project = ada.post("/projects", project).await.created()["id"].clone();
+        ada.adds("bob", 30, &format!("/projects/{project}")).await;
+        issues.push(assigned(&app, &project, bob));
+    }
+    ada.adds("bob", 30, &format!("/groups/{top}")).await;
+
+    ada.delete(&format!("/groups/{top}/members/{bob}?skip_subresources=true")).await;
+    assert_eq!(assignments(&app), issues, "only who asks for it has it done");
+    ada.adds("bob", 30, &format!("/groups/{inner}")).await;
+    let one = format!("/groups/{inner}/members/{bob}?unassign_issuables=true");
+    assert_eq!(ada.delete(&one).await.status, 204);
+    assert_eq!(assignments(&app), issues[1..]);
+    let one = format!("/projects/top%2Fon/members/{bob}?unassign_issuables=true");
+    assert_eq!(ada.delete(&one).await.status, 204);
+    assert_eq!(assignments(&app), issues[2..]);
+}

@@ -15,6 +15,7 @@ mod files;
 mod forks;
 mod group_lists;
 mod group_moves;
+mod group_networks;
 mod group_projects;
 mod group_removal;
 mod groups;

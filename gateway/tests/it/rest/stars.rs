@@ -33,3 +33,20 @@ async fn what_is_not_seen_is_not_starred() {
 
     app.person("bob").post(&format!("/projects/{id}/star"), json!({})).await.with(404);
 }
+
+#[actix_web::test]
+async fn who_keeps_their_profile_to_themselves_shows_no_stars() {
+    let app = TestApp::new();
+    let (ada, bob, root) = (app.person("ada"), app.person("bob"), app.admin());
+    let id = app.project(&ada, "engine", Public);
+    bob.post(&format!("/projects/{id}/star"), json!({})).await.created();
+    app.hide_profile("bob");
+    let stars = "/users/bob/starred_projects";
+
+    assert_eq!(ada.get(stars).await.ok(), json!([]));
+    assert_eq!(app.anonymous().get(stars).await.ok(), json!([]));
+    assert_eq!(bob.get(stars).await.each("id"), [json!(id.0)]);
+    assert_eq!(root.get(stars).await.each("id"), [json!(id.0)]);
+    app.block("bob");
+    assert_eq!(ada.get(stars).await.ok(), json!([]));
+}

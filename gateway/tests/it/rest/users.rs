@@ -334,3 +334,19 @@ async fn a_sign_in_is_counted_with_where_it_came_from() {
         shown["current_sign_in_at"].as_str().map(|at| &at[..10])
     );
 }
+
+#[actix_web::test]
+async fn nobody_looks_everybody_up_one_by_one() {
+    let limits = gateway::app::Limits { people_per_ten_minutes: 2, ..Default::default() };
+    let app = TestApp::with_limits(limits);
+    let (ada, bob) = (app.person("ada"), app.person("bob"));
+    let path = format!("/users/{}", app.user("bob").id);
+    for _ in 0..2 {
+        ada.get(&path).await.ok();
+    }
+
+    let refused = json!({ "message": { "error": "This endpoint has been requested too many times. Try again later." } });
+    ada.get(&path).await.refused(429, refused);
+    bob.get(&path).await.ok();
+    ada.get("/users").await.ok();
+}

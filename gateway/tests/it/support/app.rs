@@ -100,7 +100,13 @@ impl TestApp {
 
     /// Somebody without a credential.
     pub(crate) fn anonymous(&self) -> Person<'_> {
-        Person { app: self, username: String::new(), token: None, headers: Vec::new() }
+        Person {
+            app: self,
+            username: String::new(),
+            token: None,
+            headers: Vec::new(),
+            address: None,
+        }
     }
 
     /// Somebody with an account and no memberships, whose token may do everything.
@@ -134,7 +140,7 @@ impl TestApp {
                 NewToken { user_id: user.id, kind: Kind::Personal, name, scopes, expires_at: None };
             token::actions::create(tx, &token, &kept)
         });
-        Person { app: self, username, token: Some(secret), headers: Vec::new() }
+        Person { app: self, username, token: Some(secret), headers: Vec::new(), address: None }
     }
 
     pub(crate) fn user(&self, username: &str) -> User {

@@ -1,5 +1,7 @@
 //! Somebody who calls the API.
 
+use std::net::SocketAddr;
+
 use actix_web::{App, http::Method, test};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use gateway::serve;
@@ -15,6 +17,7 @@ pub(crate) struct Person<'a> {
     pub(crate) username: String,
     pub(crate) token: Option<Secret>,
     pub(crate) headers: Vec<(String, String)>,
+    pub(crate) address: Option<SocketAddr>,
 }
 
 impl<'a> Person<'a> {
@@ -23,6 +26,12 @@ impl<'a> Person<'a> {
         let mut other = self.clone();
         other.headers.push((name.to_owned(), value.to_owned()));
         other
+    }
+
+    /// The same person, asking from an address.
+    pub(crate) fn from(&self, address: &str) -> Person<'a> {
+        let address = address.parse().expect("an address");
+        Person { address: Some(SocketAddr::new(address, 1024)), ..self.clone() }
     }
 
     /// The same person as git clients show who they are.
@@ -84,6 +93,9 @@ impl<'a> Person<'a> {
             None => format!("/api/v4{path}"),
         };
         let mut request = test::TestRequest::default().method(method).uri(&url);
+        if let Some(address) = self.address {
+            request = request.peer_addr(address);
+        }
         if let Some(token) = &self.token {
             request = request.insert_header(("PRIVATE-TOKEN", token.reveal()));
         }

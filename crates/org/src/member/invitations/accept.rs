@@ -14,7 +14,7 @@ use crate::{
         store::MemberStore,
     },
     token::Secret,
-    user::{User, store::UserStore},
+    user::{self, User, store::UserStore},
 };
 
 /// Who is known by this address, and has shown that it is theirs.
@@ -26,10 +26,21 @@ pub fn known_as(tx: &mut Tx<'_>, email: &str) -> Result<Option<User>> {
 }
 
 /// Lets somebody in wherever this address was invited to. To be called when it has been shown that the address is
-/// theirs.
+/// theirs. Whoever waits to be approved comes in with that.
 pub fn accept_for(tx: &mut Tx<'_>, user: &User, email: &str) -> Result<()> {
+    if user.state == user::State::PendingApproval {
+        return Ok(());
+    }
     for invitation in store::to_addresses(tx, &[email.to_lowercase()])? {
         accept(tx, user, &invitation)?;
+    }
+    Ok(())
+}
+
+/// Lets somebody in wherever an address was invited to that is known to be theirs.
+pub fn accept_all(tx: &mut Tx<'_>, user: &User) -> Result<()> {
+    for (_, email) in tx.confirmed_addresses(&[user.id])? {
+        accept_for(tx, user, &email)?;
     }
     Ok(())
 }

@@ -34,7 +34,7 @@ fn project(default_branch: Option<&str>) -> ProjectFacts {
 }
 
 fn standing(level: AccessLevel) -> Standing {
-    let actor = Actor { id: Some(ME), admin: level == Admin, external: false };
+    let actor = Actor { id: Some(ME), admin: level == Admin, ..Actor::ANONYMOUS };
     Standing::in_project(actor, level.min(Owner), &project(None))
 }
 

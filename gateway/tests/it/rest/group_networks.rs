@@ -1,0 +1,99 @@
+//! Groups that are reached from some networks only.
+
+use kernel::AccessLevel::Developer;
+use serde_json::{Value, json};
+
+use crate::support::{Person, TestApp};
+
+const INSIDE: &str = "10.1.2.3";
+const OUTSIDE: &str = "192.0.2.1";
+
+/// Ada's group `top`, with `inner` below it and a project there, all public, kept to `10.0.0.0/8`.
+async fn kept_to_a_network(ada: &Person<'_>) -> (i64, Value) {
+    let open = json!({ "visibility": "public" });
+    let top = ada.group_with("top", open.clone()).await;
+    let inner = json!({ "visibility": "public", "parent_id": top });
+    let inner = ada.group_with("inner", inner).await;
+    let project = json!({ "path": "engine", "namespace_id": inner, "visibility": "public" });
+    let project = ada.post("/projects", project).await.created()["id"].clone();
+    ada.put("/groups/top", json!({ "ip_restriction_ranges": "10.0.0.0/8" })).await.ok();
+    (inner, project)
+}
+
+#[actix_web::test]
+async fn nothing_below_is_there_for_who_asks_from_elsewhere() {
+    let app = TestApp::new();
+    let (ada, bob) = (app.person("ada"), app.person("bob"));
+    let (inner, project) = kept_to_a_network(&ada).await;
+    ada.adds("bob", 40, "/groups/top").await;
+
+    for path in [format!("/groups/{inner}"), format!("/projects/{project}")] {
+        for person in [&bob, &app.anonymous()] {
+            assert_eq!(person.from(INSIDE).get(&path).await.status, 200, "{path}");
+            assert_eq!(person.from(OUTSIDE).get(&path).await.status, 404, "{path}");
+        }
+        assert_eq!(app.admin().from(OUTSIDE).get(&path).await.status, 200, "{path}");
+    }
+    let outside = bob.from(OUTSIDE);
+    assert!(outside.get("/projects").await.each("id").is_empty());
+    assert!(outside.get("/groups").await.each("id").is_empty());
+    assert!(outside.get("/groups?all_available=true").await.each("id").is_empty());
+    assert_eq!(bob.from(INSIDE).get("/projects").await.each("id"), [project]);
+    assert_eq!(bob.from(INSIDE).get("/groups").await.each("path"), ["inner", "top"]);
+}
+
+#[actix_web::test]
+async fn owners_reach_the_group_but_not_its_projects() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let (inner, project) = kept_to_a_network(&ada).await;
+    let outside = ada.from(OUTSIDE);
+
+    assert_eq!(outside.get(&format!("/groups/{inner}")).await.ok()["projects"], json!([]));
+    assert_eq!(outside.get(&format!("/projects/{project}")).await.status, 404);
+    assert_eq!(outside.get("/groups").await.each("path"), ["inner", "top"]);
+    outside.put("/groups/top", json!({ "ip_restriction_ranges": "" })).await.ok();
+    assert_eq!(outside.get(&format!("/projects/{project}")).await.status, 200);
+}
+
+#[actix_web::test]
+async fn git_is_no_way_around() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    kept_to_a_network(&ada).await;
+    let refs = "//top/inner/engine.git/info/refs?service=git-upload-pack";
+    let wiki = "//top.wiki.git/info/refs?service=git-upload-pack";
+    ada.adds("bob", 30, "/groups/top").await;
+    let bob = app.person("bob").by_password();
+
+    for path in [refs, wiki] {
+        assert_eq!(bob.from(INSIDE).get(path).await.status, 200, "{path}");
+        assert_eq!(bob.from(OUTSIDE).get(path).await.status, 404, "{path}");
+        assert_eq!(app.anonymous().from(OUTSIDE).get(path).await.status, 401, "{path}");
+    }
+}
+
+#[actix_web::test]
+async fn a_group_that_moves_is_reached_as_its_new_place_is() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let (inner, project) = kept_to_a_network(&ada).await;
+    let outside = ada.from(OUTSIDE);
+    let path = format!("/projects/{project}");
+
+    ada.post(&format!("/groups/{inner}/transfer"), json!({})).await.created();
+    assert_eq!(outside.get(&path).await.status, 200);
+    let range = json!({ "ip_restriction_ranges": "172.16.0.0/12" });
+    ada.put("/groups/inner", range).await.ok();
+    let top = ada.get("/groups/top").await.ok()["id"].clone();
+    ada.post(&format!("/groups/{inner}/transfer"), json!({ "group_id": top })).await.created();
+
+    assert_eq!(ada.from("172.16.0.1").get(&path).await.status, 404);
+    assert_eq!(ada.from(INSIDE).get(&path).await.status, 200);
+    let moved = ada.put(&format!("/groups/{inner}"), json!({ "description": "moved" })).await.ok();
+    assert_eq!(moved["ip_restriction_ranges"], json!(null), "the top says it now");
+    ada.group("young", Some(inner)).await;
+    let member = app.person("bob");
+    ada.adds("bob", Developer.number().into(), "/groups/top").await;
+    assert_eq!(member.from(OUTSIDE).get("/groups/top%2Finner%2Fyoung").await.status, 404);
+}

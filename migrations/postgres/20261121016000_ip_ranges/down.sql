@@ -1,0 +1,2 @@
+DROP INDEX namespaces_ip_ranges;
+ALTER TABLE namespaces DROP COLUMN ip_ranges;

@@ -9,6 +9,7 @@ pub mod git;
 pub mod heirs;
 pub mod jobs;
 pub mod lfs;
+pub mod merge;
 pub mod name_filter;
 pub mod policy;
 pub mod ports;

@@ -2,6 +2,7 @@
 //!
 //! Git writes into a folder that only this merge sees: what nobody keeps, as in a dry run, leaves no trace.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -107,7 +108,7 @@ impl Combined {
     }
 
     /// As [`commit`](Self::commit); tells also how many bytes were written.
-    async fn store(
+    pub(crate) async fn store(
         mut self,
         git: &Git,
         repo: &RepoPath,
@@ -199,6 +200,16 @@ fn author_of(commit: &gix::Commit<'_>) -> Result<Signature, GitError> {
     })
 }
 
+/// The tree of a merge that nobody keeps: as [`merge`], for whoever only wants to know whether git can.
+pub async fn try_merge(
+    git: &Git,
+    repo: &RepoPath,
+    ours: Oid,
+    theirs: Oid,
+) -> Result<Oid, GitError> {
+    SideStore::new(repo).await?.merge_tree(git, repo, ours, theirs).await
+}
+
 /// Merges two commits by their history. [`GitError::Conflict`] without paths: they have none in common.
 pub async fn merge(
     git: &Git,
@@ -208,7 +219,7 @@ pub async fn merge(
 ) -> Result<Combined, GitError> {
     let side = SideStore::new(repo).await?;
     let tree = side.merge_tree(git, repo, ours, theirs).await?;
-    side.take(tree, &[]).await
+    side.take(tree, &Helpers::default()).await
 }
 
 /// Whether a branch at `tip` may simply move forward to `to`.
@@ -221,33 +232,26 @@ pub async fn is_ancestor(git: &Git, repo: &RepoPath, tip: Oid, to: Oid) -> Resul
     }
 }
 
-/// Merges trees over a base of our choice. Git before 2.45 takes the base only from history, so each side becomes
-/// a commit whose one parent is the base; they stay in the side store.
+/// Merges trees over a base of our choice.
 async fn three_way(git: &Git, repo: &RepoPath, plan: &Plan) -> Result<Combined, GitError> {
-    let side = SideStore::new(repo).await?;
-    let mut objects = NewObjects::default();
-    let nobody = Signature { name: "merge".to_owned(), email: String::new(), at: 0, offset: 0 };
-    let mut commit = |tree, parents| {
-        let (author, committer) = (nobody.clone(), nobody.clone());
-        CommitText { tree, parents, author, committer, message: String::new() }.write(&mut objects)
-    };
-    let base = commit(plan.base, Vec::new())?;
-    let ours = commit(plan.ours, vec![base])?;
-    let theirs = commit(plan.theirs, vec![base])?;
-    let folder = side.folder.path().to_path_buf();
-    // The empty tree is known to git even where it is not stored.
-    blocking(move || objects.write_loose(&folder)).await?;
-    let tree = side.merge_tree(git, repo, ours, theirs).await?;
-    side.take(tree, &[base, ours, theirs]).await
+    let mut side = SideStore::new(repo).await?;
+    let mut helpers = Helpers::default();
+    let trees = (plan.base, plan.ours, plan.theirs);
+    let tree = side.three_way(git, repo, trees, &mut helpers).await?;
+    side.take(tree, &helpers).await
 }
 
+/// Commits that are there only so that git has something to merge.
+#[derive(Default)]
+pub(super) struct Helpers(HashSet<Oid>);
+
 /// An object folder of its own, above the repository's: git reads both and writes only here.
-struct SideStore {
+pub(super) struct SideStore {
     folder: TempDir,
 }
 
 impl SideStore {
-    async fn new(repo: &RepoPath) -> Result<Self, GitError> {
+    pub(super) async fn new(repo: &RepoPath) -> Result<Self, GitError> {
         let repo = repo.clone();
         blocking(move || {
             let folder = tempfile::Builder::new().prefix(SIDE_STORE).tempdir_in(repo.as_path())?;
@@ -257,6 +261,44 @@ impl SideStore {
             Ok(Self { folder })
         })
         .await
+    }
+
+    /// Merges the trees base, ours and theirs. Git before 2.45 takes the base only from history, so each side becomes
+    /// a commit whose one parent is the base; they stay here.
+    pub(super) async fn three_way(
+        &mut self,
+        git: &Git,
+        repo: &RepoPath,
+        (base, ours, theirs): (Oid, Oid, Oid),
+        helpers: &mut Helpers,
+    ) -> Result<Oid, GitError> {
+        let mut objects = NewObjects::default();
+        let nobody = Signature { name: "merge".to_owned(), email: String::new(), at: 0, offset: 0 };
+        let mut commit = |tree, parents| {
+            let (author, committer) = (nobody.clone(), nobody.clone());
+            CommitText { tree, parents, author, committer, message: String::new() }
+                .write(&mut objects)
+        };
+        let base = commit(base, Vec::new())?;
+        let ours = commit(ours, vec![base])?;
+        let theirs = commit(theirs, vec![base])?;
+        helpers.0.extend([base, ours, theirs]);
+        // The empty tree is known to git even where it is not stored.
+        self.put(objects).await?;
+        self.merge_tree(git, repo, ours, theirs).await
+    }
+
+    /// A commit that is to stay, if the whole work does.
+    pub(super) async fn write(&mut self, text: &CommitText) -> Result<Oid, GitError> {
+        let mut objects = NewObjects::default();
+        let id = text.write(&mut objects)?;
+        self.put(objects).await?;
+        Ok(id)
+    }
+
+    async fn put(&self, objects: NewObjects) -> Result<(), GitError> {
+        let folder = self.folder.path().to_path_buf();
+        blocking(move || objects.write_loose(&folder).map(drop)).await
     }
 
     async fn merge_tree(
@@ -287,8 +329,23 @@ impl SideStore {
     }
 
     /// Reads what git wrote, without the helpers of the merge itself.
-    async fn take(self, tree: Oid, helpers: &[Oid]) -> Result<Combined, GitError> {
-        let helpers = helpers.to_vec();
+    async fn take(self, tree: Oid, helpers: &Helpers) -> Result<Combined, GitError> {
+        let objects = self.objects(helpers).await?;
+        Ok(Combined { tree, objects })
+    }
+
+    /// Makes everything durable that was written here, but the helpers. Tells how many bytes that are.
+    pub(super) async fn keep(
+        self,
+        git: &Git,
+        repo: &RepoPath,
+        helpers: &Helpers,
+    ) -> Result<i64, GitError> {
+        self.objects(helpers).await?.persist(git, repo).await
+    }
+
+    async fn objects(self, helpers: &Helpers) -> Result<NewObjects, GitError> {
+        let helpers = helpers.0.clone();
         blocking(move || {
             let mut objects = NewObjects::default();
             for (id, file) in loose_files(self.folder.path())? {
@@ -297,7 +354,7 @@ impl SideStore {
                     objects.add(kind, body)?;
                 }
             }
-            Ok(Combined { tree, objects })
+            Ok(objects)
         })
         .await
     }

@@ -17,6 +17,7 @@ pub mod objects;
 pub mod pkt_line;
 pub mod quarantine;
 pub mod reader;
+pub mod rebase;
 mod ref_lock;
 pub mod refs;
 pub mod service;

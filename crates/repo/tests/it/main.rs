@@ -12,6 +12,7 @@ mod change_model;
 mod cli;
 mod leftover;
 mod merge;
+mod merge_requests;
 mod reader;
 mod refs;
 mod scratch;

@@ -4,6 +4,7 @@ mod count;
 mod database;
 mod error;
 mod figures;
+pub mod listing;
 mod migrations;
 mod postgres;
 pub mod schema;

@@ -10,6 +10,7 @@ pub mod like;
 pub mod page;
 pub mod text_enum;
 pub mod time;
+pub mod words;
 
 pub use access::{Ability, AccessLevel, Actor, Feature, Grant, Standing, Visibility};
 #[doc(hidden)]

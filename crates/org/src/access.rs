@@ -1,6 +1,7 @@
 //! How a caller stands in a project or group: one look into the projection of effective membership.
 
 pub mod projection;
+pub mod standings;
 
 use db::{
     Tx, each_backend, error,

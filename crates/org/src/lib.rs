@@ -7,7 +7,6 @@ pub mod faults;
 pub mod follow;
 pub mod jobs;
 pub mod key;
-mod listing;
 pub mod mail;
 pub mod member;
 pub mod namespace;
@@ -21,3 +20,5 @@ pub mod status;
 pub mod survey;
 pub mod token;
 pub mod user;
+
+pub(crate) use db::listing;

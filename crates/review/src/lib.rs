@@ -1,6 +1,7 @@
 //! What people say about work and how they agree on it: issues, merge requests, and the labels and milestones of
 //! projects and groups.
 
+pub mod event;
 mod home;
 pub mod issue;
 pub mod item;
@@ -13,4 +14,5 @@ pub mod ports;
 mod sequence;
 pub mod todo;
 
+pub use event::Event;
 pub use home::{Home, Labels, Manages, Milestones, Placed, Reads};

@@ -1,12 +1,14 @@
-//! What labels and milestones need to know from others.
+//! What issues, merge requests, labels and milestones need to know from others.
+
+use std::collections::HashMap;
 
 use db::Tx;
 use kernel::{
-    AccessLevel, Actor, Result,
-    ids::{NamespaceId, ProjectId},
+    AccessLevel, Actor, Result, Standing,
+    ids::{NamespaceId, ProjectId, UserId},
 };
 
-use crate::Home;
+use crate::{Home, item::ItemKind};
 
 /// How projects and groups lie in one another.
 pub trait Places {
@@ -23,4 +25,41 @@ pub trait Places {
     ) -> Result<Vec<ProjectId>>;
     /// What the caller may in a group.
     fn level_in(&self, tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<AccessLevel>;
+}
+
+/// Who people are, and what they may.
+pub trait People {
+    /// How each of these people stands in a project, in no order. Whoever is unknown or may not sign in is left out.
+    fn standings(
+        &self,
+        tx: &mut Tx<'_>,
+        project: ProjectId,
+        people: &[UserId],
+    ) -> Result<Vec<Standing>>;
+    /// The people of these names, whatever their letter case; unknown ones are left out.
+    fn named(&self, tx: &mut Tx<'_>, names: &[String]) -> Result<HashMap<String, UserId>>;
+    /// What people are called, as in `@ada`.
+    fn names(&self, tx: &mut Tx<'_>, people: &[UserId]) -> Result<HashMap<UserId, String>>;
+}
+
+/// Projects in which somebody may read items of a kind.
+#[derive(Clone, Debug)]
+pub struct Readable {
+    /// SQL: the conditions on a project `p` of the table `projects`, without values to bind.
+    pub condition: String,
+    /// All of them, where they are few.
+    pub few: Option<Vec<i64>>,
+}
+
+/// Where lists of items look.
+pub trait Projects {
+    /// Where somebody may read items of a kind: in a group and those inside it, by its full path, or everywhere.
+    fn readable(
+        &self,
+        tx: &mut Tx<'_>,
+        actor: Actor,
+        kind: ItemKind,
+        group: Option<&str>,
+        archived: bool,
+    ) -> Result<Readable>;
 }

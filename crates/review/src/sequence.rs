@@ -24,3 +24,24 @@ pub(crate) fn next(tx: &mut Tx<'_>, home: Home, kind: &'static str) -> Result<i6
         .get_result(conn)
         .map_err(error("Number")))
 }
+
+/// Lets numbers go on after this one, which somebody chose.
+pub(crate) fn reach(tx: &mut Tx<'_>, home: Home, kind: &'static str, number: i64) -> Result<()> {
+    let (place, id) = home.key();
+    let first = (
+        sequences::home.eq(place),
+        sequences::home_id.eq(id),
+        sequences::kind.eq(kind),
+        sequences::last.eq(number),
+    );
+    let known = sequences::table.find((place, id, kind)).filter(sequences::last.lt(number));
+    each_backend!(tx, |conn| {
+        diesel::insert_into(sequences::table)
+            .values(first)
+            .on_conflict_do_nothing()
+            .execute(conn)
+            .map_err(error("Number"))?;
+        diesel::update(known).set(sequences::last.eq(number)).execute(conn).map_err(error("Number"))
+    })?;
+    Ok(())
+}

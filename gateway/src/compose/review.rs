@@ -1,13 +1,16 @@
 //! What reviews ask of others.
 
+use std::collections::HashMap;
+
 use db::Tx;
 use kernel::{
-    AccessLevel, Actor, Result,
-    ids::{NamespaceId, ProjectId},
+    AccessLevel, Actor, Result, Standing,
+    ids::{NamespaceId, ProjectId, UserId},
 };
-use review::{Home, ports};
+use org::project::readable::{Readable, What, Within, readable};
+use review::{Home, item::ItemKind, ports};
 
-/// How projects and groups lie in one another, as `org` knows it.
+/// How projects and groups lie in one another, and who people are, as `org` knows it.
 #[derive(Clone, Copy, Debug)]
 pub struct Places;
 
@@ -34,5 +37,43 @@ impl ports::Places for Places {
 
     fn level_in(&self, tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<AccessLevel> {
         org::access::level_in_namespace(tx, actor, group)
+    }
+}
+
+impl ports::People for Places {
+    fn standings(
+        &self,
+        tx: &mut Tx<'_>,
+        project: ProjectId,
+        people: &[UserId],
+    ) -> Result<Vec<Standing>> {
+        org::access::standings::standings_in_project(tx, project, people)
+    }
+
+    fn named(&self, tx: &mut Tx<'_>, names: &[String]) -> Result<HashMap<String, UserId>> {
+        org::user::names::ids_of(tx, names)
+    }
+
+    fn names(&self, tx: &mut Tx<'_>, people: &[UserId]) -> Result<HashMap<UserId, String>> {
+        org::user::names::names_of(tx, people)
+    }
+}
+
+impl ports::Projects for Places {
+    fn readable(
+        &self,
+        tx: &mut Tx<'_>,
+        actor: Actor,
+        kind: ItemKind,
+        group: Option<&str>,
+        archived: bool,
+    ) -> Result<ports::Readable> {
+        let what = match kind {
+            ItemKind::MergeRequest => What::MergeRequests,
+            ItemKind::Issue | ItemKind::Epic => What::Issues,
+        };
+        let within = Within { group: group.map(str::to_owned), archived };
+        let Readable { condition, few } = readable(tx, actor, what, &within)?;
+        Ok(ports::Readable { condition, few })
     }
 }

@@ -2,11 +2,13 @@
 //! ask it.
 
 use db::{Conn, Tx};
-use kernel::Result;
+use kernel::{
+    Result,
+    words::{Wanted, understand},
+};
 
 use crate::{
     listing::{Bind, Conditions, ids},
-    project::search::{Wanted, understand},
     search::containing,
 };
 

@@ -11,12 +11,13 @@ use kernel::{
     AccessLevel, Actor, Result, Ts, Visibility,
     ids::{NamespaceId, ProjectId, UserId},
     page::{COUNT_LIMIT, Page, PageRequest, Total},
+    words::{Wanted, understand},
 };
 
 use super::{
     Project,
     in_group::{self, GroupScope},
-    search::{Wanted, likeness, understand},
+    search::likeness,
 };
 use crate::{
     custom_attribute::{self, CustomAttribute},

@@ -12,6 +12,7 @@ pub mod model;
 pub mod names;
 pub mod push;
 pub mod reach;
+pub mod readable;
 pub mod record;
 pub mod search;
 pub mod settings;

@@ -14,12 +14,12 @@ use diesel::{
 use kernel::{
     Result, Ts,
     page::{COUNT_LIMIT, Page, PageRequest, Total},
+    words::{Wanted, understand},
 };
 
 use super::User;
 use crate::{
     custom_attribute::{CustomAttribute, filter::condition},
-    project::search::{Wanted, understand},
     search::containing,
 };
 

@@ -9,6 +9,7 @@ pub mod life;
 pub mod links;
 pub mod list;
 pub mod model;
+pub mod names;
 pub mod password;
 pub mod removal;
 pub mod rules;

@@ -6,6 +6,8 @@ use kernel::{
     ids::{IssueId, MilestoneId, ProjectId, UserId},
 };
 
+use crate::item::Item;
+
 kernel::text_enum! {
     pub enum IssueState { Opened = "opened", Closed = "closed" }
 }
@@ -72,4 +74,22 @@ pub struct Issue {
     pub duplicated_to_id: Option<IssueId>,
     pub created_at: Ts,
     pub updated_at: Ts,
+}
+
+impl Issue {
+    /// The issue as notes, to-dos and references see it.
+    pub fn item(&self) -> Item {
+        Item {
+            id: self.id.into(),
+            project: self.project_id,
+            iid: self.iid,
+            author: self.author_id,
+            title: self.title.clone(),
+            description: self.description.clone(),
+            state: self.state.to_string(),
+            confidential: self.confidential,
+            locked: self.discussion_locked.unwrap_or_default(),
+            updated_at: self.updated_at,
+        }
+    }
 }

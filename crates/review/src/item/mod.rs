@@ -1,14 +1,23 @@
 //! What issues, merge requests and epics have in common, so that notes, labels, subscriptions and the rest are
 //! written once.
 
+pub mod assignees;
 pub mod departure;
+pub mod labels;
+pub mod list;
 mod store;
+pub mod subscriptions;
+mod tasks;
+pub mod time;
+mod visible;
 
 use kernel::{
     Ts,
     ids::{IssueId, MergeRequestId, ProjectId, UserId},
 };
 pub use store::ItemStore;
+pub use tasks::{Tasks, tasks_in};
+pub use visible::{ensure_readable, is_readable_by};
 
 kernel::text_enum! {
     /// In which table an item is, as stored beside everything that belongs to items.

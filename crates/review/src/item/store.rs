@@ -24,6 +24,7 @@ pub trait ItemStore {
     fn keep_labels(&mut self, item: ItemId, labels: &[LabelId]) -> Result<()>;
     /// The people items are given to, in the order of their ids.
     fn assignees_of(&mut self, kind: ItemKind, ids: &[i64]) -> Result<HashMap<i64, Vec<UserId>>>;
+    fn is_assigned(&mut self, item: ItemId, user: UserId) -> Result<bool>;
     /// Gives an item to exactly these people.
     fn keep_assignees(&mut self, item: ItemId, people: &[UserId]) -> Result<()>;
 }
@@ -128,6 +129,13 @@ impl ItemStore for Tx<'_> {
             .load(conn)
             .map_err(error("User")))?;
         Ok(grouped(rows))
+    }
+
+    fn is_assigned(&mut self, item: ItemId, user: UserId) -> Result<bool> {
+        let row = assignees::table.find((item.kind, item.id, user));
+        each_backend!(self, |conn| diesel::select(diesel::dsl::exists(row))
+            .get_result(conn)
+            .map_err(error("User")))
     }
 
     fn keep_assignees(&mut self, item: ItemId, people: &[UserId]) -> Result<()> {

@@ -4,6 +4,8 @@ use kernel::{Error, Result};
 
 const LIGHT_TEXT: &str = "#FFFFFF";
 const DARK_TEXT: &str = "#1F1E24";
+/// Of labels that were named without a colour.
+pub const FIRST_COLOR: &str = "#6699cc";
 /// A background is light when its three parts together are above this.
 const LIGHT: u32 = 500;
 

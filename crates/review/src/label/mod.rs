@@ -5,6 +5,6 @@ mod color;
 mod model;
 mod store;
 
-pub use color::{Color, text_color};
+pub use color::{Color, FIRST_COLOR, text_color};
 pub use model::{Label, LabelFilter, LabelName};
-pub use store::LabelStore;
+pub use store::{LabelDetails, LabelStore};

@@ -30,6 +30,8 @@ pub trait LabelStore {
     fn labels(&mut self, filter: &LabelFilter, page: PageRequest) -> Result<Page<Label>>;
     /// The first label of that name or id; an id counts before a name.
     fn find_label(&mut self, within: &LabelFilter, name: &LabelName) -> Result<Option<Label>>;
+    /// Every label of these names, in no order.
+    fn labels_named(&mut self, within: &LabelFilter, names: &[String]) -> Result<Vec<Label>>;
     fn insert_label(&mut self, home: Home, details: &LabelDetails) -> Result<Label>;
     fn keep_label(&mut self, id: LabelId, details: &LabelDetails) -> Result<Label>;
     /// Makes a project's label one of a group.
@@ -111,6 +113,20 @@ impl LabelStore for Tx<'_> {
             .map_err(error("Label")))?;
         let by_id = found.iter().position(|label| label.id == id).unwrap_or_default();
         Ok(found.into_iter().nth(by_id))
+    }
+
+    fn labels_named(&mut self, within: &LabelFilter, names: &[String]) -> Result<Vec<Label>> {
+        each_backend!(self, |conn| labels::table
+            .filter(
+                labels::project_id
+                    .eq_any(&within.projects)
+                    .or(labels::namespace_id.eq_any(&within.groups))
+                    .assume_not_null(),
+            )
+            .filter(labels::name.eq_any(names))
+            .select(Label::as_select())
+            .load(conn)
+            .map_err(error("Label")))
     }
 
     fn insert_label(&mut self, home: Home, details: &LabelDetails) -> Result<Label> {

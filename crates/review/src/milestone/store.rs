@@ -30,6 +30,8 @@ pub trait MilestoneStore {
         page: PageRequest,
     ) -> Result<Page<Milestone>>;
     fn find_milestone(&mut self, home: Home, id: MilestoneId) -> Result<Option<Milestone>>;
+    /// Milestones of whatever place, in no order.
+    fn milestones_by_id(&mut self, ids: &[MilestoneId]) -> Result<Vec<Milestone>>;
     /// Whether one of these places has a milestone of this title.
     fn is_title_taken(&mut self, within: &MilestoneFilter, title: &str) -> Result<bool>;
     fn insert_milestone(&mut self, home: Home, details: &MilestoneDetails) -> Result<Milestone>;
@@ -107,6 +109,14 @@ impl MilestoneStore for Tx<'_> {
             Home::Group(group) => found.namespace_id == Some(group),
         };
         Ok(found.filter(here))
+    }
+
+    fn milestones_by_id(&mut self, ids: &[MilestoneId]) -> Result<Vec<Milestone>> {
+        each_backend!(self, |conn| milestones::table
+            .filter(milestones::id.eq_any(ids))
+            .select(Milestone::as_select())
+            .load(conn)
+            .map_err(error("Milestone")))
     }
 
     fn is_title_taken(&mut self, within: &MilestoneFilter, title: &str) -> Result<bool> {

@@ -6,7 +6,6 @@ use std::{
     sync::{LazyLock, Mutex, PoisonError},
 };
 
-use db::{Tx, each_backend, error};
 use diesel::{
     prelude::*,
     sql_query,
@@ -18,46 +17,48 @@ use kernel::{
 };
 use time::Duration;
 
+use crate::{Tx, each_backend, error};
+
 /// A value that a condition speaks of.
 #[derive(Clone, Debug)]
-pub(crate) enum Bind {
+pub enum Bind {
     Number(i64),
     Word(String),
 }
 
 /// Conditions, all of which must hold, and the values that they speak of.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Conditions {
+pub struct Conditions {
     sql: Vec<String>,
-    pub(crate) binds: Vec<Bind>,
+    pub binds: Vec<Bind>,
 }
 
 impl Conditions {
-    pub(crate) fn plain(&mut self, condition: impl Into<String>) {
+    pub fn plain(&mut self, condition: impl Into<String>) {
         self.sql.push(condition.into());
     }
 
     /// Adds a condition in which `{}` stands for the value.
-    pub(crate) fn with(&mut self, condition: &str, value: Bind) {
+    pub fn with(&mut self, condition: &str, value: Bind) {
         let place = self.bind(value);
         self.sql.push(condition.replace("{}", &place));
     }
 
-    pub(crate) fn number(&mut self, condition: &str, value: i64) {
+    pub fn number(&mut self, condition: &str, value: i64) {
         self.with(condition, Bind::Number(value));
     }
 
-    pub(crate) fn word(&mut self, condition: &str, value: impl Into<String>) {
+    pub fn word(&mut self, condition: &str, value: impl Into<String>) {
         self.with(condition, Bind::Word(value.into()));
     }
 
     /// Takes a value along; the answer is how conditions name it.
-    pub(crate) fn bind(&mut self, value: Bind) -> String {
+    pub fn bind(&mut self, value: Bind) -> String {
         self.binds.push(value);
         format!("${}", self.binds.len())
     }
 
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         self.sql.join(" AND ")
     }
 }
@@ -69,7 +70,7 @@ struct IdRow {
 }
 
 /// Runs a query whose one column is called `id`.
-pub(crate) fn ids(tx: &mut Tx<'_>, sql: &str, binds: &[Bind]) -> Result<Vec<i64>> {
+pub fn ids(tx: &mut Tx<'_>, sql: &str, binds: &[Bind]) -> Result<Vec<i64>> {
     let rows: Vec<IdRow> = each_backend!(tx, |conn| {
         let mut query = sql_query(sql).into_boxed();
         for bind in binds {
@@ -84,24 +85,24 @@ pub(crate) fn ids(tx: &mut Tx<'_>, sql: &str, binds: &[Bind]) -> Result<Vec<i64>
 }
 
 /// Numbers as a list for `IN`; of none, one that is nobody's id.
-pub(crate) fn list_of(ids: &[i64]) -> String {
+pub fn list_of(ids: &[i64]) -> String {
     let texts: Vec<String> = ids.iter().map(ToString::to_string).collect();
     if texts.is_empty() { "0".to_owned() } else { texts.join(", ") }
 }
 
 /// What a page is taken from.
 #[derive(Clone, Debug)]
-pub(crate) struct Selection {
+pub struct Selection {
     /// The id's column, as in `g.id`.
-    pub(crate) id: &'static str,
+    pub id: &'static str,
     /// Everything after `FROM`, with the conditions.
-    pub(crate) from: String,
-    pub(crate) binds: Vec<Bind>,
-    pub(crate) order: String,
+    pub from: String,
+    pub binds: Vec<Bind>,
+    pub order: String,
 }
 
 impl Selection {
-    pub(crate) fn ids(&self, tx: &mut Tx<'_>, most: i64, skip: i64) -> Result<Vec<i64>> {
+    pub fn ids(&self, tx: &mut Tx<'_>, most: i64, skip: i64) -> Result<Vec<i64>> {
         let Self { id, from, binds, order } = self;
         let sql =
             format!("SELECT {id} AS id FROM {from} ORDER BY {order} LIMIT {most} OFFSET {skip}");
@@ -110,7 +111,7 @@ impl Selection {
 }
 
 /// One page, and how long the whole list is, which `count` tells where the page itself does not.
-pub(crate) fn page_of_ids(
+pub fn page_of_ids(
     tx: &mut Tx<'_>,
     selection: &Selection,
     page: PageRequest,
@@ -131,12 +132,12 @@ pub(crate) fn page_of_ids(
 }
 
 /// How many rows there are, at most one more than lists tell.
-pub(crate) fn count(tx: &mut Tx<'_>, from: &str, binds: &[Bind]) -> Result<i64> {
+pub fn count(tx: &mut Tx<'_>, from: &str, binds: &[Bind]) -> Result<i64> {
     count_up_to(tx, from, binds, COUNT_LIMIT + 1)
 }
 
 /// How many rows there are, at most `most`.
-pub(crate) fn count_up_to(tx: &mut Tx<'_>, from: &str, binds: &[Bind], most: i64) -> Result<i64> {
+pub fn count_up_to(tx: &mut Tx<'_>, from: &str, binds: &[Bind], most: i64) -> Result<i64> {
     let sql = format!("SELECT COUNT(*) AS id FROM (SELECT 1 FROM {from} LIMIT {most}) AS counted");
     let key = format!("{sql} {binds:?}");
     if LONG.knows(&key, tx.now) {

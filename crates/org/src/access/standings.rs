@@ -1,0 +1,46 @@
+//! How several people stand in one project, asked at once.
+
+use std::collections::HashMap;
+
+use db::{Tx, each_backend, error, schema::project_access};
+use diesel::prelude::*;
+use kernel::{
+    AccessLevel, Actor, Result, Standing, Ts,
+    ids::{ProjectId, UserId},
+};
+
+use super::level_in_project;
+use crate::{
+    project::store::ProjectStore,
+    user::{State, User, store::UserStore},
+};
+
+/// How each of these people stands in a project. Unknown people are left out, and those who may not sign in; in a
+/// project that is not there, nobody stands anywhere.
+pub fn standings_in_project(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    people: &[UserId],
+) -> Result<Vec<Standing>> {
+    let Some((facts, _)) = tx.find_scope(Actor::ANONYMOUS, project)? else {
+        return Ok(Vec::new());
+    };
+    let users = tx.users_by_id(people)?;
+    let rows = project_access::table
+        .filter(project_access::project_id.eq(project).and(project_access::user_id.eq_any(people)))
+        .select((project_access::user_id, project_access::access_level, project_access::until));
+    let rows: Vec<(UserId, AccessLevel, Ts)> =
+        each_backend!(tx, |conn| rows.load(conn).map_err(error("Member")))?;
+    let levels: HashMap<UserId, (AccessLevel, Ts)> =
+        rows.into_iter().map(|(user, level, until)| (user, (level, until))).collect();
+    let mut found = Vec::new();
+    for user in users.values().filter(|user| user.state == State::Active) {
+        let level = match levels.get(&user.id) {
+            None => AccessLevel::NoAccess,
+            Some((level, until)) if tx.now < *until => *level,
+            Some(_) => level_in_project(tx, User::actor(user), project)?,
+        };
+        found.push(Standing::in_project(user.actor(), level, &facts));
+    }
+    Ok(found)
+}

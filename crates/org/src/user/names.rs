@@ -1,0 +1,28 @@
+//! People by what they are called, many at once.
+
+use std::collections::HashMap;
+
+use db::{Tx, each_backend, error, schema::users};
+use diesel::prelude::*;
+use kernel::{Result, ids::UserId};
+
+/// The people of these names, by the names as they were given; letter case does not matter.
+pub fn ids_of(tx: &mut Tx<'_>, names: &[String]) -> Result<HashMap<String, UserId>> {
+    let keys: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
+    let rows = users::table
+        .filter(users::username_key.eq_any(&keys))
+        .select((users::username_key, users::id));
+    let rows: Vec<(String, UserId)> =
+        each_backend!(tx, |conn| rows.load(conn).map_err(error("User")))?;
+    let by_key: HashMap<String, UserId> = rows.into_iter().collect();
+    let found = names.iter().zip(&keys);
+    Ok(found.filter_map(|(name, key)| Some((name.clone(), *by_key.get(key)?))).collect())
+}
+
+/// What people are called.
+pub fn names_of(tx: &mut Tx<'_>, people: &[UserId]) -> Result<HashMap<UserId, String>> {
+    let rows = users::table.filter(users::id.eq_any(people)).select((users::id, users::username));
+    let rows: Vec<(UserId, String)> =
+        each_backend!(tx, |conn| rows.load(conn).map_err(error("User")))?;
+    Ok(rows.into_iter().collect())
+}

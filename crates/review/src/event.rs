@@ -1,0 +1,73 @@
+//! What reviews announce.
+
+use kernel::ids::{IssueId, ProjectId, UserId};
+use serde::Serialize;
+
+use crate::issue::Issue;
+
+/// A fact about work and what is said about it.
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    IssueOpened { issue: IssueFact, user: UserId },
+    IssueUpdated { issue: IssueFact, user: UserId, changes: Vec<Change> },
+    IssueClosed { issue: IssueFact, user: UserId },
+    IssueReopened { issue: IssueFact, user: UserId },
+    IssueRemoved { issue: IssueFact, user: UserId },
+}
+
+/// An issue, as those need it who cannot ask for it any more.
+#[derive(Debug, Serialize)]
+pub struct IssueFact {
+    pub id: IssueId,
+    pub iid: i64,
+    pub project: ProjectId,
+    pub title: String,
+    pub confidential: bool,
+}
+
+impl From<&Issue> for IssueFact {
+    fn from(issue: &Issue) -> Self {
+        Self {
+            id: issue.id,
+            iid: issue.iid,
+            project: issue.project_id,
+            title: issue.title.clone(),
+            confidential: issue.confidential,
+        }
+    }
+}
+
+/// A field that has another value now; of lists, the ids with commas.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Change {
+    pub field: &'static str,
+    pub before: Option<String>,
+    pub after: Option<String>,
+}
+
+impl kernel::event::Event for Event {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::IssueOpened { .. } => "issue.opened",
+            Self::IssueUpdated { .. } => "issue.updated",
+            Self::IssueClosed { .. } => "issue.closed",
+            Self::IssueReopened { .. } => "issue.reopened",
+            Self::IssueRemoved { .. } => "issue.removed",
+        }
+    }
+
+    fn project(&self) -> Option<ProjectId> {
+        match self {
+            Self::IssueOpened { issue, .. }
+            | Self::IssueUpdated { issue, .. }
+            | Self::IssueClosed { issue, .. }
+            | Self::IssueReopened { issue, .. }
+            | Self::IssueRemoved { issue, .. } => Some(issue.project),
+        }
+    }
+
+    fn payload(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}

@@ -1,0 +1,370 @@
+//! Writing, changing, closing and removing issues.
+//!
+//! [`create`], [`update`] and [`remove`] are what people ask for, and check who may. [`change`], [`close`] and
+//! [`reopen`] are for others of this crate who have checked that themselves: quick actions, and merges that close.
+
+use db::Tx;
+use kernel::{
+    AccessLevel, Error, Faults, Grant, Result, Standing, Ts,
+    ids::{MilestoneId, ProjectId, UserId},
+};
+
+use super::{
+    HealthStatus, Issue, IssueState, IssueStep, IssueStore, IssueType, Severity, changes, store,
+};
+use crate::{
+    Event, Home,
+    event::Change,
+    item::{
+        ItemStore as _, assignees, ensure_readable,
+        labels::{self, LabelChange, Unknown},
+    },
+    milestone::MilestoneStore as _,
+    note::write_system_note,
+    policy::{CreateIssues, DeleteIssues, ReadIssues},
+    ports::{People, Places},
+    todo::{TodoAction, TodoStore as _},
+};
+
+const LONGEST_TITLE: usize = 255;
+const LONGEST_DESCRIPTION: usize = 1_048_576;
+
+/// An issue as it is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct NewIssue {
+    pub title: String,
+    pub description: Option<String>,
+    pub issue_type: Option<IssueType>,
+    pub confidential: bool,
+    /// For members alone, as is all that follows.
+    pub discussion_locked: Option<bool>,
+    pub labels: LabelChange,
+    pub assignees: Vec<UserId>,
+    pub milestone: Option<MilestoneId>,
+    pub epic: Option<i64>,
+    pub iteration: Option<i64>,
+    pub weight: Option<i64>,
+    pub health_status: Option<HealthStatus>,
+    pub due_date: Option<Ts>,
+    /// For owners alone.
+    pub created_at: Option<Ts>,
+    pub iid: Option<i64>,
+}
+
+/// What is to change; the rest stays.
+#[derive(Clone, Debug, Default)]
+pub struct IssueChange {
+    pub title: Option<String>,
+    pub description: Option<Option<String>>,
+    pub step: Option<IssueStep>,
+    pub issue_type: Option<IssueType>,
+    pub severity: Option<Severity>,
+    pub confidential: Option<bool>,
+    pub discussion_locked: Option<bool>,
+    pub labels: LabelChange,
+    /// Nobody, or only the number 0, takes it from everybody.
+    pub assignees: Option<Vec<UserId>>,
+    pub milestone: Option<Option<MilestoneId>>,
+    pub epic: Option<Option<i64>>,
+    pub iteration: Option<Option<i64>>,
+    pub weight: Option<Option<i64>>,
+    pub health_status: Option<Option<HealthStatus>>,
+    pub due_date: Option<Option<Ts>>,
+    /// For owners alone.
+    pub updated_at: Option<Ts>,
+}
+
+/// An issue that somebody may read.
+pub fn read(tx: &mut Tx<'_>, who: &Standing, project: ProjectId, iid: i64) -> Result<Issue> {
+    let issue = tx.find_issue(project, iid)?.ok_or(Error::Missing)?;
+    ensure_readable(tx, who, &issue.item())?;
+    Ok(issue)
+}
+
+/// As [`read`], for whoever proved to read issues of a project.
+pub fn find(tx: &mut Tx<'_>, grant: &Grant<ReadIssues>, iid: i64) -> Result<Issue> {
+    read(tx, grant.who(), grant.project(), iid)
+}
+
+/// Writes an issue. What only members may say of one is left out where others say it.
+///
+/// # Errors
+/// `Invalid` for a title that is none; `Conflict` for a number that is taken.
+pub fn create(
+    tx: &mut Tx<'_>,
+    grant: &Grant<CreateIssues>,
+    around: &(impl Places + People),
+    new: NewIssue,
+) -> Result<Issue> {
+    let (who, project, author) = (*grant.who(), grant.project(), grant.user()?);
+    let mut new = if who.is(AccessLevel::Guest) { new } else { for_strangers(new) };
+    if !who.is(AccessLevel::Owner) {
+        (new.created_at, new.iid) = (None, None);
+    }
+    ensure_fit(&new.title, new.description.as_deref(), new.weight)?;
+    if let Some(iid) = new.iid
+        && tx.find_issue(project, iid)?.is_some()
+    {
+        return Err(Error::Conflict("Duplicated issue".to_owned()));
+    }
+    let row = store::IssueRow {
+        project,
+        iid: store::next_iid(tx, project, new.iid)?,
+        title: new.title.trim().to_owned(),
+        description: new.description.filter(|text| !text.is_empty()),
+        issue_type: new.issue_type.unwrap_or(IssueType::Issue),
+        author,
+        confidential: new.confidential,
+        discussion_locked: new.discussion_locked.filter(|_| who.is(AccessLevel::Reporter)),
+        milestone: usable_milestone(tx, around, project, new.milestone)?,
+        epic: new.epic,
+        iteration: new.iteration,
+        weight: new.weight,
+        health_status: new.health_status,
+        due_date: new.due_date,
+        created_at: new.created_at.unwrap_or(tx.now),
+    };
+    let issue = store::insert(tx, &row)?;
+    let item = issue.item();
+    let unknown = if who.is(AccessLevel::Reporter) { Unknown::Make } else { Unknown::LeaveOut };
+    let chosen = labels::chosen(tx, around, project, &[], &new.labels, unknown)?;
+    labels::keep(tx, item.id, &[], &chosen)?;
+    if let Some(people) = assignees::chosen(tx, around, &item, &new.assignees)? {
+        assignees::keep(tx, &item, &[], &people)?;
+        for person in people {
+            tx.raise_todo(&item, person, author, TodoAction::Assigned, None)?;
+        }
+    }
+    tx.emit(Event::IssueOpened { issue: (&issue).into(), user: author })?;
+    Ok(issue)
+}
+
+/// What somebody may say of a new issue who is no member.
+fn for_strangers(new: NewIssue) -> NewIssue {
+    NewIssue {
+        title: new.title,
+        description: new.description,
+        issue_type: new.issue_type,
+        confidential: new.confidential,
+        ..NewIssue::default()
+    }
+}
+
+/// Changes an issue. Who may not manage issues changes the words and the state of their own; the rest is left out.
+///
+/// # Errors
+/// `Missing` for those who may not read it; `Forbidden` for those who may not change it.
+pub fn update(
+    tx: &mut Tx<'_>,
+    grant: &Grant<CreateIssues>,
+    around: &(impl Places + People),
+    iid: i64,
+    change: IssueChange,
+) -> Result<Issue> {
+    let who = grant.who();
+    let issue = read(tx, who, grant.project(), iid)?;
+    ensure_may_update(tx, who, &issue)?;
+    let mut asked = if who.is(AccessLevel::Reporter) { change } else { for_authors(change) };
+    if !who.is(AccessLevel::Owner) {
+        asked.updated_at = None;
+    }
+    self::change(tx, grant.user()?, around, issue, &asked)
+}
+
+/// Whether somebody may change the words and the state of an issue that they may read.
+pub fn may_update(tx: &mut Tx<'_>, who: &Standing, issue: &Issue) -> Result<bool> {
+    if who.writes(AccessLevel::Reporter) {
+        return Ok(true);
+    }
+    let Some(user) = who.actor.id.filter(|_| !who.archived) else { return Ok(false) };
+    let ordinary = issue.issue_type != IssueType::Incident;
+    Ok(ordinary && (issue.author_id == user || tx.is_assigned(issue.id.into(), user)?))
+}
+
+/// # Errors
+/// `Forbidden` for those who may not.
+pub fn ensure_may_update(tx: &mut Tx<'_>, who: &Standing, issue: &Issue) -> Result<()> {
+    if may_update(tx, who, issue)? { Ok(()) } else { Err(Error::Forbidden) }
+}
+
+fn for_authors(change: IssueChange) -> IssueChange {
+    IssueChange {
+        title: change.title,
+        description: change.description,
+        step: change.step,
+        ..IssueChange::default()
+    }
+}
+
+/// Changes an issue for somebody who was found to be allowed to.
+pub fn change(
+    tx: &mut Tx<'_>,
+    by: UserId,
+    around: &(impl Places + People),
+    issue: Issue,
+    asked: &IssueChange,
+) -> Result<Issue> {
+    let mut new = issue.clone();
+    let milestone = match asked.milestone {
+        Some(milestone) => usable_milestone(tx, around, issue.project_id, milestone)?,
+        None => issue.milestone_id,
+    };
+    apply(&mut new, asked, milestone);
+    ensure_fit(&new.title, new.description.as_deref(), new.weight)?;
+    let told = changes::between(&issue, &new);
+    let mut all = told.clone();
+    all.extend(relabel(tx, around, &issue, &asked.labels)?);
+    all.extend(reassign(tx, by, around, &new, asked.assignees.as_deref())?);
+    let mut kept = issue;
+    if !all.is_empty() || asked.updated_at.is_some() {
+        new.updated_at = asked.updated_at.unwrap_or(tx.now);
+        kept = store::keep(tx, &new)?;
+        changes::tell(tx, &kept, by, &told)?;
+    }
+    if !all.is_empty() {
+        tx.emit(Event::IssueUpdated { issue: (&kept).into(), user: by, changes: all })?;
+    }
+    match asked.step {
+        Some(IssueStep::Close) => close(tx, &kept, by),
+        Some(IssueStep::Reopen) => reopen(tx, &kept, by),
+        None => Ok(kept),
+    }
+}
+
+fn apply(new: &mut Issue, asked: &IssueChange, milestone: Option<MilestoneId>) {
+    if let Some(title) = &asked.title {
+        title.trim().clone_into(&mut new.title);
+    }
+    if let Some(description) = &asked.description {
+        new.description = description.clone().filter(|text| !text.is_empty());
+    }
+    new.issue_type = asked.issue_type.unwrap_or(new.issue_type);
+    new.severity = asked.severity.unwrap_or(new.severity);
+    new.confidential = asked.confidential.unwrap_or(new.confidential);
+    new.discussion_locked = asked.discussion_locked.or(new.discussion_locked);
+    new.milestone_id = milestone;
+    new.epic_id = asked.epic.unwrap_or(new.epic_id);
+    new.iteration_id = asked.iteration.unwrap_or(new.iteration_id);
+    new.weight = asked.weight.unwrap_or(new.weight);
+    new.health_status = asked.health_status.unwrap_or(new.health_status);
+    new.due_date = asked.due_date.unwrap_or(new.due_date);
+}
+
+fn relabel(
+    tx: &mut Tx<'_>,
+    around: &impl Places,
+    issue: &Issue,
+    asked: &LabelChange,
+) -> Result<Option<Change>> {
+    if asked.is_empty() {
+        return Ok(None);
+    }
+    let old = labels_of(tx, issue)?;
+    let new = labels::chosen(tx, around, issue.project_id, &old, asked, Unknown::Make)?;
+    let moved = labels::keep(tx, issue.id.into(), &old, &new)?;
+    let ids = |labels: &[crate::label::Label]| {
+        Some(labels.iter().map(|label| label.id.to_string()).collect::<Vec<_>>().join(","))
+    };
+    let change = Change { field: "labels", before: ids(&old), after: ids(&new) };
+    Ok((!moved.is_empty()).then_some(change))
+}
+
+fn labels_of(tx: &mut Tx<'_>, issue: &Issue) -> Result<Vec<crate::label::Label>> {
+    let item = crate::item::ItemId::from(issue.id);
+    Ok(tx.labels_of(item.kind, &[item.id])?.remove(&item.id).unwrap_or_default())
+}
+
+fn reassign(
+    tx: &mut Tx<'_>,
+    by: UserId,
+    people: &impl People,
+    issue: &Issue,
+    asked: Option<&[UserId]>,
+) -> Result<Option<Change>> {
+    let Some(asked) = asked else { return Ok(None) };
+    let item = issue.item();
+    let Some(new) = assignees::chosen(tx, people, &item, asked)? else { return Ok(None) };
+    let old = tx.assignees_of(item.id.kind, &[item.id.id])?.remove(&item.id.id).unwrap_or_default();
+    let moved = assignees::keep(tx, &item, &old, &new)?;
+    if moved.is_empty() {
+        return Ok(None);
+    }
+    assignees::tell(tx, people, &item, by, &moved)?;
+    for person in &moved.added {
+        tx.raise_todo(&item, *person, by, TodoAction::Assigned, None)?;
+    }
+    let ids = |people: &[UserId]| {
+        Some(people.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
+    };
+    Ok(Some(Change { field: "assignees", before: ids(&old), after: ids(&new) }))
+}
+
+/// Closes an issue; one that is closed stays so.
+pub fn close(tx: &mut Tx<'_>, issue: &Issue, by: UserId) -> Result<Issue> {
+    let Some(closed) = moved(tx, issue, IssueStep::Close, by)? else { return Ok(issue.clone()) };
+    let item = closed.item();
+    write_system_note(tx, &item, by, "closed")?;
+    tx.finish_todos(item.id, by)?;
+    tx.emit(Event::IssueClosed { issue: (&closed).into(), user: by })?;
+    Ok(closed)
+}
+
+/// Opens an issue again; one that is open stays so.
+pub fn reopen(tx: &mut Tx<'_>, issue: &Issue, by: UserId) -> Result<Issue> {
+    let Some(opened) = moved(tx, issue, IssueStep::Reopen, by)? else { return Ok(issue.clone()) };
+    write_system_note(tx, &opened.item(), by, "reopened")?;
+    tx.emit(Event::IssueReopened { issue: (&opened).into(), user: by })?;
+    Ok(opened)
+}
+
+fn moved(tx: &mut Tx<'_>, issue: &Issue, step: IssueStep, by: UserId) -> Result<Option<Issue>> {
+    let to: IssueState = issue.state.after(step);
+    if to == issue.state { Ok(None) } else { store::move_to(tx, issue, to, by) }
+}
+
+/// Removes an issue, where it did not change since a moment.
+///
+/// # Errors
+/// `NotFound` where it is not there.
+pub fn remove(
+    tx: &mut Tx<'_>,
+    grant: &Grant<DeleteIssues>,
+    iid: i64,
+    unless_newer: Option<Ts>,
+) -> Result<()> {
+    let found = tx.find_issue(grant.project(), iid)?;
+    let issue = found.ok_or(Error::NotFound("Issue"))?;
+    issue.updated_at.ensure_unchanged_since(unless_newer)?;
+    store::delete(tx, issue.id)?;
+    tx.emit(Event::IssueRemoved { issue: (&issue).into(), user: grant.user()? })
+}
+
+/// A milestone of the project or of a group above it; any other is none.
+fn usable_milestone(
+    tx: &mut Tx<'_>,
+    places: &impl Places,
+    project: ProjectId,
+    asked: Option<MilestoneId>,
+) -> Result<Option<MilestoneId>> {
+    let Some(id) = asked else { return Ok(None) };
+    let Some(found) = tx.milestones_by_id(&[id])?.pop() else { return Ok(None) };
+    let usable = match (found.project_id, found.namespace_id) {
+        (Some(home), _) => home == project,
+        (None, Some(group)) => places.above(tx, Home::Project(project))?.contains(&group),
+        (None, None) => false,
+    };
+    Ok(usable.then_some(id))
+}
+
+fn ensure_fit(title: &str, description: Option<&str>, weight: Option<i64>) -> Result<()> {
+    let mut faults = Faults::default();
+    if title.trim().is_empty() {
+        faults.add("title", "can't be blank");
+    }
+    faults.at_most("title", Some(title.trim()), LONGEST_TITLE);
+    faults.at_most("description", description, LONGEST_DESCRIPTION);
+    if weight.is_some_and(|weight| weight < 0) {
+        faults.add("weight", "must be greater than or equal to 0");
+    }
+    faults.into_result()
+}

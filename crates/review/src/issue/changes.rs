@@ -1,0 +1,96 @@
+//! What changed of an issue: told to those who hear of it, and among its notes.
+
+use db::Tx;
+use kernel::{Result, ids::UserId, time::date_text};
+
+use super::Issue;
+use crate::{event::Change, milestone::MilestoneStore, note::write_system_note};
+
+/// Every field with another value than before.
+pub(super) fn between(old: &Issue, new: &Issue) -> Vec<Change> {
+    let mut all = Vec::new();
+    let mut note = |field: &'static str, before: Option<String>, after: Option<String>| {
+        if before != after {
+            all.push(Change { field, before, after });
+        }
+    };
+    let text = |text: &str| Some(text.to_owned());
+    note("title", text(&old.title), text(&new.title));
+    note("description", old.description.clone(), new.description.clone());
+    note("issue_type", Some(old.issue_type.to_string()), Some(new.issue_type.to_string()));
+    note("severity", Some(old.severity.to_string()), Some(new.severity.to_string()));
+    note("confidential", Some(old.confidential.to_string()), Some(new.confidential.to_string()));
+    let locked = |issue: &Issue| Some(issue.discussion_locked.unwrap_or_default().to_string());
+    note("discussion_locked", locked(old), locked(new));
+    let number = |value: Option<i64>| value.map(|value| value.to_string());
+    let milestone = |issue: &Issue| number(issue.milestone_id.map(|id| id.0));
+    note("milestone_id", milestone(old), milestone(new));
+    note("epic_id", number(old.epic_id), number(new.epic_id));
+    note("iteration_id", number(old.iteration_id), number(new.iteration_id));
+    note("weight", number(old.weight), number(new.weight));
+    let health = |issue: &Issue| issue.health_status.map(|status| status.to_string());
+    note("health_status", health(old), health(new));
+    let due = |issue: &Issue| issue.due_date.map(|day| date_text(day.date()));
+    note("due_date", due(old), due(new));
+    all
+}
+
+/// Tells of changes among an issue's notes.
+pub(super) fn tell(tx: &mut Tx<'_>, issue: &Issue, by: UserId, changes: &[Change]) -> Result<()> {
+    let item = issue.item();
+    for change in changes {
+        if let Some(text) = sentence(tx, change)? {
+            write_system_note(tx, &item, by, &text)?;
+        }
+    }
+    Ok(())
+}
+
+fn sentence(tx: &mut Tx<'_>, change: &Change) -> Result<Option<String>> {
+    let (before, after) = (change.before.as_deref(), change.after.as_deref());
+    let or_none = |text: Option<&str>| text.unwrap_or("none").to_owned();
+    Ok(Some(match change.field {
+        "title" => {
+            let (before, after) = (or_none(before), or_none(after));
+            format!("changed title from **{{-{before}-}}** to **{{+{after}+}}**")
+        }
+        "description" => "changed the description".to_owned(),
+        "issue_type" => format!("changed issue type to {}", or_none(after).replace('_', " ")),
+        "severity" => format!("changed the severity to **{}**", or_none(after)),
+        "confidential" => match after {
+            Some("true") => "made the issue confidential".to_owned(),
+            _ => "made the issue visible to everyone".to_owned(),
+        },
+        "discussion_locked" => match after {
+            Some("true") => "locked this issue".to_owned(),
+            _ => "unlocked this issue".to_owned(),
+        },
+        "milestone_id" => match after.and_then(|id| id.parse().ok()) {
+            Some(id) => {
+                let titles = tx.milestones_by_id(&[kernel::ids::MilestoneId(id)])?;
+                let title = titles.first().map(|milestone| milestone.title.clone());
+                format!("changed milestone to %{}", quoted(&title.unwrap_or_default()))
+            }
+            None => "removed milestone".to_owned(),
+        },
+        "weight" => match after {
+            Some(weight) => format!("changed weight to **{weight}**"),
+            None => "removed the weight".to_owned(),
+        },
+        "health_status" => match after {
+            Some(status) => format!("changed health status to **{}**", status.replace('_', " ")),
+            None => "removed the health status".to_owned(),
+        },
+        "due_date" => match after {
+            Some(day) => format!("changed due date to {day}"),
+            None => "removed due date".to_owned(),
+        },
+        _ => return Ok(None),
+    }))
+}
+
+/// A title as references write it.
+fn quoted(title: &str) -> String {
+    let plain = title.chars().all(|letter| letter.is_alphanumeric() || "-_.".contains(letter));
+    if plain { title.to_owned() } else { format!("\"{title}\"") }
+}

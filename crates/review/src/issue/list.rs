@@ -1,0 +1,304 @@
+//! Lists of issues: what can be asked of them.
+
+use db::Tx;
+use kernel::{
+    AccessLevel, Actor, Result, Standing, Ts,
+    ids::{ProjectId, UserId},
+    page::{Page, PageRequest},
+};
+
+use super::{HealthStatus, Issue, IssueState, IssueStore, IssueType};
+use crate::{
+    item::{
+        ItemKind,
+        list::{
+            Choice, Conditions, MilestoneChoice, Place, Query, Search, Sorting, count_all, page_of,
+        },
+    },
+    ports::Projects,
+};
+
+kernel::text_enum! {
+    /// Spans that days on which issues are due lie in.
+    pub enum Due {
+        None = "0",
+        Any = "any",
+        Today = "today",
+        Tomorrow = "tomorrow",
+        Overdue = "overdue",
+        Week = "week",
+        Month = "month",
+        NextMonthAndPreviousTwoWeeks = "next_month_and_previous_two_weeks",
+    }
+}
+
+/// Which issues are wanted. Filters act only when they are set.
+#[derive(Clone, Debug, Default)]
+pub struct IssueFilter {
+    pub state: Option<IssueState>,
+    pub issue_type: Option<IssueType>,
+    pub confidential: Option<bool>,
+    pub created_after: Option<Ts>,
+    pub created_before: Option<Ts>,
+    pub updated_after: Option<Ts>,
+    pub updated_before: Option<Ts>,
+    pub due: Option<Due>,
+    pub search: Option<Search>,
+    /// All of these must hold, as the caller's own share and a person who was named do.
+    pub authors: Vec<UserId>,
+    pub assignees: Vec<Choice<Vec<UserId>>>,
+    pub closed_by: Option<UserId>,
+    pub iids: Option<Vec<i64>>,
+    pub labels: Option<Choice<Vec<String>>>,
+    pub milestone: Option<Choice<MilestoneChoice>>,
+    pub weight: Option<Choice<i64>>,
+    pub epic: Option<Choice<i64>>,
+    pub iteration: Option<Choice<i64>>,
+    pub health: Option<Choice<HealthStatus>>,
+    pub not: NotFilter,
+}
+
+/// Which issues are left out.
+#[derive(Clone, Debug, Default)]
+pub struct NotFilter {
+    pub labels: Vec<String>,
+    pub milestone: Option<Choice<MilestoneChoice>>,
+    pub iids: Option<Vec<i64>>,
+    pub author: Option<UserId>,
+    pub assignee: Option<Choice<Vec<UserId>>>,
+    pub weight: Option<Choice<i64>>,
+    pub epic: Option<Choice<i64>>,
+    pub iteration: Option<Choice<i64>>,
+}
+
+/// Where a list looks.
+#[derive(Clone, Debug)]
+pub enum Among<'a> {
+    /// In a project, for somebody who stands so in it.
+    Project(ProjectId, &'a Standing),
+    /// In a group and those inside it, by its full path.
+    Group(&'a str),
+    Everywhere,
+}
+
+/// What a list is asked.
+#[derive(Clone, Debug)]
+pub struct Asked<'a> {
+    pub actor: Actor,
+    pub among: Among<'a>,
+    /// Also in archived projects; a project is always looked into that was named itself.
+    pub archived: bool,
+    pub filter: &'a IssueFilter,
+}
+
+/// A page of the issues that somebody may read.
+pub fn list(
+    tx: &mut Tx<'_>,
+    projects: &impl Projects,
+    asked: &Asked<'_>,
+    sorting: Sorting,
+    page: PageRequest,
+) -> Result<Page<Issue>> {
+    let query = query(tx, projects, asked)?;
+    let found = page_of(tx, &query, sorting, page)?;
+    Ok(Page { items: tx.issues_in_order(&found.items)?, total: found.total })
+}
+
+/// How many of the issues that somebody may read are open, and how many closed.
+pub fn count(tx: &mut Tx<'_>, projects: &impl Projects, asked: &Asked<'_>) -> Result<(i64, i64)> {
+    let mut of = |state| {
+        let filter = IssueFilter { state: Some(state), ..asked.filter.clone() };
+        let query = query(tx, projects, &Asked { filter: &filter, ..asked.clone() })?;
+        count_all(tx, &query)
+    };
+    Ok((of(IssueState::Opened)?, of(IssueState::Closed)?))
+}
+
+fn query(tx: &mut Tx<'_>, projects: &impl Projects, asked: &Asked<'_>) -> Result<Query> {
+    let (actor, filter) = (asked.actor, asked.filter);
+    let mut all = Conditions::of(ItemKind::Issue);
+    let within = |tx: &mut Tx<'_>, group: Option<&str>| {
+        projects.readable(tx, actor, ItemKind::Issue, group, asked.archived).map(Place::Projects)
+    };
+    let place = match asked.among {
+        Among::Project(project, who) => {
+            if !who.is(AccessLevel::Reporter) {
+                open_or_own(&mut all, actor, None);
+            }
+            Place::Project(project)
+        }
+        Among::Group(path) => within(tx, Some(path))?,
+        Among::Everywhere => within(tx, None)?,
+    };
+    if matches!(place, Place::Projects(_)) && !actor.admin {
+        open_or_own(&mut all, actor, Some(tx.now));
+    }
+    wanted(tx, &mut all, filter);
+    not_wanted(tx.now, &mut all, &filter.not);
+    Ok(Query { place, conditions: all })
+}
+
+/// Confidential issues are for their authors, for whom they are given to, and, where roles differ from one issue to
+/// the next, for whoever is a reporter at this moment.
+fn open_or_own(all: &mut Conditions, actor: Actor, roles: Option<Ts>) {
+    let Some(user) = actor.id else { return all.plain("NOT i.confidential") };
+    let assigned = format!(
+        "EXISTS (SELECT 1 FROM item_assignees x WHERE x.item_kind = 'Issue' AND x.item_id = i.id AND x.user_id = {user})"
+    );
+    let reporter = roles.map_or_else(String::new, |now| {
+        let level = AccessLevel::Reporter.number();
+        // Roles end at midnight: the minute is as good as the moment, and the question stays the same for longer.
+        let minute = now.0 - now.0.rem_euclid(60_000_000);
+        format!(
+            " OR EXISTS (SELECT 1 FROM project_access a WHERE a.user_id = {user} \
+             AND a.project_id = i.project_id AND a.access_level >= {level} AND a.until > {minute})"
+        )
+    });
+    all.plain(format!("(NOT i.confidential OR i.author_id = {user} OR {assigned}{reporter})"));
+}
+
+fn wanted(tx: &Tx<'_>, all: &mut Conditions, filter: &IssueFilter) {
+    let today = midnight(tx.now);
+    if let Some(state) = filter.state {
+        all.plain(format!("i.state = '{state}'"));
+    }
+    if let Some(issue_type) = filter.issue_type {
+        all.plain(format!("i.issue_type = '{issue_type}'"));
+    }
+    match filter.confidential {
+        Some(true) => all.plain("i.confidential"),
+        Some(false) => all.plain("NOT i.confidential"),
+        None => {}
+    }
+    all.between("created_at", filter.created_after, filter.created_before);
+    all.between("updated_at", filter.updated_after, filter.updated_before);
+    if let Some(due) = filter.due {
+        due_in(all, due, today);
+    }
+    if let Some(search) = &filter.search {
+        all.containing(tx, search);
+    }
+    filter.authors.iter().for_each(|author| all.written_by(*author));
+    filter.assignees.iter().for_each(|choice| all.assigned(choice));
+    if let Some(user) = filter.closed_by {
+        all.plain(format!("i.closed_by_id = {user}"));
+    }
+    if let Some(iids) = &filter.iids {
+        all.numbered(iids);
+    }
+    if let Some(labels) = &filter.labels {
+        all.labelled(labels);
+    }
+    if let Some(milestone) = &filter.milestone {
+        all.milestone(milestone, today);
+    }
+    number(all, "weight", filter.weight.as_ref());
+    number(all, "epic_id", filter.epic.as_ref());
+    number(all, "iteration_id", filter.iteration.as_ref());
+    match filter.health {
+        Some(Choice::Nothing) => all.plain("i.health_status IS NULL"),
+        Some(Choice::Anything) => all.plain("i.health_status IS NOT NULL"),
+        Some(Choice::These(status)) => all.plain(format!("i.health_status = '{status}'")),
+        None => {}
+    }
+}
+
+fn not_wanted(now: Ts, all: &mut Conditions, not: &NotFilter) {
+    all.not_labelled(&not.labels);
+    if let Some(milestone) = &not.milestone {
+        all.not_milestone(milestone, midnight(now));
+    }
+    if let Some(iids) = not.iids.as_ref().filter(|iids| !iids.is_empty()) {
+        all.plain(format!("i.iid NOT IN ({})", db::listing::list_of(iids)));
+    }
+    if let Some(author) = not.author {
+        all.plain(format!("i.author_id <> {author}"));
+    }
+    if let Some(choice) = &not.assignee {
+        all.not_assigned(choice);
+    }
+    not_number(all, "weight", not.weight.as_ref());
+    not_number(all, "epic_id", not.epic.as_ref());
+    not_number(all, "iteration_id", not.iteration.as_ref());
+}
+
+fn number(all: &mut Conditions, column: &str, choice: Option<&Choice<i64>>) {
+    match choice {
+        Some(Choice::Nothing) => all.plain(format!("i.{column} IS NULL")),
+        Some(Choice::Anything) => all.plain(format!("i.{column} IS NOT NULL")),
+        Some(Choice::These(number)) => all.plain(format!("i.{column} = {number}")),
+        None => {}
+    }
+}
+
+fn not_number(all: &mut Conditions, column: &str, choice: Option<&Choice<i64>>) {
+    match choice {
+        Some(Choice::Nothing) => all.plain(format!("i.{column} IS NOT NULL")),
+        Some(Choice::Anything) => all.plain(format!("i.{column} IS NULL")),
+        Some(Choice::These(number)) => {
+            all.plain(format!("(i.{column} IS NULL OR i.{column} <> {number})"));
+        }
+        None => {}
+    }
+}
+
+/// The moment at which a day began.
+pub(crate) fn midnight(now: Ts) -> Ts {
+    Ts::from_date(now.date())
+}
+
+fn due_in(all: &mut Conditions, due: Due, today: Ts) {
+    let (from, to) = match due {
+        Due::None => return all.plain("i.due_date IS NULL"),
+        Due::Any => return all.plain("i.due_date IS NOT NULL"),
+        Due::Overdue => return all.plain(format!("i.due_date < {}", today.0)),
+        due => span(due, today),
+    };
+    all.plain(format!("i.due_date >= {} AND i.due_date < {}", from.0, to.0));
+}
+
+/// The first day of a span, and the first after it.
+fn span(due: Due, today: Ts) -> (Ts, Ts) {
+    use time::Duration;
+    let days = |from: Ts, days: i64| from.plus(Duration::days(days));
+    let date = today.date();
+    let first = Ts::from_date(date.replace_day(1).unwrap_or(date));
+    // No month is longer than 31 days, and none is left behind by as many.
+    let next = |first: Ts| {
+        let within = days(first, 31).date();
+        Ts::from_date(within.replace_day(1).unwrap_or(within))
+    };
+    match due {
+        Due::Tomorrow => (days(today, 1), days(today, 2)),
+        Due::Week => {
+            let monday = days(today, -i64::from(date.weekday().number_days_from_monday()));
+            (monday, days(monday, 7))
+        }
+        Due::Month => (first, next(first)),
+        Due::NextMonthAndPreviousTwoWeeks => (days(today, -14), next(next(first))),
+        Due::None | Due::Any | Due::Today | Due::Overdue => (today, days(today, 1)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::Ts;
+
+    use super::{Due, span};
+
+    #[test]
+    fn spans_of_days_begin_and_end_where_people_think() {
+        // A Wednesday.
+        let today = Ts::parse("2026-01-28").unwrap();
+        for (due, from, to) in [
+            (Due::Today, "2026-01-28", "2026-01-29"),
+            (Due::Tomorrow, "2026-01-29", "2026-01-30"),
+            (Due::Week, "2026-01-26", "2026-02-02"),
+            (Due::Month, "2026-01-01", "2026-02-01"),
+            (Due::NextMonthAndPreviousTwoWeeks, "2026-01-14", "2026-03-01"),
+        ] {
+            let expected = (Ts::parse(from).unwrap(), Ts::parse(to).unwrap());
+            assert_eq!(span(due, today), expected, "{due}");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The life of an issue.
+
+use super::IssueState;
+
+kernel::text_enum! {
+    /// What can happen to an issue's state.
+    pub enum IssueStep { Close = "close", Reopen = "reopen" }
+}
+
+impl IssueState {
+    /// Where a step leads; the same one twice changes nothing.
+    pub fn after(self, step: IssueStep) -> Self {
+        match (self, step) {
+            (_, IssueStep::Close) => Self::Closed,
+            (_, IssueStep::Reopen) => Self::Opened,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::TextEnum as _;
+
+    use super::{IssueState, IssueStep};
+
+    #[test]
+    fn every_state_meets_every_step() {
+        let mut table = String::new();
+        for state in IssueState::ALL {
+            for step in IssueStep::ALL {
+                table += &format!("{state} {step} {}\n", state.after(*step));
+            }
+        }
+        assert_eq!(
+            table,
+            "opened close closed\nopened reopen opened\nclosed close closed\nclosed reopen opened\n"
+        );
+    }
+}

@@ -1,0 +1,195 @@
+//! Issues in the database.
+
+use std::collections::HashMap;
+
+use db::{
+    Tx, each_backend, error,
+    schema::{issues, item_assignees, item_labels, item_subscriptions, notes, todos},
+};
+use diesel::prelude::*;
+use kernel::{
+    Result, Ts,
+    ids::{IssueId, MilestoneId, ProjectId, UserId},
+};
+
+use super::{HealthStatus, Issue, IssueState, IssueType, Severity};
+use crate::{
+    Home,
+    item::{ItemId, ItemKind},
+    sequence,
+};
+
+/// The row of a new issue.
+#[derive(Clone, Debug)]
+pub(super) struct IssueRow {
+    pub(super) project: ProjectId,
+    pub(super) iid: i64,
+    pub(super) title: String,
+    pub(super) description: Option<String>,
+    pub(super) issue_type: IssueType,
+    pub(super) author: UserId,
+    pub(super) confidential: bool,
+    pub(super) discussion_locked: Option<bool>,
+    pub(super) milestone: Option<MilestoneId>,
+    pub(super) epic: Option<i64>,
+    pub(super) iteration: Option<i64>,
+    pub(super) weight: Option<i64>,
+    pub(super) health_status: Option<HealthStatus>,
+    pub(super) due_date: Option<Ts>,
+    pub(super) created_at: Ts,
+}
+
+/// How far apart issues are put in the order that people give them, so that others fit between.
+pub(super) const APART: i64 = 1 << 20;
+
+pub trait IssueStore {
+    fn find_issue(&mut self, project: ProjectId, iid: i64) -> Result<Option<Issue>>;
+    fn find_issue_by_id(&mut self, id: IssueId) -> Result<Option<Issue>>;
+    /// Rows in the order of their ids here; what is gone is left out.
+    fn issues_in_order(&mut self, ids: &[i64]) -> Result<Vec<Issue>>;
+}
+
+impl IssueStore for Tx<'_> {
+    fn find_issue(&mut self, project: ProjectId, iid: i64) -> Result<Option<Issue>> {
+        each_backend!(self, |conn| issues::table
+            .filter(issues::project_id.eq(project).and(issues::iid.eq(iid)))
+            .select(Issue::as_select())
+            .first(conn)
+            .optional()
+            .map_err(error("Issue")))
+    }
+
+    fn find_issue_by_id(&mut self, id: IssueId) -> Result<Option<Issue>> {
+        each_backend!(self, |conn| issues::table
+            .find(id)
+            .select(Issue::as_select())
+            .first(conn)
+            .optional()
+            .map_err(error("Issue")))
+    }
+
+    fn issues_in_order(&mut self, ids: &[i64]) -> Result<Vec<Issue>> {
+        let rows: Vec<Issue> = each_backend!(self, |conn| issues::table
+            .filter(issues::id.eq_any(ids))
+            .select(Issue::as_select())
+            .load(conn)
+            .map_err(error("Issue")))?;
+        let mut rows: HashMap<i64, Issue> = rows.into_iter().map(|row| (row.id.0, row)).collect();
+        Ok(ids.iter().filter_map(|id| rows.remove(id)).collect())
+    }
+}
+
+/// The next number of an issue in a project; one that was asked for is not given again.
+pub(super) fn next_iid(tx: &mut Tx<'_>, project: ProjectId, asked: Option<i64>) -> Result<i64> {
+    let home = Home::Project(project);
+    match asked {
+        None => sequence::next(tx, home, "issue"),
+        Some(number) => {
+            sequence::reach(tx, home, "issue", number)?;
+            Ok(number)
+        }
+    }
+}
+
+pub(super) fn insert(tx: &mut Tx<'_>, new: &IssueRow) -> Result<Issue> {
+    let tasks = crate::item::tasks_in(new.description.as_deref().unwrap_or_default());
+    let row = (
+        issues::project_id.eq(new.project),
+        issues::iid.eq(new.iid),
+        issues::title.eq(&new.title),
+        issues::description.eq(&new.description),
+        issues::state.eq(IssueState::Opened),
+        issues::issue_type.eq(new.issue_type),
+        issues::severity.eq(Severity::Unknown),
+        issues::author_id.eq(new.author),
+        issues::confidential.eq(new.confidential),
+        issues::discussion_locked.eq(new.discussion_locked),
+        issues::milestone_id.eq(new.milestone),
+        issues::epic_id.eq(new.epic),
+        issues::iteration_id.eq(new.iteration),
+        issues::weight.eq(new.weight),
+        issues::health_status.eq(new.health_status),
+        issues::due_date.eq(new.due_date),
+        issues::relative_position.eq(new.iid.saturating_mul(APART)),
+        issues::task_count.eq(tasks.count),
+        issues::task_completed_count.eq(tasks.completed),
+        issues::created_at.eq(new.created_at),
+        issues::updated_at.eq(new.created_at),
+    );
+    each_backend!(tx, |conn| diesel::insert_into(issues::table)
+        .values(row)
+        .returning(Issue::as_returning())
+        .get_result(conn)
+        .map_err(error("Issue")))
+}
+
+/// Keeps what people change of an issue; its state and what is counted are not among it.
+pub(super) fn keep(tx: &mut Tx<'_>, issue: &Issue) -> Result<Issue> {
+    let tasks = crate::item::tasks_in(issue.description.as_deref().unwrap_or_default());
+    let row = (
+        issues::title.eq(&issue.title),
+        issues::description.eq(&issue.description),
+        issues::issue_type.eq(issue.issue_type),
+        issues::severity.eq(issue.severity),
+        issues::confidential.eq(issue.confidential),
+        issues::discussion_locked.eq(issue.discussion_locked),
+        issues::milestone_id.eq(issue.milestone_id),
+        issues::epic_id.eq(issue.epic_id),
+        issues::iteration_id.eq(issue.iteration_id),
+        issues::weight.eq(issue.weight),
+        issues::health_status.eq(issue.health_status),
+        issues::due_date.eq(issue.due_date),
+        issues::relative_position.eq(issue.relative_position),
+        issues::task_count.eq(tasks.count),
+        issues::task_completed_count.eq(tasks.completed),
+        issues::moved_to_id.eq(issue.moved_to_id),
+        issues::duplicated_to_id.eq(issue.duplicated_to_id),
+        issues::updated_at.eq(issue.updated_at),
+    );
+    each_backend!(tx, |conn| diesel::update(issues::table.find(issue.id))
+        .set(row)
+        .returning(Issue::as_returning())
+        .get_result(conn)
+        .map_err(error("Issue")))
+}
+
+/// Moves an issue to another state, unless somebody was faster.
+pub(super) fn move_to(
+    tx: &mut Tx<'_>,
+    issue: &Issue,
+    to: IssueState,
+    by: UserId,
+) -> Result<Option<Issue>> {
+    let closed = match to {
+        IssueState::Closed => (Some(tx.now), Some(by)),
+        IssueState::Opened => (None, None),
+    };
+    let row = (
+        issues::state.eq(to),
+        issues::closed_at.eq(closed.0),
+        issues::closed_by_id.eq(closed.1),
+        issues::updated_at.eq(tx.now),
+    );
+    let still = issues::table.filter(issues::id.eq(issue.id).and(issues::state.eq(issue.state)));
+    each_backend!(tx, |conn| diesel::update(still)
+        .set(row)
+        .returning(Issue::as_returning())
+        .get_result(conn)
+        .optional()
+        .map_err(error("Issue")))
+}
+
+/// Removes an issue with all that hangs on it.
+pub(super) fn delete(tx: &mut Tx<'_>, id: IssueId) -> Result<()> {
+    let item = ItemId::from(id);
+    macro_rules! of_item { ($($table:ident),*) => { $({
+        let rows = $table::table
+            .filter($table::item_kind.eq(ItemKind::Issue).and($table::item_id.eq(item.id)));
+        let rows = diesel::delete(rows);
+        each_backend!(tx, |conn| rows.execute(conn).map_err(error("Issue")))?;
+    })* } }
+    of_item!(item_labels, item_assignees, item_subscriptions, notes, todos);
+    let row = diesel::delete(issues::table.find(id));
+    each_backend!(tx, |conn| row.execute(conn).map_err(error("Issue")))?;
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! Whom an item is given to.
+
+use db::Tx;
+use kernel::{Result, ids::UserId};
+
+use super::{Item, ItemStore, is_readable_by};
+use crate::{note::write_system_note, ports::People};
+
+/// So many people are looked at; nobody works with more on one thing.
+const MOST: usize = 200;
+
+/// What became of the people an item is given to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PeopleMoved {
+    pub added: Vec<UserId>,
+    pub removed: Vec<UserId>,
+}
+
+impl PeopleMoved {
+    pub fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.removed.is_empty()
+    }
+
+    /// From one list of people to another.
+    pub fn between(old: &[UserId], new: &[UserId]) -> Self {
+        let without = |all: &[UserId], others: &[UserId]| -> Vec<UserId> {
+            all.iter().filter(|one| !others.contains(one)).copied().collect()
+        };
+        Self { added: without(new, old), removed: without(old, new) }
+    }
+}
+
+/// Who of these can be given an item, or asked to review it, in their order: nobody where none are named, or only the
+/// number 0. Who cannot read it is left out; `None` where nobody is left, and all stays as it is.
+pub fn chosen(
+    tx: &mut Tx<'_>,
+    people: &impl People,
+    item: &Item,
+    asked: &[UserId],
+) -> Result<Option<Vec<UserId>>> {
+    if asked.is_empty() || asked == [UserId(0)] {
+        return Ok(Some(Vec::new()));
+    }
+    let mut wanted: Vec<UserId> = Vec::new();
+    for user in asked {
+        if !wanted.contains(user) && wanted.len() < MOST {
+            wanted.push(*user);
+        }
+    }
+    let mut able = Vec::new();
+    for who in people.standings(tx, item.project, &wanted)? {
+        if is_readable_by(tx, &who, item)? {
+            able.extend(who.actor.id);
+        }
+    }
+    wanted.retain(|user| able.contains(user));
+    Ok((!wanted.is_empty()).then_some(wanted))
+}
+
+/// Gives an item to these people, where it was given to `old`.
+pub fn keep(tx: &mut Tx<'_>, item: &Item, old: &[UserId], new: &[UserId]) -> Result<PeopleMoved> {
+    let moved = PeopleMoved::between(old, new);
+    if !moved.is_empty() {
+        tx.keep_assignees(item.id, new)?;
+    }
+    Ok(moved)
+}
+
+/// Tells among an item's notes whom it was given to.
+pub fn tell(
+    tx: &mut Tx<'_>,
+    people: &impl People,
+    item: &Item,
+    by: UserId,
+    moved: &PeopleMoved,
+) -> Result<()> {
+    let all: Vec<UserId> = moved.added.iter().chain(&moved.removed).copied().collect();
+    let names = people.names(tx, &all)?;
+    let list = |people: &[UserId]| {
+        let texts = people.iter().filter_map(|id| names.get(id)).map(|name| format!("@{name}"));
+        texts.collect::<Vec<_>>().join(", ")
+    };
+    let given = (!moved.added.is_empty()).then(|| format!("assigned to {}", list(&moved.added)));
+    let taken = (!moved.removed.is_empty()).then(|| format!("unassigned {}", list(&moved.removed)));
+    let parts: Vec<String> = given.into_iter().chain(taken).collect();
+    write_system_note(tx, item, by, &parts.join(" and "))
+}

@@ -1,0 +1,127 @@
+//! Which labels an item gets: names as people write them, and the labels they stand for.
+
+use db::Tx;
+use kernel::{Result, ids::ProjectId};
+
+use super::{ItemId, ItemStore};
+use crate::{
+    Home,
+    label::{FIRST_COLOR, Label, LabelDetails, LabelStore, actions::usable},
+    ports::Places,
+};
+
+/// What is asked of an item's labels.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LabelChange {
+    /// Replaces all there were; an empty list takes all away.
+    pub all: Option<Vec<String>>,
+    pub add: Vec<String>,
+    pub remove: Vec<String>,
+}
+
+impl LabelChange {
+    pub fn is_empty(&self) -> bool {
+        self.all.is_none() && self.add.is_empty() && self.remove.is_empty()
+    }
+}
+
+/// What became of an item's labels.
+#[derive(Clone, Debug, Default)]
+pub struct LabelsMoved {
+    pub added: Vec<Label>,
+    pub removed: Vec<Label>,
+}
+
+impl LabelsMoved {
+    pub fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.removed.is_empty()
+    }
+}
+
+/// Whether names that no label has become labels of the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unknown {
+    Make,
+    LeaveOut,
+}
+
+/// The labels that an item of a project has after a change, where it had `old`.
+pub fn chosen(
+    tx: &mut Tx<'_>,
+    places: &impl Places,
+    project: ProjectId,
+    old: &[Label],
+    change: &LabelChange,
+    unknown: Unknown,
+) -> Result<Vec<Label>> {
+    let wanted = names(change.all.iter().flatten().chain(&change.add));
+    let found = named(tx, places, project, &wanted, unknown)?;
+    let of = |names: &[String]| -> Vec<Label> {
+        let is_named = |label: &&Label| names.contains(&label.name);
+        found.iter().filter(is_named).cloned().collect()
+    };
+    let mut all = match &change.all {
+        Some(replaced) => of(&names(replaced)),
+        None => old.to_vec(),
+    };
+    all.extend(of(&names(&change.add)));
+    let gone = names(&change.remove);
+    all.retain(|label| !gone.contains(&label.name));
+    all.sort_by(|a, b| (&a.name, a.id).cmp(&(&b.name, b.id)));
+    all.dedup_by_key(|label| label.id);
+    Ok(all)
+}
+
+/// Gives an item these labels, where it had `old`.
+pub fn keep(tx: &mut Tx<'_>, item: ItemId, old: &[Label], new: &[Label]) -> Result<LabelsMoved> {
+    let missing_in = |there: &[Label], all: &[Label]| -> Vec<Label> {
+        all.iter().filter(|one| there.iter().all(|other| other.id != one.id)).cloned().collect()
+    };
+    let moved = LabelsMoved { added: missing_in(old, new), removed: missing_in(new, old) };
+    if !moved.is_empty() {
+        tx.keep_labels(item, &new.iter().map(|label| label.id).collect::<Vec<_>>())?;
+    }
+    Ok(moved)
+}
+
+fn names<'a>(given: impl IntoIterator<Item = &'a String>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for name in given.into_iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
+        if all.iter().all(|other| other != name) {
+            all.push(name.to_owned());
+        }
+    }
+    all
+}
+
+/// The labels of these names that can be used in a project; its own before one of a group.
+fn named(
+    tx: &mut Tx<'_>,
+    places: &impl Places,
+    project: ProjectId,
+    names: &[String],
+    unknown: Unknown,
+) -> Result<Vec<Label>> {
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let within = usable(tx, places, Home::Project(project))?;
+    let mut found = tx.labels_named(&within, names)?;
+    found.sort_by_key(|label| (label.name.clone(), label.project_id.is_none(), label.id));
+    found.dedup_by(|later, first| later.name == first.name);
+    if unknown == Unknown::Make {
+        for name in names.iter().filter(|name| is_possible(name)) {
+            if found.iter().all(|label| label.name != **name) {
+                let color = FIRST_COLOR.to_owned();
+                let details = LabelDetails { name: name.clone(), color, description: None };
+                found.push(tx.insert_label(Home::Project(project), &details)?);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// A name that no label can have is no reason to refuse an item.
+fn is_possible(name: &str) -> bool {
+    name.chars().count() <= 255 && !name.contains([',', '\n', '\r'])
+}

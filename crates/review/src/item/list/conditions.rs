@@ -1,0 +1,273 @@
+//! What is wanted of the items of a list, as SQL on a row `i` of their table.
+
+use db::listing::{Bind, list_of};
+use kernel::{
+    Ts,
+    ids::{MilestoneId, UserId},
+};
+
+use crate::item::ItemKind;
+
+/// Something that items have or lack, or have in a certain way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice<T> {
+    Nothing,
+    Anything,
+    These(T),
+}
+
+/// Which milestones are wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MilestoneChoice {
+    Titled(String),
+    /// Of each project and group, the next one that ends.
+    Upcoming,
+    /// Those under way.
+    Started,
+    /// For what is not wanted: over, or due today.
+    Ended,
+    /// For what is not wanted: yet to begin.
+    Ahead,
+    OneOf(Vec<MilestoneId>),
+}
+
+/// SQL in which each `{}` stands for the next value.
+#[derive(Clone, Debug, Default)]
+pub struct Part {
+    pub sql: String,
+    pub binds: Vec<Bind>,
+}
+
+impl Part {
+    pub fn new(sql: impl Into<String>) -> Self {
+        Self { sql: sql.into(), binds: Vec::new() }
+    }
+
+    pub fn with(sql: impl Into<String>, binds: Vec<Bind>) -> Self {
+        Self { sql: sql.into(), binds }
+    }
+
+    /// The SQL with its values numbered after those that are there already.
+    pub fn render(&self, binds: &mut Vec<Bind>) -> String {
+        let mut sql = self.sql.clone();
+        for bind in &self.binds {
+            binds.push(bind.clone());
+            sql = sql.replacen("{}", &format!("${}", binds.len()), 1);
+        }
+        sql
+    }
+}
+
+/// A condition that a list can begin with where it holds for few: the ids for which it does, and the same as a
+/// question about one row.
+#[derive(Clone, Debug)]
+pub struct Probe {
+    pub set: Part,
+    pub check: Part,
+}
+
+/// All that is wanted of the items of a list.
+#[derive(Clone, Debug)]
+pub struct Conditions {
+    pub(super) kind: ItemKind,
+    pub(super) plain: Vec<Part>,
+    pub(super) probes: Vec<Probe>,
+}
+
+impl Conditions {
+    pub fn of(kind: ItemKind) -> Self {
+        Self { kind, plain: Vec::new(), probes: Vec::new() }
+    }
+
+    /// The table of the items.
+    pub(super) fn table(&self) -> &'static str {
+        match self.kind {
+            ItemKind::Issue => "issues",
+            ItemKind::MergeRequest => "merge_requests",
+            ItemKind::Epic => "epics",
+        }
+    }
+
+    pub fn plain(&mut self, sql: impl Into<String>) {
+        self.plain.push(Part::new(sql));
+    }
+
+    /// A condition about one value, for which `{}` stands.
+    pub fn word(&mut self, sql: &str, word: &str) {
+        self.plain.push(Part::with(sql, vec![Bind::Word(word.to_owned())]));
+    }
+
+    /// A column with one of few values, that an index leads to.
+    pub fn column(&mut self, column: &str, id: i64) {
+        let set = format!("SELECT y.id FROM {} y WHERE y.{column} = {id}", self.table());
+        let check = format!("i.{column} = {id}");
+        self.probes.push(Probe { set: Part::new(set), check: Part::new(check) });
+    }
+
+    pub fn written_by(&mut self, author: UserId) {
+        self.column("author_id", author.0);
+    }
+
+    /// Rows of a table about items, for which `{}` in `further` stands for a value.
+    fn beside(&mut self, table: &str, further: &str, binds: &[Bind]) {
+        let kind = self.kind;
+        let set =
+            format!("SELECT x.item_id FROM {table} x WHERE x.item_kind = '{kind}' AND {further}");
+        let check = format!(
+            "EXISTS (SELECT 1 FROM {table} x WHERE x.item_kind = '{kind}' AND x.item_id = i.id AND {further})"
+        );
+        let part = |sql| Part::with(sql, binds.to_vec());
+        self.probes.push(Probe { set: part(set), check: part(check) });
+    }
+
+    /// Whether there are such rows of a table about items.
+    fn whether(&mut self, is: bool, table: &str, further: &str, binds: Vec<Bind>) {
+        let kind = self.kind;
+        let not = if is { "" } else { "NOT " };
+        let sql = format!(
+            "{not}EXISTS (SELECT 1 FROM {table} x WHERE x.item_kind = '{kind}' AND x.item_id = i.id{further})"
+        );
+        self.plain.push(Part::with(sql, binds));
+    }
+
+    /// Given to each of these people.
+    pub fn assigned(&mut self, choice: &Choice<Vec<UserId>>) {
+        self.people("item_assignees", choice);
+    }
+
+    pub fn not_assigned(&mut self, choice: &Choice<Vec<UserId>>) {
+        self.not_people("item_assignees", choice);
+    }
+
+    /// As [`assigned`](Self::assigned), for people of another table about items.
+    pub fn people(&mut self, table: &str, choice: &Choice<Vec<UserId>>) {
+        match choice {
+            Choice::Nothing => self.whether(false, table, "", Vec::new()),
+            Choice::Anything => self.whether(true, table, "", Vec::new()),
+            Choice::These(people) => {
+                for person in people {
+                    self.beside(table, &format!("x.user_id = {person}"), &[]);
+                }
+            }
+        }
+    }
+
+    pub fn not_people(&mut self, table: &str, choice: &Choice<Vec<UserId>>) {
+        match choice {
+            Choice::Nothing => self.whether(true, table, "", Vec::new()),
+            Choice::Anything => self.whether(false, table, "", Vec::new()),
+            Choice::These(people) => {
+                let ids: Vec<i64> = people.iter().map(|person| person.0).collect();
+                let further = format!(" AND x.user_id IN ({})", list_of(&ids));
+                self.whether(false, table, &further, Vec::new());
+            }
+        }
+    }
+
+    /// With every one of these labels.
+    pub fn labelled(&mut self, choice: &Choice<Vec<String>>) {
+        match choice {
+            Choice::Nothing => self.whether(false, "item_labels", "", Vec::new()),
+            Choice::Anything => self.whether(true, "item_labels", "", Vec::new()),
+            Choice::These(names) => {
+                for name in names {
+                    self.beside(
+                        "item_labels",
+                        "x.label_id IN (SELECT l.id FROM labels l WHERE l.name = {})",
+                        &[Bind::Word(name.clone())],
+                    );
+                }
+            }
+        }
+    }
+
+    /// With none of these labels.
+    pub fn not_labelled(&mut self, names: &[String]) {
+        if names.is_empty() {
+            return;
+        }
+        let places = vec!["{}"; names.len()].join(", ");
+        let further =
+            format!(" AND x.label_id IN (SELECT l.id FROM labels l WHERE l.name IN ({places}))");
+        let binds = names.iter().cloned().map(Bind::Word).collect();
+        self.whether(false, "item_labels", &further, binds);
+    }
+
+    pub fn milestone(&mut self, choice: &Choice<MilestoneChoice>, today: Ts) {
+        match choice {
+            Choice::Nothing => self.plain("i.milestone_id IS NULL"),
+            Choice::Anything => self.plain("i.milestone_id IS NOT NULL"),
+            Choice::These(which) => {
+                let Part { sql, binds } = milestones(which, today);
+                let set =
+                    format!("SELECT y.id FROM {} y WHERE y.milestone_id IN ({sql})", self.table());
+                let check = format!("i.milestone_id IN ({sql})");
+                self.probes.push(Probe {
+                    set: Part::with(set, binds.clone()),
+                    check: Part::with(check, binds),
+                });
+            }
+        }
+    }
+
+    /// Not in these milestones: what is in none is kept.
+    pub fn not_milestone(&mut self, choice: &Choice<MilestoneChoice>, today: Ts) {
+        match choice {
+            Choice::Nothing => self.plain("i.milestone_id IS NOT NULL"),
+            Choice::Anything => self.plain("i.milestone_id IS NULL"),
+            // These two say what is wanted instead.
+            Choice::These(which @ (MilestoneChoice::Ended | MilestoneChoice::Ahead)) => {
+                self.milestone(&Choice::These(which.clone()), today);
+            }
+            Choice::These(which) => {
+                let Part { sql, binds } = milestones(which, today);
+                let sql = format!("(i.milestone_id IS NULL OR i.milestone_id NOT IN ({sql}))");
+                self.plain.push(Part::with(sql, binds));
+            }
+        }
+    }
+
+    /// A moment within these, both included.
+    pub fn between(&mut self, column: &str, after: Option<Ts>, before: Option<Ts>) {
+        if let Some(after) = after {
+            self.plain(format!("i.{column} >= {}", after.0));
+        }
+        if let Some(before) = before {
+            self.plain(format!("i.{column} <= {}", before.0));
+        }
+    }
+
+    pub fn numbered(&mut self, iids: &[i64]) {
+        self.plain(format!("i.iid IN ({})", list_of(iids)));
+    }
+
+    /// Nothing fits.
+    pub fn nothing(&mut self) {
+        self.plain("1 = 0");
+    }
+}
+
+/// The ids of milestones.
+fn milestones(which: &MilestoneChoice, today: Ts) -> Part {
+    let all = "SELECT m.id FROM milestones m WHERE";
+    let active = format!("{all} m.state = 'active' AND");
+    let today = today.0;
+    match which {
+        MilestoneChoice::Titled(title) => {
+            Part::with(format!("{all} m.title = {{}}"), vec![Bind::Word(title.clone())])
+        }
+        MilestoneChoice::Upcoming => Part::new(format!(
+            "{active} m.due_date > {today} AND NOT EXISTS (SELECT 1 FROM milestones n \
+             WHERE n.state = 'active' AND n.due_date > {today} \
+             AND (n.project_id = m.project_id OR n.namespace_id = m.namespace_id) \
+             AND (n.due_date < m.due_date OR (n.due_date = m.due_date AND n.id < m.id)))"
+        )),
+        MilestoneChoice::Started => Part::new(format!("{active} m.start_date <= {today}")),
+        MilestoneChoice::Ended => Part::new(format!("{active} m.due_date <= {today}")),
+        MilestoneChoice::Ahead => Part::new(format!("{active} m.start_date > {today}")),
+        MilestoneChoice::OneOf(ids) => {
+            let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+            Part::new(list_of(&ids))
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Lists of issues and of merge requests: which ones, in which order, one page at a time.
+//!
+//! The conditions are written as SQL, since finding a page among a million items in time depends on which index is
+//! walked. First the ids of the page are found; their rows are for the caller to load.
+
+mod conditions;
+mod order;
+mod plan;
+mod search;
+
+pub use conditions::{Choice, Conditions, MilestoneChoice, Part, Probe};
+pub use order::{Direction, Order, Sorting};
+pub use plan::{Place, Query, count_all, page_of};
+pub use search::{Fields, Search};

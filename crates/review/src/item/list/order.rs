@@ -1,0 +1,77 @@
+//! In which order lists show items.
+
+use crate::item::ItemKind;
+
+/// What items are ordered by; of equals, the newest comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// As they were made.
+    Id,
+    /// A column of theirs that always has a value.
+    Column(&'static str),
+    /// A column of theirs; those without a value come last, whichever way the list runs.
+    Optional(&'static str),
+    MilestoneDue,
+    /// The most urgent of their labels.
+    LabelPriority,
+    /// The last day of their milestone, then the most urgent of their labels.
+    Priority,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    Ascending,
+    Descending,
+}
+
+impl Direction {
+    fn sql(self) -> &'static str {
+        match self {
+            Self::Ascending => "ASC",
+            Self::Descending => "DESC",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sorting {
+    pub by: Order,
+    pub direction: Direction,
+}
+
+const MILESTONE: &str = " LEFT JOIN milestones om ON om.id = i.milestone_id";
+
+impl Sorting {
+    /// What to join for it.
+    pub(super) fn join(&self) -> &'static str {
+        match self.by {
+            Order::MilestoneDue | Order::Priority => MILESTONE,
+            _ => "",
+        }
+    }
+
+    /// What stands after `ORDER BY`.
+    pub(super) fn sql(&self, kind: ItemKind) -> String {
+        let direction = self.direction.sql();
+        let last = |what: &str| format!("({what}) IS NULL, ({what}) {direction}");
+        match self.by {
+            Order::Id => format!("i.id {direction}"),
+            Order::Column(column) => format!("i.{column} {direction}, i.id DESC"),
+            Order::Optional(column) => format!("{}, i.id DESC", last(&format!("i.{column}"))),
+            Order::MilestoneDue => format!("{}, i.id DESC", last("om.due_date")),
+            Order::LabelPriority => format!("{}, i.id DESC", last(&most_urgent(kind))),
+            Order::Priority => {
+                format!("{}, {}, i.id DESC", last("om.due_date"), last(&most_urgent(kind)))
+            }
+        }
+    }
+}
+
+/// How urgent the most urgent label of an item is in its project.
+fn most_urgent(kind: ItemKind) -> String {
+    format!(
+        "SELECT MIN(lp.priority) FROM item_labels x \
+         JOIN label_priorities lp ON lp.label_id = x.label_id AND lp.project_id = i.project_id \
+         WHERE x.item_kind = '{kind}' AND x.item_id = i.id"
+    )
+}

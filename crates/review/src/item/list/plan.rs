@@ -1,0 +1,235 @@
+//! How a list finds its page: from where it begins, and which index is walked.
+
+use db::{
+    Tx,
+    listing::{Bind, count_up_to, ids, list_of},
+};
+use kernel::{
+    Result,
+    ids::ProjectId,
+    page::{COUNT_LIMIT, Page, PageRequest, Total},
+};
+
+use super::{
+    conditions::Conditions,
+    order::{Direction, Order, Sorting},
+};
+use crate::ports::Readable;
+
+/// Where a list looks.
+#[derive(Clone, Debug)]
+pub enum Place {
+    Project(ProjectId),
+    Projects(Readable),
+}
+
+/// Which items a list shows.
+#[derive(Clone, Debug)]
+pub struct Query {
+    pub place: Place,
+    pub conditions: Conditions,
+}
+
+/// A condition that holds for so many is begun with: they are gathered and put in order.
+const FEW: i64 = COUNT_LIMIT;
+/// So far into a list, each project's own part of it is taken and the parts are merged.
+const MERGED: i64 = 1000;
+/// Among so many of the newest ids a page is looked for before all of them are walked.
+const STRETCH: i64 = 30_000;
+
+/// One page of ids, and how long the whole list is as far as lists tell it.
+pub fn page_of(
+    tx: &mut Tx<'_>,
+    query: &Query,
+    sorting: Sorting,
+    page: PageRequest,
+) -> Result<Page<i64>> {
+    if matches!(&query.place, Place::Projects(Readable { few: Some(few), .. }) if few.is_empty()) {
+        return Ok(Page { items: Vec::new(), total: Total::Counted(0) });
+    }
+    let begun = beginning(tx, &query.conditions)?;
+    let walk = Walk { query, begun };
+    let found = page.uncounted(walk.select(tx, sorting, page.probe(), page.offset())?);
+    let Total::Uncounted { more } = found.total else { return Ok(found) };
+    let listed = i64::try_from(found.items.len()).unwrap_or(i64::MAX);
+    // The last page tells the length by itself.
+    if !more && (listed > 0 || page.page == 1) {
+        return Ok(Page { total: Total::Counted(page.offset() + listed), ..found });
+    }
+    let total = match walk.count(tx)? {
+        total if total > COUNT_LIMIT => Total::Uncounted { more },
+        total => Total::Counted(total),
+    };
+    Ok(Page { total, ..found })
+}
+
+/// How many items there are, however many.
+pub fn count_all(tx: &mut Tx<'_>, query: &Query) -> Result<i64> {
+    if matches!(&query.place, Place::Projects(Readable { few: Some(few), .. }) if few.is_empty()) {
+        return Ok(0);
+    }
+    let walk = Walk { query, begun: beginning(tx, &query.conditions)? };
+    let (from, binds) = walk.by_project();
+    let sql = format!("SELECT COUNT(*) AS id FROM {from}");
+    Ok(ids(tx, &sql, &binds)?.first().copied().unwrap_or_default())
+}
+
+/// The condition that holds for the fewest, where it holds for few.
+fn beginning(tx: &mut Tx<'_>, conditions: &Conditions) -> Result<Option<usize>> {
+    let mut best: Option<(i64, usize)> = None;
+    for (position, probe) in conditions.probes.iter().enumerate() {
+        let mut binds = Vec::new();
+        let set = probe.set.render(&mut binds);
+        let from = format!("({set}) AS chosen");
+        let found = count_up_to(tx, &from, &binds, FEW + 1)?;
+        if found <= FEW && best.is_none_or(|(least, _)| found < least) {
+            best = Some((found, position));
+        }
+    }
+    Ok(best.map(|(_, position)| position))
+}
+
+struct Walk<'a> {
+    query: &'a Query,
+    /// The condition that the walk begins with.
+    begun: Option<usize>,
+}
+
+impl Walk<'_> {
+    fn table(&self) -> &'static str {
+        self.query.conditions.table()
+    }
+
+    /// The conditions without where they look, and their values.
+    fn wanted(&self) -> (Vec<String>, Vec<Bind>) {
+        let (mut all, mut binds) = (Vec::new(), Vec::new());
+        for (position, probe) in self.query.conditions.probes.iter().enumerate() {
+            all.push(match self.begun == Some(position) {
+                true => format!("i.id IN ({})", probe.set.render(&mut binds)),
+                false => probe.check.render(&mut binds),
+            });
+        }
+        all.extend(self.query.conditions.plain.iter().map(|part| part.render(&mut binds)));
+        (all, binds)
+    }
+
+    /// The conditions, with where they look as a question about each row.
+    fn all(&self) -> (Vec<String>, Vec<Bind>) {
+        let (mut all, binds) = self.wanted();
+        // With the plus, the index of projects is left alone.
+        let plus = if self.begun.is_some() { "+" } else { "" };
+        all.push(match &self.query.place {
+            Place::Project(project) => format!("{plus}i.project_id = {project}"),
+            Place::Projects(Readable { few: Some(few), .. }) => {
+                format!("{plus}i.project_id IN ({})", list_of(few))
+            }
+            Place::Projects(Readable { condition, few: None }) => {
+                format!(
+                    "EXISTS (SELECT 1 FROM projects p WHERE p.id = i.project_id AND {condition})"
+                )
+            }
+        });
+        (all, binds)
+    }
+
+    fn select(&self, tx: &mut Tx<'_>, sorting: Sorting, most: i64, skip: i64) -> Result<Vec<i64>> {
+        if let (Order::Id, None, Place::Projects(readable)) =
+            (sorting.by, self.begun, &self.query.place)
+        {
+            return match &readable.few {
+                Some(few) if most + skip <= MERGED => self.merged(tx, few, sorting, most, skip),
+                Some(_) => self.plain(tx, sorting, most, skip, None),
+                None => {
+                    let near = self.near(sorting.direction);
+                    let found = self.plain(tx, sorting, most, skip, Some(near))?;
+                    // A page that is not full may go on beyond the stretch.
+                    match i64::try_from(found.len()).unwrap_or(i64::MAX) < most {
+                        true => self.plain(tx, sorting, most, skip, None),
+                        false => Ok(found),
+                    }
+                }
+            };
+        }
+        self.plain(tx, sorting, most, skip, None)
+    }
+
+    /// The newest ids, or the oldest.
+    fn near(&self, direction: Direction) -> String {
+        let table = self.table();
+        match direction {
+            Direction::Descending => {
+                format!("i.id > (SELECT MAX(y.id) FROM {table} y) - {STRETCH}")
+            }
+            Direction::Ascending => {
+                format!("i.id < (SELECT MIN(y.id) FROM {table} y) + {STRETCH}")
+            }
+        }
+    }
+
+    fn plain(
+        &self,
+        tx: &mut Tx<'_>,
+        sorting: Sorting,
+        most: i64,
+        skip: i64,
+        further: Option<String>,
+    ) -> Result<Vec<i64>> {
+        let (mut all, binds) = self.all();
+        all.extend(further);
+        let sql = format!(
+            "SELECT i.id AS id FROM {} i{} WHERE {} ORDER BY {} LIMIT {most} OFFSET {skip}",
+            self.table(),
+            sorting.join(),
+            all.join(" AND "),
+            sorting.sql(self.query.conditions.kind),
+        );
+        ids(tx, &sql, &binds)
+    }
+
+    /// The first of each project, merged.
+    fn merged(
+        &self,
+        tx: &mut Tx<'_>,
+        projects: &[i64],
+        sorting: Sorting,
+        most: i64,
+        skip: i64,
+    ) -> Result<Vec<i64>> {
+        let (all, binds) = self.wanted();
+        let order = sorting.sql(self.query.conditions.kind);
+        let first = most + skip;
+        let parts = projects.iter().map(|project| {
+            let mut all = all.clone();
+            all.push(format!("i.project_id = {project}"));
+            format!(
+                "SELECT part.id FROM (SELECT i.id AS id FROM {} i WHERE {} ORDER BY {order} LIMIT {first}) AS part",
+                self.table(),
+                all.join(" AND "),
+            )
+        });
+        let parts = parts.collect::<Vec<_>>().join(" UNION ALL ");
+        let sql = format!(
+            "SELECT i.id AS id FROM ({parts}) AS i ORDER BY {order} LIMIT {most} OFFSET {skip}"
+        );
+        ids(tx, &sql, &binds)
+    }
+
+    /// `FROM` and `WHERE` for a walk in no order, from projects to what is in them.
+    fn by_project(&self) -> (String, Vec<Bind>) {
+        if let (None, Place::Projects(Readable { condition, few: None })) =
+            (self.begun, &self.query.place)
+        {
+            let (mut all, binds) = self.wanted();
+            all.insert(0, format!("{condition} AND i.project_id = p.id"));
+            let from = format!("projects p CROSS JOIN {} i", self.table());
+            return (format!("{from} WHERE {}", all.join(" AND ")), binds);
+        }
+        let (all, binds) = self.all();
+        (format!("{} i WHERE {}", self.table(), all.join(" AND ")), binds)
+    }
+
+    fn count(&self, tx: &mut Tx<'_>) -> Result<i64> {
+        let (from, binds) = self.by_project();
+        count_up_to(tx, &from, &binds, COUNT_LIMIT + 1)
+    }
+}

@@ -1,0 +1,98 @@
+//! Looking for items by their words. Each database has an index for that, and a language to ask it.
+
+use db::{Conn, Tx, listing::Bind};
+use kernel::{
+    like::containing,
+    words::{Wanted, understand},
+};
+
+use super::conditions::{Conditions, Part, Probe};
+
+/// Where words are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fields {
+    Title,
+    Description,
+    Both,
+}
+
+impl Fields {
+    fn columns(self) -> &'static [&'static str] {
+        match self {
+            Self::Title => &["title"],
+            Self::Description => &["description"],
+            Self::Both => &["title", "description"],
+        }
+    }
+}
+
+/// What is looked for, and where.
+#[derive(Clone, Debug)]
+pub struct Search {
+    pub text: String,
+    pub fields: Fields,
+}
+
+impl Conditions {
+    /// All long words in one field; where all are short, a field that says just this.
+    pub fn containing(&mut self, tx: &Tx<'_>, search: &Search) {
+        if search.text.trim().is_empty() {
+            return;
+        }
+        let on_sqlite = matches!(tx.conn, Conn::Sqlite(_));
+        let columns = search.fields.columns();
+        match understand(&search.text) {
+            Wanted::Exactly(text) => {
+                let same = columns.iter().map(|column| format!("lower(i.{column}) = {{}}"));
+                let sql = format!("({})", same.collect::<Vec<_>>().join(" OR "));
+                let binds = columns.iter().map(|_| Bind::Word(text.clone())).collect();
+                self.plain.push(Part::with(sql, binds));
+            }
+            Wanted::Words(words) => {
+                let check = contains("i", columns, &words, on_sqlite);
+                let set = match on_sqlite {
+                    true => self.asked(columns, &words),
+                    false => {
+                        let Part { sql, binds } = contains("y", columns, &words, false);
+                        let table = self.table();
+                        Part::with(format!("SELECT y.id FROM {table} y WHERE {sql}"), binds)
+                    }
+                };
+                self.probes.push(Probe { set, check });
+            }
+        }
+    }
+
+    /// What SQLite's index of texts is asked.
+    fn asked(&self, columns: &[&str], words: &[String]) -> Part {
+        let table = self.table();
+        let phrases: Vec<String> =
+            words.iter().map(|word| format!("\"{}\"", word.replace('"', "\"\""))).collect();
+        let phrases = phrases.join(" AND ");
+        let each: Vec<String> =
+            columns.iter().map(|column| format!("({column} : ({phrases}))")).collect();
+        let sql = format!("SELECT rowid FROM {table}_search WHERE {table}_search MATCH {{}}");
+        Part::with(sql, vec![Bind::Word(each.join(" OR "))])
+    }
+}
+
+/// Whether one of the columns has all the words.
+fn contains(row: &str, columns: &[&str], words: &[String], on_sqlite: bool) -> Part {
+    // SQLite compares ASCII without regard to case by itself, and much faster than our function.
+    let ascii = words.iter().all(|word| word.is_ascii());
+    let mut binds = Vec::new();
+    let each = columns.iter().map(|column| {
+        let text = match on_sqlite && !ascii {
+            true => format!("lower({row}.{column})"),
+            false => format!("{row}.{column}"),
+        };
+        let condition = if on_sqlite { "LIKE {} ESCAPE '\\'" } else { "ILIKE {}" };
+        let all = words.iter().map(|word| {
+            binds.push(Bind::Word(containing(word)));
+            format!("{text} {condition}")
+        });
+        format!("({})", all.collect::<Vec<_>>().join(" AND "))
+    });
+    let sql = format!("({})", each.collect::<Vec<_>>().join(" OR "));
+    Part::with(sql, binds)
+}

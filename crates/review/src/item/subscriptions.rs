@@ -1,0 +1,78 @@
+//! Who hears of an item: those who said so, and those who take part in it until they say otherwise.
+
+use db::{
+    Tx, each_backend, error,
+    schema::{item_subscriptions as subscriptions, notes},
+};
+use diesel::prelude::*;
+use kernel::{Error, Result, ids::UserId};
+
+use super::{Item, ItemStore};
+
+/// Whether somebody hears of an item.
+pub fn is_subscribed(tx: &mut Tx<'_>, item: &Item, user: UserId) -> Result<bool> {
+    let said = subscriptions::table
+        .find((item.id.kind, item.id.id, user))
+        .select(subscriptions::subscribed);
+    let said: Option<bool> =
+        each_backend!(tx, |conn| said.first(conn).optional().map_err(error("Subscription")))?;
+    match said {
+        Some(said) => Ok(said),
+        None => takes_part(tx, item, user),
+    }
+}
+
+/// Begins or ends to hear of an item.
+///
+/// # Errors
+/// `Unchanged` where it was so already.
+pub fn set_subscription(tx: &mut Tx<'_>, item: &Item, user: UserId, wanted: bool) -> Result<()> {
+    if is_subscribed(tx, item, user)? == wanted {
+        return Err(Error::Unchanged);
+    }
+    let row = (
+        subscriptions::item_kind.eq(item.id.kind),
+        subscriptions::item_id.eq(item.id.id),
+        subscriptions::user_id.eq(user),
+        subscriptions::subscribed.eq(wanted),
+    );
+    each_backend!(tx, |conn| diesel::insert_into(subscriptions::table)
+        .values(row)
+        .on_conflict((subscriptions::item_kind, subscriptions::item_id, subscriptions::user_id,))
+        .do_update()
+        .set(subscriptions::subscribed.eq(wanted))
+        .execute(conn)
+        .map_err(error("Subscription")))?;
+    Ok(())
+}
+
+/// Who wrote an item, who it is given to, and who said something about it, in this order.
+pub fn participants(tx: &mut Tx<'_>, item: &Item) -> Result<Vec<UserId>> {
+    let mut all = vec![item.author];
+    let assigned = tx.assignees_of(item.id.kind, &[item.id.id])?;
+    all.extend(assigned.into_values().flatten());
+    let commented = notes::table
+        .filter(notes::item_kind.eq(item.id.kind).and(notes::item_id.eq(item.id.id)))
+        .filter(notes::is_system.eq(false).and(notes::internal.eq(false)))
+        .order(notes::author_id)
+        .select(notes::author_id)
+        .distinct();
+    let commented: Vec<UserId> =
+        each_backend!(tx, |conn| commented.load(conn).map_err(error("Note")))?;
+    all.extend(commented);
+    let mut seen = std::collections::HashSet::new();
+    all.retain(|user| seen.insert(*user));
+    Ok(all)
+}
+
+fn takes_part(tx: &mut Tx<'_>, item: &Item, user: UserId) -> Result<bool> {
+    if item.author == user || tx.is_assigned(item.id, user)? {
+        return Ok(true);
+    }
+    let said = notes::table
+        .filter(notes::item_kind.eq(item.id.kind).and(notes::item_id.eq(item.id.id)))
+        .filter(notes::author_id.eq(user).and(notes::is_system.eq(false)));
+    each_backend!(tx, |conn| diesel::select(diesel::dsl::exists(said))
+        .get_result(conn)
+        .map_err(error("Note")))
+}

@@ -1,0 +1,14 @@
+DROP INDEX issues_search;
+DROP INDEX milestones_title;
+DROP INDEX labels_name;
+DROP INDEX issues_project_updated;
+DROP INDEX issues_updated;
+DROP INDEX issues_author;
+DROP INDEX issues_state;
+DROP INDEX issues_project_state;
+DROP INDEX issues_project;
+DROP INDEX issues_listed;
+CREATE INDEX issues_project_created ON issues (project_id, created_at, id);
+CREATE INDEX issues_project_state ON issues (project_id, state, created_at, id);
+CREATE INDEX issues_author ON issues (author_id, created_at, id);
+CREATE INDEX issues_created ON issues (created_at, id);

@@ -47,7 +47,7 @@ fn a_team_of_five_is_set_up_by_following_the_page() {
         assert!(said.contains(&format!("\"username\":\"{person}\"")), "{person} in {said}");
     }
     assert!(said.contains("Commit message does not follow the pattern"), "{said}");
-    assert!(said.contains(">How we work</h1>") && said.contains("\n# How we work"), "{said}");
+    assert!(said.contains(">How we work<a ") && said.contains("}# How we work"), "{said}");
     assert!(said.contains("{\"message\":\"404 Group Not Found\"}"), "{said}");
     assert!(said.contains("Your account has been blocked."), "{said}");
 }

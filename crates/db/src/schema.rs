@@ -160,6 +160,35 @@ diesel::table! {
 }
 
 diesel::table! {
+    jobs (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        pipeline_id -> BigInt,
+        kind -> Text,
+        stage -> Text,
+        stage_position -> BigInt,
+        name -> Text,
+        sha -> Text,
+        ref_name -> Text,
+        tag -> Bool,
+        protected -> Bool,
+        status -> Text,
+        retried -> Bool,
+        allow_failure -> Bool,
+        failure_reason -> Nullable<Text>,
+        user_id -> Nullable<BigInt>,
+        target_url -> Nullable<Text>,
+        description -> Nullable<Text>,
+        coverage -> Nullable<Double>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+        queued_at -> Nullable<BigInt>,
+        started_at -> Nullable<BigInt>,
+        finished_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
     label_priorities (project_id, label_id) {
         project_id -> BigInt,
         label_id -> BigInt,
@@ -356,6 +385,37 @@ diesel::table! {
         project_id -> Nullable<BigInt>,
         payload -> Text,
         created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    pipeline_numbers (project_id) {
+        project_id -> BigInt,
+        last -> BigInt,
+    }
+}
+
+diesel::table! {
+    pipelines (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        iid -> BigInt,
+        sha -> Text,
+        before_sha -> Nullable<Text>,
+        ref_name -> Text,
+        tag -> Bool,
+        protected -> Bool,
+        source -> Text,
+        status -> Text,
+        warnings -> Bool,
+        yaml_errors -> Nullable<Text>,
+        user_id -> Nullable<BigInt>,
+        coverage -> Nullable<Text>,
+        duration -> Nullable<BigInt>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+        started_at -> Nullable<BigInt>,
+        finished_at -> Nullable<BigInt>,
     }
 }
 
@@ -766,6 +826,8 @@ diesel::joinable!(issues -> projects (project_id));
 diesel::joinable!(item_assignees -> users (user_id));
 diesel::joinable!(item_labels -> labels (label_id));
 diesel::joinable!(item_subscriptions -> users (user_id));
+diesel::joinable!(jobs -> pipelines (pipeline_id));
+diesel::joinable!(jobs -> projects (project_id));
 diesel::joinable!(label_priorities -> labels (label_id));
 diesel::joinable!(label_priorities -> projects (project_id));
 diesel::joinable!(label_subscriptions -> labels (label_id));
@@ -785,6 +847,8 @@ diesel::joinable!(namespace_access -> namespaces (namespace_id));
 diesel::joinable!(namespace_access -> users (user_id));
 diesel::joinable!(namespaces -> users (owner_id));
 diesel::joinable!(notes -> projects (project_id));
+diesel::joinable!(pipeline_numbers -> projects (project_id));
+diesel::joinable!(pipelines -> projects (project_id));
 diesel::joinable!(project_access -> projects (project_id));
 diesel::joinable!(project_access -> users (user_id));
 diesel::joinable!(project_group_links -> namespaces (namespace_id));
@@ -833,6 +897,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     item_assignees,
     item_labels,
     item_subscriptions,
+    jobs,
     label_priorities,
     label_subscriptions,
     labels,
@@ -845,6 +910,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     namespaces,
     notes,
     outbox,
+    pipeline_numbers,
+    pipelines,
     project_access,
     project_group_links,
     project_languages,

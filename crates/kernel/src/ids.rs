@@ -35,4 +35,6 @@ ids! {
     MergeRequestId,
     NoteId,
     TodoId,
+    PipelineId,
+    JobId,
 }

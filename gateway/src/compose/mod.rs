@@ -3,6 +3,7 @@
 pub mod accounts;
 pub mod avatars;
 pub mod beginnings;
+pub mod ci;
 pub mod confirmation;
 pub mod jobs;
 pub mod mail;

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use ci::pipeline::Pipeline;
 use kernel::ids::ProjectId;
 use repo::git::{CommitInfo, LineStats, RefKind, RefName};
 use serde::Serialize;
 use time::{OffsetDateTime, UtcOffset, macros::format_description};
 use utoipa::ToSchema;
+
+use super::pipeline::PipelineEntity;
 
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct CommitEntity {
@@ -91,22 +94,23 @@ pub struct CommitDetailEntity {
     /// Of the last pipeline.
     pub status: Option<String>,
     pub project_id: i64,
-    pub last_pipeline: Option<LastPipelineEntity>,
-}
-
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct LastPipelineEntity {
-    pub id: i64,
-    pub sha: String,
-    #[serde(rename = "ref")]
-    pub ref_name: String,
-    pub status: String,
+    pub last_pipeline: Option<PipelineEntity>,
 }
 
 impl CommitDetailEntity {
     /// For a commit without pipelines.
     pub fn new(commit: CommitEntity, project: ProjectId) -> Self {
         Self { commit, status: None, project_id: project.0, last_pipeline: None }
+    }
+
+    /// The same with the newest pipeline of the commit, where there is one to be shown.
+    #[must_use]
+    pub fn with_pipeline(self, pipeline: Option<&Pipeline>, project_url: &str) -> Self {
+        Self {
+            status: pipeline.map(|pipeline| pipeline.status.to_string()),
+            last_pipeline: pipeline.map(|pipeline| PipelineEntity::new(pipeline, project_url)),
+            ..self
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use repo::{
 
 use crate::{
     app::App,
-    compose::signatures,
+    compose::{ci::shown_pipeline, signatures},
     entities::{
         commit::{CommitDetailEntity, CommitEntity, CommitRefEntity, SequenceEntity},
         diff::DiffEntity,
@@ -122,6 +122,7 @@ params! {
 async fn show(app: App, call: Call<ReadCode, OneCommit>) -> ApiResult<Json<CommitDetailEntity>> {
     let (project, params) = (call.grant.project(), call.params);
     let (answers, url) = (app.answers.clone(), app.urls.at(&call.grant.facts().full_path));
+    let project_url = url.clone();
     let read = app.git_read(project, move |reader| {
         let commit = reader.commit(commit_named(reader, &params.sha)?)?;
         let mut entity = CommitEntity::new(&commit, &url);
@@ -130,7 +131,10 @@ async fn show(app: App, call: Call<ReadCode, OneCommit>) -> ApiResult<Json<Commi
         }
         Ok(CommitDetailEntity::new(entity, project))
     });
-    Ok(Json(read.await?))
+    let detail = read.await?;
+    let (who, sha) = (*call.grant.who(), detail.commit.id.clone());
+    let pipeline = app.db.peek(move |tx| shown_pipeline(tx, &who, project, &sha)).await?;
+    Ok(Json(detail.with_pipeline(pipeline.as_ref(), &project_url)))
 }
 
 params! {

@@ -14,6 +14,7 @@ pub mod branches;
 pub mod changelog;
 pub mod commit_actions;
 pub mod commit_comments;
+pub mod commit_statuses;
 pub mod commits;
 pub mod compare;
 pub mod contributors;
@@ -47,6 +48,7 @@ pub mod namespaces;
 pub mod oauth;
 pub mod people;
 pub mod personal_access_tokens;
+pub mod pipelines;
 pub mod project_lists;
 pub mod project_params;
 pub mod project_push_rule;
@@ -98,6 +100,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         changelog::ROUTES,
         commit_actions::ROUTES,
         commit_comments::ROUTES,
+        commit_statuses::ROUTES,
         commits::ROUTES,
         compare::ROUTES,
         contributors::ROUTES,
@@ -124,6 +127,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         namespaces::ROUTES,
         oauth::ROUTES,
         personal_access_tokens::ROUTES,
+        pipelines::ROUTES,
         resource_access_tokens::ROUTES,
         project_lists::ROUTES,
         project_push_rule::ROUTES,

@@ -64,6 +64,7 @@ const OWNERS: &[(&str, &[&str])] = &[
             "todos",
         ],
     ),
+    ("ci", &["pipelines", "pipeline_numbers", "jobs"]),
     (
         "repo",
         &[

@@ -1,0 +1,201 @@
+//! Reporting how far a check is, and reading what was reported.
+
+use db::Tx;
+use kernel::{
+    Error, Grant, Result,
+    ids::PipelineId,
+    page::{Page, PageRequest},
+};
+
+use super::faults::Told;
+use crate::{
+    Event, Status,
+    job::{Job, JobKind, JobStore as _, NewJob, StatusFilter, Step},
+    pipeline::{
+        Pipeline, PipelineStore as _, Place, Source,
+        actions::{ensure_shown, follow_jobs},
+    },
+    policy::{ReadCommitStatuses, ReportCommitStatus},
+    ports::{Projects, Refs},
+};
+
+/// Where all statuses are that others report, behind whatever runs here.
+const STAGE: &str = "external";
+const STAGE_POSITION: i64 = 1_000_000;
+
+kernel::text_enum! {
+    /// How far a check is, as it is reported.
+    pub enum Reported {
+        Pending = "pending",
+        Running = "running",
+        Success = "success",
+        Failed = "failed",
+        Canceled = "canceled",
+        Skipped = "skipped",
+    }
+}
+
+/// What somebody reports of a commit.
+#[derive(Clone, Debug)]
+pub struct Report {
+    pub sha: String,
+    /// The branch or tag that was named.
+    pub place: Option<Place>,
+    /// The one that counts where none was named and there is no pipeline yet: a branch with the commit.
+    pub fallback: Option<Place>,
+    pub state: Reported,
+    pub name: String,
+    pub target_url: Option<String>,
+    pub description: Option<String>,
+    pub coverage: Option<f64>,
+    pub pipeline: Option<PipelineId>,
+}
+
+/// A page of what was reported of a commit, or is done for it.
+pub fn list(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadCommitStatuses>,
+    projects: &impl Projects,
+    filter: &StatusFilter,
+    page: PageRequest,
+) -> Result<Page<Job>> {
+    ensure_shown(tx, projects, grant.who(), grant.project())?;
+    tx.commit_statuses(grant.project(), filter, page)
+}
+
+/// Writes down how far a check is, in the pipeline of its commit, which is made where there is none.
+///
+/// # Errors
+/// `Forbidden` where the branch or tag is protected from the caller, `Rejected` where what is reported cannot follow
+/// what was reported before, `Invalid` for an address or text that is none.
+pub fn report(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReportCommitStatus>,
+    refs: &impl Refs,
+    report: Report,
+) -> Result<Job> {
+    let told = Told {
+        name: &report.name,
+        target_url: report.target_url.as_deref(),
+        description: report.description.as_deref(),
+    };
+    told.check()?;
+    tx.lock_pipelines(grant.project())?;
+    let (pipeline, place) = pipeline_for(tx, grant, refs, &report)?;
+    let user = grant.user()?;
+    let open = tx.find_open_status(pipeline.id, &report.name, &place.name, user)?;
+    let job = match open {
+        Some(job) => job,
+        None => begin(tx, grant, &pipeline, &place, &report)?,
+    };
+    let before = job.status;
+    let job = moved(tx, job, report)?;
+    tx.keep_job(&job)?;
+    tx.emit(Event::StatusChanged {
+        project: job.project_id,
+        pipeline: job.pipeline_id,
+        job: job.id,
+        sha: job.sha.clone(),
+        name: job.name.clone(),
+        before,
+        status: job.status,
+    })?;
+    follow_jobs(tx, pipeline)?;
+    Ok(job)
+}
+
+/// The pipeline that a report belongs to, with the branch or tag that it is about.
+fn pipeline_for(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReportCommitStatus>,
+    refs: &impl Refs,
+    report: &Report,
+) -> Result<(Pipeline, Place)> {
+    let project = grant.project();
+    let named = report.place.as_ref();
+    let found = match (report.pipeline, named) {
+        (Some(id), _) => {
+            let pinned = tx.find_pipeline(project, id)?.filter(|pipeline| {
+                let of_ref = named.is_none_or(|place| place.name == pipeline.ref_name);
+                pipeline.sha == report.sha && of_ref
+            });
+            Some(pinned.ok_or(Error::NotFound("Pipeline for pipeline_id, sha and ref"))?)
+        }
+        (None, Some(place)) => tx.newest_pipeline_of_ref(project, &place.name, &report.sha)?,
+        (None, None) => tx.newest_pipeline(project, &report.sha)?,
+    };
+    let place = match (named, &found) {
+        (_, Some(pipeline)) => pipeline.place(),
+        (Some(place), None) => place.clone(),
+        (None, None) => report.fallback.clone().ok_or(Error::NotFound("References for commit"))?,
+    };
+    let guarded = refs.guarded(tx, grant.who(), project, &place)?;
+    if !guarded.open {
+        return Err(Error::Forbidden);
+    }
+    let pipeline = match found {
+        Some(pipeline) => pipeline,
+        None => {
+            let user = grant.actor().id;
+            let protected = guarded.protected;
+            tx.insert_pipeline(project, &report.sha, &place, protected, Source::External, user)?
+        }
+    };
+    Ok((pipeline, place))
+}
+
+/// A new status takes the place of those of its name.
+fn begin(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReportCommitStatus>,
+    pipeline: &Pipeline,
+    place: &Place,
+    report: &Report,
+) -> Result<Job> {
+    let new = NewJob {
+        kind: JobKind::External,
+        stage: STAGE,
+        stage_position: STAGE_POSITION,
+        name: report.name.clone(),
+        ref_name: place.name.clone(),
+        user: grant.actor().id,
+    };
+    let job = tx.insert_job(pipeline, &new)?;
+    tx.retire_older_jobs(&job)?;
+    Ok(job)
+}
+
+/// The status as far as it is reported, with what was told of it.
+fn moved(tx: &Tx<'_>, job: Job, report: Report) -> Result<Job> {
+    let now = Some(tx.now);
+    let mut job = Job {
+        target_url: report.target_url.or(job.target_url),
+        description: report.description.or(job.description),
+        coverage: report.coverage.or(job.coverage),
+        ..job
+    };
+    match report.state {
+        Reported::Pending => {
+            job.status = job.status.after(Step::Enqueue)?;
+            job.queued_at = now;
+        }
+        Reported::Running => {
+            if let Ok(pending) = job.status.after(Step::Enqueue) {
+                job.status = pending;
+                job.queued_at = now;
+            }
+            job.status = job.status.after(Step::Run)?;
+            job.started_at = now;
+        }
+        Reported::Success => job.status = job.status.after(Step::Succeed)?,
+        Reported::Failed => {
+            job.status = job.status.after(Step::Drop)?;
+            job.failure_reason = Some("api_failure".to_owned());
+        }
+        Reported::Canceled => job.status = job.status.after(Step::Cancel)?,
+        Reported::Skipped => job.status = job.status.after(Step::Skip)?,
+    }
+    let finished = matches!(job.status, Status::Success | Status::Failed | Status::Canceled);
+    job.finished_at = if finished { now } else { job.finished_at };
+    Ok(Job { updated_at: tx.now, ..job })
+}

@@ -1,0 +1,83 @@
+//! The life of a job.
+
+use kernel::{Error, Result, TextEnum as _};
+
+use crate::Status;
+
+kernel::text_enum! {
+    /// What happens to a job, in the words of its refusals.
+    pub enum Step {
+        Enqueue = "enqueue",
+        Run = "run",
+        Skip = "skip",
+        Succeed = "success",
+        Drop = "drop",
+        Cancel = "cancel",
+    }
+}
+
+impl Status {
+    /// The whole life of a job. A pair that is not listed is refused.
+    pub fn after(self, step: Step) -> Result<Self> {
+        use Status::{
+            Canceled, Created, Failed, Manual, Pending, Preparing, Running, Scheduled, Skipped,
+            Success, WaitingForResource,
+        };
+        Ok(match (self, step) {
+            (Created | Skipped | Manual | Scheduled, Step::Enqueue) => Pending,
+            (Pending, Step::Run) => Running,
+            (Created | WaitingForResource | Preparing | Pending, Step::Skip) => Skipped,
+            (Created | WaitingForResource | Preparing | Pending | Running, Step::Succeed) => {
+                Success
+            }
+            (
+                Created | WaitingForResource | Preparing | Pending | Running | Manual | Scheduled,
+                Step::Drop,
+            ) => Failed,
+            (
+                Created | WaitingForResource | Preparing | Pending | Running | Manual | Scheduled,
+                Step::Cancel,
+            ) => Canceled,
+            (from, step) => return Err(illegal(from, step)),
+        })
+    }
+}
+
+fn illegal(from: Status, step: Step) -> Error {
+    let name = step.as_str();
+    Error::Rejected(format!(
+        "Cannot transition status via :{name} from :{from} (Reason(s): Status cannot transition via \"{name}\")"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use kernel::{Error, TextEnum as _};
+
+    use super::Step;
+    use crate::Status;
+
+    #[test]
+    fn the_whole_table() {
+        let mut rows = String::new();
+        for from in Status::ALL {
+            for step in Step::ALL {
+                if let Ok(to) = from.after(*step) {
+                    writeln!(rows, "{from:<20} {step:<8} -> {to}").unwrap();
+                }
+            }
+        }
+        insta::assert_snapshot!(rows);
+    }
+
+    #[test]
+    fn a_refusal_names_the_step_and_the_status() {
+        let Err(Error::Rejected(text)) = Status::Pending.after(Step::Enqueue) else { panic!() };
+        assert_eq!(
+            text,
+            "Cannot transition status via :enqueue from :pending (Reason(s): Status cannot transition via \"enqueue\")"
+        );
+    }
+}

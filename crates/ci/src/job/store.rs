@@ -1,0 +1,197 @@
+//! Jobs in the database.
+
+use db::{CountOf, Tx, each_backend, error, schema::jobs};
+use diesel::prelude::*;
+use kernel::{
+    Result,
+    ids::{JobId, PipelineId, ProjectId, UserId},
+    page::{COUNT_LIMIT, Page, PageRequest, Total},
+};
+
+use super::{Job, JobKind};
+use crate::{Status, pipeline::Pipeline};
+
+/// A job that begins.
+#[derive(Clone, Debug)]
+pub struct NewJob {
+    pub kind: JobKind,
+    pub stage: &'static str,
+    pub stage_position: i64,
+    pub name: String,
+    pub ref_name: String,
+    pub user: Option<UserId>,
+}
+
+/// Which jobs and reported statuses of a commit are wanted.
+#[derive(Clone, Debug)]
+pub struct StatusFilter {
+    pub sha: String,
+    pub ref_name: Option<String>,
+    pub stage: Option<String>,
+    pub name: Option<String>,
+    pub pipeline: Option<PipelineId>,
+    /// Those, too, whose place a newer one took.
+    pub retried: bool,
+    pub order: StatusOrder,
+    pub descending: bool,
+}
+
+kernel::text_enum! {
+    pub enum StatusOrder { Id = "id", PipelineId = "pipeline_id" }
+}
+
+pub trait JobStore {
+    fn commit_statuses(
+        &mut self,
+        project: ProjectId,
+        filter: &StatusFilter,
+        page: PageRequest,
+    ) -> Result<Page<Job>>;
+    /// The newest of each name in a pipeline.
+    fn latest_jobs(&mut self, pipeline: PipelineId) -> Result<Vec<Job>>;
+    /// What somebody reported under that name, and that has not ended.
+    fn find_open_status(
+        &mut self,
+        pipeline: PipelineId,
+        name: &str,
+        ref_name: &str,
+        user: UserId,
+    ) -> Result<Option<Job>>;
+    fn insert_job(&mut self, pipeline: &Pipeline, new: &NewJob) -> Result<Job>;
+    /// A newer one takes the place of all others of its name.
+    fn retire_older_jobs(&mut self, newer: &Job) -> Result<()>;
+    /// Writes down how far a job is and what is told of it.
+    fn keep_job(&mut self, job: &Job) -> Result<()>;
+}
+
+impl JobStore for Tx<'_> {
+    fn commit_statuses(
+        &mut self,
+        project: ProjectId,
+        filter: &StatusFilter,
+        page: PageRequest,
+    ) -> Result<Page<Job>> {
+        let (items, total) = each_backend!(self, |conn| {
+            let chosen = || {
+                let of_commit = jobs::project_id.eq(project).and(jobs::sha.eq(&filter.sha));
+                let mut chosen = jobs::table.filter(of_commit).into_boxed();
+                if !filter.retried {
+                    chosen = chosen.filter(jobs::retried.eq(false));
+                }
+                if let Some(name) = &filter.ref_name {
+                    chosen = chosen.filter(jobs::ref_name.eq(name));
+                }
+                if let Some(stage) = &filter.stage {
+                    chosen = chosen.filter(jobs::stage.eq(stage));
+                }
+                if let Some(name) = &filter.name {
+                    chosen = chosen.filter(jobs::name.eq(name));
+                }
+                if let Some(pipeline) = filter.pipeline {
+                    chosen = chosen.filter(jobs::pipeline_id.eq(pipeline));
+                }
+                chosen
+            };
+            let ordered = match (filter.order, filter.descending) {
+                (StatusOrder::Id, false) => chosen().order(jobs::id),
+                (StatusOrder::Id, true) => chosen().order(jobs::id.desc()),
+                (StatusOrder::PipelineId, false) => chosen().order((jobs::pipeline_id, jobs::id)),
+                (StatusOrder::PipelineId, true) => {
+                    chosen().order((jobs::pipeline_id.desc(), jobs::id.desc()))
+                }
+            };
+            let items = ordered
+                .limit(page.per_page)
+                .offset(page.offset())
+                .select(Job::as_select())
+                .load(conn)
+                .map_err(error("Status"))?;
+            let counted = CountOf(chosen().select(jobs::id).limit(COUNT_LIMIT + 1));
+            let total: i64 = counted.get_result(conn).map_err(error("Status"))?;
+            (items, total)
+        });
+        Ok(Page { items, total: Total::Counted(total) })
+    }
+
+    fn latest_jobs(&mut self, pipeline: PipelineId) -> Result<Vec<Job>> {
+        each_backend!(self, |conn| jobs::table
+            .filter(jobs::pipeline_id.eq(pipeline).and(jobs::retried.eq(false)))
+            .order(jobs::id)
+            .select(Job::as_select())
+            .load(conn)
+            .map_err(error("Job")))
+    }
+
+    fn find_open_status(
+        &mut self,
+        pipeline: PipelineId,
+        name: &str,
+        ref_name: &str,
+        user: UserId,
+    ) -> Result<Option<Job>> {
+        each_backend!(self, |conn| jobs::table
+            .filter(jobs::pipeline_id.eq(pipeline).and(jobs::kind.eq(JobKind::External)))
+            .filter(jobs::name.eq(name).and(jobs::ref_name.eq(ref_name)))
+            .filter(jobs::user_id.eq(user))
+            .filter(jobs::status.eq_any([Status::Running, Status::Pending]))
+            .order(jobs::id)
+            .select(Job::as_select())
+            .first(conn)
+            .optional()
+            .map_err(error("Status")))
+    }
+
+    fn insert_job(&mut self, pipeline: &Pipeline, new: &NewJob) -> Result<Job> {
+        let row = (
+            jobs::project_id.eq(pipeline.project_id),
+            jobs::pipeline_id.eq(pipeline.id),
+            jobs::kind.eq(new.kind),
+            jobs::stage.eq(new.stage),
+            jobs::stage_position.eq(new.stage_position),
+            jobs::name.eq(&new.name),
+            jobs::sha.eq(&pipeline.sha),
+            jobs::ref_name.eq(&new.ref_name),
+            jobs::tag.eq(pipeline.tag),
+            jobs::protected.eq(pipeline.protected),
+            jobs::status.eq(Status::Created),
+            jobs::retried.eq(false),
+            jobs::allow_failure.eq(false),
+            jobs::user_id.eq(new.user),
+            jobs::created_at.eq(self.now),
+            jobs::updated_at.eq(self.now),
+        );
+        let row = diesel::insert_into(jobs::table).values(row);
+        each_backend!(self, |conn| row
+            .returning(Job::as_returning())
+            .get_result(conn)
+            .map_err(error("Status")))
+    }
+
+    fn retire_older_jobs(&mut self, newer: &Job) -> Result<()> {
+        let same = jobs::pipeline_id.eq(newer.pipeline_id).and(jobs::name.eq(&newer.name));
+        let older =
+            jobs::table.filter(same.and(jobs::retried.eq(false)).and(jobs::id.ne(newer.id)));
+        let retired = (jobs::retried.eq(true), jobs::updated_at.eq(self.now));
+        let update = diesel::update(older).set(retired);
+        each_backend!(self, |conn| update.execute(conn).map_err(error("Status")))?;
+        Ok(())
+    }
+
+    fn keep_job(&mut self, job: &Job) -> Result<()> {
+        let row = (
+            jobs::status.eq(job.status),
+            jobs::failure_reason.eq(&job.failure_reason),
+            jobs::target_url.eq(&job.target_url),
+            jobs::description.eq(&job.description),
+            jobs::coverage.eq(job.coverage),
+            jobs::queued_at.eq(job.queued_at),
+            jobs::started_at.eq(job.started_at),
+            jobs::finished_at.eq(job.finished_at),
+            jobs::updated_at.eq(self.now),
+        );
+        let one: JobId = job.id;
+        let update = diesel::update(jobs::table.find(one)).set(row);
+        each_backend!(self, |conn| update.execute(conn).map_err(error("Status")))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,12 @@
+//! Pipelines and jobs: what is checked for a commit, and how it ended.
+
+pub mod commit_status;
+pub mod event;
+pub mod job;
+pub mod pipeline;
+pub mod policy;
+pub mod ports;
+mod status;
+
+pub use event::Event;
+pub use status::{Outcome, Status, composite};

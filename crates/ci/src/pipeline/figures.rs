@@ -1,0 +1,51 @@
+//! What is worked out of a pipeline's jobs.
+
+use kernel::Ts;
+
+use crate::job::Job;
+
+/// The mean of what the jobs cover, with two digits.
+pub(super) fn coverage(jobs: &[Job]) -> Option<String> {
+    let covered: Vec<f64> = jobs.iter().filter_map(|job| job.coverage).collect();
+    let count = u32::try_from(covered.len()).ok().filter(|count| *count > 0)?;
+    Some(format!("{:.2}", covered.iter().sum::<f64>() / f64::from(count)))
+}
+
+/// Seconds in which at least one job ran; `None` where none did.
+pub(super) fn duration(jobs: &[Job], now: Ts) -> Option<i64> {
+    let span = |job: &Job| Some((job.started_at?, job.finished_at.unwrap_or(now)));
+    covered(jobs.iter().filter_map(span).collect())
+}
+
+/// The length of a union of spans, in whole seconds.
+fn covered(mut spans: Vec<(Ts, Ts)>) -> Option<i64> {
+    spans.sort_unstable();
+    let mut until = spans.first()?.0;
+    let mut total = 0;
+    for (from, to) in spans {
+        total += (to.0 - from.max(until).0).max(0);
+        until = until.max(to);
+    }
+    Some(total / 1_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::Ts;
+
+    use super::covered;
+
+    #[test]
+    fn time_counts_once_however_many_jobs_run_in_it() {
+        for (spans, expected) in [
+            (&[][..], None),
+            (&[(0, 10)], Some(10)),
+            (&[(0, 10), (5, 15)], Some(15)),
+            (&[(20, 30), (0, 10)], Some(20)),
+            (&[(0, 30), (5, 10), (29, 31)], Some(31)),
+        ] {
+            let at = |span: &(i64, i64)| (Ts::from_unix(span.0), Ts::from_unix(span.1));
+            assert_eq!(covered(spans.iter().map(at).collect()), expected, "{spans:?}");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! What pipelines need to know from others.
+
+use db::Tx;
+use kernel::{Result, Standing, ids::ProjectId};
+
+use crate::pipeline::Place;
+
+/// What projects are set to.
+pub trait Projects {
+    /// Whether everybody who sees a project sees its jobs.
+    fn has_public_jobs(&self, tx: &mut Tx<'_>, project: ProjectId) -> Result<bool>;
+}
+
+/// How a branch or tag is protected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guarded {
+    pub protected: bool,
+    /// Whether the caller may move it, and so do something with what runs for it.
+    pub open: bool,
+}
+
+pub trait Refs {
+    fn guarded(
+        &self,
+        tx: &mut Tx<'_>,
+        who: &Standing,
+        project: ProjectId,
+        place: &Place,
+    ) -> Result<Guarded>;
+}

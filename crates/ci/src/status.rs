@@ -1,0 +1,166 @@
+//! How far something is: a job, and by its jobs a pipeline.
+
+kernel::text_enum! {
+    pub enum Status {
+        Created = "created",
+        WaitingForResource = "waiting_for_resource",
+        Preparing = "preparing",
+        Pending = "pending",
+        Running = "running",
+        Success = "success",
+        Failed = "failed",
+        Canceled = "canceled",
+        Skipped = "skipped",
+        Manual = "manual",
+        Scheduled = "scheduled",
+    }
+}
+
+impl Status {
+    /// Whether it ended.
+    pub fn is_complete(self) -> bool {
+        matches!(self, Self::Success | Self::Failed | Self::Canceled | Self::Skipped)
+    }
+
+    /// Whether it still does something by itself.
+    pub fn is_active(self) -> bool {
+        matches!(self, Self::WaitingForResource | Self::Preparing | Self::Pending | Self::Running)
+    }
+}
+
+/// What one job means for the pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    pub status: Status,
+    /// Whether it is no harm when it fails.
+    pub allow_failure: bool,
+}
+
+/// What several jobs come to, as a set of marks.
+#[derive(Clone, Copy, Default)]
+struct Marks(u16);
+
+const WARN: u16 = 1 << 14;
+const IGNORED: u16 = 1 << 15;
+
+fn bit(status: Status) -> u16 {
+    match status {
+        Status::Created => 1,
+        Status::WaitingForResource => 1 << 1,
+        Status::Preparing => 1 << 2,
+        Status::Pending => 1 << 3,
+        Status::Running => 1 << 4,
+        Status::Success => 1 << 5,
+        Status::Failed => 1 << 6,
+        Status::Canceled => 1 << 7,
+        Status::Skipped => 1 << 8,
+        Status::Manual => 1 << 9,
+        Status::Scheduled => 1 << 10,
+    }
+}
+
+impl Marks {
+    fn of(outcomes: &[Outcome]) -> Self {
+        let mark = |outcome: &Outcome| match (outcome.allow_failure, outcome.status) {
+            (true, Status::Failed | Status::Canceled) => WARN,
+            (true, Status::Manual) => IGNORED,
+            (_, status) => bit(status),
+        };
+        Self(outcomes.iter().map(mark).fold(0, |all, one| all | one))
+    }
+
+    fn has(self, status: Status) -> bool {
+        self.0 & bit(status) != 0
+    }
+
+    /// Whether there is nothing beside these.
+    fn only(self, statuses: &[Status], others: u16) -> bool {
+        let allowed = statuses.iter().map(|status| bit(*status)).fold(others, |all, one| all | one);
+        self.0 & !allowed == 0
+    }
+}
+
+/// The status of a pipeline or stage from that of its jobs, newer ones of a name alone.
+pub fn composite(outcomes: &[Outcome]) -> Status {
+    use Status::{
+        Canceled, Created, Failed, Manual, Pending, Preparing, Running, Scheduled, Skipped,
+        Success, WaitingForResource,
+    };
+    let marks = Marks::of(outcomes);
+    // The first that fits counts.
+    let sets: [(&[Status], u16, Status); 6] = [
+        (&[Skipped], IGNORED, Skipped),
+        (&[Success, Skipped], WARN | IGNORED, Success),
+        (&[Created], WARN | IGNORED, Created),
+        (&[Preparing], WARN | IGNORED, Preparing),
+        (&[Canceled, Success, Skipped], WARN | IGNORED, Canceled),
+        (&[Pending, Created, Skipped], WARN | IGNORED, Pending),
+    ];
+    let members = [
+        (Running, Running),
+        (Pending, Running),
+        (WaitingForResource, WaitingForResource),
+        (Manual, Manual),
+        (Scheduled, Scheduled),
+        (Preparing, Preparing),
+        (Created, Running),
+    ];
+    if outcomes.is_empty() {
+        return Success;
+    }
+    let whole = sets.iter().find(|(set, others, _)| marks.only(set, *others));
+    if let Some((_, _, status)) = whole {
+        return *status;
+    }
+    let part = members.iter().find(|(status, _)| marks.has(*status));
+    part.map_or(Failed, |(_, status)| *status)
+}
+
+/// Whether something failed that may.
+pub(crate) fn has_warnings(outcomes: &[Outcome]) -> bool {
+    Marks::of(outcomes).0 & WARN != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        Outcome,
+        Status::{
+            self, Canceled, Created, Failed, Manual, Pending, Preparing, Running, Scheduled,
+            Skipped, Success, WaitingForResource,
+        },
+        composite,
+    };
+
+    fn of(required: &[Status], allowed: &[Status]) -> Status {
+        let outcomes = |statuses: &[Status], allow_failure| -> Vec<Outcome> {
+            statuses.iter().map(|status| Outcome { status: *status, allow_failure }).collect()
+        };
+        composite(&[outcomes(required, false), outcomes(allowed, true)].concat())
+    }
+
+    #[test]
+    fn a_pipeline_is_as_far_as_its_jobs_say() {
+        for (required, allowed, expected) in [
+            (&[][..], &[][..], Success),
+            (&[Skipped], &[Manual], Skipped),
+            (&[Success, Skipped], &[Failed], Success),
+            (&[], &[Canceled], Success),
+            (&[Created], &[Failed], Created),
+            (&[Preparing], &[], Preparing),
+            (&[Canceled, Success, Skipped], &[], Canceled),
+            (&[Pending, Created, Skipped], &[Manual], Pending),
+            (&[Success, Pending], &[], Running),
+            (&[Failed, Running, Manual], &[], Running),
+            (&[Success, WaitingForResource, Manual], &[], WaitingForResource),
+            (&[Success, Manual, Failed], &[], Manual),
+            (&[Scheduled, Failed], &[], Scheduled),
+            (&[Preparing, Success], &[], Preparing),
+            (&[Success, Created], &[], Running),
+            (&[Success, Failed], &[], Failed),
+            (&[Canceled, Failed], &[Success], Failed),
+        ] {
+            assert_eq!(of(required, allowed), expected, "{required:?} {allowed:?}");
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What pipelines ask of others.
+
+use ci::{
+    pipeline::{self, Pipeline, PipelineStore, Place},
+    policy::ReadPipelines,
+    ports::{self, Guarded},
+};
+use db::Tx;
+use kernel::{Ability as _, Result, Standing, ids::ProjectId};
+use org::project::settings::SettingsStore;
+use repo::{
+    commit::read::{commit_named, deadline},
+    git::{Oid, Reader, RefKind, RefName},
+    protection::Protection,
+};
+
+/// What projects are set to, as `org` knows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Projects;
+
+impl ports::Projects for Projects {
+    fn has_public_jobs(&self, tx: &mut Tx<'_>, project: ProjectId) -> Result<bool> {
+        Ok(tx.project_settings(project)?.public_jobs)
+    }
+}
+
+/// How branches and tags are protected, as `repo` knows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Refs;
+
+impl ports::Refs for Refs {
+    fn guarded(
+        &self,
+        tx: &mut Tx<'_>,
+        who: &Standing,
+        project: ProjectId,
+        place: &Place,
+    ) -> Result<Guarded> {
+        let rules = Protection::load(tx, who, project)?;
+        Ok(if place.tag {
+            let tag = rules.tag(&place.name);
+            Guarded { protected: tag.is_protected(), open: tag.may_create() }
+        } else {
+            let branch = rules.branch(&place.name);
+            let open = branch.may_push() || branch.may_merge();
+            Guarded { protected: branch.is_protected(), open }
+        })
+    }
+}
+
+/// The newest pipeline of a commit, where the caller may know of it.
+pub fn shown_pipeline(
+    tx: &mut Tx<'_>,
+    who: &Standing,
+    project: ProjectId,
+    sha: &str,
+) -> Result<Option<Pipeline>> {
+    if !ReadPipelines::allows(who) {
+        return Ok(None);
+    }
+    let Some(found) = tx.newest_pipeline(project, sha)? else { return Ok(None) };
+    let shown = pipeline::actions::is_shown(tx, &Projects, who, project)?;
+    Ok(shown.then_some(found))
+}
+
+/// A commit, by whatever names it, and the branch or tag that was named beside it.
+pub fn named(reader: &Reader, sha: &str, place: Option<&str>) -> Result<(Oid, Option<Place>)> {
+    let commit = commit_named(reader, sha)?;
+    let Some(name) = place else { return Ok((commit, None)) };
+    let there = |name: repo::git::Result<RefName>| -> Result<bool> {
+        match name {
+            Ok(name) => Ok(reader.find_reference(&name)?.is_some()),
+            Err(_not_a_name) => Ok(false),
+        }
+    };
+    let tag = there(RefName::tag(name))? && !there(RefName::branch(name))?;
+    Ok((commit, Some(Place { name: name.to_owned(), tag })))
+}
+
+/// The first branch in whose history a commit is.
+pub fn branch_with(reader: &Reader, commit: Oid) -> Result<Option<Place>> {
+    let names = reader.containing(commit, RefKind::Branch, deadline())?;
+    Ok(names.first().map(|name| Place { name: name.short().into_owned(), tag: false }))
+}

@@ -1,0 +1,111 @@
+//! A project's pipelines.
+
+use kernel::ids::ProjectId;
+use repo::testing::Fixture;
+use serde_json::{Value, json};
+
+use crate::support::{Person, TestApp};
+
+async fn report(person: &Person<'_>, project: ProjectId, sha: &str, body: Value) -> Value {
+    person.post(&format!("/projects/{project}/statuses/{sha}"), body).await.created()
+}
+
+/// Pipelines of `main` (failed), `topic` (running) and the tag `v1.0` (succeeded).
+async fn three(ada: &Person<'_>, project: ProjectId) -> String {
+    for (sha, state) in [("main", "failed"), ("topic", "running"), ("v1.0", "success")] {
+        report(ada, project, sha, json!({ "state": state, "ref": sha })).await;
+    }
+    format!("/projects/{project}/pipelines")
+}
+
+#[actix_web::test]
+async fn pipelines_are_chosen_ordered_and_paged() {
+    let app = TestApp::new();
+    let project = app.project_from(&Fixture::new());
+    let ada = app.person("ada");
+    let list = three(&ada, project).await;
+    let refs = async |query: &str| ada.get(&format!("{list}{query}")).await.each("ref");
+
+    assert_eq!(refs("").await, ["v1.0", "topic", "main"]);
+    assert_eq!(refs("?sort=asc&order_by=status").await, ["main", "topic", "v1.0"]);
+    assert_eq!(refs("?scope=finished").await, ["v1.0", "main"]);
+    assert_eq!(refs("?scope=finished&status=running").await, Vec::<Value>::new());
+    assert_eq!(refs("?status=running").await, ["topic"]);
+    assert_eq!(refs("?scope=tags").await, ["v1.0"]);
+    assert_eq!(refs("?scope=branches").await, ["topic", "main"]);
+    assert_eq!(refs("?ref=main&source=external&username=ADA").await, ["main"]);
+    assert_eq!(refs("?username=nobody").await, Vec::<Value>::new());
+    assert_eq!(refs("?source=push").await, Vec::<Value>::new());
+    assert_eq!(refs("?yaml_errors=true").await, Vec::<Value>::new());
+    assert_eq!(refs("?updated_before=2025-12-31").await, Vec::<Value>::new());
+    let page = app.anonymous().get(&format!("{list}?per_page=2&page=2")).await;
+    assert_eq!(page.header("x-total"), Some("3"));
+    assert_eq!(page.each("iid"), [json!(1)]);
+    let unknown = json!({ "error": "scope does not have a valid value" });
+    ada.get(&format!("{list}?scope=all")).await.refused(400, unknown);
+}
+
+#[actix_web::test]
+async fn only_the_newest_of_a_branch_that_is_there_counts_for_its_scope() {
+    let app = TestApp::new();
+    let project = app.project_from(&Fixture::new());
+    let ada = app.person("ada");
+    report(&ada, project, "main~1", json!({ "state": "success", "ref": "main" })).await;
+    let newest = report(&ada, project, "main", json!({ "state": "success" })).await;
+    report(&ada, project, "main", json!({ "state": "success", "ref": "gone" })).await;
+
+    let shown = ada.get(&format!("/projects/{project}/pipelines?scope=branches")).await;
+    assert_eq!(shown.each("id"), [newest["pipeline_id"].clone()]);
+}
+
+#[actix_web::test]
+async fn a_pipeline_is_shown_whole() {
+    let app = TestApp::new();
+    let project = app.project_from(&Fixture::new());
+    let ada = app.person("ada");
+    report(&ada, project, "main", json!({ "state": "running", "name": "a", "coverage": 40 })).await;
+    report(&ada, project, "main", json!({ "state": "running", "name": "b", "coverage": 41 })).await;
+    app.clock.advance(time::Duration::seconds(90));
+    for name in ["a", "b"] {
+        report(&ada, project, "main", json!({ "state": "success", "name": name })).await;
+    }
+
+    let shown = ada.get(&format!("/projects/{project}/pipelines/latest")).await.ok();
+
+    let id = shown["id"].as_i64().expect("an id");
+    assert_eq!(ada.get(&format!("/projects/{project}/pipelines/{id}")).await.ok(), shown);
+    assert_eq!(shown["web_url"], format!("http://forge.test/ada/forge/-/pipelines/{id}"));
+    assert_eq!((&shown["duration"], &shown["coverage"]), (&json!(90), &json!("40.50")));
+    assert_eq!((&shown["queued_duration"], &shown["tag"]), (&Value::Null, &json!(false)));
+    assert_eq!(shown["finished_at"], "2026-01-01T00:01:30.000Z");
+    assert_eq!(shown["before_sha"], "0".repeat(40));
+    assert_eq!(shown["user"]["username"], "ada");
+    let detailed = &shown["detailed_status"];
+    assert_eq!(
+        (&detailed["text"], &detailed["icon"]),
+        (&json!("passed"), &json!("status_success"))
+    );
+    assert_eq!(detailed["details_path"], format!("/ada/forge/-/pipelines/{id}"));
+}
+
+#[actix_web::test]
+async fn a_pipeline_that_is_not_there_is_not_shown() {
+    let app = TestApp::new();
+    let project = app.project_from(&Fixture::new());
+    let ada = app.person("ada");
+    three(&ada, project).await;
+    let other = app.project(&ada, "other", kernel::Visibility::Public);
+
+    let missing = json!({ "message": "404 Not found" });
+    ada.get(&format!("/projects/{other}/pipelines/1")).await.refused(404, missing);
+    let forbidden = json!({ "message": "403 Forbidden" });
+    for latest in [
+        "pipelines/latest?ref=release/1.x",
+        "pipelines/latest?ref=none",
+        "pipeline/latest?ref=v1.0",
+    ] {
+        ada.get(&format!("/projects/{project}/{latest}")).await.refused(403, forbidden.clone());
+    }
+    let topic = ada.get(&format!("/projects/{project}/pipeline/latest?ref=topic")).await.ok();
+    assert_eq!(topic["status"], "running");
+}

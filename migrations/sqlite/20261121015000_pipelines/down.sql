@@ -1,0 +1,3 @@
+DROP TABLE jobs;
+DROP TABLE pipelines;
+DROP TABLE pipeline_numbers;

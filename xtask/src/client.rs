@@ -50,6 +50,10 @@ impl Client {
         self.send(Method::POST, &format!("/api/v4{path}"), Some(body))
     }
 
+    pub(crate) fn put(&self, path: &str, body: &Value) -> Result<Answer> {
+        self.send(Method::PUT, &format!("/api/v4{path}"), Some(body))
+    }
+
     /// A page that is not of the API.
     pub(crate) fn page(&self, path: &str) -> Result<Answer> {
         self.send(Method::GET, path, None)

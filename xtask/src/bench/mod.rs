@@ -7,6 +7,10 @@ mod idle;
 mod org_cases;
 mod org_seed;
 mod organisation;
+mod people;
+mod review;
+mod review_cases;
+mod review_seed;
 mod seed;
 mod table;
 mod transport;
@@ -52,7 +56,8 @@ pub(crate) struct Options {
     /// Which data are made and measured
     #[arg(long, value_enum, default_value_t = Set::Repository)]
     set: Set,
-    /// Make one part in so many of the organisation: with 10 it has 10,000 people, 2,000 groups and 10,000 projects
+    /// Make one part in so many of the organisation or of the issues and merge requests: with 10 there are 10,000 people,
+    /// 2,000 groups and 10,000 projects, or 100,000 issues
     #[arg(long, default_value_t = 1)]
     scale: i64,
     /// Measure this binary; without it one is built
@@ -73,6 +78,8 @@ enum Set {
     Repository,
     /// Very many people, groups in deep trees, and projects in them
     Organisation,
+    /// Very many issues and merge requests over a thousand projects
+    Review,
 }
 
 /// Everything one database's run found.
@@ -92,7 +99,7 @@ const SETTLE_LIMIT: Duration = Duration::from_secs(600);
 pub(crate) fn run(options: &Options) -> Result<()> {
     let scratch = tempfile::Builder::new().prefix("forgeway-bench-").tempdir()?;
     let history = match (&options.data, options.set) {
-        (_, Set::Organisation) => None,
+        (_, Set::Organisation | Set::Review) => None,
         (Some(folder), Set::Repository) => Some(History::open(folder)?),
         (None, Set::Repository) => Some(History::make(&scratch.path().join("made.git"))?),
     };
@@ -127,6 +134,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         reports.push(match &history {
             Some(history) => Run { options, installation, history, generator: &generator, folder }
                 .report(database.name())?,
+            None if options.set == Set::Review => review::Run {
+                installation,
+                generator: &generator,
+                size: review_seed::Size::whole(options.scale),
+                only: options.only.as_deref(),
+                scratch: folder,
+            }
+            .report(database.name())?,
             None => organisation::Run {
                 installation,
                 generator: &generator,

@@ -1,7 +1,7 @@
 //! The run over an organisation: very many people, groups in deep trees, and projects in them.
 
-use anyhow::{Context as _, Result};
-use serde_json::{Value, json};
+use anyhow::Result;
+use serde_json::json;
 
 use super::{
     Report,
@@ -9,9 +9,10 @@ use super::{
     milliseconds,
     org_cases::{self, Callers},
     org_seed::{self, Size, Templates},
+    people::{id, person, post},
     wrk::{Generator, Measured},
 };
-use crate::{client::Client, server::Installation};
+use crate::server::Installation;
 
 pub(super) struct Run<'a> {
     pub(super) installation: Installation,
@@ -73,25 +74,4 @@ impl Run<'_> {
         let templates = Templates { user, group: id(&group)?, project: id(&project)?, busy };
         Ok((templates, Callers { busy: busy_token, plain: plain_token }))
     }
-}
-
-fn post(client: &Client, path: &str, body: &Value) -> Result<Value> {
-    client.post(path, body)?.json()
-}
-
-fn id(made: &Value) -> Result<i64> {
-    made["id"].as_i64().with_context(|| format!("an answer without an id: {made}"))
-}
-
-/// Somebody's id and token.
-fn person(client: &Client, username: &str) -> Result<(i64, String)> {
-    let wanted = json!({
-        "username": username, "name": username, "email": format!("{username}@example.org"),
-        "force_random_password": true, "skip_confirmation": true,
-    });
-    let user = id(&post(client, "/users", &wanted)?)?;
-    let wanted = json!({ "name": "bench", "scopes": ["api"] });
-    let token = post(client, &format!("/users/{user}/personal_access_tokens"), &wanted)?;
-    let token = token["token"].as_str().context("an answer without a token")?;
-    Ok((user, token.to_owned()))
 }

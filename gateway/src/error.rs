@@ -105,6 +105,7 @@ fn of_kernel(error: &Error) -> (StatusCode, Value) {
         }
         Error::Unfit(text) => told(StatusCode::UNPROCESSABLE_ENTITY, text),
         Error::Conflict(text) => told(StatusCode::CONFLICT, text),
+        Error::ConflictWith(texts) => (StatusCode::CONFLICT, json!({ "message": texts })),
         Error::ConflictOn(errors) => (StatusCode::CONFLICT, json!({ "message": fields(errors) })),
         Error::Precondition => told(StatusCode::PRECONDITION_FAILED, "412 Precondition Failed"),
         Error::NotAllowed(text) => told(StatusCode::METHOD_NOT_ALLOWED, text),

@@ -258,6 +258,36 @@ diesel::table! {
 }
 
 diesel::table! {
+    merge_request_context_commits (id) {
+        id -> BigInt,
+        merge_request_id -> BigInt,
+        sha -> Text,
+    }
+}
+
+diesel::table! {
+    merge_request_reviewers (merge_request_id, user_id) {
+        merge_request_id -> BigInt,
+        user_id -> BigInt,
+        state -> Text,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    merge_request_versions (id) {
+        id -> BigInt,
+        merge_request_id -> BigInt,
+        head_commit_sha -> Text,
+        base_commit_sha -> Text,
+        start_commit_sha -> Text,
+        state -> Text,
+        real_size -> BigInt,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
     merge_requests (id) {
         id -> BigInt,
         project_id -> BigInt,
@@ -840,6 +870,10 @@ diesel::joinable!(member_invitations -> projects (project_id));
 diesel::joinable!(members -> namespaces (namespace_id));
 diesel::joinable!(members -> projects (project_id));
 diesel::joinable!(members -> users (user_id));
+diesel::joinable!(merge_request_context_commits -> merge_requests (merge_request_id));
+diesel::joinable!(merge_request_reviewers -> merge_requests (merge_request_id));
+diesel::joinable!(merge_request_reviewers -> users (user_id));
+diesel::joinable!(merge_request_versions -> merge_requests (merge_request_id));
 diesel::joinable!(merge_requests -> milestones (milestone_id));
 diesel::joinable!(milestones -> namespaces (namespace_id));
 diesel::joinable!(milestones -> projects (project_id));
@@ -904,6 +938,9 @@ diesel::allow_tables_to_appear_in_same_query!(
     lfs_objects,
     member_invitations,
     members,
+    merge_request_context_commits,
+    merge_request_reviewers,
+    merge_request_versions,
     merge_requests,
     milestones,
     namespace_access,

@@ -56,6 +56,9 @@ pub enum Error {
     /// Somebody or something is already there.
     #[error("{0}")]
     Conflict(String),
+    /// As [`Error::Conflict`], in whole sentences.
+    #[error("{}", .0.join(", "))]
+    ConflictWith(Vec<String>),
     /// As [`Error::Conflict`], by field.
     #[error("conflicting record")]
     ConflictOn(FieldErrors),

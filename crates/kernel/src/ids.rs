@@ -33,6 +33,7 @@ ids! {
     MilestoneId,
     IssueId,
     MergeRequestId,
+    MergeRequestVersionId,
     NoteId,
     TodoId,
     PipelineId,

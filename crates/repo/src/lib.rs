@@ -13,6 +13,7 @@ pub mod merge;
 pub mod name_filter;
 pub mod policy;
 pub mod ports;
+pub mod proposal;
 pub mod protection;
 pub mod push;
 pub mod push_rule;

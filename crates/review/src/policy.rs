@@ -2,7 +2,8 @@
 
 use kernel::{
     AccessLevel::{Developer, Guest, Owner, Reporter},
-    Feature, Standing,
+    Error, Feature, Standing,
+    access::FeatureAccess,
 };
 
 kernel::abilities! { in Project, signed in;
@@ -29,19 +30,46 @@ kernel::abilities! { in Project, open;
 }
 
 kernel::abilities! { in Project, signed in;
-    ReadMergeRequests if |who| reads_merge_requests(who),
     /// Write issues, comment, react, subscribe.
     CreateIssues if |who| who.reads(Feature::Issues, Guest) && !who.archived,
     /// Labels, people, milestones, days, weights and time of issues; move, clone, order and link them.
     ManageIssues if |who| who.reads(Feature::Issues, Guest) && who.writes(Reporter),
     DeleteIssues if |who| who.reads(Feature::Issues, Guest) && who.writes(Owner),
+}
+
+kernel::abilities! { in Project, signed in;
+    ListMergeRequests if |who| reads_merge_requests(who),
+    ReadMergeRequests if |who| reads_merge_requests(who) => no_merge_request,
     /// Comment on merge requests, react, subscribe.
-    TakePartInMergeRequests if |who| reads_merge_requests(who) && !who.archived,
-    ManageMergeRequests if |who| reads_merge_requests(who) && who.writes(Developer),
-    DeleteMergeRequests if |who| reads_merge_requests(who) && who.writes(Owner),
+    TakePartInMergeRequests if |who| {
+        reads_merge_requests(who) && !who.archived
+    } => no_merge_request,
+    ManageMergeRequests if |who| {
+        reads_merge_requests(who) && who.writes(Developer)
+    } => no_merge_request,
+    DeleteMergeRequests if |who| {
+        reads_merge_requests(who) && who.writes(Owner)
+    } => no_merge_request,
+    /// Propose what a branch of the project holds, to it or to another one.
+    ProposeMergeRequests if |who| {
+        who.reads(Feature::Repository, Reporter) && who.writes(Developer)
+    },
+    /// Propose something to the project. Where merge requests are switched off, that is said later.
+    CreateMergeRequests if |who| takes_merge_requests(who),
 }
 
 /// A merge request shows code: who may not read that may not read this.
 fn reads_merge_requests(who: &Standing) -> bool {
     who.reads(Feature::MergeRequests, Reporter) && who.reads(Feature::Repository, Reporter)
+}
+
+fn takes_merge_requests(who: &Standing) -> bool {
+    let off = who.features.merge_requests == FeatureAccess::Disabled;
+    let reads = off || who.reads(Feature::MergeRequests, Reporter);
+    reads && who.reads(Feature::Repository, Reporter) && !who.archived
+}
+
+/// A merge request that may not be read is not there.
+fn no_merge_request(who: &Standing) -> Error {
+    if reads_merge_requests(who) { Error::Forbidden } else { Error::Missing }
 }

@@ -63,3 +63,8 @@ pub trait Projects {
         archived: bool,
     ) -> Result<Readable>;
 }
+
+/// What branches can be called.
+pub trait Branches {
+    fn is_name(&self, name: &str) -> bool;
+}

@@ -15,7 +15,9 @@ use worker::Worker;
 use super::{
     accounts::{confirm_address, send_password_link},
     beginnings::SettleBeginning,
-    confirmation, purge,
+    confirmation,
+    merge_requests::{DropHead, KeepHead},
+    purge,
     surveys::{self, SurveyRepository},
     wiki_repositories::MaintainWiki,
 };
@@ -34,6 +36,8 @@ pub fn worker(app: App) -> Worker<App> {
         .on(sweep_lfs)
         .on(survey)
         .on(settle_beginning)
+        .on(keep_head)
+        .on(drop_head)
         .on(send_letter)
         .on(send_confirmation)
         .on(send_invitation)
@@ -61,6 +65,14 @@ async fn purge_removed(app: App, job: PurgeRemoved) -> Result<()> {
 }
 
 async fn settle_beginning(app: App, job: SettleBeginning) -> Result<()> {
+    job.run(&app).await
+}
+
+async fn keep_head(app: App, job: KeepHead) -> Result<()> {
+    job.run(&app).await
+}
+
+async fn drop_head(app: App, job: DropHead) -> Result<()> {
     job.run(&app).await
 }
 

@@ -7,6 +7,8 @@ pub mod ci;
 pub mod confirmation;
 pub mod jobs;
 pub mod mail;
+pub mod merge_request_records;
+pub mod merge_requests;
 pub mod projects;
 pub mod purge;
 pub mod repo;

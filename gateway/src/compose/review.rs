@@ -8,6 +8,7 @@ use kernel::{
     ids::{NamespaceId, ProjectId, UserId},
 };
 use org::project::readable::{Readable, What, Within, readable};
+use repo::git::RefName;
 use review::{Home, item::ItemKind, ports};
 
 /// How projects and groups lie in one another, and who people are, as `org` knows it.
@@ -75,5 +76,11 @@ impl ports::Projects for Places {
         let within = Within { group: group.map(str::to_owned), archived };
         let Readable { condition, few } = readable(tx, actor, what, &within)?;
         Ok(ports::Readable { condition, few })
+    }
+}
+
+impl ports::Branches for Places {
+    fn is_name(&self, name: &str) -> bool {
+        RefName::branch(name).is_ok()
     }
 }

@@ -13,10 +13,15 @@ use repo::{
     protection::{self, actions::DefaultProtection},
     push_rule,
 };
-use review::item::departure;
+use review::{item::departure, merge_request};
 use worker::Queue;
 
-use super::{jobs::AFTER_PUSH, surveys::SurveyRepository, wiki_repositories::MaintainWiki};
+use super::{
+    jobs::AFTER_PUSH,
+    merge_requests::{DropHead, promise_head},
+    surveys::SurveyRepository,
+    wiki_repositories::MaintainWiki,
+};
 
 /// Heard before the commit, in the same transaction.
 pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
@@ -26,6 +31,9 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
     }
     if let Some(org::user::event::Event::UserDestroy { person, heir }) = fact.downcast_ref() {
         return repo::heirs::hand_over(tx, person.user_id, *heir);
+    }
+    if let Some(fact) = fact.downcast_ref() {
+        return of_merge_request(tx, fact);
     }
     if let Some(org::member::Event::Removed { fact, unassign_issuables: true }) =
         fact.downcast_ref()
@@ -58,6 +66,18 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
             }
         }
         Some(repo::Event::CommitCommented { .. }) | None => Ok(()),
+    }
+}
+
+fn of_merge_request(tx: &mut Tx<'_>, fact: &merge_request::Event) -> Result<()> {
+    match fact {
+        merge_request::Event::Moved { merge_request, .. } => promise_head(tx, *merge_request),
+        merge_request::Event::Removed { project, iid, .. } => {
+            tx.enqueue(&DropHead { project: *project, iid: *iid })
+        }
+        merge_request::Event::Opened { .. }
+        | merge_request::Event::Updated { .. }
+        | merge_request::Event::Stepped { .. } => Ok(()),
     }
 }
 

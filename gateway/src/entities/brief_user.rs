@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::app::Urls;
 
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct BriefUser {
     pub id: i64,
     pub username: String,

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use crate::app::Urls;
 
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct MilestoneEntity {
     pub id: i64,
     pub iid: i64,

@@ -42,6 +42,8 @@ pub mod labels;
 pub mod member_params;
 pub mod members;
 pub mod merge_base;
+pub mod merge_request_params;
+pub mod merge_requests;
 pub mod milestone_params;
 pub mod milestones;
 pub mod namespaces;
@@ -123,6 +125,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         labels::ROUTES,
         members::ROUTES,
         merge_base::ROUTES,
+        merge_requests::ROUTES,
         milestones::ROUTES,
         namespaces::ROUTES,
         oauth::ROUTES,

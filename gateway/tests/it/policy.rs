@@ -114,8 +114,8 @@ async fn every_project_route_keeps_to_its_row() {
                 line.push(promised);
                 // Once somebody who may has deleted or hidden it, the project is gone for the next one.
                 let gone = told == '-' && promised == '.' && row.method != "GET";
-                // Some refusals give their reason.
-                let refused = promised == 'x' && answer.status == 403;
+                // Some refusals give their reason, or say that there is nothing.
+                let refused = promised == 'x' && matches!(answer.status, 403 | 404);
                 // And some rows are refused by the use case, in a way of their own.
                 let own_refusal = OWN_REFUSALS.contains(&row.ability) && promised == '.';
                 if told != promised && !gone && !refused && !own_refusal {

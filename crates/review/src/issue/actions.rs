@@ -13,13 +13,13 @@ use super::{
     HealthStatus, Issue, IssueState, IssueStep, IssueStore, IssueType, Severity, changes, store,
 };
 use crate::{
-    Event, Home,
+    Event,
     event::Change,
     item::{
         ItemStore as _, assignees, ensure_readable,
         labels::{self, LabelChange, Unknown},
+        milestones,
     },
-    milestone::MilestoneStore as _,
     note::write_system_note,
     policy::{CreateIssues, DeleteIssues, ReadIssues},
     ports::{People, Places},
@@ -116,7 +116,7 @@ pub fn create(
         author,
         confidential: new.confidential,
         discussion_locked: new.discussion_locked.filter(|_| who.is(AccessLevel::Reporter)),
-        milestone: usable_milestone(tx, around, project, new.milestone)?,
+        milestone: milestones::usable(tx, around, project, new.milestone)?,
         epic: new.epic,
         iteration: new.iteration,
         weight: new.weight,
@@ -206,7 +206,7 @@ pub fn change(
 ) -> Result<Issue> {
     let mut new = issue.clone();
     let milestone = match asked.milestone {
-        Some(milestone) => usable_milestone(tx, around, issue.project_id, milestone)?,
+        Some(milestone) => milestones::usable(tx, around, issue.project_id, milestone)?,
         None => issue.milestone_id,
     };
     apply(&mut new, asked, milestone);
@@ -337,23 +337,6 @@ pub fn remove(
     issue.updated_at.ensure_unchanged_since(unless_newer)?;
     store::delete(tx, issue.id)?;
     tx.emit(Event::IssueRemoved { issue: (&issue).into(), user: grant.user()? })
-}
-
-/// A milestone of the project or of a group above it; any other is none.
-fn usable_milestone(
-    tx: &mut Tx<'_>,
-    places: &impl Places,
-    project: ProjectId,
-    asked: Option<MilestoneId>,
-) -> Result<Option<MilestoneId>> {
-    let Some(id) = asked else { return Ok(None) };
-    let Some(found) = tx.milestones_by_id(&[id])?.pop() else { return Ok(None) };
-    let usable = match (found.project_id, found.namespace_id) {
-        (Some(home), _) => home == project,
-        (None, Some(group)) => places.above(tx, Home::Project(project))?.contains(&group),
-        (None, None) => false,
-    };
-    Ok(usable.then_some(id))
 }
 
 fn ensure_fit(title: &str, description: Option<&str>, weight: Option<i64>) -> Result<()> {

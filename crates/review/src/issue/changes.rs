@@ -1,10 +1,14 @@
 //! What changed of an issue: told to those who hear of it, and among its notes.
 
 use db::Tx;
-use kernel::{Result, ids::UserId, time::date_text};
+use kernel::{
+    Result,
+    ids::{MilestoneId, UserId},
+    time::date_text,
+};
 
 use super::Issue;
-use crate::{event::Change, milestone::MilestoneStore, note::write_system_note};
+use crate::{event::Change, item::milestones, note::write_system_note};
 
 /// Every field with another value than before.
 pub(super) fn between(old: &Issue, new: &Issue) -> Vec<Change> {
@@ -65,14 +69,10 @@ fn sentence(tx: &mut Tx<'_>, change: &Change) -> Result<Option<String>> {
             Some("true") => "locked this issue".to_owned(),
             _ => "unlocked this issue".to_owned(),
         },
-        "milestone_id" => match after.and_then(|id| id.parse().ok()) {
-            Some(id) => {
-                let titles = tx.milestones_by_id(&[kernel::ids::MilestoneId(id)])?;
-                let title = titles.first().map(|milestone| milestone.title.clone());
-                format!("changed milestone to %{}", quoted(&title.unwrap_or_default()))
-            }
-            None => "removed milestone".to_owned(),
-        },
+        "milestone_id" => {
+            let id = after.and_then(|id| id.parse().ok()).map(MilestoneId);
+            milestones::sentence(tx, id)?
+        }
         "weight" => match after {
             Some(weight) => format!("changed weight to **{weight}**"),
             None => "removed the weight".to_owned(),
@@ -87,10 +87,4 @@ fn sentence(tx: &mut Tx<'_>, change: &Change) -> Result<Option<String>> {
         },
         _ => return Ok(None),
     }))
-}
-
-/// A title as references write it.
-fn quoted(title: &str) -> String {
-    let plain = title.chars().all(|letter| letter.is_alphanumeric() || "-_.".contains(letter));
-    if plain { title.to_owned() } else { format!("\"{title}\"") }
 }

@@ -2,10 +2,7 @@
 
 use std::collections::HashMap;
 
-use db::{
-    Tx, each_backend, error,
-    schema::{issues, item_assignees, item_labels, item_subscriptions, notes, todos},
-};
+use db::{Tx, each_backend, error, schema::issues};
 use diesel::prelude::*;
 use kernel::{
     Result, Ts,
@@ -13,11 +10,7 @@ use kernel::{
 };
 
 use super::{HealthStatus, Issue, IssueState, IssueType, Severity};
-use crate::{
-    Home,
-    item::{ItemId, ItemKind},
-    sequence,
-};
+use crate::{Home, item::removal, sequence};
 
 /// The row of a new issue.
 #[derive(Clone, Debug)]
@@ -181,14 +174,7 @@ pub(super) fn move_to(
 
 /// Removes an issue with all that hangs on it.
 pub(super) fn delete(tx: &mut Tx<'_>, id: IssueId) -> Result<()> {
-    let item = ItemId::from(id);
-    macro_rules! of_item { ($($table:ident),*) => { $({
-        let rows = $table::table
-            .filter($table::item_kind.eq(ItemKind::Issue).and($table::item_id.eq(item.id)));
-        let rows = diesel::delete(rows);
-        each_backend!(tx, |conn| rows.execute(conn).map_err(error("Issue")))?;
-    })* } }
-    of_item!(item_labels, item_assignees, item_subscriptions, notes, todos);
+    removal::forget(tx, id.into())?;
     let row = diesel::delete(issues::table.find(id));
     each_backend!(tx, |conn| row.execute(conn).map_err(error("Issue")))?;
     Ok(())

@@ -5,6 +5,8 @@ pub mod assignees;
 pub mod departure;
 pub mod labels;
 pub mod list;
+pub mod milestones;
+pub(crate) mod removal;
 mod store;
 pub mod subscriptions;
 mod tasks;

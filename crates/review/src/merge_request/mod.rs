@@ -1,8 +1,23 @@
-//! Merge requests.
+//! Merge requests: what a branch holds, proposed to another one.
 
+pub mod actions;
+pub mod change;
 pub mod closing;
+pub mod draft;
+mod event;
 pub mod mergeability;
 mod model;
+mod reviewers;
+mod rules;
+pub mod state;
+mod store;
 pub mod template;
+pub(crate) mod told;
+pub mod version;
 
+pub use event::Event;
 pub use model::{MergeRequest, MergeRequestState, MergeStatus};
+pub use reviewers::{ReviewState, Reviewer, ReviewerStore};
+pub use rules::Kinship;
+pub use store::{Columns, Ends, MergeRequestStore, NewRow};
+pub use version::{Heads, Version, VersionStore};

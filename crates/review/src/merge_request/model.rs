@@ -6,6 +6,9 @@ use kernel::{
     ids::{MergeRequestId, MilestoneId, ProjectId, UserId},
 };
 
+use super::Ends;
+use crate::item::Item;
+
 kernel::text_enum! {
     pub enum MergeRequestState {
         Opened = "opened",
@@ -81,4 +84,37 @@ pub struct MergeRequest {
     pub task_completed_count: i64,
     pub created_at: Ts,
     pub updated_at: Ts,
+}
+
+impl MergeRequest {
+    /// As notes, labels, people and to-dos see it.
+    pub fn item(&self) -> Item {
+        Item {
+            id: self.id.into(),
+            project: self.project_id,
+            iid: self.iid,
+            author: self.author_id,
+            title: self.title.clone(),
+            description: self.description.clone(),
+            state: self.state.to_string(),
+            confidential: false,
+            locked: self.discussion_locked.unwrap_or_default(),
+            updated_at: self.updated_at,
+        }
+    }
+
+    /// Whether it came from another project.
+    pub fn is_from_fork(&self) -> bool {
+        self.source_project_id != Some(self.project_id)
+    }
+
+    /// From where to where it leads; `None` once the fork it came from is gone.
+    pub fn ends(&self) -> Option<Ends> {
+        Some(Ends {
+            source: self.source_project_id?,
+            source_branch: self.source_branch.clone(),
+            target: self.project_id,
+            target_branch: self.target_branch.clone(),
+        })
+    }
 }

@@ -24,6 +24,7 @@ mod health;
 mod invitations;
 mod labels;
 mod members;
+mod merge_requests;
 mod milestones;
 mod namespaces;
 mod oauth;

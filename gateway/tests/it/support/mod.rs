@@ -3,6 +3,7 @@
 mod answer;
 mod app;
 mod asked;
+mod changes;
 mod groups;
 pub(crate) mod keys;
 mod mail_sink;

@@ -1,0 +1,356 @@
+//! Changing a merge request: its words, its people and labels, where it leads, and whether it is open.
+
+use db::Tx;
+use kernel::{
+    AccessLevel::Developer,
+    Error, Grant, Result, Standing,
+    ids::{MilestoneId, UserId},
+};
+
+use super::{
+    Columns, Ends, Event, Heads, MergeRequest, MergeRequestState, MergeRequestStore as _,
+    ReviewerStore as _, actions, draft::is_draft, mergeability::Look, rules, state::Step, told,
+    version,
+};
+use crate::{
+    item::{
+        ItemStore as _, assignees,
+        labels::{self, LabelChange, Unknown},
+        milestones, tasks_in,
+    },
+    policy::TakePartInMergeRequests,
+    ports::{Branches, People, Places},
+    todo::{TodoAction, TodoStore as _},
+};
+
+/// What only those change who may manage merge requests.
+#[derive(Clone, Debug, Default)]
+pub struct Metadata {
+    pub labels: LabelChange,
+    /// Nobody, or only the number 0, takes it from everybody.
+    pub assignees: Option<Vec<UserId>>,
+    pub reviewers: Option<Vec<UserId>>,
+    pub milestone: Option<Option<MilestoneId>>,
+    pub discussion_locked: Option<bool>,
+}
+
+/// What is to change; the rest stays.
+#[derive(Clone, Debug, Default)]
+pub struct MergeRequestChange {
+    pub title: Option<String>,
+    pub description: Option<Option<String>>,
+    pub step: Option<Step>,
+    pub target_branch: Option<String>,
+    pub metadata: Metadata,
+    pub remove_source_branch: Option<bool>,
+    pub squash: Option<bool>,
+    pub allow_collaboration: Option<bool>,
+    pub approvals_before_merge: Option<i64>,
+}
+
+impl MergeRequestChange {
+    /// Whether git has to be asked before: another target, or an old source again.
+    pub fn asks_git(&self) -> bool {
+        self.target_branch.is_some() || self.step == Some(Step::Reopen)
+    }
+}
+
+/// What git said of branches.
+#[derive(Clone, Debug)]
+pub struct Looked {
+    pub at: Ends,
+    pub heads: Heads,
+}
+
+/// Changes a merge request. Who may not manage merge requests changes the words and the state of their own; what only
+/// managers may is left out.
+///
+/// # Errors
+/// `Forbidden` for those who neither manage merge requests, nor wrote this one, nor were given it.
+pub fn update(
+    tx: &mut Tx<'_>,
+    grant: &Grant<TakePartInMergeRequests>,
+    around: &(impl Places + People + Branches),
+    iid: i64,
+    looked: Option<&Looked>,
+    mut asked: MergeRequestChange,
+) -> Result<MergeRequest> {
+    let found = actions::find(tx, grant, iid)?;
+    ensure_may_update(tx, grant.who(), &found)?;
+    if !grant.who().writes(Developer) {
+        asked.metadata = Metadata::default();
+    }
+    change(tx, grant.user()?, around, &found, looked, &asked)
+}
+
+/// Whether somebody may change the words and the state of a merge request that they may read.
+pub fn may_update(tx: &mut Tx<'_>, who: &Standing, found: &MergeRequest) -> Result<bool> {
+    let Some(user) = who.actor.id.filter(|_| !who.archived) else { return Ok(false) };
+    Ok(who.writes(Developer) || found.author_id == user || tx.is_assigned(found.id.into(), user)?)
+}
+
+/// # Errors
+/// `Forbidden` for those who may not.
+pub fn ensure_may_update(tx: &mut Tx<'_>, who: &Standing, found: &MergeRequest) -> Result<()> {
+    if may_update(tx, who, found)? { Ok(()) } else { Err(Error::Forbidden) }
+}
+
+/// Changes a merge request for somebody who was found to be allowed to.
+///
+/// # Errors
+/// `Unprocessable`, `ConflictWith` and `Invalid` by the rules of merge requests; `Conflict` where its branches are not
+/// those that git was asked about.
+pub fn change(
+    tx: &mut Tx<'_>,
+    by: UserId,
+    around: &(impl Places + People + Branches),
+    old: &MergeRequest,
+    looked: Option<&Looked>,
+    asked: &MergeRequestChange,
+) -> Result<MergeRequest> {
+    let new = reworded(old, asked);
+    if let Some(ends) = new.ends() {
+        rules::ensure_distinct(&ends)?;
+        if new.target_branch != old.target_branch && old.state == MergeRequestState::Opened {
+            rules::ensure_only(tx, &ends, Some(old.id))?;
+        }
+        rules::ensure_fit(around, &ends, &new.title, new.description.as_deref())?;
+    }
+    let mut changes = told::fields(old, &new);
+    if !changes.is_empty() {
+        tx.change_merge_request(old.id, &columns(&new))?;
+        told::tell(tx, by, old, &new)?;
+    }
+    if new.target_branch != old.target_branch {
+        retarget(tx, &new, looked)?;
+    }
+    changes.extend(keep_metadata(tx, by, around, &new, &asked.metadata)?);
+    if !changes.is_empty() {
+        let now = Columns { updated_at: Some(tx.now), ..Columns::default() };
+        tx.change_merge_request(old.id, &now)?;
+        let (merge_request, project) = (old.id, old.project_id);
+        tx.emit(Event::Updated { merge_request, project, user: by, changes })?;
+    }
+    let kept = tx.merge_request(old.id)?;
+    match asked.step {
+        Some(Step::Close) => close(tx, kept, by),
+        Some(Step::Reopen) => reopen(tx, kept, by, looked),
+        _ => Ok(kept),
+    }
+}
+
+/// The row with the words and flags that are asked for.
+fn reworded(old: &MergeRequest, asked: &MergeRequestChange) -> MergeRequest {
+    let mut new = old.clone();
+    if let Some(title) = &asked.title {
+        title.trim().clone_into(&mut new.title);
+        new.draft = is_draft(&new.title);
+    }
+    if let Some(description) = &asked.description {
+        new.description = description.clone().filter(|text| !text.is_empty());
+        let tasks = tasks_in(new.description.as_deref().unwrap_or_default());
+        (new.task_count, new.task_completed_count) = (tasks.count, tasks.completed);
+    }
+    if let Some(branch) = &asked.target_branch {
+        new.target_branch.clone_from(branch);
+    }
+    new.force_remove_source_branch = asked.remove_source_branch.or(old.force_remove_source_branch);
+    new.squash = asked.squash.unwrap_or(old.squash);
+    if old.is_from_fork() {
+        new.allow_collaboration = asked.allow_collaboration.unwrap_or(old.allow_collaboration);
+    }
+    new.approvals_before_merge = asked.approvals_before_merge.or(old.approvals_before_merge);
+    new
+}
+
+fn columns(new: &MergeRequest) -> Columns {
+    Columns {
+        title: Some(new.title.clone()),
+        draft: Some(new.draft),
+        description: Some(new.description.clone()),
+        task_count: Some(new.task_count),
+        task_completed_count: Some(new.task_completed_count),
+        target_branch: Some(new.target_branch.clone()),
+        force_remove_source_branch: Some(new.force_remove_source_branch),
+        squash: Some(new.squash),
+        allow_collaboration: Some(new.allow_collaboration),
+        approvals_before_merge: Some(new.approvals_before_merge),
+        ..Columns::default()
+    }
+}
+
+/// Another target: what is there is another version, and what was to be merged then is not meant any more.
+fn retarget(tx: &mut Tx<'_>, row: &MergeRequest, looked: Option<&Looked>) -> Result<()> {
+    look_again(tx, row)?;
+    version::add(tx, row, heads_of(row, looked)?)?;
+    Ok(())
+}
+
+/// Whatever git said does not count any more, nor does it wait for its pipeline.
+fn look_again(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<()> {
+    let status = row.merge_status.after(Look::Changed);
+    let mut columns = Columns { merge_status: Some(status), ..Columns::default() };
+    forget_auto_merge(row, &mut columns);
+    tx.change_merge_request(row.id, &columns)?;
+    Ok(())
+}
+
+fn forget_auto_merge(row: &MergeRequest, columns: &mut Columns) {
+    if row.auto_merge.is_some() {
+        columns.auto_merge = Some(None);
+        columns.merge_user_id = Some(None);
+    }
+}
+
+fn heads_of<'a>(row: &MergeRequest, looked: Option<&'a Looked>) -> Result<&'a Heads> {
+    match looked {
+        Some(looked) if row.ends().as_ref() == Some(&looked.at) => Ok(&looked.heads),
+        _ => Err(Error::Conflict("409 Conflict: Resource lock".to_owned())),
+    }
+}
+
+/// Gives a merge request labels, people and a milestone. The answer names the fields that changed.
+pub(super) fn keep_metadata(
+    tx: &mut Tx<'_>,
+    by: UserId,
+    around: &(impl Places + People),
+    row: &MergeRequest,
+    asked: &Metadata,
+) -> Result<Vec<&'static str>> {
+    let mut changes = Vec::new();
+    if relabel(tx, around, row, &asked.labels)? {
+        changes.push("labels");
+    }
+    if reassign(tx, by, around, row, asked.assignees.as_deref())? {
+        changes.push("assignees");
+    }
+    if ask_reviewers(tx, by, around, row, asked.reviewers.as_deref())? {
+        changes.push("reviewers");
+    }
+    let milestone = match asked.milestone {
+        None => row.milestone_id,
+        Some(id) => milestones::usable(tx, around, row.project_id, id)?,
+    };
+    let locked = asked.discussion_locked.or(row.discussion_locked);
+    if milestone != row.milestone_id {
+        changes.push("milestone_id");
+        told::milestone(tx, by, row, milestone)?;
+    }
+    if locked != row.discussion_locked {
+        changes.push("discussion_locked");
+        told::lock(tx, by, row, locked.unwrap_or_default())?;
+    }
+    if milestone != row.milestone_id || locked != row.discussion_locked {
+        let columns = Columns {
+            milestone_id: Some(milestone),
+            discussion_locked: Some(locked),
+            ..Columns::default()
+        };
+        tx.change_merge_request(row.id, &columns)?;
+    }
+    Ok(changes)
+}
+
+fn relabel(
+    tx: &mut Tx<'_>,
+    around: &impl Places,
+    row: &MergeRequest,
+    asked: &LabelChange,
+) -> Result<bool> {
+    if asked.is_empty() {
+        return Ok(false);
+    }
+    let item = row.item();
+    let old = tx.labels_of(item.id.kind, &[item.id.id])?.remove(&item.id.id).unwrap_or_default();
+    let new = labels::chosen(tx, around, row.project_id, &old, asked, Unknown::Make)?;
+    let moved = labels::keep(tx, item.id, &old, &new)?;
+    Ok(!moved.is_empty())
+}
+
+fn reassign(
+    tx: &mut Tx<'_>,
+    by: UserId,
+    people: &impl People,
+    row: &MergeRequest,
+    asked: Option<&[UserId]>,
+) -> Result<bool> {
+    let (Some(asked), item) = (asked, row.item()) else { return Ok(false) };
+    let Some(new) = assignees::chosen(tx, people, &item, asked)? else { return Ok(false) };
+    let old = tx.assignees_of(item.id.kind, &[item.id.id])?.remove(&item.id.id).unwrap_or_default();
+    let moved = assignees::keep(tx, &item, &old, &new)?;
+    if moved.is_empty() {
+        return Ok(false);
+    }
+    assignees::tell(tx, people, &item, by, &moved)?;
+    for person in &moved.added {
+        tx.raise_todo(&item, *person, by, TodoAction::Assigned, None)?;
+    }
+    Ok(true)
+}
+
+fn ask_reviewers(
+    tx: &mut Tx<'_>,
+    by: UserId,
+    people: &impl People,
+    row: &MergeRequest,
+    asked: Option<&[UserId]>,
+) -> Result<bool> {
+    let (Some(asked), item) = (asked, row.item()) else { return Ok(false) };
+    let Some(new) = assignees::chosen(tx, people, &item, asked)? else { return Ok(false) };
+    let old = tx.reviewers_of(&[row.id])?.remove(&row.id).unwrap_or_default();
+    let old: Vec<UserId> = old.into_iter().map(|reviewer| reviewer.user_id).collect();
+    let moved = assignees::PeopleMoved::between(&old, &new);
+    if moved.is_empty() {
+        return Ok(false);
+    }
+    tx.keep_reviewers(row.id, &new)?;
+    told::reviewers(tx, people, by, row, &moved)?;
+    for person in &moved.added {
+        tx.raise_todo(&item, *person, by, TodoAction::ReviewRequested, None)?;
+    }
+    Ok(true)
+}
+
+/// Closes a merge request that is open; any other stays as it is.
+pub fn close(tx: &mut Tx<'_>, row: MergeRequest, by: UserId) -> Result<MergeRequest> {
+    let Some(to) = row.state.after(Step::Close) else { return Ok(row) };
+    let mut columns = Columns {
+        closed_by_id: Some(Some(by)),
+        closed_at: Some(Some(tx.now)),
+        ..Columns::default()
+    };
+    forget_auto_merge(&row, &mut columns);
+    let closed = tx.step_merge_request(&row, to, &columns)?;
+    tx.finish_todos(row.id.into(), by)?;
+    told::step(tx, &closed, Some(by), Step::Close)?;
+    Ok(closed)
+}
+
+/// Opens a closed merge request again, where its source is still there; any other stays as it is.
+///
+/// # Errors
+/// `ConflictWith` where another one between the same branches is open.
+pub fn reopen(
+    tx: &mut Tx<'_>,
+    row: MergeRequest,
+    by: UserId,
+    looked: Option<&Looked>,
+) -> Result<MergeRequest> {
+    let Some(to) = row.state.after(Step::Reopen) else { return Ok(row) };
+    let Some(ends) = row.ends() else { return Ok(row) };
+    let heads = heads_of(&row, looked)?;
+    if heads.head.is_none() {
+        return Ok(row);
+    }
+    rules::ensure_only(tx, &ends, Some(row.id))?;
+    let columns = Columns {
+        closed_by_id: Some(None),
+        closed_at: Some(None),
+        merge_status: Some(row.merge_status.after(Look::Changed)),
+        ..Columns::default()
+    };
+    let opened = tx.step_merge_request(&row, to, &columns)?;
+    version::add(tx, &opened, heads)?;
+    told::step(tx, &opened, Some(by), Step::Reopen)?;
+    tx.merge_request(row.id)
+}

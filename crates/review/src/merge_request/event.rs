@@ -1,0 +1,69 @@
+//! What merge requests announce.
+
+use kernel::ids::{MergeRequestId, ProjectId, UserId};
+use serde::Serialize;
+
+use super::state::Step;
+
+/// A fact about a merge request of a project.
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    Opened {
+        merge_request: MergeRequestId,
+        project: ProjectId,
+        user: UserId,
+    },
+    /// Somebody changed one or more of its attributes.
+    Updated {
+        merge_request: MergeRequestId,
+        project: ProjectId,
+        user: UserId,
+        changes: Vec<&'static str>,
+    },
+    /// Its state is another one.
+    Stepped {
+        merge_request: MergeRequestId,
+        project: ProjectId,
+        user: Option<UserId>,
+        step: Step,
+    },
+    /// It holds other commits than before: git has to look at it again.
+    Moved {
+        merge_request: MergeRequestId,
+        project: ProjectId,
+        head: Option<String>,
+    },
+    Removed {
+        merge_request: MergeRequestId,
+        project: ProjectId,
+        iid: i64,
+        user: UserId,
+    },
+}
+
+impl kernel::event::Event for Event {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Opened { .. } => "merge_request.opened",
+            Self::Updated { .. } => "merge_request.updated",
+            Self::Stepped { .. } => "merge_request.stepped",
+            Self::Moved { .. } => "merge_request.moved",
+            Self::Removed { .. } => "merge_request.removed",
+        }
+    }
+
+    fn project(&self) -> Option<ProjectId> {
+        match self {
+            Self::Opened { project, .. }
+            | Self::Updated { project, .. }
+            | Self::Stepped { project, .. }
+            | Self::Moved { project, .. }
+            | Self::Removed { project, .. } => Some(*project),
+        }
+    }
+
+    fn payload(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}

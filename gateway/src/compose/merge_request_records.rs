@@ -1,0 +1,116 @@
+//! The record of one merge request: what several domains know of it.
+
+use db::Tx;
+use kernel::{Ability, AccessLevel, Actor, Grant, Result, Standing, access::Project};
+use repo::{commit::read::deadline, git::LogQuery, protection::Protection};
+use review::{
+    item::subscriptions::is_subscribed,
+    merge_request::{MergeRequest, MergeRequestState, MergeRequestStore},
+};
+
+use crate::{
+    app::{App, Urls},
+    entities::{
+        merge_request::{MergeRequestEntity, MergeRequestView},
+        merge_request_detail::{Known, MergeRequestDetail},
+    },
+};
+
+/// What a reader wants beside the usual record.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extras {
+    pub render_html: bool,
+    pub rebase_in_progress: bool,
+    pub diverged_commits: Option<usize>,
+}
+
+/// The record as it is read.
+pub fn read<A: Ability<Scope = Project>>(
+    tx: &mut Tx<'_>,
+    urls: &Urls,
+    grant: &Grant<A>,
+    row: &MergeRequest,
+    extras: Extras,
+) -> Result<MergeRequestDetail> {
+    let known = Known {
+        first_contribution: Some(is_first_contribution(tx, row)?),
+        rebase_in_progress: extras.rebase_in_progress.then_some(false),
+        diverged_commits: extras.diverged_commits,
+        ..known(tx, grant.who(), row)?
+    };
+    let view = MergeRequestView { render_html: extras.render_html, ..MergeRequestView::default() };
+    detail(tx, urls, row, &view, known)
+}
+
+/// The record as changes answer with it.
+pub fn written<A: Ability<Scope = Project>>(
+    tx: &mut Tx<'_>,
+    urls: &Urls,
+    grant: &Grant<A>,
+    row: &MergeRequest,
+) -> Result<MergeRequestDetail> {
+    let known = known(tx, grant.who(), row)?;
+    detail(tx, urls, row, &MergeRequestView::default(), known)
+}
+
+fn detail(
+    tx: &mut Tx<'_>,
+    urls: &Urls,
+    row: &MergeRequest,
+    view: &MergeRequestView,
+    known: Known,
+) -> Result<MergeRequestDetail> {
+    let basic = MergeRequestEntity::all(tx, urls, vec![row.clone()], view)?.pop();
+    let basic = basic.ok_or(kernel::Error::Missing)?;
+    Ok(MergeRequestDetail::new(basic, row, known))
+}
+
+fn known(tx: &mut Tx<'_>, who: &Standing, row: &MergeRequest) -> Result<Known> {
+    let subscribed = match who.actor.id {
+        Some(user) => Some(is_subscribed(tx, &row.item(), user)?),
+        None => None,
+    };
+    Ok(Known { subscribed, can_merge: may_merge(tx, who, row)?, ..Known::default() })
+}
+
+/// Whether somebody may merge into the target, by push or by merge right.
+pub fn may_merge(tx: &mut Tx<'_>, who: &Standing, row: &MergeRequest) -> Result<bool> {
+    if who.archived || !who.signed_in() {
+        return Ok(false);
+    }
+    let protection = Protection::load(tx, who, row.project_id)?;
+    let branch = protection.branch(&row.target_branch);
+    Ok(branch.may_push() || branch.may_merge())
+}
+
+/// Whether its author is no member of the project and never had anything merged there.
+fn is_first_contribution(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<bool> {
+    if row.state == MergeRequestState::Merged {
+        return Ok(false);
+    }
+    let author = Actor { id: Some(row.author_id), ..Actor::ANONYMOUS };
+    let level = org::access::level_in_project(tx, author, row.project_id)?;
+    Ok(level == AccessLevel::NoAccess && !tx.has_merged_into(row.project_id, row.author_id)?)
+}
+
+/// How many commits the target has that the source lacks.
+pub async fn diverged_commits(app: &App, row: &MergeRequest) -> Result<usize> {
+    let parse = |sha: &Option<String>| sha.as_deref().and_then(|sha| sha.parse().ok());
+    let (Some(head), Ok(target)) =
+        (parse(&row.head_sha), repo::git::RefName::branch(&row.target_branch))
+    else {
+        return Ok(0);
+    };
+    let answers = app.answers.clone();
+    app.git_read(row.project_id, move |reader| {
+        let Some(tip) = reader.find_reference(&target)?.and_then(|found| found.commit) else {
+            return Ok(0);
+        };
+        if !reader.has(head) {
+            return Ok(0);
+        }
+        let query = LogQuery { exclude: vec![head], ..LogQuery::of(tip) };
+        Ok(answers.log(reader, &query, deadline())?.len())
+    })
+    .await
+}

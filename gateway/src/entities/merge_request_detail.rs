@@ -1,0 +1,109 @@
+//! One merge request, with what only its own record tells.
+
+use kernel::Ts;
+use review::merge_request::{MergeRequest, version::MOST_FILES};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::merge_request::MergeRequestEntity;
+
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct MergeRequestDetail {
+    #[serde(flatten)]
+    pub basic: MergeRequestEntity,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subscribed: Option<bool>,
+    /// Files; `1000+` where there are more.
+    pub changes_count: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub latest_build_started_at: Option<Ts>,
+    #[schema(value_type = Option<String>)]
+    pub latest_build_finished_at: Option<Ts>,
+    #[schema(value_type = Option<String>)]
+    pub first_deployed_to_production_at: Option<Ts>,
+    pub pipeline: Option<MergeRequestPipeline>,
+    pub head_pipeline: Option<MergeRequestPipeline>,
+    pub diff_refs: Option<DiffRefs>,
+    pub merge_error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rebase_in_progress: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diverged_commits_count: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_contribution: Option<bool>,
+    pub user: CallerRights,
+}
+
+/// The pipeline of the newest commit.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct MergeRequestPipeline {
+    pub id: i64,
+    pub iid: i64,
+    pub project_id: i64,
+    pub sha: String,
+    #[serde(rename = "ref")]
+    pub ref_name: String,
+    pub status: String,
+    pub source: String,
+    #[schema(value_type = String)]
+    pub created_at: Ts,
+    #[schema(value_type = String)]
+    pub updated_at: Ts,
+    pub web_url: String,
+}
+
+/// Between which commits the changes are.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct DiffRefs {
+    pub base_sha: String,
+    pub head_sha: String,
+    pub start_sha: String,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+pub struct CallerRights {
+    pub can_merge: bool,
+}
+
+/// What was found out beside the row.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Known {
+    pub subscribed: Option<bool>,
+    pub can_merge: bool,
+    pub first_contribution: Option<bool>,
+    pub rebase_in_progress: Option<bool>,
+    pub diverged_commits: Option<usize>,
+}
+
+impl MergeRequestDetail {
+    /// `basic` shows the same row.
+    pub fn new(basic: MergeRequestEntity, row: &MergeRequest, known: Known) -> Self {
+        Self {
+            basic,
+            subscribed: known.subscribed,
+            changes_count: row.changes_count.map(|files| match files > MOST_FILES {
+                true => format!("{MOST_FILES}+"),
+                false => files.to_string(),
+            }),
+            latest_build_started_at: None,
+            latest_build_finished_at: None,
+            first_deployed_to_production_at: None,
+            pipeline: None,
+            head_pipeline: None,
+            diff_refs: diff_refs(row),
+            merge_error: row.merge_error.clone(),
+            rebase_in_progress: known.rebase_in_progress,
+            diverged_commits_count: known.diverged_commits,
+            first_contribution: known.first_contribution,
+            user: CallerRights { can_merge: known.can_merge },
+        }
+    }
+}
+
+fn diff_refs(row: &MergeRequest) -> Option<DiffRefs> {
+    Some(DiffRefs {
+        base_sha: row.base_sha.clone()?,
+        head_sha: row.head_sha.clone()?,
+        start_sha: row.start_sha.clone()?,
+    })
+}

@@ -1,0 +1,127 @@
+//! What belongs to a page of merge requests, loaded once for all of them.
+
+use std::collections::HashMap;
+
+use db::Tx;
+use kernel::{
+    Result,
+    ids::{MergeRequestId, MilestoneId, ProjectId, UserId},
+};
+use org::{
+    places,
+    project::settings::SettingsStore,
+    user::{User, store::UserStore},
+};
+use review::{
+    item::{ItemKind, ItemStore},
+    label::Label,
+    merge_request::{
+        MergeRequest, ReviewerStore,
+        mergeability::{Demands, Facts, HeadPipeline},
+    },
+    milestone::MilestoneStore,
+};
+
+use super::milestone::MilestoneEntity;
+use crate::app::Urls;
+
+/// People, labels, milestones and projects, by their ids.
+pub struct Surroundings {
+    pub users: HashMap<UserId, User>,
+    assignees: HashMap<i64, Vec<UserId>>,
+    reviewers: HashMap<MergeRequestId, Vec<UserId>>,
+    pub labels: HashMap<i64, Vec<Label>>,
+    pub milestones: HashMap<i64, MilestoneEntity>,
+    paths: HashMap<ProjectId, String>,
+    demands: HashMap<ProjectId, Demands>,
+}
+
+impl Surroundings {
+    pub fn load(tx: &mut Tx<'_>, urls: &Urls, rows: &[MergeRequest]) -> Result<Self> {
+        let ids: Vec<MergeRequestId> = rows.iter().map(|row| row.id).collect();
+        let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let assignees = tx.assignees_of(ItemKind::MergeRequest, &numbers)?;
+        let reviewers: HashMap<MergeRequestId, Vec<UserId>> = tx
+            .reviewers_of(&ids)?
+            .into_iter()
+            .map(|(id, all)| (id, all.into_iter().map(|reviewer| reviewer.user_id).collect()))
+            .collect();
+        let mut people: Vec<UserId> = rows
+            .iter()
+            .flat_map(|row| [Some(row.author_id), row.merge_user_id, row.closed_by_id])
+            .flatten()
+            .chain(assignees.values().flatten().copied())
+            .chain(reviewers.values().flatten().copied())
+            .collect();
+        people.sort_unstable();
+        people.dedup();
+        let mut projects: Vec<ProjectId> = rows.iter().map(|row| row.project_id).collect();
+        projects.sort_unstable();
+        projects.dedup();
+        Ok(Self {
+            users: tx.users_by_id(&people)?,
+            labels: tx.labels_of(ItemKind::MergeRequest, &numbers)?,
+            milestones: milestones(tx, urls, rows)?,
+            paths: places::project_paths(tx, &projects)?,
+            demands: demands(tx, &projects)?,
+            assignees,
+            reviewers,
+        })
+    }
+
+    pub fn assignees_of(&self, id: MergeRequestId) -> Vec<UserId> {
+        self.assignees.get(&id.0).cloned().unwrap_or_default()
+    }
+
+    pub fn reviewers_of(&self, id: MergeRequestId) -> Vec<UserId> {
+        self.reviewers.get(&id).cloned().unwrap_or_default()
+    }
+
+    /// The full path of a project.
+    pub fn path(&self, project: ProjectId) -> &str {
+        self.paths.get(&project).map_or("", String::as_str)
+    }
+
+    /// Everything that decides whether it can be merged.
+    pub fn facts(&self, row: &MergeRequest) -> Facts {
+        Facts {
+            state: row.state,
+            merge_status: row.merge_status,
+            draft: row.draft,
+            approved: row.approved,
+            has_open_threads: row.unresolved_threads > 0,
+            pipeline: HeadPipeline::Missing,
+            demands: self.demands.get(&row.project_id).copied().unwrap_or_default(),
+        }
+    }
+}
+
+fn milestones(
+    tx: &mut Tx<'_>,
+    urls: &Urls,
+    rows: &[MergeRequest],
+) -> Result<HashMap<i64, MilestoneEntity>> {
+    let mut ids: Vec<MilestoneId> = rows.iter().filter_map(|row| row.milestone_id).collect();
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    let found = tx.milestones_by_id(&ids)?;
+    let entities = MilestoneEntity::all(tx, urls, found)?;
+    Ok(entities.into_iter().map(|milestone| (milestone.id, milestone)).collect())
+}
+
+/// What each project wants to be true before a merge.
+fn demands(tx: &mut Tx<'_>, projects: &[ProjectId]) -> Result<HashMap<ProjectId, Demands>> {
+    let settings = tx.settings_by_project(projects)?;
+    let demands = settings.into_iter().map(|(project, settings)| {
+        let demands = Demands {
+            resolved_threads: settings.only_allow_merge_if_all_discussions_are_resolved,
+            successful_pipeline: settings.only_allow_merge_if_pipeline_succeeds,
+            skipped_is_success: settings.allow_merge_on_skipped_pipeline.unwrap_or_default(),
+        };
+        (project, demands)
+    });
+    Ok(demands.collect())
+}

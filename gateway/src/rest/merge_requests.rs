@@ -1,0 +1,135 @@
+//! Merge requests: proposing, reading, changing and removing one.
+
+use kernel::{Ability, Grant, Result, access::Project};
+use review::{
+    merge_request::{
+        Ends, MergeRequest,
+        actions::{self, Proposal},
+        change::{self, Looked, MergeRequestChange},
+    },
+    policy::{
+        CreateMergeRequests, DeleteMergeRequests, ProposeMergeRequests, ReadMergeRequests,
+        TakePartInMergeRequests,
+    },
+};
+
+use super::merge_request_params::{
+    CreateMergeRequest, OneMergeRequest, ReadMergeRequest, UpdateMergeRequest,
+};
+use crate::{
+    app::App,
+    compose::{
+        merge_request_records::{self as records, Extras},
+        merge_requests::{elsewhere, kinship, look, look_at},
+        review::Places,
+    },
+    entities::merge_request_detail::MergeRequestDetail,
+    error::ApiResult,
+    extract::Call,
+    present::{Created, Json, NoContent},
+    routes,
+};
+
+routes! { "Merge requests" at "/projects/{id}/merge_requests";
+    POST   ""                     => create : ProposeMergeRequests,
+    GET    "/{merge_request_iid}" => show   : ReadMergeRequests,
+    PUT    "/{merge_request_iid}" => update : TakePartInMergeRequests,
+    DELETE "/{merge_request_iid}" => remove : DeleteMergeRequests,
+}
+
+async fn create(
+    app: App,
+    call: Call<ProposeMergeRequests, CreateMergeRequest>,
+) -> ApiResult<Created<MergeRequestDetail>> {
+    let (source, params, urls) = (call.grant, call.params, app.urls.clone());
+    let to = params.target_project_id.unwrap_or(source.project());
+    let (from, who) = (source.project(), *source.who());
+    let known = app.db.read(move |tx| {
+        Ok((elsewhere::<CreateMergeRequests>(tx, &who, to)?, kinship(tx, from, to)?))
+    });
+    let (target, kinship) = known.await?;
+    let ends = Ends {
+        source: from,
+        source_branch: params.source_branch.clone(),
+        target: to,
+        target_branch: params.target_branch.clone(),
+    };
+    let heads = look(&app, &ends, kinship).await?;
+    let proposal = Proposal { ends, kinship, heads };
+    let made = app.db.write(move |tx| {
+        let new = params.into();
+        let made = actions::create(tx, &source, &target, &Places, &proposal, new)?;
+        records::written(tx, &urls, &target, &made)
+    });
+    Ok(Created(made.await?))
+}
+
+async fn show(
+    app: App,
+    call: Call<ReadMergeRequests, ReadMergeRequest>,
+) -> ApiResult<Json<MergeRequestDetail>> {
+    let (grant, params, urls) = (call.grant, call.params, app.urls.clone());
+    let row = found(&app, &grant, params.merge_request_iid).await?;
+    let diverged = match params.include_diverged_commits_count {
+        true => Some(records::diverged_commits(&app, &row).await?),
+        false => None,
+    };
+    let extras = Extras {
+        render_html: params.render_html,
+        rebase_in_progress: params.include_rebase_in_progress,
+        diverged_commits: diverged,
+    };
+    let shown = app.db.read(move |tx| records::read(tx, &urls, &grant, &row, extras));
+    Ok(Json(shown.await?))
+}
+
+async fn update(
+    app: App,
+    call: Call<TakePartInMergeRequests, (OneMergeRequest, UpdateMergeRequest)>,
+) -> ApiResult<Json<MergeRequestDetail>> {
+    let (grant, (one, params), urls) = (call.grant, call.params, app.urls.clone());
+    let (iid, change) = (one.merge_request_iid, MergeRequestChange::from(params));
+    let looked = match change.asks_git() {
+        true => look_before(&app, &grant, iid, &change).await?,
+        false => None,
+    };
+    let changed = app.db.write(move |tx| {
+        let row = change::update(tx, &grant, &Places, iid, looked.as_ref(), change)?;
+        records::written(tx, &urls, &grant, &row)
+    });
+    Ok(Json(changed.await?))
+}
+
+/// What git says of the branches as they are to be.
+async fn look_before(
+    app: &App,
+    grant: &Grant<TakePartInMergeRequests>,
+    iid: i64,
+    change: &MergeRequestChange,
+) -> Result<Option<Looked>> {
+    let row = found(app, grant, iid).await?;
+    let Some(mut ends) = row.ends() else { return Ok(None) };
+    if let Some(branch) = &change.target_branch {
+        ends.target_branch.clone_from(branch);
+    }
+    let heads = look_at(app, &ends).await?;
+    Ok(Some(Looked { at: ends, heads }))
+}
+
+async fn found<A: Ability<Scope = Project> + Clone + Send>(
+    app: &App,
+    grant: &Grant<A>,
+    iid: i64,
+) -> Result<MergeRequest> {
+    let grant = grant.clone();
+    app.db.read(move |tx| actions::find(tx, &grant, iid)).await
+}
+
+async fn remove(
+    app: App,
+    call: Call<DeleteMergeRequests, OneMergeRequest>,
+) -> ApiResult<NoContent> {
+    let (since, iid) = (call.unmodified_since(), call.params.merge_request_iid);
+    app.db.write(move |tx| actions::remove(tx, &call.grant, iid, since)).await?;
+    Ok(NoContent)
+}

@@ -109,47 +109,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Some(binary) => std::path::absolute(binary)?,
         None => server::build(Profile::Release)?,
     };
+    let all = Measuring { options, history: history.as_ref(), generator, binary, scratch };
     let mut reports = Vec::new();
     for database in [Database::Sqlite, Database::Postgres] {
-        if options.database.is_some_and(|only| only != database) {
-            continue;
+        if options.database.is_none_or(|only| only == database) {
+            reports.extend(all.on(database)?);
         }
-        let cluster = match database {
-            Database::Sqlite => None,
-            Database::Postgres => match Cluster::start(Durability::Full)? {
-                Some(cluster) => Some(cluster),
-                None => {
-                    println!(
-                        "bench: PostgreSQL is left out, no server found on PATH or in /usr/lib/postgresql"
-                    );
-                    continue;
-                }
-            },
-        };
-        let address = cluster.as_ref().map(|cluster| cluster.create("bench")).transpose()?;
-        let folder = options.into.as_deref().unwrap_or(scratch.path()).join(database.name());
-        std::fs::create_dir_all(&folder)?;
-        let mut installation = Installation::new(binary.clone(), folder.join("data"), address)?;
-        installation.settings = quiet();
-        reports.push(match &history {
-            Some(history) => Run { options, installation, history, generator: &generator, folder }
-                .report(database.name())?,
-            None if options.set == Set::Review => review::Run {
-                installation,
-                generator: &generator,
-                size: review_seed::Size::whole(options.scale),
-                only: options.only.as_deref(),
-                scratch: folder,
-            }
-            .report(database.name())?,
-            None => organisation::Run {
-                installation,
-                generator: &generator,
-                size: org_seed::Size::whole(options.scale),
-                only: options.only.as_deref(),
-            }
-            .report(database.name())?,
-        });
     }
     table::print(&reports);
     let differing = reports
@@ -159,6 +124,55 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let differing = differing.count();
     ensure!(differing == 0, "{differing} comparisons with git differ");
     Ok(())
+}
+
+/// What the runs on both databases have in common.
+struct Measuring<'a> {
+    options: &'a Options,
+    history: Option<&'a History>,
+    generator: Generator,
+    binary: PathBuf,
+    scratch: tempfile::TempDir,
+}
+
+impl Measuring<'_> {
+    fn on(&self, database: Database) -> Result<Option<Report>> {
+        let cluster = match database {
+            Database::Sqlite => None,
+            Database::Postgres => match Cluster::start(Durability::Full)? {
+                Some(cluster) => Some(cluster),
+                None => {
+                    println!(
+                        "bench: PostgreSQL is left out, no server found on PATH or in /usr/lib/postgresql"
+                    );
+                    return Ok(None);
+                }
+            },
+        };
+        let Self { options, generator, .. } = self;
+        let address = cluster.as_ref().map(|cluster| cluster.create("bench")).transpose()?;
+        let scratch = self.scratch.path();
+        let folder = options.into.as_deref().unwrap_or(scratch).join(database.name());
+        std::fs::create_dir_all(&folder)?;
+        let binary = self.binary.clone();
+        let mut installation = Installation::new(binary, folder.join("data"), address)?;
+        installation.settings = quiet();
+        let (only, scale, name) = (options.only.as_deref(), options.scale, database.name());
+        match (self.history, options.set) {
+            (Some(history), _) => {
+                Run { options, installation, history, generator, folder }.report(name)
+            }
+            (None, Set::Review) => {
+                let size = review_seed::Size::whole(scale);
+                review::Run { installation, generator, size, only, scratch: folder }.report(name)
+            }
+            (None, _) => {
+                let size = org_seed::Size::whole(scale);
+                organisation::Run { installation, generator, size, only }.report(name)
+            }
+        }
+        .map(Some)
+    }
 }
 
 /// Settings without which the measurement would be of something else.

@@ -6,7 +6,6 @@ Reads FORGEWAY_URL, FORGEWAY_TOKEN and FORGEWAY_PASSWORD; ends with 1 when a ste
 import base64
 import hashlib
 import io
-import os
 import sys
 import tarfile
 import traceback
@@ -14,37 +13,8 @@ import traceback
 import gitlab
 import requests
 
-URL = os.environ["FORGEWAY_URL"]
-TOKEN = os.environ["FORGEWAY_TOKEN"]
-PASSWORD = os.environ["FORGEWAY_PASSWORD"]
-
-STEPS = []
-
-
-def step(function):
-    STEPS.append(function)
-    return function
-
-
-def refused(call, status):
-    """The call must fail with that status; answers the client's error."""
-    try:
-        call()
-    except gitlab.exceptions.GitlabError as error:
-        assert error.response_code == status, f"{error.response_code} instead of {status}: {error}"
-        return error
-    raise AssertionError(f"no error, {status} was expected")
-
-
-class Run:
-    """What later steps need from earlier ones."""
-
-    def __init__(self):
-        self.gl = gitlab.Gitlab(URL, private_token=TOKEN)
-        self.project = None
-        self.first = None
-        self.group = None
-        self.people = []
+import reviews
+from smoke import PASSWORD, STEPS, TOKEN, URL, Run, refused, step
 
 
 @step
@@ -461,6 +431,9 @@ def wikis(run):
         assert [listed.slug for listed in holder.wikis.list(get_all=True)] == ["Home-page"]
         page.delete()
         refused(lambda holder=holder: holder.wikis.get("Home-page"), 404)
+
+
+STEPS.extend(reviews.STEPS)
 
 
 @step

@@ -54,7 +54,8 @@ fn against(installation: &Installation, tools: &Path, python: &Path) -> Result<u
         client
             .env("FORGEWAY_URL", installation.root())
             .env("FORGEWAY_TOKEN", TOKEN)
-            .env("FORGEWAY_PASSWORD", PASSWORD);
+            .env("FORGEWAY_PASSWORD", PASSWORD)
+            .env("PYTHONDONTWRITEBYTECODE", "1");
         if run(client).is_err() {
             failed += 1;
         }

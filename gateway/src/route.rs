@@ -41,6 +41,11 @@ pub struct RouteRow {
 }
 
 impl RouteRow {
+    /// Whether nothing changes here, so that a token suffices that only reads.
+    pub fn reads(&self) -> bool {
+        matches!(self.method, "GET" | "HEAD") || self.pattern == "/markdown"
+    }
+
     /// The path from the server's root.
     pub fn full_pattern(&self) -> String {
         match self.pattern.strip_prefix("//") {
@@ -67,7 +72,7 @@ impl Matched {
 
     /// Whether load balancers and Prometheus ask here, however often they like.
     pub fn is_probe(&self) -> bool {
-        self.0.pattern.starts_with("//-/")
+        self.0.pattern.starts_with("//-/") && self.0.scope == "Instance"
     }
 
     pub fn any_scope(&self) -> bool {

@@ -19,6 +19,7 @@ use crate::{
     extract::ensure_known,
     git_http, metrics, rest,
     route::{Found, Matched, Router},
+    web_address::{self, RowPath},
 };
 
 /// Puts everything that serves requests into an actix application.
@@ -59,7 +60,12 @@ async fn route(req: &HttpRequest, payload: Payload, app: App, router: &Router) -
     if path.len() + req.query_string().len() > LONGEST_URL {
         return ApiError::LongUrl.error_response();
     }
-    match router.find(req.method().as_str(), path) {
+    let of_row = web_address::row_path(path);
+    let found = router.find(req.method().as_str(), of_row.as_deref().unwrap_or(path));
+    if let Some(of_row) = of_row {
+        req.extensions_mut().insert(RowPath(of_row));
+    }
+    match found {
         Found::Row(row) => {
             req.extensions_mut().insert(Matched(row));
             (row.serve)(app, req.clone(), payload, Matched(row)).await

@@ -64,8 +64,12 @@ pub async fn open_and_recover(config: &Config) -> anyhow::Result<Opened> {
     let app = open_shared(config).await?;
     let finished =
         repo::push::recover(&app.db, &app.git, &app.storage, None).await.context("the journal")?;
-    if finished > 0 {
-        tracing::warn!(pushes = finished, "finished what was interrupted");
+    let State { db, git, storage, repositories, .. } = &*app;
+    let wikis = repo::wiki::journal::recover(db, git, storage, repositories)
+        .await
+        .context("the journal of wikis")?;
+    if finished + wikis > 0 {
+        tracing::warn!(pushes = finished, wikis, "finished what was interrupted");
     }
     app.db.write(|tx| tx.free_work()).await.context("the queue of background work")?;
     Ok(Opened { app, _lock: lock })

@@ -821,6 +821,20 @@ diesel::table! {
 }
 
 diesel::table! {
+    wiki_refs (id) {
+        id -> BigInt,
+        wiki -> Text,
+        project_id -> Nullable<BigInt>,
+        namespace_id -> Nullable<BigInt>,
+        ref_name -> Text,
+        old_sha -> Nullable<Text>,
+        new_sha -> Nullable<Text>,
+        settled -> Bool,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
     work (id) {
         id -> BigInt,
         kind -> Text,
@@ -917,6 +931,8 @@ diesel::joinable!(user_identities -> users (user_id));
 diesel::joinable!(user_preferences -> users (user_id));
 diesel::joinable!(user_profiles -> users (user_id));
 diesel::joinable!(user_statuses -> users (user_id));
+diesel::joinable!(wiki_refs -> namespaces (namespace_id));
+diesel::joinable!(wiki_refs -> projects (project_id));
 
 diesel::allow_tables_to_appear_in_same_query!(
     access_requests,
@@ -977,6 +993,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     user_profiles,
     user_statuses,
     users,
+    wiki_refs,
     work,
     work_schedules,
 );

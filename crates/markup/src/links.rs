@@ -21,6 +21,8 @@ const UNSAFE: &AsciiSet = &CONTROLS
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Links<'a> {
     wiki: Option<Wiki<'a>>,
+    /// Where files that were added to a project are found.
+    uploads: Option<&'a str>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -32,16 +34,25 @@ struct Wiki<'a> {
 impl<'a> Links<'a> {
     /// Every link leads where it says.
     pub fn none() -> Self {
-        Self { wiki: None }
+        Self::default()
+    }
+
+    /// Files that were added to a project lie below `base`, which takes the place of `/uploads`; every other link leads
+    /// where it says.
+    pub fn of_project(base: &'a str) -> Self {
+        Self { wiki: None, uploads: Some(base) }
     }
 
     /// Pages and files of a wiki lie below `base`, an address without a slash at its end; the text lies in `folder`.
     pub fn of_wiki(base: &'a str, folder: &'a str) -> Self {
-        Self { wiki: Some(Wiki { base, folder }) }
+        Self { wiki: Some(Wiki { base, folder }), uploads: None }
     }
 
     /// Where the target of a link or picture leads.
     pub(crate) fn resolve(&self, target: &str) -> String {
+        if let (Some(base), Some(rest)) = (self.uploads, target.strip_prefix("/uploads/")) {
+            return format!("{base}/{rest}");
+        }
         let Some(wiki) = self.wiki else { return target.to_owned() };
         if target.is_empty() || target.starts_with(['#', '?']) || is_address(target) {
             return target.to_owned();

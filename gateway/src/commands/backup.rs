@@ -3,7 +3,6 @@
 //! The rows are copied first, as they are at one moment; then the repositories, which may have moved on by then. Rows
 //! tell where each ref was at that moment, and `restore` puts it back there. No object that a row names is lost
 //! meanwhile: git makes a new pack before it removes what went into it, so packs are looked for until none is new.
-//! No row names the refs of a wiki. They are copied before its objects, so that whatever they lead to is there.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,7 +15,12 @@ use std::{
 use anyhow::{Context, ensure};
 use db::Location;
 use flate2::{Compression, write::GzEncoder};
-use repo::push::journal::JournalStore;
+use kernel::ids::{NamespaceId, ProjectId};
+use repo::{
+    push::journal::JournalStore,
+    wiki::journal::{WikiJournal, WikiRef},
+};
+use serde::{Deserialize, Serialize};
 use time::Duration;
 
 use super::print;
@@ -26,6 +30,8 @@ pub(super) const SQLITE: &str = "forgeway.sqlite3";
 pub(super) const POSTGRES: &str = "forgeway.pgdump";
 /// The refs that may have moved, or may have come into being, after the rows were copied.
 pub(super) const MOVED: &str = "moved-meanwhile.json";
+/// The same of wikis.
+pub(super) const WIKIS_MOVED: &str = "wikis-moved-meanwhile.json";
 /// Longer than any transaction runs.
 const MARGIN: Duration = Duration::minutes(10);
 
@@ -69,8 +75,11 @@ pub(super) async fn run(config: &Config, file: &Path) -> anyhow::Result<()> {
         .with_context(|| format!("{} cannot be written", file.display()))?;
     let skip = work.path().to_owned();
     let target = file.to_owned();
-    let moved = move || -> anyhow::Result<Vec<u8>> {
-        Ok(serde_json::to_vec(&app.db.read_blocking(|tx| tx.refs_pushed_since(before))?)?)
+    let moved = move || -> anyhow::Result<[(&str, Vec<u8>); 2]> {
+        let refs = app.db.read_blocking(|tx| tx.refs_pushed_since(before))?;
+        let wikis = app.db.read_blocking(|tx| tx.wiki_refs_moved_since(before))?;
+        let wikis: Vec<_> = wikis.into_iter().map(WikiName::from).collect();
+        Ok([(MOVED, serde_json::to_vec(&refs)?), (WIKIS_MOVED, serde_json::to_vec(&wikis)?)])
     };
     let archived = move || archive(draft, &data, &rows, &skip, moved, &target);
     let bytes = tokio::task::spawn_blocking(archived).await??;
@@ -78,12 +87,26 @@ pub(super) async fn run(config: &Config, file: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A ref of a wiki, by whose wiki it is.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct WikiName {
+    pub(super) project: Option<ProjectId>,
+    pub(super) group: Option<NamespaceId>,
+    pub(super) name: String,
+}
+
+impl From<WikiRef> for WikiName {
+    fn from(row: WikiRef) -> Self {
+        Self { project: row.project_id, group: row.namespace_id, name: row.ref_name }
+    }
+}
+
 fn archive(
     draft: tempfile::NamedTempFile,
     data: &Path,
     rows: &Path,
     skip: &Path,
-    moved: impl FnOnce() -> anyhow::Result<Vec<u8>>,
+    moved: impl FnOnce() -> anyhow::Result<[(&'static str, Vec<u8>); 2]>,
     target: &Path,
 ) -> anyhow::Result<u64> {
     let mut tar = tar::Builder::new(GzEncoder::new(draft.as_file(), Compression::fast()));
@@ -98,11 +121,12 @@ fn archive(
         print(&format!("copying {}\n", name.to_string_lossy()));
         append(&mut tar, &entry.path(), Path::new(&name))?;
     }
-    let moved = moved()?;
-    let mut header = tar::Header::new_gnu();
-    header.set_size(u64::try_from(moved.len())?);
-    header.set_mode(0o600);
-    tar.append_data(&mut header, MOVED, moved.as_slice())?;
+    for (name, moved) in moved()? {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(u64::try_from(moved.len())?);
+        header.set_mode(0o600);
+        tar.append_data(&mut header, name, moved.as_slice())?;
+    }
     tar.into_inner()?.finish()?.sync_all()?;
     let kept = draft
         .persist_noclobber(target)

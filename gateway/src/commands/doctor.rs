@@ -4,10 +4,14 @@ use std::collections::BTreeMap;
 
 use anyhow::bail;
 use kernel::ids::ProjectId;
-use org::project::{Project, store::ProjectStore};
+use org::{
+    namespace::store::NamespaceStore,
+    project::{Project, store::ProjectStore},
+};
 use repo::{
-    git::{RefName, RepoPath, refs},
+    git::{RefName, RepoPath, Wiki, refs},
     push::journal::{JournalStore, PushEvent},
+    wiki::journal::{self, WikiJournal},
 };
 use worker::Queue;
 
@@ -41,11 +45,13 @@ pub(super) async fn run(config: &Config, fsck: bool) -> anyhow::Result<()> {
     let all = app.db.read(|tx| tx.all_projects()).await?;
     for Project { id, full_path, default_branch, .. } in &all {
         check_repository(&app, *id, full_path, default_branch.as_deref(), &mut findings).await?;
-        if fsck {
-            check_objects(&app, *id, full_path, &mut findings).await;
+        if fsck && app.storage.exists(*id) {
+            check_objects(&app, app.storage.repository(*id), full_path, &mut findings).await;
         }
     }
-    print(&format!("checked {} repositories, {} problems\n", all.len(), findings.wrong));
+    let wikis = check_wikis(&app, &all, fsck, &mut findings).await?;
+    let checked = all.len() + wikis;
+    print(&format!("checked {checked} repositories, {} problems\n", findings.wrong));
     if findings.wrong > 0 {
         bail!("{} problems were found", findings.wrong);
     }
@@ -60,7 +66,13 @@ async fn check_journal(app: &App, findings: &mut Findings) -> anyhow::Result<()>
         let again = unsettled().await?;
         open.retain(|row| again.iter().any(|other| other.id == row.id));
     }
-    match open.len() {
+    let of_wikis = || journal::unsettled(&app.db, &app.git, &app.storage);
+    let mut wikis = of_wikis().await?;
+    if !wikis.is_empty() {
+        let again = of_wikis().await?;
+        wikis.retain(|row| again.iter().any(|other| other.id == row.id));
+    }
+    match open.len() + wikis.len() {
         0 => findings.good("the journal agrees with the refs"),
         many => findings.wrong(
             &format!("{many} pushes were decided and not carried out"),
@@ -103,11 +115,7 @@ async fn check_repository(
         let again = strays(app, project, &repository).await?;
         astray.retain(|stray| again.contains(stray));
     }
-    for Stray { name, told, is } in &astray {
-        let shown = |id: &Option<String>| id.clone().unwrap_or_else(|| "not there".to_owned());
-        let what = format!("{path}: {name} is {}, its last push says {}", shown(is), shown(told));
-        findings.wrong(&what, "somebody changed the repository by hand; push the branch again");
-    }
+    astray.iter().for_each(|stray| stray.tell(path, findings));
     let Some(default) = default_branch.map(RefName::branch).transpose()? else { return Ok(()) };
     let now = refs::read(&app.git, &repository, [&default]).await?;
     let events = app.db.read(move |tx| tx.push_events(project)).await?;
@@ -126,6 +134,15 @@ struct Stray {
     is: Option<String>,
 }
 
+impl Stray {
+    fn tell(&self, path: &str, findings: &mut Findings) {
+        let Self { name, told, is } = self;
+        let shown = |id: &Option<String>| id.clone().unwrap_or_else(|| "not there".to_owned());
+        let what = format!("{path}: {name} is {}, its last push says {}", shown(is), shown(told));
+        findings.wrong(&what, "somebody changed the repository by hand; push the branch again");
+    }
+}
+
 async fn strays(
     app: &App,
     project: ProjectId,
@@ -136,6 +153,15 @@ async fn strays(
     for PushEvent { ref_name, after_sha, .. } in events {
         last.insert(ref_name, after_sha);
     }
+    compared(app, repository, last).await
+}
+
+/// The refs that are elsewhere than rows tell.
+async fn compared(
+    app: &App,
+    repository: &RepoPath,
+    last: BTreeMap<String, Option<String>>,
+) -> anyhow::Result<Vec<Stray>> {
     let names: Vec<RefName> = last.keys().map(RefName::full).collect::<Result<_, _>>()?;
     let now = refs::read(&app.git, repository, &names).await?;
     let compared = last.into_iter().zip(&names).map(|((name, told), full)| {
@@ -145,11 +171,52 @@ async fn strays(
     Ok(compared.filter(|stray| stray.told != stray.is).collect())
 }
 
-async fn check_objects(app: &App, project: ProjectId, path: &str, findings: &mut Findings) {
-    if !app.storage.exists(project) {
-        return;
+/// Wikis that somebody has written to; how many these are.
+async fn check_wikis(
+    app: &App,
+    projects: &[Project],
+    fsck: bool,
+    findings: &mut Findings,
+) -> anyhow::Result<usize> {
+    let groups = app.db.read(|tx| tx.all_groups()).await?;
+    let of_projects = projects.iter().map(|one| (Wiki::Project(one.id), &one.full_path));
+    let of_groups = groups.iter().map(|one| (Wiki::Group(one.id), &one.full_path));
+    let mut checked = 0;
+    for (wiki, path) in of_projects.chain(of_groups) {
+        let path = format!("the wiki of {path}");
+        if !app.storage.wiki_exists(wiki) {
+            if app
+                .db
+                .read(move |tx| tx.wiki_refs(wiki))
+                .await?
+                .iter()
+                .any(|row| row.new_sha.is_some())
+            {
+                findings.wrong(&format!("{path} has no repository"), "restore it from a backup");
+            }
+            continue;
+        }
+        checked += 1;
+        let mut astray = wiki_strays(app, wiki).await?;
+        if !astray.is_empty() {
+            let again = wiki_strays(app, wiki).await?;
+            astray.retain(|stray| again.contains(stray));
+        }
+        astray.iter().for_each(|stray| stray.tell(&path, findings));
+        if fsck {
+            check_objects(app, app.storage.wiki(wiki), &path, findings).await;
+        }
     }
-    let repository = app.storage.repository(project);
+    Ok(checked)
+}
+
+async fn wiki_strays(app: &App, wiki: Wiki) -> anyhow::Result<Vec<Stray>> {
+    let rows = app.db.read(move |tx| tx.wiki_refs(wiki)).await?;
+    let told = rows.into_iter().map(|row| (row.ref_name, row.new_sha)).collect();
+    compared(app, &app.storage.wiki(wiki), told).await
+}
+
+async fn check_objects(app: &App, repository: RepoPath, path: &str, findings: &mut Findings) {
     let check =
         app.git.at(&repository, "fsck").args(["--strict", "--no-dangling", "--no-progress"]);
     if let Err(cause) = check.time_limit(std::time::Duration::from_secs(3_600)).succeed().await {

@@ -1,6 +1,11 @@
 //! `forgeway restore`: a data folder from a backup.
 
-use std::{collections::BTreeMap, fs::File, path::Path};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fs::File,
+    io::ErrorKind,
+    path::Path,
+};
 
 use anyhow::{Context, bail, ensure};
 use db::Location;
@@ -8,19 +13,20 @@ use flate2::read::GzDecoder;
 use kernel::ids::ProjectId;
 use repo::{
     git::{
-        Oid, RefName,
+        Oid, RefName, RepoPath, Wiki,
         refs::{self, Expect, RefMove},
     },
     jobs::MaintainRepository,
     push::journal::JournalStore,
+    wiki::journal::WikiJournal,
 };
 use worker::Queue;
 
 use super::{
-    backup::{MOVED, POSTGRES, SQLITE, run_postgres},
+    backup::{MOVED, POSTGRES, SQLITE, WIKIS_MOVED, WikiName, run_postgres},
     print,
 };
-use crate::{app::App, config::Config, server};
+use crate::{app::App, compose::wiki_repositories::MaintainWiki, config::Config, server};
 
 pub(super) async fn run(config: &Config, file: &Path, dry_run: bool) -> anyhow::Result<()> {
     let open = || -> anyhow::Result<tar::Archive<GzDecoder<File>>> {
@@ -66,10 +72,20 @@ async fn fill(
     let list = data.join(MOVED);
     let meanwhile: Vec<(ProjectId, String)> =
         serde_json::from_slice(&std::fs::read(&list).context("the backup was cut short")?)?;
+    let of_wikis = data.join(WIKIS_MOVED);
+    let wikis: Vec<WikiName> = match std::fs::read(&of_wikis) {
+        Ok(text) => serde_json::from_slice(&text)?,
+        // A backup that an older release made.
+        Err(absent) if absent.kind() == ErrorKind::NotFound => Vec::new(),
+        Err(cause) => return Err(cause).context("the backup cannot be read"),
+    };
     let app = server::open_shared(config).await?;
-    let moved = align(&app, meanwhile).await?;
+    let moved = align(&app, meanwhile).await? + align_wikis(&app, wikis).await?;
     repo::push::recover(&app.db, &app.git, &app.storage, None).await.context("the journal")?;
     std::fs::remove_file(list)?;
+    if of_wikis.exists() {
+        std::fs::remove_file(of_wikis)?;
+    }
     Ok(moved)
 }
 
@@ -112,7 +128,7 @@ async fn align(app: &App, meanwhile: Vec<(ProjectId, String)>) -> anyhow::Result
     let mut moved = 0;
     for (project, refs) in wanted {
         if app.storage.exists(project) {
-            moved += align_one(app, project, refs).await?;
+            moved += align_one(app, app.storage.repository(project), refs).await?;
             // What git derives from objects was not in the backup.
             app.db.write(move |tx| tx.enqueue(&MaintainRepository { project })).await?;
         }
@@ -120,8 +136,29 @@ async fn align(app: &App, meanwhile: Vec<(ProjectId, String)>) -> anyhow::Result
     Ok(moved)
 }
 
-async fn align_one(app: &App, project: ProjectId, wanted: Wanted) -> anyhow::Result<usize> {
-    let repository = app.storage.repository(project);
+/// The same for wikis. One that was written before its refs were kept in rows stays as it was copied.
+async fn align_wikis(app: &App, meanwhile: Vec<WikiName>) -> anyhow::Result<usize> {
+    let mut wanted: HashMap<Wiki, Wanted> = HashMap::new();
+    for WikiName { project, group, name } in meanwhile {
+        let Some(wiki) = project.map(Wiki::Project).or(group.map(Wiki::Group)) else { continue };
+        wanted.entry(wiki).or_default().insert(name, None);
+    }
+    for row in app.db.read(|tx| tx.all_wiki_refs()).await? {
+        let Some(wiki) = row.wiki() else { continue };
+        let new = row.step()?.new;
+        wanted.entry(wiki).or_default().insert(row.ref_name, new);
+    }
+    let mut moved = 0;
+    for (wiki, refs) in wanted {
+        if app.storage.wiki_exists(wiki) {
+            moved += align_one(app, app.storage.wiki(wiki), refs).await?;
+            app.db.write(move |tx| tx.enqueue(&MaintainWiki::from(wiki))).await?;
+        }
+    }
+    Ok(moved)
+}
+
+async fn align_one(app: &App, repository: RepoPath, wanted: Wanted) -> anyhow::Result<usize> {
     let names: Vec<RefName> = wanted.keys().map(RefName::full).collect::<Result<_, _>>()?;
     let now = refs::read(&app.git, &repository, &names).await?;
     let mut moves: Vec<RefMove> = Vec::new();

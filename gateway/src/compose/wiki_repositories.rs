@@ -6,7 +6,10 @@ use kernel::{
     ids::{NamespaceId, ProjectId},
 };
 use org::{namespace::statistics::GroupStatistics, project::statistics::StatisticsStore};
-use repo::git::{GitError, Wiki, maintenance};
+use repo::{
+    git::{GitError, Wiki, maintenance, refs::RefMove},
+    wiki::journal::WikiJournal,
+};
 use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 use worker::{Job, Queue};
@@ -51,25 +54,23 @@ impl MaintainWiki {
         };
         if app.storage.wiki_exists(wiki) {
             maintenance::tidy(&app.git, &app.storage.wiki(wiki)).await?;
-            weigh(app, wiki).await?;
+            weigh(app, wiki, Vec::new()).await?;
         }
         Ok(())
     }
 }
 
-/// To be said before a wiki is written to: a crash in between then leaves no figure behind.
-pub async fn promise(app: &App, wiki: Wiki) -> Result<()> {
-    let promised = move |tx: &mut Tx<'_>| {
-        let later = tx.now.plus(AFTER_PUSH);
-        tx.enqueue_at(&MaintainWiki::from(wiki), later)
-    };
-    app.db.write(promised).await
+/// To be said with whatever decides that a wiki is written to: a crash afterwards then leaves no figure behind.
+pub fn promise(tx: &mut Tx<'_>, wiki: Wiki) -> Result<()> {
+    let later = tx.now.plus(AFTER_PUSH);
+    tx.enqueue_at(&MaintainWiki::from(wiki), later)
 }
 
-/// To be said after a wiki was written to: notes its size, and that its project is in use.
-pub async fn follow(app: &App, wiki: Wiki) -> Result<()> {
+/// To be said after refs of a wiki moved: notes its size, and that its project is in use.
+pub async fn follow(app: &App, wiki: Wiki, moved: Vec<RefMove>) -> Result<()> {
     let size = measure(app, wiki).await?;
     let noted = move |tx: &mut Tx<'_>| {
+        tx.settle_wiki_moves(wiki, &moved)?;
         note_size(tx, wiki, size)?;
         match wiki {
             Wiki::Project(project) => org::project::push::note_activity(tx, project),
@@ -79,10 +80,14 @@ pub async fn follow(app: &App, wiki: Wiki) -> Result<()> {
     app.db.write(noted).await
 }
 
-/// Notes how large a wiki is.
-pub async fn weigh(app: &App, wiki: Wiki) -> Result<()> {
+/// Notes how large a wiki is, and that git has followed these moves.
+pub async fn weigh(app: &App, wiki: Wiki, moved: Vec<RefMove>) -> Result<()> {
     let size = measure(app, wiki).await?;
-    app.db.write(move |tx| note_size(tx, wiki, size)).await
+    let noted = move |tx: &mut Tx<'_>| {
+        tx.settle_wiki_moves(wiki, &moved)?;
+        note_size(tx, wiki, size)
+    };
+    app.db.write(noted).await
 }
 
 async fn measure(app: &App, wiki: Wiki) -> Result<i64> {

@@ -41,6 +41,7 @@ pub struct SettingsEntity {
     #[schema(value_type = Vec<String>)]
     restricted_visibility_levels: Vec<Visibility>,
     rsa_key_restriction: i64,
+    wiki_page_max_content_bytes: i64,
 }
 
 impl From<Settings> for SettingsEntity {
@@ -76,6 +77,7 @@ impl From<Settings> for SettingsEntity {
             personal_access_token_prefix: settings.personal_access_token_prefix,
             restricted_visibility_levels: settings.restricted_visibility_levels,
             rsa_key_restriction: settings.rsa_key_restriction,
+            wiki_page_max_content_bytes: settings.wiki_page_max_content_bytes,
         }
     }
 }

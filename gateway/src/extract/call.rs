@@ -24,6 +24,7 @@ use crate::{
     places::Who,
     present::PageLinks,
     route::Matched,
+    web_address::RowPath,
 };
 
 /// Who calls, with what they showed.
@@ -95,7 +96,8 @@ impl<A: Ability<Scope: Locate>, P: Params> Call<A, P> {
         if let Some(failure) = unread {
             return Err(failure);
         }
-        for (name, value) in route.path_values(req.uri().path()) {
+        let own = req.extensions().get::<RowPath>().map(|path| path.0.clone());
+        for (name, value) in route.path_values(own.as_deref().unwrap_or(req.uri().path())) {
             raw.set(name, value);
         }
         let (params, page) = read_params::<P>(&raw)?;

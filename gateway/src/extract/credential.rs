@@ -164,7 +164,8 @@ fn ensure_scope(token: &AccessToken, req: &HttpRequest, route: &Matched) -> ApiR
         return Ok(());
     }
     let scopes = token.scopes();
-    let reads = matches!(req.method().as_str(), "GET" | "HEAD");
+    let method = req.method().as_str();
+    let reads = matches!(method, "GET" | "HEAD") || (route.0.method == method && route.0.reads());
     let also = route.also();
     let enough = scopes.has(Scope::Api)
         || (reads && scopes.has(Scope::ReadApi))

@@ -8,8 +8,9 @@ use std::{
 
 use kernel::{Actor, ids::UserId};
 use repo::{
-    git::RefName,
+    git::{RefName, refs::RefMove},
     push::{Push, RefChange},
+    wiki::journal,
 };
 
 use super::permit::Kind;
@@ -40,6 +41,8 @@ pub(super) struct Progress {
     pub(super) folders: Vec<PathBuf>,
     /// What was decided and git has not yet followed.
     pub(super) decided: Vec<Push>,
+    /// The same, of a push to a wiki.
+    pub(super) decided_for_wiki: Vec<RefMove>,
 }
 
 impl Pushes {
@@ -69,6 +72,14 @@ pub(super) async fn close(app: &App, id: &str) {
         if let Err(cause) = repo::push::complete(&app.git, &app.storage, &app.journal, &push).await
         {
             tracing::error!(error = %cause, "a push is left to the next start");
+        }
+    }
+    let moves = std::mem::take(&mut progress.decided_for_wiki);
+    if let (Kind::Wiki(wiki), false) = (underway.kind, moves.is_empty()) {
+        tracing::warn!("git did not follow a push to a wiki that was decided");
+        let done = journal::complete(&app.db, &app.git, &app.storage, wiki, moves).await;
+        if let Err(cause) = done {
+            tracing::error!(error = %cause, "a push to a wiki is left to the next start");
         }
     }
 }

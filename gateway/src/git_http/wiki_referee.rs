@@ -4,17 +4,22 @@ use std::path::PathBuf;
 
 use kernel::{Actor, Error, Result};
 use repo::{
+    Event,
     git::{
         RefName, Wiki,
         hook::{Asked, Moment},
         refs::{self, Expect, RefMove},
     },
     push::Incoming,
+    wiki::{
+        changes::{self, PageChange},
+        journal::WikiJournal,
+    },
 };
 
 use super::{
     pushes::Progress,
-    referee::{Refused, ensure_small, first_branch, named, sync, tips},
+    referee::{Named, Refused, ensure_small, first_branch, named, sync, tips},
     refusal::{MAY_NOT_PUSH_TO_WIKI, NO_WIKI},
     wiki,
 };
@@ -41,8 +46,8 @@ impl WikiTarget<'_> {
         match moment {
             Moment::Received => self.received(progress, quarantine, asked).await,
             _ if asked.is_empty() => Ok(()),
-            Moment::Prepared => self.prepared(progress).await,
-            Moment::Committed => self.committed(asked).await,
+            Moment::Prepared => self.prepared(progress, asked).await,
+            Moment::Committed => self.committed(progress, asked).await,
             Moment::Aborted => Ok(()),
         }
     }
@@ -90,22 +95,65 @@ impl WikiTarget<'_> {
         read.await
     }
 
-    async fn prepared(&self, progress: &mut Progress) -> Result<(), Refused> {
+    async fn prepared(&self, progress: &mut Progress, asked: Vec<Asked>) -> Result<(), Refused> {
+        let named = named(asked)?;
         self.ensure_writes().await?;
         sync(std::mem::take(&mut progress.folders)).await?;
+        let mut shown = self.head().await?.0;
         if let Some(branch) = &progress.head
-            && self.head().await?.0.as_ref() != Some(branch)
+            && shown.as_ref() != Some(branch)
         {
             refs::set_head(&self.app.storage.wiki(self.wiki), branch).await?;
+            shown = Some(branch.clone());
         }
-        // Before the refs move, so that a crash cannot leave the figures behind them.
-        Ok(promise(self.app, self.wiki).await?)
+        let facts = self.facts(&named, shown.as_ref()).await?;
+        let moves: Vec<RefMove> = named.into_iter().map(step).collect();
+        let (wiki, decided) = (self.wiki, moves.clone());
+        // Its commit is the decision: from then on the refs have moved.
+        let written = self.app.db.write(move |tx| {
+            tx.keep_wiki_moves(wiki, &moves)?;
+            facts.into_iter().try_for_each(|fact| tx.emit(fact))?;
+            promise(tx, wiki)
+        });
+        written.await?;
+        progress.decided_for_wiki.extend(decided);
+        Ok(())
     }
 
-    async fn committed(&self, asked: Vec<Asked>) -> Result<(), Refused> {
-        let step = |(name, old, new)| RefMove { name, old: Expect::from(old), new };
+    /// What the push has done to each page. Pages are read from one branch, and only that one counts.
+    async fn facts(&self, named: &[Named], shown: Option<&RefName>) -> Result<Vec<Event>> {
+        let found = named.iter().find(|(name, ..)| Some(name) == shown);
+        let (Some((_, old, new)), Some(user)) = (found, self.actor.id) else {
+            return Ok(Vec::new());
+        };
+        let (old, new) = (*old, *new);
+        let read = self.app.git_read_at(self.app.storage.wiki(self.wiki), move |reader| {
+            changes::between(reader, old, new)
+        });
+        let (project, group) = match self.wiki {
+            Wiki::Project(project) => (Some(project), None),
+            Wiki::Group(group) => (None, Some(group)),
+        };
+        let commit = new.map(|id| id.to_string()).unwrap_or_default();
+        let told = |PageChange { action, path }| Event::WikiChanged {
+            project,
+            group,
+            user,
+            action,
+            path,
+            commit: commit.clone(),
+        };
+        Ok(read.await?.into_iter().map(told).collect())
+    }
+
+    async fn committed(&self, progress: &mut Progress, asked: Vec<Asked>) -> Result<(), Refused> {
         let moves: Vec<RefMove> = named(asked)?.into_iter().map(step).collect();
         refs::settle(&self.app.storage.wiki(self.wiki), &moves).await?;
-        Ok(follow(self.app, self.wiki).await?)
+        progress.decided_for_wiki.retain(|decided| !moves.contains(decided));
+        Ok(follow(self.app, self.wiki, moves).await?)
     }
+}
+
+fn step((name, old, new): Named) -> RefMove {
+    RefMove { name, old: Expect::from(old), new }
 }

@@ -39,6 +39,7 @@ pub mod invites;
 pub mod keys;
 pub mod label_params;
 pub mod labels;
+pub mod markdown;
 pub mod member_params;
 pub mod members;
 pub mod merge_base;
@@ -82,6 +83,7 @@ pub mod user_status;
 pub mod user_surveys;
 pub mod users;
 pub mod version;
+pub mod wiki_files;
 pub mod wikis;
 
 /// All tables.
@@ -123,6 +125,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         keys::ROUTES,
         instance_push_rule::ROUTES,
         labels::ROUTES,
+        markdown::ROUTES,
         members::ROUTES,
         merge_base::ROUTES,
         merge_requests::ROUTES,
@@ -155,6 +158,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         user_states::ROUTES,
         users::ROUTES,
         version::ROUTES,
+        wiki_files::ROUTES,
         wikis::ROUTES,
         uploads::ROUTES,
     ]

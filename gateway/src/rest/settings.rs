@@ -52,6 +52,7 @@ params! {
         personal_access_token_prefix: Option<String>,
         restricted_visibility_levels: Option<Csv<Visibility>>,
         rsa_key_restriction: Option<i64>,
+        wiki_page_max_content_bytes: Option<i64>,
     } with at_least_one(
         "can_create_group",
         "deactivate_dormant_users_period",
@@ -82,6 +83,7 @@ params! {
         "personal_access_token_prefix",
         "restricted_visibility_levels",
         "rsa_key_restriction",
+        "wiki_page_max_content_bytes",
     );
 }
 
@@ -125,6 +127,7 @@ impl ChangeSettings {
         set(&mut settings.ed25519_key_restriction, self.ed25519_key_restriction);
         set(&mut settings.ed25519_sk_key_restriction, self.ed25519_sk_key_restriction);
         set(&mut settings.rsa_key_restriction, self.rsa_key_restriction);
+        set(&mut settings.wiki_page_max_content_bytes, self.wiki_page_max_content_bytes);
         set(&mut settings.max_ssh_key_lifetime, self.max_ssh_key_lifetime.into_update());
     }
 }

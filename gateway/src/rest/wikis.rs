@@ -255,11 +255,13 @@ async fn write<A: Writes>(
     let (author, _) = signatures(app, user, None, None);
     let username = user.username.clone();
     let site = A::site(grant)?;
-    let asked = Asked { site, deed, username, author, default_branch, branch };
+    let most_content = usize::try_from(settings.wiki_page_max_content_bytes).unwrap_or(usize::MAX);
+    let asked = Asked { site, deed, username, author, default_branch, most_content, branch };
     let wiki = asked.site.wiki();
     let written = app.wikis().write(asked).await?;
     // The page is there in any case; the care that every write queues weighs the wiki again.
-    if let Err(cause) = weigh(app, wiki).await {
+    let moved = written.moved.iter().cloned().collect();
+    if let Err(cause) = weigh(app, wiki, moved).await {
         tracing::warn!(error = %cause, "the size of a wiki is not known yet");
     }
     Ok(written)

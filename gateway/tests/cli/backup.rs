@@ -35,6 +35,21 @@ fn commit_all_the_time(server: &Server<'_>, stop: &AtomicBool) {
     }
 }
 
+/// Writes pages of a wiki, one after the other, until it is told to stop.
+fn write_pages_all_the_time(server: &Server<'_>, stop: &AtomicBool) {
+    let mut number = 0;
+    while !stop.load(Ordering::Relaxed) {
+        number += 1;
+        write_page(server, &format!("page {number}"));
+    }
+}
+
+fn write_page(server: &Server<'_>, title: &str) {
+    let page = format!(r#"{{"title":"{title}","content":"new"}}"#);
+    let made = server.post("/api/v4/projects/root%2Ftwo/wikis", &page);
+    assert_eq!(made.status, 201, "{made:?}");
+}
+
 /// Makes a backup while one project is pushed to, and another one is also committed to.
 fn backup_under_load(forge: &Installation, server: &Server<'_>, file: &str) {
     let stop = AtomicBool::new(false);
@@ -43,10 +58,14 @@ fn backup_under_load(forge: &Installation, server: &Server<'_>, file: &str) {
             let git = Git::new(forge.folder.path(), project);
             let remote = forge.remote(&format!("root/{project}"));
             git.run(&["push", "-q", &remote, "main"]);
+            if project == "two" {
+                write_page(server, "home");
+            }
             let stop = &stop;
             scope.spawn(move || push_all_the_time(&git, &remote, stop));
         }
         scope.spawn(|| commit_all_the_time(server, &stop));
+        scope.spawn(|| write_pages_all_the_time(server, &stop));
         let ran = forge.run(&["backup", file]);
         stop.store(true, Ordering::Relaxed);
         assert!(ran.ok().contains(&format!("wrote {file}")));
@@ -83,8 +102,10 @@ fn a_backup_under_load_becomes_a_whole_installation() {
 
     assert!(told.contains("restored into"), "{told}");
     let doctor = other.run(&["doctor", "--fsck"]).ok();
-    assert!(doctor.contains("checked 2 repositories, 0 problems"), "{doctor}");
-    assert_eq!(refs_on_disk(&other.data()), rows(&other, REFS_IN_ROWS));
+    assert!(doctor.contains("checked 3 repositories, 0 problems"), "{doctor}");
+    let of_wikis = "SELECT count(*) AS number FROM wiki_refs WHERE new_sha IS NOT NULL";
+    let told = rows(&other, REFS_IN_ROWS) + rows(&other, of_wikis);
+    assert_eq!(refs_on_disk(&other.data()), told);
     let server = other.start();
     assert_eq!(server.get("/api/v4/version").status, 200, "the administrator's token is known");
     let git = Git::new(other.folder.path(), "again");

@@ -95,6 +95,33 @@ fn the_doctor_finds_what_somebody_moved_by_hand() {
 }
 
 #[test]
+fn the_doctor_looks_at_wikis_too() {
+    let forge = Installation::new();
+    let server = forge.start();
+    let git = Git::new(forge.folder.path(), "work");
+    git.run(&["push", "-q", &forge.remote("root/one"), "main"]);
+    let page = r#"{"title":"home","content":"hello"}"#;
+    let wiki = "/api/v4/projects/root%2Fone/wikis";
+    assert_eq!(server.post(wiki, page).status, 201);
+    let before = repositories(&forge.data());
+    let told = forge.run(&["doctor", "--fsck"]).ok();
+    assert!(told.contains("checked 2 repositories, 0 problems"), "{told}");
+    assert_eq!(server.post(wiki, r#"{"title":"two","content":"more"}"#).status, 201);
+
+    for folder in before {
+        let bare = Git { folder };
+        if bare.run(&["ls-tree", "--name-only", "main"]).contains("two.md") {
+            bare.run(&["update-ref", "refs/heads/main", "main^"]);
+        }
+    }
+
+    let ran = forge.run(&["doctor"]);
+    let found = "WRONG  the wiki of root/one: refs/heads/main is ";
+    assert!(ran.output.contains(found), "{ran:?}");
+    server.stop();
+}
+
+#[test]
 fn the_doctor_finds_a_repository_that_is_gone_or_damaged() {
     let forge = Installation::new();
     let server = forge.start();

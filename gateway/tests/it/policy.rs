@@ -6,9 +6,9 @@ use gateway::{rest, route::RouteRow};
 use kernel::{
     AccessLevel::{self, Developer, Guest, Maintainer, NoAccess, Owner, Reporter},
     Actor, Standing, TextEnum, Visibility,
-    ids::{ProjectId, UserId},
+    ids::{NamespaceId, UserId},
 };
-use org::{token::Scope, user::actions::NewUser};
+use org::{member::Source, token::Scope, user::actions::NewUser};
 use serde_json::json;
 
 use crate::support::{Answer, Asked, Person, TestApp, declared, sample};
@@ -22,7 +22,16 @@ const ROLES: [(&str, AccessLevel); 5] = [
 ];
 
 /// What everybody may ask for, and whose actions then refuse some: the contract gives these refusals other words.
-const OWN_REFUSALS: [&str; 3] = ["AskForProjectTokens", "LeaveProject", "ManageProjectMembers"];
+const OWN_REFUSALS: [&str; 8] = [
+    "AskForProjectTokens",
+    "LeaveProject",
+    "ManageProjectMembers",
+    "AskForGroupTokens",
+    "AskForSeats",
+    "LeaveGroup",
+    "ManageGroupMembers",
+    "UseGroup",
+];
 
 fn rows(scope: &str) -> impl Iterator<Item = &'static RouteRow> {
     let all = rest::tables().into_iter().flatten().filter(move |row| row.scope == scope);
@@ -62,15 +71,29 @@ fn letter(answer: &Answer) -> char {
 
 struct Place<'a> {
     app: &'a TestApp,
-    project: ProjectId,
+    source: Source,
     visibility: Visibility,
 }
 
 impl<'a> Place<'a> {
-    fn new(app: &'a TestApp, visibility: Visibility, number: usize) -> Self {
+    fn project(app: &'a TestApp, visibility: Visibility, number: usize) -> Self {
         let keeper = app.person("keeper");
         let project = app.project(&keeper, &format!("{visibility}-{number}"), visibility);
-        Self { app, project, visibility }
+        Self { app, source: Source::Project(project), visibility }
+    }
+
+    async fn group(app: &'a TestApp, visibility: Visibility, number: usize) -> Self {
+        let fields = json!({ "visibility": visibility.to_string() });
+        let keeper = app.person("keeper");
+        let group = keeper.group_with(&format!("{visibility}-{number}"), fields).await;
+        Self { app, source: Source::Group(NamespaceId(group)), visibility }
+    }
+
+    fn id(&self) -> String {
+        match self.source {
+            Source::Project(id) => id.to_string(),
+            Source::Group(id) => id.to_string(),
+        }
     }
 
     fn callers(&self) -> Vec<(Person<'a>, AccessLevel, bool)> {
@@ -79,7 +102,7 @@ impl<'a> Place<'a> {
             (self.app.person("stranger"), NoAccess, true),
         ];
         for (name, level) in ROLES {
-            callers.push((self.app.member(self.project, name, level), level, true));
+            callers.push((self.app.member_of(self.source, name, level), level, true));
         }
         callers
     }
@@ -95,49 +118,71 @@ impl<'a> Place<'a> {
             (true, true, true) => '.',
         }
     }
+
+    /// Asks for a row as every caller: what is promised to each, and which answers differ.
+    async fn try_out(&self, row: &'static RouteRow, line: &mut String, wrong: &mut Vec<String>) {
+        for (person, level, signed_in) in self.callers() {
+            let answer = ask(&person, row, &self.id()).await;
+            let (told, promised) = (letter(&answer), self.promised(row, level, signed_in));
+            line.push(promised);
+            // Once somebody who may has deleted or hidden it, it is gone for the next one.
+            let gone = told == '-' && promised == '.' && row.method != "GET";
+            // Some refusals give their reason, or say that there is nothing.
+            let refused = promised == 'x' && matches!(answer.status, 403 | 404);
+            // And some rows are refused by the use case, in a way of their own.
+            let own_refusal = OWN_REFUSALS.contains(&row.ability) && promised == '.';
+            if told != promised && !gone && !refused && !own_refusal {
+                let text = String::from_utf8_lossy(&answer.bytes).into_owned();
+                let visibility = self.visibility;
+                wrong.push(format!(
+                    "{row:?} {visibility} {level:?}: {promised} {} {text}",
+                    answer.status
+                ));
+            }
+        }
+        line.push(' ');
+    }
+}
+
+const HEADING: &str =
+    "private internal public; each: anonymous stranger guest reporter developer maintainer owner\n";
+
+fn ensure_none(wrong: &[String]) {
+    let many = wrong.len();
+    assert!(wrong.is_empty(), "{many} answers differ from the table:\n{}", wrong.join("\n"));
 }
 
 #[actix_web::test]
 async fn every_project_route_keeps_to_its_row() {
     let app = TestApp::new();
-    let mut matrix = String::from(
-        "private internal public; each: anonymous stranger guest reporter developer maintainer owner\n",
-    );
-    let mut wrong = Vec::new();
+    let (mut matrix, mut wrong) = (HEADING.to_owned(), Vec::new());
     for (number, row) in rows("Project").enumerate() {
         let mut line = String::new();
         for visibility in Visibility::ALL {
-            let place = Place::new(&app, *visibility, number);
-            for (person, level, signed_in) in place.callers() {
-                let answer = ask(&person, row, &place.project.to_string()).await;
-                let (told, promised) = (letter(&answer), place.promised(row, level, signed_in));
-                line.push(promised);
-                // Once somebody who may has deleted or hidden it, the project is gone for the next one.
-                let gone = told == '-' && promised == '.' && row.method != "GET";
-                // Some refusals give their reason, or say that there is nothing.
-                let refused = promised == 'x' && matches!(answer.status, 403 | 404);
-                // And some rows are refused by the use case, in a way of their own.
-                let own_refusal = OWN_REFUSALS.contains(&row.ability) && promised == '.';
-                if told != promised && !gone && !refused && !own_refusal {
-                    let text = String::from_utf8_lossy(&answer.bytes).into_owned();
-                    wrong.push(format!(
-                        "{row:?} {visibility} {level:?}: {promised} {} {text}",
-                        answer.status
-                    ));
-                }
-            }
-            line.push(' ');
+            Place::project(&app, *visibility, number).try_out(row, &mut line, &mut wrong).await;
         }
         writeln!(matrix, "{line} {:<6} {:<62} {}", row.method, row.pattern, row.ability)
             .expect("text grows");
     }
-    assert!(
-        wrong.is_empty(),
-        "{} answers differ from the table:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    ensure_none(&wrong);
     insta::assert_snapshot!("project_routes", matrix);
+}
+
+#[actix_web::test]
+async fn every_group_route_keeps_to_its_row() {
+    let app = TestApp::new();
+    let (mut matrix, mut wrong) = (HEADING.to_owned(), Vec::new());
+    for (number, row) in rows("Group").enumerate() {
+        let mut line = String::new();
+        for visibility in Visibility::ALL {
+            let place = Place::group(&app, *visibility, number).await;
+            place.try_out(row, &mut line, &mut wrong).await;
+        }
+        writeln!(matrix, "{line} {:<6} {:<62} {}", row.method, row.pattern, row.ability)
+            .expect("text grows");
+    }
+    ensure_none(&wrong);
+    insta::assert_snapshot!("group_routes", matrix);
 }
 
 #[actix_web::test]
@@ -202,7 +247,7 @@ async fn a_token_reaches_as_far_as_its_scopes() {
     for row in rest::tables().into_iter().flatten() {
         for scope in scopes {
             let person = app.someone(&NewUser::named("keeper"), &[scope]);
-            let reads = matches!(row.method, "GET" | "HEAD");
+            let reads = row.reads();
             let also = row.also.is_none_or(|also| reads && also.contains(&scope));
             let enough = also || (reads && scope == Scope::ReadApi);
             if enough {

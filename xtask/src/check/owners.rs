@@ -80,6 +80,7 @@ const OWNERS: &[(&str, &[&str])] = &[
             "commit_notes",
             "push_rules",
             "lfs_objects",
+            "wiki_refs",
         ],
     ),
 ];

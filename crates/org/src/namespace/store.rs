@@ -17,6 +17,8 @@ use super::{GroupDetails, Kind, Namespace, addresses::NewPlace};
 pub trait NamespaceStore {
     fn namespace(&mut self, id: NamespaceId) -> Result<Namespace>;
     fn find_namespace(&mut self, id: NamespaceId) -> Result<Option<Namespace>>;
+    /// Every group that is not being deleted, the oldest first.
+    fn all_groups(&mut self) -> Result<Vec<Namespace>>;
     /// The names of all namespaces of a page at once.
     fn namespace_names(&mut self, ids: &[NamespaceId]) -> Result<HashMap<NamespaceId, String>>;
     /// By full path; letter case does not matter, and paths it had before count too.
@@ -59,6 +61,17 @@ impl NamespaceStore for Tx<'_> {
             .select(Namespace::as_select())
             .get_result(conn)
             .optional()
+            .map_err(error("Namespace")))
+    }
+
+    fn all_groups(&mut self) -> Result<Vec<Namespace>> {
+        let query = namespaces::table
+            .filter(namespaces::kind.eq(Kind::Group))
+            .filter(namespaces::deleted_at.is_null())
+            .order(namespaces::id);
+        each_backend!(self, |conn| query
+            .select(Namespace::as_select())
+            .load(conn)
             .map_err(error("Namespace")))
     }
 

@@ -65,6 +65,8 @@ pub struct Settings {
     pub restricted_visibility_levels: Vec<Visibility>,
     /// The fewest bits of such a key; 0 is any number, -1 forbids the kind.
     pub rsa_key_restriction: i64,
+    /// Bytes that a page of a wiki may have.
+    pub wiki_page_max_content_bytes: i64,
 }
 
 impl Default for Settings {
@@ -99,6 +101,7 @@ impl Default for Settings {
             personal_access_token_prefix: "glpat-".to_owned(),
             restricted_visibility_levels: Vec::new(),
             rsa_key_restriction: 0,
+            wiki_page_max_content_bytes: 50 << 20,
         }
     }
 }
@@ -135,6 +138,9 @@ impl Settings {
         }
         if !is_branch_name(&self.default_branch_name) {
             faults.add("default_branch_name", "is invalid");
+        }
+        if self.wiki_page_max_content_bytes < 1024 {
+            faults.add("wiki_page_max_content_bytes", "must be greater than or equal to 1024");
         }
         self.prefix_faults(&mut faults);
         self.key_faults(&mut faults);

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     Event,
     git::{
-        Git, GitError, Oid, RefName, Repositories, Storage, leftover,
+        Git, GitError, Oid, RefName, RepoPath, Repositories, Storage, leftover,
         refs::{self, Expect, RefMove},
     },
     ports::People,
@@ -200,27 +200,35 @@ async fn recover_one(
         Ok(text.as_deref().map(str::parse).transpose().map_err(GitError::corrupt)?)
     };
     let (old, new) = (parse(&row.old_sha)?, parse(&row.new_sha)?);
-    let now = refs::read(git, &repo, [&name]).await?.get(&name).copied();
-    if now == new {
+    follow_late(git, &repo, &RefMove { name, old: Expect::from(old), new }, stale_after).await
+}
+
+/// Carries out a move that was decided before a crash; whether anything was left to do.
+pub(crate) async fn follow_late(
+    git: &Git,
+    repo: &RepoPath,
+    step: &RefMove,
+    stale_after: Duration,
+) -> Result<bool> {
+    let name = step.name.as_bstr().to_string();
+    let now = refs::read(git, repo, [&step.name]).await?.get(&step.name).copied();
+    if now == step.new {
         return Ok(false);
     }
+    let old = step.old.oid();
     if now != old {
-        tracing::error!(project = %row.project_id, name = row.ref_name, "a ref is neither where a push found it nor where it went");
+        tracing::error!(repository = %repo.as_path().display(), name, "a ref is neither where a push found it nor where it went");
         return Ok(false);
     }
-    tracing::warn!(project = %row.project_id, name = row.ref_name, "finishing a push that was interrupted");
-    let step = [RefMove { name, old: Expect::from(old), new }];
+    tracing::warn!(repository = %repo.as_path().display(), name, "finishing a push that was interrupted");
     for _ in 0..LOCK_TRIES {
-        leftover::release(&repo, stale_after).await?;
-        match refs::move_now(git, &repo, &step).await {
+        leftover::release(repo, stale_after).await?;
+        match refs::move_now(git, repo, std::slice::from_ref(step)).await {
             Err(GitError::Stale { actual }) if actual == old => {
                 tokio::time::sleep(LOCK_PAUSE).await
             }
             moved => return Ok(moved.map(|()| true)?),
         }
     }
-    Err(Error::Unavailable(format!(
-        "the ref {} of project {} stays locked",
-        row.ref_name, row.project_id
-    )))
+    Err(Error::Unavailable(format!("the ref {name} of {} stays locked", repo.as_path().display())))
 }

@@ -12,6 +12,7 @@ pub mod journal;
 pub mod model;
 mod walk;
 
+pub(crate) use actions::follow_late;
 pub use actions::{apply, check, complete, decide, finish, record, recover, unsettled};
 pub use examine::examine;
 pub use incoming::Incoming;

@@ -1,8 +1,10 @@
 //! Wikis of projects and groups: pages that are files of a repository, and versions that are its commits.
 
 pub mod attachment;
+pub mod changes;
 pub mod find;
 pub mod format;
+pub mod journal;
 pub mod name;
 mod plan;
 pub mod write;

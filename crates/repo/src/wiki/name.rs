@@ -8,8 +8,6 @@ use crate::git::TreePath;
 const LONGEST_NAME: usize = 245;
 /// Bytes of a folder in a title.
 const LONGEST_FOLDER: usize = 255;
-/// Bytes of a page.
-pub const MOST_CONTENT: usize = 50 << 20;
 
 /// Addresses below a wiki that are no pages.
 const RESERVED: [&str; 5] = ["pages", "templates", "new", "git_access", "-"];

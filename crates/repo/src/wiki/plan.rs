@@ -5,7 +5,7 @@ use kernel::{Error, Result};
 use super::{
     Attachment, PageFormat,
     find::{self, NO_PAGE, PageFile},
-    name::{self, MOST_CONTENT, Title},
+    name::{self, Title},
 };
 use crate::git::{
     Oid, Reader, TreePath,
@@ -45,15 +45,20 @@ pub(super) struct Plan {
 pub(super) type Now<'a> = Option<(&'a Reader, Oid)>;
 
 impl Deed {
-    /// Refuses what the rules of pages refuse. `who` is the name that stands in the message.
-    pub(super) fn plan(&self, now: Now<'_>, who: &str) -> Result<Plan> {
+    /// Refuses what the rules of pages refuse. `who` is the name that stands in the message, `most` how many bytes a page
+    /// may have.
+    pub(super) fn plan(&self, now: Now<'_>, who: &str, most: usize) -> Result<Plan> {
         match self {
-            Self::Create { title, format, content } => create(now, who, title, *format, content),
+            Self::Create { title, format, content } => {
+                let title = Title::parse(title);
+                name::check(Some(&title), Some(content), most)?;
+                create(now, who, &title, *format, content)
+            }
             Self::Update { slug, title, format, content } => {
                 let (reader, tip) = now.ok_or(NO_PAGE)?;
                 let old = find::page(reader, tip, slug)?;
                 let title = title.as_deref().map(|text| new_title(text, &old));
-                name::check(title.as_ref(), content.as_deref(), MOST_CONTENT)?;
+                name::check(title.as_ref(), content.as_deref(), most)?;
                 let content = content.as_deref();
                 Update { reader, tip, old, title, format: *format, content }.plan(who)
             }
@@ -74,9 +79,13 @@ impl Deed {
     }
 }
 
-fn create(now: Now<'_>, who: &str, title: &str, format: PageFormat, content: &str) -> Result<Plan> {
-    let title = Title::parse(title);
-    name::check(Some(&title), Some(content), MOST_CONTENT)?;
+fn create(
+    now: Now<'_>,
+    who: &str,
+    title: &Title,
+    format: PageFormat,
+    content: &str,
+) -> Result<Plan> {
     let slug = title.slug();
     if let Some((reader, tip)) = now
         && let Some(other) = find::with_slug(reader, tip, &slug)?.first()

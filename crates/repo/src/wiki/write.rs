@@ -11,6 +11,7 @@ use tokio::{sync::Mutex, task::spawn_blocking};
 
 use super::{
     find::{self, Page},
+    journal::WikiJournal,
     plan::{Deed, Plan},
 };
 use crate::{
@@ -19,7 +20,7 @@ use crate::{
     git::{
         Git, GitError, RefName, RepoPath, Repositories, Signature, Storage, Wiki,
         change::{self, Change, ChangeError, NewCommit, Refusal, Start},
-        refs,
+        refs::{self, RefMove},
     },
     policy::{AdminGroupWiki, AdminWiki, WriteGroupWiki, WriteWiki},
 };
@@ -84,6 +85,8 @@ pub struct Asked {
     pub author: Signature,
     /// Of a wiki that nobody has written to.
     pub default_branch: RefName,
+    /// Bytes that a page may have.
+    pub most_content: usize,
     /// Instead of the wiki's default branch; only for attachments.
     pub branch: Option<String>,
 }
@@ -94,6 +97,8 @@ pub struct Written {
     /// The page as it is now, unless it is gone or no page was meant.
     pub page: Option<Page>,
     pub branch: String,
+    /// What git has followed, to be settled with whatever is noted next.
+    pub moved: Option<RefMove>,
 }
 
 /// Everything that a write needs.
@@ -142,20 +147,22 @@ impl Writer {
             author: asked.author.clone(),
             committer: asked.author.clone(),
         };
-        match change::build(&self.git, &repo, change).await {
+        let moved = match change::build(&self.git, &repo, change).await {
             Ok(new) => {
+                let step = new.branch.clone();
                 if !self.land(asked, &repo, &path, new).await? {
                     return Ok(None);
                 }
+                Some(step)
             }
-            Err(ChangeError::Refused(Refusal::NothingChanged)) => {}
+            Err(ChangeError::Refused(Refusal::NothingChanged)) => None,
             Err(error) => return Err(words(&asked.deed, error)),
-        }
+        };
         let page = match &asked.deed {
             Deed::Create { .. } | Deed::Update { .. } => Some(self.read(&repo, path).await?),
             Deed::Delete { .. } | Deed::Attach(_) => None,
         };
-        Ok(Some(Written { page, branch }))
+        Ok(Some(Written { page, branch, moved }))
     }
 
     /// Looks at the wiki and decides. What is refused leaves no trace, not even an empty repository.
@@ -164,13 +171,13 @@ impl Writer {
         let done = spawn_blocking(move || -> Result<Ready> {
             let (wiki, head) = (asked.site.wiki, &asked.default_branch);
             if !tools.storage.wiki_exists(wiki) {
-                let plan = asked.deed.plan(None, &asked.username)?;
+                let plan = asked.deed.plan(None, &asked.username, asked.most_content)?;
                 tools.storage.create_wiki(wiki, head)?;
                 return Ok(Ready { plan, branch: asked.on(head) });
             }
             let reader = tools.repositories.open(&tools.storage.wiki(wiki))?;
             let now = find::tip(&reader)?.map(|tip| (&reader, tip));
-            let plan = asked.deed.plan(now, &asked.username)?;
+            let plan = asked.deed.plan(now, &asked.username, asked.most_content)?;
             let own = reader.head_branch()?;
             Ok(Ready { plan, branch: asked.on(own.as_ref().unwrap_or(head)) })
         });
@@ -203,7 +210,12 @@ impl Writer {
         };
         let (path, commit) = (path.to_owned(), new.id.to_string());
         let fact = Event::WikiChanged { project, group, user, action, path, commit };
-        if let Err(refusal) = self.db.write(move |tx| tx.emit(fact)).await {
+        let step = new.branch.clone();
+        let decided = self.db.write(move |tx| {
+            tx.keep_wiki_moves(wiki, &[step])?;
+            tx.emit(fact)
+        });
+        if let Err(refusal) = decided.await {
             if let Err(cause) = prepared.abort().await {
                 tracing::warn!(error = %cause, "a refused change of a wiki was not given back cleanly");
             }

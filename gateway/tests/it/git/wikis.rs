@@ -379,3 +379,48 @@ async fn wikis_go_with_their_projects_and_groups() {
     assert_eq!(there(), [false, false]);
     client.run("push origin main").await.told(NO_WIKI);
 }
+
+#[actix_web::test]
+async fn a_push_announces_each_page_that_it_changed() {
+    let (forge, client) = with_page(Private).await;
+    let changes = |app: &TestApp| -> Vec<(String, String)> {
+        let told = app.announced().into_iter().filter(|(kind, _)| kind == "wiki.changed");
+        let read = |text: String| -> Value { serde_json::from_str(&text).expect("JSON") };
+        let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        told.map(|(_, text)| read(text))
+            .map(|fact| (word(&fact["action"]), word(&fact["path"])))
+            .collect()
+    };
+    let pairs = |all: &[(&str, &str)]| -> Vec<(String, String)> {
+        all.iter().map(|(one, other)| ((*one).to_owned(), (*other).to_owned())).collect()
+    };
+    assert_eq!(changes(&forge.app), pairs(&[("create", "home.md")]));
+
+    client.commit_file("home.md", b"Hello", "Change").await;
+    client.commit_file("guide.md", b"So", "Add").await;
+    client.commit_file("picture.png", b"\0", "No page").await;
+    client.run("push -q origin main").await.ok();
+    assert_eq!(changes(&forge.app), pairs(&[("create", "guide.md"), ("update", "home.md")]));
+    client.run("mv guide.md help.md").await.ok();
+    client.run("rm -q home.md").await.ok();
+    client.run("commit -q -m Away").await.ok();
+    client.run("push -q origin main").await.ok();
+    assert_eq!(changes(&forge.app), pairs(&[("update", "help.md"), ("delete", "home.md")]));
+    client.run("push -q origin main:aside").await.ok();
+    assert!(changes(&forge.app).is_empty(), "pages are read from one branch");
+}
+
+#[actix_web::test]
+async fn a_push_leaves_nothing_open() {
+    use repo::wiki::journal::WikiJournal;
+    let (forge, client) = with_page(Private).await;
+    client.run("push -q origin main:aside").await.ok();
+    client.run("push -q origin :aside").await.ok();
+
+    let (rows, open) = forge.app.write(|tx| Ok((tx.all_wiki_refs()?, tx.open_wiki_moves()?.len())));
+
+    let places: Vec<_> =
+        rows.iter().map(|row| (row.ref_name.as_str(), row.new_sha.is_some())).collect();
+    assert_eq!(places, [("refs/heads/main", true), ("refs/heads/aside", false)]);
+    assert_eq!(open, 0);
+}

@@ -23,6 +23,7 @@ mod groups;
 mod health;
 mod invitations;
 mod labels;
+mod markdown;
 mod members;
 mod merge_requests;
 mod milestones;

@@ -374,3 +374,116 @@ async fn a_write_is_weighed_before_it_is_answered() {
 
     assert!(size().await > 0);
 }
+
+#[actix_web::test]
+async fn a_rendered_page_leads_to_its_files() {
+    let app = TestApp::new();
+    let (ada, project) = project(&app);
+    let group = format!("/groups/{}/wikis", ada.group("works", None).await);
+    for wiki in [project, group] {
+        let path = format!("{wiki}/attachments");
+        let png = "\u{1}PNG";
+        let added = send_file(&ada, Method::POST, &path, "file", "plan.png", png).await.created();
+        let text = added["link"]["markdown"].clone();
+        ada.post(&wiki, json!({ "title": "docs/a", "content": text })).await.created();
+
+        let shown = ada.get(&format!("{wiki}/docs%2Fa?render_html=true")).await.ok();
+        let html = shown["content"].as_str().expect("HTML");
+        let at = html.find("http://forge.test/").expect("an address");
+        let url: String = html[at..].chars().take_while(|letter| *letter != '"').collect();
+        let url = url.replace("http://forge.test/", "//");
+        let found = ada.get(&url).await;
+
+        assert_eq!((found.status, found.bytes.as_slice()), (200, png.as_bytes()), "{url}");
+        assert_eq!(found.header("content-security-policy"), Some("sandbox; default-src 'none'"));
+        assert_eq!(app.anonymous().get(&url).await.status, 404);
+        assert_eq!(app.person("eve").get(&url).await.status, 404);
+        assert_eq!(ada.get(&format!("{url}x")).await.status, 404);
+        assert_eq!(ada.get(&url.replace("/plan.png", "")).await.status, 404, "a folder is no file");
+    }
+}
+
+#[actix_web::test]
+async fn no_browser_runs_a_file_of_a_wiki() {
+    let app = TestApp::new();
+    let (ada, wiki) = project(&app);
+    let path = format!("{wiki}/attachments");
+    for name in ["page.html", "drawing.svg"] {
+        let content = "<script>alert(1)</script>";
+        let added = send_file(&ada, Method::POST, &path, "file", name, content).await.created();
+        let url = format!("//ada/engine/-/wikis/{}", added["file_path"].as_str().expect("a path"));
+        let found = ada.get(&url).await;
+        assert_eq!((found.status, found.header("content-type")), (200, Some("text/plain")));
+    }
+}
+
+#[actix_web::test]
+async fn a_page_is_as_long_as_the_installation_allows() {
+    let app = TestApp::new();
+    let (ada, wiki) = project(&app);
+    let settings = "/application/settings";
+    let low = json!({ "wiki_page_max_content_bytes": 1023 });
+    let why = json!({ "message": { "wiki_page_max_content_bytes": ["must be greater than or equal to 1024"] } });
+    app.admin().put(settings, low).await.refused(400, why);
+    let limit = json!({ "wiki_page_max_content_bytes": 1024 });
+    app.admin().put(settings, limit).await.ok();
+
+    ada.post(&wiki, json!({ "title": "a", "content": "x".repeat(1024) })).await.created();
+    let long = json!({ "content": "x".repeat(1025) });
+    let text = "is too long (1 KiB). The maximum size is 1 KiB.";
+    let why = json!({ "message": { "content": [text] } });
+    ada.put(&format!("{wiki}/a"), long).await.refused(400, why);
+}
+
+#[actix_web::test]
+async fn a_decided_write_that_git_did_not_follow_is_finished_at_the_start() {
+    use repo::{
+        git::{RefName, refs},
+        wiki::journal,
+    };
+    let app = TestApp::new();
+    let (ada, path) = project(&app);
+    page(&ada, &path, "one").await;
+    page(&ada, &path, "two").await;
+    let wiki = Wiki::Project(app.project_id("ada/engine"));
+    let state = &app.state;
+    let repository = state.storage.wiki(wiki);
+    let main = RefName::branch("main").expect("a name");
+    let second = refs::read(&state.git, &repository, [&main]).await.expect("refs")[&main];
+    let parent =
+        state.git.at(&repository, "rev-parse").args(["main^"]).succeed().await.expect("git");
+    let parent = String::from_utf8(parent).expect("text");
+    let first = parent.trim().parse().expect("an id");
+    let step = |old, new| refs::RefMove {
+        name: main.clone(),
+        old: refs::Expect::Exactly(old),
+        new: Some(new),
+    };
+    refs::move_now(&state.git, &repository, &[step(second, first)]).await.expect("refs move");
+    let decided = step(first, second);
+    app.write(move |tx| journal::WikiJournal::keep_wiki_moves(tx, wiki, &[decided]));
+    assert_eq!(slugs(&ada, &path).await, ["one"]);
+    let open = || journal::unsettled(&state.db, &state.git, &state.storage);
+    assert_eq!(open().await.expect("rows").len(), 1);
+
+    let recover = || journal::recover(&state.db, &state.git, &state.storage, &state.repositories);
+    assert_eq!(recover().await.expect("a start"), 1);
+
+    assert_eq!(slugs(&ada, &path).await, ["one", "two"]);
+    assert!(open().await.expect("rows").is_empty());
+    assert_eq!(recover().await.expect("a start"), 0);
+}
+
+#[actix_web::test]
+async fn a_write_is_settled_once_git_has_followed() {
+    let app = TestApp::new();
+    let (ada, path) = project(&app);
+    page(&ada, &path, "one").await;
+
+    let (rows, open) = app.write(|tx| {
+        use repo::wiki::journal::WikiJournal;
+        Ok((tx.all_wiki_refs()?.len(), tx.open_wiki_moves()?.len()))
+    });
+
+    assert_eq!((rows, open), (1, 0));
+}

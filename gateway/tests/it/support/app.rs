@@ -176,6 +176,12 @@ impl TestApp {
         project.id
     }
 
+    /// The project at this full path.
+    pub(crate) fn project_id(&self, full_path: &'static str) -> ProjectId {
+        use org::project::store::ProjectStore;
+        self.write(move |tx| tx.find_project_at(full_path)).expect("the project exists").id
+    }
+
     /// A public project of `ada`'s, whose repository holds what the fixture's does.
     pub(crate) fn project_from(&self, fixture: &Fixture) -> ProjectId {
         let project = self.project(&self.person("ada"), "forge", Visibility::Public);
@@ -195,9 +201,18 @@ impl TestApp {
         username: &str,
         level: AccessLevel,
     ) -> Person<'_> {
+        self.member_of(Source::Project(project), username, level)
+    }
+
+    /// Somebody who is a member of a project or group at `level`.
+    pub(crate) fn member_of(
+        &self,
+        source: Source,
+        username: &str,
+        level: AccessLevel,
+    ) -> Person<'_> {
         let person = self.person(username);
         let user_id = self.user(username).id;
-        let source = Source::Project(project);
         let new =
             NewMember { source, user_id, access_level: level, expires_at: None, created_by: None };
         self.write(move |tx| org::member::actions::insert(tx, &new));

@@ -1,0 +1,54 @@
+//! What a text in Markdown looks like.
+
+use kernel::access::SignedIn;
+use org::access::{IdOrPath, locate_project};
+use serde::Serialize;
+use tokio::task::spawn_blocking;
+use utoipa::ToSchema;
+
+use crate::{
+    app::App,
+    error::ApiResult,
+    extract::{Call, RawText},
+    params,
+    present::Created,
+    routes,
+};
+
+routes! { "Markdown" at "/markdown";
+    POST "" => render : SignedIn,
+}
+
+params! {
+    pub struct RenderText {
+        text: RawText,
+        /// Resolve what only the forge knows.
+        gfm: bool = false,
+        /// Where links of the text begin, by its full path.
+        project: Option<String>,
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RenderedEntity {
+    html: String,
+}
+
+async fn render(app: App, call: Call<SignedIn, RenderText>) -> ApiResult<Created<RenderedEntity>> {
+    let (actor, RenderText { text, gfm, project }) = (call.grant.actor(), call.params);
+    let uploads = match project.filter(|path| !path.is_empty()) {
+        None => None,
+        Some(path) => {
+            let path = IdOrPath::Path(path);
+            let (project, _) = app.db.peek(move |tx| locate_project(tx, actor, &path)).await?;
+            gfm.then(|| app.urls.at(&format!("-/project/{}/uploads", project.0.id)))
+        }
+    };
+    // A long text takes a moment.
+    let rendered = spawn_blocking(move || {
+        let links = uploads.as_deref().map_or(markup::Links::none(), markup::Links::of_project);
+        markup::render(&text.0, markup::Format::Markdown, &links)
+    });
+    let html = rendered.await.map_err(kernel::Error::internal)?;
+    Ok(Created(RenderedEntity { html }))
+}

@@ -25,10 +25,12 @@ pub struct Rates {
     people: Option<Limiter<UserId>>,
     /// Members that one person takes out of one project or group.
     member_removals: Option<Limiter<(Source, UserId)>>,
+    notes: Option<Limiter<UserId>>,
 }
 
 const MEMBER_REMOVALS_PER_MINUTE: u32 = 60;
 const TEN_MINUTES: Duration = Duration::from_secs(600);
+const NOTES_PER_MINUTE: u32 = 300;
 
 /// A person, or whoever is at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -89,6 +91,7 @@ impl Rates {
             namespaces: limiter(limits.namespaces_per_minute),
             people: limiter_within(TEN_MINUTES, limits.people_per_ten_minutes),
             member_removals: limiter(MEMBER_REMOVALS_PER_MINUTE),
+            notes: limiter(NOTES_PER_MINUTE),
         }
     }
 
@@ -130,6 +133,12 @@ impl Rates {
             .map_err(|refusal| Error::TooMany { retry_after: refusal.wait_seconds })
     }
 
+    /// Whoever speaks disturbs many others.
+    pub fn check_note(&self, user: UserId) -> Result<(), Error> {
+        check(self.notes.as_ref(), &user, "notes_create")
+            .map_err(|refusal| Error::TooMany { retry_after: refusal.wait_seconds })
+    }
+
     /// Forgets who has been quiet for long enough to have the whole quota again.
     pub fn forget_the_quiet(&self) {
         if let Some(users) = &self.users {
@@ -149,6 +158,9 @@ impl Rates {
         }
         if let Some(removals) = &self.member_removals {
             removals.retain_recent();
+        }
+        if let Some(notes) = &self.notes {
+            notes.retain_recent();
         }
     }
 }

@@ -28,6 +28,19 @@ diesel::table! {
 }
 
 diesel::table! {
+    award_emoji (id) {
+        id -> BigInt,
+        project_id -> Nullable<BigInt>,
+        item_kind -> Text,
+        item_id -> BigInt,
+        user_id -> BigInt,
+        name -> Text,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
     commit_notes (id) {
         id -> BigInt,
         project_id -> BigInt,
@@ -52,6 +65,24 @@ diesel::table! {
         value -> Text,
         created_at -> BigInt,
         updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    events (id) {
+        id -> BigInt,
+        project_id -> Nullable<BigInt>,
+        author_id -> BigInt,
+        action -> Text,
+        target_type -> Nullable<Text>,
+        target_id -> Nullable<BigInt>,
+        target_iid -> Nullable<BigInt>,
+        target_title -> Nullable<Text>,
+        item_kind -> Nullable<Text>,
+        item_id -> Nullable<BigInt>,
+        note_id -> Nullable<BigInt>,
+        details -> Nullable<Text>,
+        created_at -> BigInt,
     }
 }
 
@@ -147,6 +178,26 @@ diesel::table! {
         item_kind -> Text,
         item_id -> BigInt,
         label_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    item_mentions (source_kind, source_id, note_id, target_kind, target_id) {
+        source_kind -> Text,
+        source_id -> BigInt,
+        note_id -> BigInt,
+        target_kind -> Text,
+        target_id -> BigInt,
+        project_id -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    item_participants (item_kind, item_id, user_id) {
+        item_kind -> Text,
+        item_id -> BigInt,
+        user_id -> BigInt,
+        project_id -> Nullable<BigInt>,
     }
 }
 
@@ -405,6 +456,10 @@ diesel::table! {
         resolved_at -> Nullable<BigInt>,
         created_at -> BigInt,
         updated_at -> BigInt,
+        source_kind -> Nullable<Text>,
+        source_id -> Nullable<BigInt>,
+        source_project_id -> Nullable<BigInt>,
+        original_position -> Nullable<Text>,
     }
 }
 
@@ -651,6 +706,24 @@ diesel::table! {
 }
 
 diesel::table! {
+    resource_events (id) {
+        id -> BigInt,
+        project_id -> Nullable<BigInt>,
+        item_kind -> Text,
+        item_id -> BigInt,
+        user_id -> BigInt,
+        kind -> Text,
+        action -> Nullable<Text>,
+        label_id -> Nullable<BigInt>,
+        milestone_id -> Nullable<BigInt>,
+        iteration_id -> Nullable<BigInt>,
+        state -> Nullable<Text>,
+        weight -> Nullable<BigInt>,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
     sequences (home, home_id, kind) {
         home -> Text,
         home_id -> BigInt,
@@ -859,16 +932,22 @@ diesel::joinable!(access_requests -> namespaces (namespace_id));
 diesel::joinable!(access_requests -> projects (project_id));
 diesel::joinable!(access_requests -> users (user_id));
 diesel::joinable!(access_tokens -> users (user_id));
+diesel::joinable!(award_emoji -> projects (project_id));
+diesel::joinable!(award_emoji -> users (user_id));
 diesel::joinable!(commit_notes -> projects (project_id));
 diesel::joinable!(custom_attributes -> namespaces (namespace_id));
 diesel::joinable!(custom_attributes -> projects (project_id));
 diesel::joinable!(custom_attributes -> users (user_id));
+diesel::joinable!(events -> projects (project_id));
 diesel::joinable!(gpg_keys -> users (user_id));
 diesel::joinable!(gpg_subkeys -> gpg_keys (gpg_key_id));
 diesel::joinable!(issues -> milestones (milestone_id));
 diesel::joinable!(issues -> projects (project_id));
 diesel::joinable!(item_assignees -> users (user_id));
 diesel::joinable!(item_labels -> labels (label_id));
+diesel::joinable!(item_mentions -> projects (project_id));
+diesel::joinable!(item_participants -> projects (project_id));
+diesel::joinable!(item_participants -> users (user_id));
 diesel::joinable!(item_subscriptions -> users (user_id));
 diesel::joinable!(jobs -> pipelines (pipeline_id));
 diesel::joinable!(jobs -> projects (project_id));
@@ -921,6 +1000,7 @@ diesel::joinable!(push_events -> projects (project_id));
 diesel::joinable!(push_rules -> namespaces (namespace_id));
 diesel::joinable!(push_rules -> projects (project_id));
 diesel::joinable!(redirects -> namespaces (namespace_id));
+diesel::joinable!(resource_events -> projects (project_id));
 diesel::joinable!(ssh_keys -> users (user_id));
 diesel::joinable!(todos -> namespaces (namespace_id));
 diesel::joinable!(todos -> projects (project_id));
@@ -937,8 +1017,10 @@ diesel::joinable!(wiki_refs -> projects (project_id));
 diesel::allow_tables_to_appear_in_same_query!(
     access_requests,
     access_tokens,
+    award_emoji,
     commit_notes,
     custom_attributes,
+    events,
     gpg_keys,
     gpg_subkeys,
     group_group_links,
@@ -946,6 +1028,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     issues,
     item_assignees,
     item_labels,
+    item_mentions,
+    item_participants,
     item_subscriptions,
     jobs,
     label_priorities,
@@ -981,6 +1065,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     push_rules,
     redirects,
     ref_journal,
+    resource_events,
     sequences,
     ssh_keys,
     todos,

@@ -2,6 +2,7 @@
 
 pub mod projection;
 pub mod standings;
+pub mod standings_of_one;
 
 use db::{
     Tx, each_backend, error,

@@ -1,6 +1,8 @@
 //! What people say about work and how they agree on it: issues, merge requests, and the labels and milestones of
 //! projects and groups.
 
+pub mod activity;
+pub mod emoji;
 pub mod event;
 mod home;
 pub mod issue;
@@ -11,6 +13,7 @@ pub mod milestone;
 pub mod note;
 pub mod policy;
 pub mod ports;
+pub mod reference;
 mod sequence;
 pub mod todo;
 

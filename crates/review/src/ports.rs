@@ -68,3 +68,22 @@ pub trait Projects {
 pub trait Branches {
     fn is_name(&self, name: &str) -> bool;
 }
+
+/// Everything around issues and merge requests that their texts may name.
+pub trait Forge: Places + People {
+    /// How one person stands in these projects; those that are not there, or hidden from them, are left out.
+    fn standings_in(
+        &self,
+        tx: &mut Tx<'_>,
+        actor: Actor,
+        projects: &[ProjectId],
+    ) -> Result<HashMap<ProjectId, Standing>>;
+    /// As whom somebody acts.
+    fn actor(&self, tx: &mut Tx<'_>, user: UserId) -> Result<Option<Actor>>;
+    /// A project by its full path, in any letter case; paths that it had before count, too.
+    fn project_at(&self, tx: &mut Tx<'_>, path: &str) -> Result<Option<ProjectId>>;
+    /// The full paths of projects.
+    fn paths(&self, tx: &mut Tx<'_>, projects: &[ProjectId]) -> Result<HashMap<ProjectId, String>>;
+    /// Where the addresses of this installation begin, without a slash at the end.
+    fn address(&self) -> &str;
+}

@@ -5,6 +5,7 @@ pub mod avatars;
 pub mod beginnings;
 pub mod ci;
 pub mod confirmation;
+pub mod forge;
 pub mod jobs;
 pub mod mail;
 pub mod merge_request_records;

@@ -1,6 +1,7 @@
 //! The JSON shapes of the API.
 
 pub mod access_request;
+pub mod award_emoji;
 pub mod blame;
 pub mod branch;
 pub mod brief_user;
@@ -26,6 +27,7 @@ pub mod merge_request_surroundings;
 pub mod milestone;
 pub mod namespace;
 pub mod namespace_detail;
+pub mod note;
 pub mod oauth;
 pub mod person;
 pub mod pipeline;

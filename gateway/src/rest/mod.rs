@@ -8,6 +8,7 @@ pub mod account_pages;
 pub mod archive;
 pub mod avatar;
 pub mod avatars;
+pub mod award_emoji;
 pub mod blame;
 pub mod blobs;
 pub mod branches;
@@ -20,6 +21,7 @@ pub mod compare;
 pub mod contributors;
 pub mod custom_attribute_params;
 pub mod custom_attributes;
+pub mod discussions;
 pub mod documents;
 pub mod email_confirmation;
 pub mod files;
@@ -36,6 +38,7 @@ pub mod impersonation_tokens;
 pub mod instance_push_rule;
 pub mod invitations;
 pub mod invites;
+pub mod item_params;
 pub mod keys;
 pub mod label_params;
 pub mod labels;
@@ -48,6 +51,8 @@ pub mod merge_requests;
 pub mod milestone_params;
 pub mod milestones;
 pub mod namespaces;
+pub mod note_params;
+pub mod notes;
 pub mod oauth;
 pub mod people;
 pub mod personal_access_tokens;
@@ -97,6 +102,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         account_pages::ROUTES,
         archive::ROUTES,
         avatars::ROUTES,
+        award_emoji::ROUTES,
         avatar::ROUTES,
         blame::ROUTES,
         blobs::ROUTES,
@@ -111,6 +117,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         custom_attributes::of_groups::ROUTES,
         custom_attributes::of_projects::ROUTES,
         custom_attributes::of_users::ROUTES,
+        discussions::ROUTES,
         documents::ROUTES,
         email_confirmation::ROUTES,
         files::ROUTES,
@@ -131,6 +138,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         merge_requests::ROUTES,
         milestones::ROUTES,
         namespaces::ROUTES,
+        notes::ROUTES,
         oauth::ROUTES,
         personal_access_tokens::ROUTES,
         pipelines::ROUTES,

@@ -6,6 +6,7 @@ pub mod departure;
 pub mod labels;
 pub mod list;
 pub mod milestones;
+pub mod reading;
 pub(crate) mod removal;
 mod store;
 pub mod subscriptions;
@@ -17,6 +18,7 @@ use kernel::{
     Ts,
     ids::{IssueId, MergeRequestId, ProjectId, UserId},
 };
+pub use reading::{ReadsItems, TakesPart};
 pub use store::ItemStore;
 pub use tasks::{Tasks, tasks_in};
 pub use visible::{ensure_readable, is_readable_by};

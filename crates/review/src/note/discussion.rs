@@ -1,6 +1,42 @@
 //! Notes that answer each other.
 
+use db::Tx;
+use kernel::{Error, Result};
+
+use super::{
+    actions::has_threads,
+    model::{Discussion, NoteType},
+    store::NoteStore as _,
+};
+use crate::item::Item;
+
 /// The name of a new discussion: 40 hexadecimal digits that nobody can guess.
 pub(crate) fn fresh() -> String {
     hex::encode(rand::random::<[u8; 20]>())
+}
+
+/// What an answer takes over from what it answers.
+pub(super) struct Reply {
+    pub(super) note_type: NoteType,
+    pub(super) position: Option<String>,
+    pub(super) commit_id: Option<String>,
+    pub(super) is_resolved: bool,
+}
+
+/// Makes a discussion ready for one more note: a plain comment becomes the first of a thread.
+pub(super) fn reply(tx: &mut Tx<'_>, item: &Item, thread: &Discussion) -> Result<Reply> {
+    let refused = || Error::BadRequest("Discussion can not be replied to.".to_owned());
+    let first = thread.notes.first().ok_or(Error::NotFound("Discussion"))?;
+    if first.is_system || !has_threads(item.id.kind) {
+        return Err(refused());
+    }
+    if first.note_type.is_none() {
+        tx.keep_note_type(first.id, NoteType::Discussion)?;
+    }
+    Ok(Reply {
+        note_type: first.note_type.unwrap_or(NoteType::Discussion),
+        position: first.position.clone(),
+        commit_id: first.commit_id.clone(),
+        is_resolved: thread.is_resolved(),
+    })
 }

@@ -1,6 +1,15 @@
 //! What is said about items, and what happened to them.
 
+pub mod actions;
 mod discussion;
+pub mod event;
+mod model;
+pub mod reading;
+pub mod resolving;
+mod store;
 mod system;
 
+pub(crate) use discussion::fresh as fresh_discussion;
+pub use model::{Discussion, Note, NoteType};
+pub use store::{NewRow, NoteStore};
 pub use system::write_system_note;

@@ -22,6 +22,8 @@ pub trait TodoStore {
     ) -> Result<bool>;
     /// Somebody acted on an item: what they were asked about it is done.
     fn finish_todos(&mut self, item: ItemId, user: UserId) -> Result<()>;
+    /// A note is gone: nobody is asked to look at it.
+    fn delete_todos_of_note(&mut self, note: NoteId) -> Result<()>;
 }
 
 impl TodoStore for Tx<'_> {
@@ -67,6 +69,12 @@ impl TodoStore for Tx<'_> {
         let done = (todos::state.eq(TodoState::Done), todos::updated_at.eq(self.now));
         let done = diesel::update(pending).set(done);
         each_backend!(self, |conn| done.execute(conn).map_err(error("Todo")))?;
+        Ok(())
+    }
+
+    fn delete_todos_of_note(&mut self, note: NoteId) -> Result<()> {
+        let rows = diesel::delete(todos::table.filter(todos::note_id.eq(note)));
+        each_backend!(self, |conn| rows.execute(conn).map_err(error("Todo")))?;
         Ok(())
     }
 }

@@ -5,6 +5,7 @@ mod app;
 mod asked;
 mod changes;
 mod groups;
+mod items;
 pub(crate) mod keys;
 mod mail_sink;
 mod person;

@@ -1,0 +1,11 @@
+//! What people did, for feeds, and what happened to items, one kind of thing at a time.
+
+mod resource;
+mod store;
+
+pub use resource::{
+    ResourceAction, ResourceEvent, ResourceEventStore, ResourceKind, ResourceState,
+    iteration_changed, labels_changed, milestone_changed, state_changed, weight_changed,
+};
+pub(crate) use store::record_note;
+pub use store::{Action, Activity, ActivityStore, NewActivity, record};

@@ -1,0 +1,128 @@
+//! Feeds in the database.
+
+use db::{Tx, each_backend, error, schema::events};
+use diesel::prelude::*;
+use kernel::{
+    Result, Ts,
+    ids::{NoteId, ProjectId, UserId},
+};
+
+use crate::{
+    item::{Item, ItemKind, reading},
+    note::Note,
+};
+
+kernel::text_enum! {
+    /// What somebody did.
+    pub enum Action {
+        Created = "created",
+        Updated = "updated",
+        Closed = "closed",
+        Reopened = "reopened",
+        Pushed = "pushed",
+        Commented = "commented",
+        Merged = "merged",
+        Joined = "joined",
+        Left = "left",
+        Destroyed = "destroyed",
+        Expired = "expired",
+        Approved = "approved",
+    }
+}
+
+/// One line of a feed.
+#[derive(Clone, Debug, Queryable, Selectable)]
+#[diesel(table_name = events, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+pub struct Activity {
+    pub id: i64,
+    pub project_id: Option<ProjectId>,
+    pub author_id: UserId,
+    pub action: Action,
+    /// `Issue`, `MergeRequest`, `Note`, `DiffNote`, `Milestone`, …
+    pub target_type: Option<String>,
+    pub target_id: Option<i64>,
+    pub target_iid: Option<i64>,
+    pub target_title: Option<String>,
+    pub item_kind: Option<ItemKind>,
+    pub item_id: Option<i64>,
+    pub note_id: Option<NoteId>,
+    /// What a push moved, or which page of a wiki, as JSON.
+    pub details: Option<String>,
+    pub created_at: Ts,
+}
+
+/// A line to be added to the feeds.
+#[derive(Clone, Debug, Insertable)]
+#[diesel(table_name = events)]
+pub struct NewActivity {
+    pub project_id: Option<ProjectId>,
+    pub author_id: UserId,
+    pub action: Action,
+    pub target_type: Option<String>,
+    pub target_id: Option<i64>,
+    pub target_iid: Option<i64>,
+    pub target_title: Option<String>,
+    pub item_kind: Option<ItemKind>,
+    pub item_id: Option<i64>,
+    pub note_id: Option<NoteId>,
+    pub details: Option<String>,
+    pub created_at: Ts,
+}
+
+/// Tells the feeds that somebody did something to an item.
+pub fn record(tx: &mut Tx<'_>, item: &Item, author: UserId, action: Action) -> Result<()> {
+    let now = tx.now;
+    tx.insert_activity(&NewActivity {
+        project_id: Some(item.project),
+        author_id: author,
+        action,
+        target_type: Some(reading::name(item.id.kind).to_owned()),
+        target_id: Some(item.id.id),
+        target_iid: Some(item.iid),
+        target_title: Some(item.title.clone()),
+        item_kind: Some(item.id.kind),
+        item_id: Some(item.id.id),
+        note_id: None,
+        details: None,
+        created_at: now,
+    })
+}
+
+/// Tells the feeds that somebody said something about an item.
+pub(crate) fn record_note(tx: &mut Tx<'_>, item: &Item, note: &Note) -> Result<()> {
+    let kind = note.note_type.map_or("Note", kernel::TextEnum::as_str);
+    tx.insert_activity(&NewActivity {
+        project_id: Some(item.project),
+        author_id: note.author_id,
+        action: Action::Commented,
+        target_type: Some(kind.to_owned()),
+        target_id: Some(note.id.0),
+        target_iid: Some(note.id.0),
+        target_title: Some(item.title.clone()),
+        item_kind: Some(item.id.kind),
+        item_id: Some(item.id.id),
+        note_id: Some(note.id),
+        details: None,
+        created_at: note.created_at,
+    })
+}
+
+pub trait ActivityStore {
+    fn insert_activity(&mut self, new: &NewActivity) -> Result<()>;
+    /// A note is gone: nobody said it.
+    fn delete_activity_of_note(&mut self, id: NoteId) -> Result<()>;
+}
+
+impl ActivityStore for Tx<'_> {
+    fn insert_activity(&mut self, new: &NewActivity) -> Result<()> {
+        let row = diesel::insert_into(events::table).values(new);
+        each_backend!(self, |conn| row.execute(conn).map_err(error("Event")))?;
+        Ok(())
+    }
+
+    fn delete_activity_of_note(&mut self, id: NoteId) -> Result<()> {
+        let rows = diesel::delete(events::table.filter(events::note_id.eq(id)));
+        each_backend!(self, |conn| rows.execute(conn).map_err(error("Event")))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,138 @@
+//! Reacting to something, and taking that back.
+
+use db::Tx;
+use kernel::{
+    Error, Result,
+    ids::{NoteId, ProjectId, UserId},
+    page::{Page, PageRequest},
+};
+
+use super::{Award, AwardStore as _, Awarded, canonical};
+use crate::{
+    item::{Item, ReadsItems, TakesPart, reading as items},
+    note::{actions::ensure_unlocked, reading},
+    ports::Forge,
+    todo::TodoStore as _,
+};
+
+const UNKNOWN: Error = Error::NotFound("Award Emoji");
+
+/// A page of the reactions to an item, or to one of its notes.
+pub fn list<G: ReadsItems>(
+    tx: &mut Tx<'_>,
+    grant: &G,
+    forge: &impl Forge,
+    iid: i64,
+    note: Option<NoteId>,
+    page: PageRequest,
+) -> Result<Page<Award>> {
+    let (_, of) = awarded(tx, grant, forge, iid, note)?;
+    tx.awards(of, page)
+}
+
+/// One reaction.
+pub fn read<G: ReadsItems>(
+    tx: &mut Tx<'_>,
+    grant: &G,
+    forge: &impl Forge,
+    iid: i64,
+    note: Option<NoteId>,
+    id: i64,
+) -> Result<Award> {
+    let (_, of) = awarded(tx, grant, forge, iid, note)?;
+    tx.find_award(of, id)?.ok_or(UNKNOWN)
+}
+
+/// Reacts to an item, or to one of its notes.
+pub fn create<G: TakesPart>(
+    tx: &mut Tx<'_>,
+    grant: &G,
+    forge: &impl Forge,
+    iid: i64,
+    note: Option<NoteId>,
+    name: &str,
+) -> Result<Award> {
+    let (item, of) = awarded(tx, grant, forge, iid, note)?;
+    ensure_unlocked(&item, grant.who()).map_err(|_locked| UNKNOWN)?;
+    let user = grant.user()?;
+    let name =
+        canonical(name).ok_or(Error::NotFound("Award Emoji Name is not a valid emoji name"))?;
+    if tx.find_award_of(of, user, name)?.is_some() {
+        return Err(Error::NotFound("Award Emoji Name has already been taken"));
+    }
+    tx.finish_todos(item.id, user)?;
+    give(tx, of, item.project, user, name)
+}
+
+fn give(
+    tx: &mut Tx<'_>,
+    of: Awarded,
+    project: ProjectId,
+    user: UserId,
+    name: &str,
+) -> Result<Award> {
+    let award = tx.insert_award(of, project, user, name)?;
+    tx.count_votes(of)?;
+    Ok(award)
+}
+
+/// Gives an item a reaction, or takes it back where it was given already.
+///
+/// # Errors
+/// `NotFound` for what is no emoji.
+pub fn toggle(tx: &mut Tx<'_>, item: &Item, user: UserId, name: &str) -> Result<()> {
+    let of = Awarded::from(item.id);
+    let name = canonical(name).ok_or(UNKNOWN)?;
+    match tx.find_award_of(of, user, name)? {
+        Some(given) => {
+            tx.delete_award(given.id)?;
+            tx.count_votes(of)
+        }
+        None => give(tx, of, item.project, user, name).map(drop),
+    }
+}
+
+/// Takes a reaction back: one's own, or any as an administrator.
+pub fn remove<G: TakesPart>(
+    tx: &mut Tx<'_>,
+    grant: &G,
+    forge: &impl Forge,
+    iid: i64,
+    note: Option<NoteId>,
+    id: i64,
+) -> Result<()> {
+    let (_, of) = awarded(tx, grant, forge, iid, note)?;
+    let award = tx.find_award(of, id)?.ok_or(UNKNOWN)?;
+    let actor = grant.actor();
+    if !actor.admin && actor.id != Some(award.user_id) {
+        return Err(Error::Unauthenticated);
+    }
+    tx.delete_award(id)?;
+    tx.count_votes(of)
+}
+
+/// A note goes, and what people felt about it.
+pub fn forget_note(tx: &mut Tx<'_>, id: NoteId) -> Result<()> {
+    tx.delete_awards(id.into())
+}
+
+/// What is reacted to, with the item it is or belongs to.
+fn awarded<G: ReadsItems>(
+    tx: &mut Tx<'_>,
+    grant: &G,
+    forge: &impl Forge,
+    iid: i64,
+    note: Option<NoteId>,
+) -> Result<(Item, Awarded)> {
+    let unknown = |cause| match cause {
+        Error::NotFound(_) => UNKNOWN,
+        other => other,
+    };
+    let item = items::read(tx, grant, iid).map_err(unknown)?;
+    let Some(id) = note else {
+        let of = item.id.into();
+        return Ok((item, of));
+    };
+    let note = reading::note(tx, grant, forge, &item, id).map_err(unknown)?;
+    Ok((item, note.id.into()))
+}

@@ -1,0 +1,68 @@
+//! What people feel about issues, merge requests and notes, without words.
+
+pub mod actions;
+mod store;
+
+pub use actions::forget_note;
+pub use store::{Award, AwardStore};
+
+use crate::item::{ItemId, ItemKind};
+use kernel::ids::NoteId;
+
+kernel::text_enum! {
+    /// In which table something is that can be reacted to.
+    pub enum AwardedKind {
+        Issue = "Issue",
+        MergeRequest = "MergeRequest",
+        Epic = "Epic",
+        Note = "Note",
+    }
+}
+
+/// Something that can be reacted to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Awarded {
+    pub kind: AwardedKind,
+    pub id: i64,
+}
+
+impl From<ItemId> for Awarded {
+    fn from(item: ItemId) -> Self {
+        let kind = match item.kind {
+            ItemKind::Issue => AwardedKind::Issue,
+            ItemKind::MergeRequest => AwardedKind::MergeRequest,
+            ItemKind::Epic => AwardedKind::Epic,
+        };
+        Self { kind, id: item.id }
+    }
+}
+
+impl From<NoteId> for Awarded {
+    fn from(note: NoteId) -> Self {
+        Self { kind: AwardedKind::Note, id: note.0 }
+    }
+}
+
+/// The name under which an emoji is kept; `None` for what is none.
+pub fn canonical(name: &str) -> Option<&str> {
+    let name = name.trim().trim_matches(':');
+    match name {
+        "+1" => Some("thumbsup"),
+        "-1" => Some("thumbsdown"),
+        name => emojis::get_by_shortcode(name).map(|_| name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::canonical;
+
+    #[test]
+    fn an_emoji_has_one_name() {
+        assert_eq!(canonical(":rocket:"), Some("rocket"));
+        assert_eq!(canonical("+1"), Some("thumbsup"));
+        assert_eq!(canonical("thumbsdown"), Some("thumbsdown"));
+        assert_eq!(canonical("nonsense"), None);
+        assert_eq!(canonical(""), None);
+    }
+}

@@ -1,0 +1,195 @@
+//! Which notes of an item somebody sees.
+
+use std::collections::{HashMap, HashSet};
+
+use db::Tx;
+use kernel::{
+    AccessLevel, Error, Result, Standing,
+    ids::{NoteId, ProjectId},
+    page::{Page, PageRequest},
+};
+
+use super::{
+    model::{Discussion, Note},
+    store::{Head, NoteStore as _},
+};
+use crate::{
+    item::{Item, ItemId, ReadsItems, reading},
+    ports::Forge,
+};
+
+kernel::text_enum! {
+    pub enum OrderBy { CreatedAt = "created_at", UpdatedAt = "updated_at" }
+}
+
+kernel::text_enum! {
+    /// Which notes a list shows.
+    pub enum Activity {
+        All = "all_notes",
+        Comments = "only_comments",
+        Activity = "only_activity",
+    }
+}
+
+/// Which notes of an item are asked for, in which order.
+#[derive(Clone, Copy, Debug)]
+pub struct Listed {
+    pub activity: Activity,
+    pub order_by: OrderBy,
+    pub newest_first: bool,
+}
+
+/// A page of the notes of an item that the caller sees.
+pub fn list<G: ReadsItems>(
+    tx: &mut Tx<'_>,
+    grant: &G,
+    forge: &impl Forge,
+    iid: i64,
+    listed: Listed,
+    page: PageRequest,
+) -> Result<(Item, Page<Note>)> {
+    let item = reading::read(tx, grant, iid)?;
+    let mut heads = seen(tx, forge, &item, grant.who())?;
+    heads.retain(|head| match listed.activity {
+        Activity::All => true,
+        Activity::Comments => !head.is_system,
+        Activity::Activity => head.is_system,
+    });
+    if listed.order_by == OrderBy::UpdatedAt {
+        heads.sort_by_key(|head| (head.updated_at, head.id));
+    }
+    if listed.newest_first {
+        heads.reverse();
+    }
+    let page = page.slice(heads.into_iter().map(|head| head.id).collect());
+    let notes = page.try_map_all(|ids| in_order(tx, &ids))?;
+    Ok((item, notes))
+}
+
+/// One note of an item, if the caller sees it.
+pub fn note<G: ReadsItems>(
+    tx: &mut Tx<'_>,
+    grant: &G,
+    forge: &impl Forge,
+    item: &Item,
+    id: NoteId,
+) -> Result<Note> {
+    let note = tx.find_note(item.id, id)?.ok_or(Error::NotFound("Note"))?;
+    let is_seen = note.is_system || is_for(&note, grant.who());
+    // Only what tells of other items needs a closer look.
+    let is_seen = is_seen && (!note.is_system || shows(tx, forge, item, grant.who(), id)?);
+    if is_seen { Ok(note) } else { Err(Error::NotFound("Note")) }
+}
+
+/// A page of the discussions of an item, oldest first.
+pub fn discussions<G: ReadsItems>(
+    tx: &mut Tx<'_>,
+    grant: &G,
+    forge: &impl Forge,
+    iid: i64,
+    page: PageRequest,
+) -> Result<(Item, Page<Discussion>)> {
+    let item = reading::read(tx, grant, iid)?;
+    let heads = seen(tx, forge, &item, grant.who())?;
+    let (mut order, mut inside): (Vec<String>, HashMap<String, Vec<NoteId>>) = Default::default();
+    for head in heads {
+        let ids = inside.entry(head.discussion.clone()).or_default();
+        if ids.is_empty() {
+            order.push(head.discussion);
+        }
+        ids.push(head.id);
+    }
+    let page = page.slice(order).try_map_all(|names| {
+        let ids: Vec<NoteId> =
+            names.iter().filter_map(|name| inside.get(name)).flatten().copied().collect();
+        let mut notes: HashMap<String, Vec<Note>> = HashMap::new();
+        for note in tx.notes_by_id(&ids)? {
+            notes.entry(note.discussion.clone()).or_default().push(note);
+        }
+        let whole = |id: String| Discussion { notes: notes.remove(&id).unwrap_or_default(), id };
+        Ok::<_, Error>(names.into_iter().map(whole).collect())
+    })?;
+    Ok((item, page))
+}
+
+/// One discussion of an item, if the caller sees it.
+pub fn discussion<G: ReadsItems>(
+    tx: &mut Tx<'_>,
+    grant: &G,
+    forge: &impl Forge,
+    item: &Item,
+    id: &str,
+) -> Result<Discussion> {
+    let mut notes = tx.notes_of_discussion(item.id, id)?;
+    notes.retain(|note| note.is_system || is_for(note, grant.who()));
+    if let [only] = notes.as_slice()
+        && only.is_system
+        && !shows(tx, forge, item, grant.who(), only.id)?
+    {
+        notes.clear();
+    }
+    if notes.is_empty() {
+        return Err(Error::NotFound("Discussion"));
+    }
+    Ok(Discussion { id: id.to_owned(), notes })
+}
+
+/// # Errors
+/// `NotFound` where a discussion that the caller sees does not hold the note.
+pub fn ensure_in_discussion<G: ReadsItems>(
+    tx: &mut Tx<'_>,
+    grant: &G,
+    forge: &impl Forge,
+    iid: i64,
+    discussion_id: &str,
+    note: NoteId,
+) -> Result<()> {
+    let item = reading::read(tx, grant, iid)?;
+    let thread = discussion(tx, grant, forge, &item, discussion_id)?;
+    match thread.notes.iter().any(|inside| inside.id == note) {
+        true => Ok(()),
+        false => Err(Error::NotFound("Note")),
+    }
+}
+
+/// Whether what somebody wrote is for a reader.
+fn is_for(note: &Note, who: &Standing) -> bool {
+    !note.internal || who.is(AccessLevel::Reporter) || who.actor.id == Some(note.author_id)
+}
+
+fn shows(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    item: &Item,
+    who: &Standing,
+    id: NoteId,
+) -> Result<bool> {
+    Ok(seen(tx, forge, item, who)?.iter().any(|head| head.id == id))
+}
+
+/// What a reader sees: nothing internal as a stranger, and no word of items that they may not read.
+fn seen(tx: &mut Tx<'_>, forge: &impl Forge, item: &Item, who: &Standing) -> Result<Vec<Head>> {
+    let mut heads = tx.note_heads(item.id)?;
+    heads.retain(|head| {
+        !head.internal || who.is(AccessLevel::Reporter) || who.actor.id == Some(head.author)
+    });
+    let sources: HashSet<(ItemId, ProjectId)> = heads.iter().filter_map(source).collect();
+    if sources.is_empty() {
+        return Ok(heads);
+    }
+    let sources: Vec<_> = sources.into_iter().collect();
+    let readable = reading::readable(tx, forge, who.actor, &sources)?;
+    heads.retain(|head| source(head).is_none_or(|(id, _)| readable.contains(&id)));
+    Ok(heads)
+}
+
+fn source(head: &Head) -> Option<(ItemId, ProjectId)> {
+    let (kind, id, project) = head.source;
+    Some((ItemId { kind: kind?, id: id? }, project?))
+}
+
+fn in_order(tx: &mut Tx<'_>, ids: &[NoteId]) -> Result<Vec<Note>> {
+    let notes = tx.notes_by_id(ids)?;
+    let mut notes: HashMap<NoteId, Note> = notes.into_iter().map(|note| (note.id, note)).collect();
+    Ok(ids.iter().filter_map(|id| notes.remove(id)).collect())
+}

@@ -1,0 +1,86 @@
+//! Threads of merge requests are settled, and opened again.
+
+use db::Tx;
+use kernel::{
+    AccessLevel, Error, Grant, Result,
+    ids::{NoteId, UserId},
+};
+
+use super::{
+    model::{Discussion, Note},
+    reading,
+    store::NoteStore as _,
+    system::write_system_note,
+};
+use crate::{
+    item::{Item, ItemKind, ReadsItems, TakesPart, reading as items},
+    policy::TakePartInMergeRequests,
+    ports::Forge,
+};
+
+const NOT_RESOLVABLE: &str = "Note is not resolvable";
+
+/// Settles a thread of a merge request, or opens it again.
+pub fn resolve_discussion(
+    tx: &mut Tx<'_>,
+    grant: &Grant<TakePartInMergeRequests>,
+    forge: &impl Forge,
+    iid: i64,
+    id: &str,
+    resolved: bool,
+) -> Result<(Item, Discussion)> {
+    let item = items::read(tx, grant, iid)?;
+    let thread = reading::discussion(tx, grant, forge, &item, id)?;
+    ensure_may_resolve(&item, grant)?;
+    if !thread.is_resolvable() {
+        return Err(Error::BadRequest("Discussion is not resolvable".to_owned()));
+    }
+    let change = |note: &&Note| note.is_resolvable() && note.is_resolved() != resolved;
+    let ids: Vec<NoteId> = thread.notes.iter().filter(change).map(|note| note.id).collect();
+    set(tx, &item, &ids, grant.user()?, resolved)?;
+    let thread = reading::discussion(tx, grant, forge, &item, id)?;
+    Ok((item, thread))
+}
+
+/// Settles one note of a thread, or opens it again.
+pub fn resolve_note<G: TakesPart>(
+    tx: &mut Tx<'_>,
+    grant: &G,
+    forge: &impl Forge,
+    iid: i64,
+    id: NoteId,
+    resolved: bool,
+) -> Result<(Item, Note)> {
+    let item = items::read(tx, grant, iid)?;
+    let note = reading::note(tx, grant, forge, &item, id)?;
+    if !note.is_resolvable() {
+        return Err(Error::BadRequest(NOT_RESOLVABLE.to_owned()));
+    }
+    ensure_may_resolve(&item, grant)?;
+    if note.is_resolved() != resolved {
+        set(tx, &item, &[id], grant.user()?, resolved)?;
+    }
+    let note = reading::note(tx, grant, forge, &item, id)?;
+    Ok((item, note))
+}
+
+fn set(tx: &mut Tx<'_>, item: &Item, ids: &[NoteId], user: UserId, resolved: bool) -> Result<()> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    tx.keep_resolved(ids, resolved.then_some(user))?;
+    let open = tx.count_unresolved_threads(item.id)?;
+    match open == 0 && resolved {
+        true => write_system_note(tx, item, user, "resolved all threads"),
+        false => Ok(()),
+    }
+}
+
+fn ensure_may_resolve<G: ReadsItems>(item: &Item, grant: &G) -> Result<()> {
+    let own = grant.actor().id == Some(item.author);
+    match item.id.kind == ItemKind::MergeRequest && (own || grant.who().is(AccessLevel::Developer))
+    {
+        true => Ok(()),
+        false => Err(Error::Forbidden),
+    }
+}

@@ -1,0 +1,159 @@
+//! Every quick action: what it is called, where it can be used, and who may use it.
+
+use crate::item::ItemKind;
+
+/// What a quick action does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    Close,
+    Reopen,
+    Title,
+    Assign,
+    Reassign,
+    Unassign,
+    AssignReviewer,
+    UnassignReviewer,
+    Label,
+    Relabel,
+    Unlabel,
+    Milestone,
+    RemoveMilestone,
+    Todo,
+    Done,
+    Subscribe,
+    Unsubscribe,
+    Award,
+    Estimate,
+    RemoveEstimate,
+    Spend,
+    RemoveTimeSpent,
+    Lock,
+    Unlock,
+    CopyMetadata,
+    Due,
+    RemoveDueDate,
+    Confidential,
+    Weight,
+    ClearWeight,
+    Severity,
+    HealthStatus,
+    ClearHealthStatus,
+    Draft,
+    Ready,
+    Shrug,
+    Tableflip,
+}
+
+/// Where a quick action can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum On {
+    Both,
+    Issues,
+    MergeRequests,
+}
+
+/// Who may use a quick action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// Whoever may comment.
+    Voice,
+    /// Whoever may change the words and the state.
+    Update,
+    /// Whoever may give it labels and people.
+    Manage,
+}
+
+/// Whether something follows the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Argument {
+    No,
+    Maybe,
+    Yes,
+}
+
+pub(super) struct Row {
+    pub(super) effect: Effect,
+    pub(super) names: &'static [&'static str],
+    pub(super) on: On,
+    pub(super) needs: Needs,
+    pub(super) argument: Argument,
+}
+
+macro_rules! rows { ($($effect:ident [$($name:literal)+] $on:ident $needs:ident $argument:ident);* $(;)?) => {
+    &[$(Row {
+        effect: Effect::$effect,
+        names: &[$($name),+],
+        on: On::$on,
+        needs: Needs::$needs,
+        argument: Argument::$argument,
+    }),*]
+} }
+
+pub(super) static TABLE: &[Row] = rows! {
+    Close             ["close"]                                             Both          Update No;
+    Reopen            ["reopen"]                                            Both          Update No;
+    Title             ["title"]                                             Both          Update Yes;
+    Assign            ["assign"]                                            Both          Manage Yes;
+    Reassign          ["reassign"]                                          Both          Manage Yes;
+    Unassign          ["unassign" "remove_assignee"]                        Both          Manage Maybe;
+    AssignReviewer    ["assign_reviewer" "reviewer" "request_review"]       MergeRequests Manage Yes;
+    UnassignReviewer  ["unassign_reviewer" "remove_reviewer"]               MergeRequests Manage Maybe;
+    Label             ["label" "labels"]                                    Both          Manage Yes;
+    Relabel           ["relabel"]                                           Both          Manage Yes;
+    Unlabel           ["unlabel" "remove_label" "remove_labels"]            Both          Manage Maybe;
+    Milestone         ["milestone"]                                         Both          Manage Yes;
+    RemoveMilestone   ["remove_milestone"]                                  Both          Manage No;
+    Todo              ["todo"]                                              Both          Voice  No;
+    Done              ["done"]                                              Both          Voice  No;
+    Subscribe         ["subscribe"]                                         Both          Voice  No;
+    Unsubscribe       ["unsubscribe"]                                       Both          Voice  No;
+    Award             ["award" "react"]                                     Both          Voice  Yes;
+    Estimate          ["estimate" "estimate_time"]                          Both          Manage Yes;
+    RemoveEstimate    ["remove_estimate" "remove_time_estimate"]            Both          Manage No;
+    Spend             ["spend" "spent" "spend_time"]                        Both          Manage Yes;
+    RemoveTimeSpent   ["remove_time_spent"]                                 Both          Manage No;
+    Lock              ["lock"]                                              Both          Manage No;
+    Unlock            ["unlock"]                                            Both          Manage No;
+    CopyMetadata      ["copy_metadata"]                                     Both          Manage Yes;
+    Due               ["due" "due_date"]                                    Issues        Manage Yes;
+    RemoveDueDate     ["remove_due_date"]                                   Issues        Manage No;
+    Confidential      ["confidential"]                                      Issues        Manage No;
+    Weight            ["weight"]                                            Issues        Manage Yes;
+    ClearWeight       ["clear_weight"]                                      Issues        Manage No;
+    Severity          ["severity"]                                          Issues        Manage Yes;
+    HealthStatus      ["health_status"]                                     Issues        Manage Yes;
+    ClearHealthStatus ["clear_health_status"]                               Issues        Manage No;
+    Draft             ["draft"]                                             MergeRequests Update No;
+    Ready             ["ready"]                                             MergeRequests Update No;
+    Shrug             ["shrug"]                                             Both          Voice  Maybe;
+    Tableflip         ["tableflip"]                                         Both          Voice  Maybe;
+};
+
+impl Row {
+    pub(super) fn is_on(&self, kind: ItemKind) -> bool {
+        match self.on {
+            On::Both => kind != ItemKind::Epic,
+            On::Issues => kind == ItemKind::Issue,
+            On::MergeRequests => kind == ItemKind::MergeRequest,
+        }
+    }
+}
+
+/// The quick action of that name.
+pub(super) fn find(name: &str, kind: ItemKind) -> Option<&'static Row> {
+    TABLE.iter().find(|row| row.names.contains(&name) && row.is_on(kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::TABLE;
+
+    #[test]
+    fn a_name_means_one_thing() {
+        let names: Vec<_> = TABLE.iter().flat_map(|row| row.names).collect();
+        let different: HashSet<_> = names.iter().collect();
+        assert_eq!(names.len(), different.len());
+    }
+}

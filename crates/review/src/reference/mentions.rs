@@ -1,0 +1,236 @@
+//! What follows when a text names people or items.
+
+use std::collections::HashMap;
+
+use db::Tx;
+use kernel::{
+    AccessLevel, Result, Standing,
+    ids::{NoteId, ProjectId, UserId},
+};
+
+use super::{
+    parse::{ItemName, References, parse},
+    store::{MentionStore as _, ParticipantStore as _},
+};
+use crate::{
+    item::{Item, ItemId, ItemKind, ItemStore as _, is_readable_by, reading},
+    note::{NewRow, Note, NoteStore as _, fresh_discussion},
+    ports::Forge,
+    todo::{TodoAction, TodoStore as _},
+};
+
+/// Where a text is.
+struct Place<'t> {
+    item: &'t Item,
+    note: Option<NoteId>,
+    /// Not for everybody who may read the item.
+    internal: bool,
+}
+
+/// To be told whenever the text of an item is made or changed: who is newly mentioned, and may read the item, is
+/// asked to look at it, and other items that are newly named are told of this one.
+pub fn text_changed(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    item: &Item,
+    author: UserId,
+    old: Option<&str>,
+    new: Option<&str>,
+) -> Result<()> {
+    changed(tx, forge, &Place { item, note: None, internal: false }, author, old, new)
+}
+
+/// As [`text_changed`], for a note.
+pub fn note_changed(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    item: &Item,
+    note: &Note,
+    old: Option<&str>,
+) -> Result<()> {
+    let place = Place { item, note: Some(note.id), internal: note.internal };
+    changed(tx, forge, &place, note.author_id, old, Some(&note.body))
+}
+
+/// A note is gone, with what it named.
+pub fn forget_note(tx: &mut Tx<'_>, item: &Item, id: NoteId) -> Result<()> {
+    tx.keep_mentions(item.id, Some(id), &[])
+}
+
+fn changed(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    place: &Place<'_>,
+    author: UserId,
+    old: Option<&str>,
+    new: Option<&str>,
+) -> Result<()> {
+    let read = |text: Option<&str>| parse(text.unwrap_or_default(), forge.address());
+    let (before, after) = (read(old), read(new));
+    let is_new = |name: &&String| !before.people.contains(name);
+    let named: Vec<String> = after.people.iter().filter(is_new).cloned().collect();
+    mention(tx, forge, place, author, &named, &after)?;
+    if before.items != after.items {
+        name_items(tx, forge, place, author, &before.items, &after.items)?;
+    }
+    Ok(())
+}
+
+/// Asks those who are mentioned to look, if they may.
+fn mention(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    place: &Place<'_>,
+    author: UserId,
+    named: &[String],
+    after: &References,
+) -> Result<()> {
+    if named.is_empty() {
+        return Ok(());
+    }
+    let found = forge.named(tx, named)?;
+    let ids: Vec<UserId> = found.values().copied().collect();
+    let standings: HashMap<Option<UserId>, Standing> = forge
+        .standings(tx, place.item.project, &ids)?
+        .into_iter()
+        .map(|who| (who.actor.id, who))
+        .collect();
+    for name in named {
+        let Some(user) = found.get(name) else { continue };
+        let Some(who) = standings.get(&Some(*user)) else { continue };
+        if !is_readable_by(tx, who, place.item)?
+            || (place.internal && !who.is(AccessLevel::Reporter))
+        {
+            continue;
+        }
+        if !place.internal {
+            tx.note_participant(place.item, *user)?;
+        }
+        if *user != author {
+            let action = match after.addressed.contains(name) {
+                true => TodoAction::DirectlyAddressed,
+                false => TodoAction::Mentioned,
+            };
+            tx.raise_todo(place.item, *user, author, action, place.note)?;
+        }
+    }
+    Ok(())
+}
+
+/// Keeps which items a text names, and tells those that are named for the first time.
+fn name_items(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    place: &Place<'_>,
+    author: UserId,
+    before: &[ItemName],
+    after: &[ItemName],
+) -> Result<()> {
+    let found = find_items(tx, forge, place.item, author, after)?;
+    let targets: Vec<(ItemId, ProjectId)> =
+        found.iter().map(|(_, item)| (item.id, item.project)).collect();
+    tx.keep_mentions(place.item.id, place.note, &targets)?;
+    // Nobody outside is to hear that something internal was said.
+    if place.internal {
+        return Ok(());
+    }
+    for (name, target) in &found {
+        if !before.contains(name) {
+            tell(tx, forge, place.item, target, author)?;
+        }
+    }
+    Ok(())
+}
+
+/// The items of these names that the author may read, the item of the text not among them.
+fn find_items(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    here: &Item,
+    author: UserId,
+    names: &[ItemName],
+) -> Result<Vec<(ItemName, Item)>> {
+    let mut found = Vec::new();
+    for name in names {
+        let Some(project) = project_of(tx, forge, here, name)? else { continue };
+        if let Some(item) = tx.find_item(project, name.kind, name.iid)?
+            && item.id != here.id
+        {
+            found.push((name.clone(), item));
+        }
+    }
+    let Some(actor) = forge.actor(tx, author)? else { return Ok(Vec::new()) };
+    let ids: Vec<_> = found.iter().map(|(_, item)| (item.id, item.project)).collect();
+    let readable = reading::readable(tx, forge, actor, &ids)?;
+    found.retain(|(_, item)| readable.contains(&item.id));
+    Ok(found)
+}
+
+fn project_of(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    here: &Item,
+    name: &ItemName,
+) -> Result<Option<ProjectId>> {
+    let Some(path) = &name.project else { return Ok(Some(here.project)) };
+    if path.contains('/') {
+        return forge.project_at(tx, path);
+    }
+    let own = forge.paths(tx, &[here.project])?.remove(&here.project).unwrap_or_default();
+    let Some((namespace, _)) = own.rsplit_once('/') else { return Ok(None) };
+    forge.project_at(tx, &format!("{namespace}/{path}"))
+}
+
+/// Tells an item, once, that another one names it; only those are shown this who may read that one.
+fn tell(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    source: &Item,
+    target: &Item,
+    author: UserId,
+) -> Result<()> {
+    if tx.has_note_of_source(target.id, source.id)? {
+        return Ok(());
+    }
+    let word = match source.id.kind {
+        ItemKind::Issue => "issue",
+        ItemKind::MergeRequest => "merge request",
+        ItemKind::Epic => "epic",
+    };
+    let body = format!("mentioned in {word} {}", name_from(tx, forge, source, target.project)?);
+    let row = NewRow {
+        discussion: &fresh_discussion(),
+        note_type: None,
+        body: &body,
+        author,
+        is_system: true,
+        internal: false,
+        position: None,
+        commit_id: None,
+        resolved_by: None,
+        source: Some((source.id, source.project)),
+        at: tx.now,
+    };
+    tx.insert_note(target, &row)?;
+    Ok(())
+}
+
+/// How an item is called in a project: `#1`, or `group/project#1` elsewhere.
+pub(crate) fn name_from(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    item: &Item,
+    project: ProjectId,
+) -> Result<String> {
+    let sign = match item.id.kind {
+        ItemKind::Issue => '#',
+        ItemKind::MergeRequest => '!',
+        ItemKind::Epic => '&',
+    };
+    let paths: HashMap<ProjectId, String> = match item.project == project {
+        true => HashMap::new(),
+        false => forge.paths(tx, &[item.project])?,
+    };
+    let path = paths.get(&item.project).map(String::as_str).unwrap_or_default();
+    Ok(format!("{path}{sign}{}", item.iid))
+}

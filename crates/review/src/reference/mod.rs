@@ -1,0 +1,10 @@
+//! What texts name, and what follows from it: to-dos, participants, and notes on the items named.
+
+mod code;
+mod mentions;
+mod parse;
+mod store;
+
+pub use mentions::{forget_note, note_changed, text_changed};
+pub use parse::{ItemName, References, parse};
+pub use store::{MentionStore, ParticipantStore};

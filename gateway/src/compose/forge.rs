@@ -1,0 +1,98 @@
+//! Everything that texts may name, as `org` knows it.
+
+use std::{collections::HashMap, sync::Arc};
+
+use db::Tx;
+use kernel::{
+    AccessLevel, Actor, Result, Standing,
+    ids::{NamespaceId, ProjectId, UserId},
+};
+use org::{
+    access::standings_of_one::in_projects, places, project::store::ProjectStore,
+    user::store::UserStore,
+};
+use review::{Home, ports};
+
+use super::review::Places;
+use crate::app::Urls;
+
+/// What there is around issues and merge requests, with the address of this installation.
+#[derive(Clone, Debug)]
+pub struct Forge {
+    address: Arc<str>,
+}
+
+impl Forge {
+    pub fn new(urls: &Urls) -> Self {
+        Self { address: urls.base().into() }
+    }
+}
+
+impl ports::Places for Forge {
+    fn above(&self, tx: &mut Tx<'_>, home: Home) -> Result<Vec<NamespaceId>> {
+        Places.above(tx, home)
+    }
+
+    fn below(&self, tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<Vec<NamespaceId>> {
+        Places.below(tx, actor, group)
+    }
+
+    fn projects_in(
+        &self,
+        tx: &mut Tx<'_>,
+        actor: Actor,
+        groups: &[NamespaceId],
+    ) -> Result<Vec<ProjectId>> {
+        Places.projects_in(tx, actor, groups)
+    }
+
+    fn level_in(&self, tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<AccessLevel> {
+        Places.level_in(tx, actor, group)
+    }
+}
+
+impl ports::People for Forge {
+    fn standings(
+        &self,
+        tx: &mut Tx<'_>,
+        project: ProjectId,
+        people: &[UserId],
+    ) -> Result<Vec<Standing>> {
+        Places.standings(tx, project, people)
+    }
+
+    fn named(&self, tx: &mut Tx<'_>, names: &[String]) -> Result<HashMap<String, UserId>> {
+        Places.named(tx, names)
+    }
+
+    fn names(&self, tx: &mut Tx<'_>, people: &[UserId]) -> Result<HashMap<UserId, String>> {
+        Places.names(tx, people)
+    }
+}
+
+impl ports::Forge for Forge {
+    fn standings_in(
+        &self,
+        tx: &mut Tx<'_>,
+        actor: Actor,
+        projects: &[ProjectId],
+    ) -> Result<HashMap<ProjectId, Standing>> {
+        in_projects(tx, actor, projects)
+    }
+
+    fn actor(&self, tx: &mut Tx<'_>, user: UserId) -> Result<Option<Actor>> {
+        Ok(tx.find_user(user)?.map(|user| user.actor()))
+    }
+
+    fn project_at(&self, tx: &mut Tx<'_>, path: &str) -> Result<Option<ProjectId>> {
+        Ok(tx.find_project_at(path)?.map(|project| project.id))
+    }
+
+    fn paths(&self, tx: &mut Tx<'_>, projects: &[ProjectId]) -> Result<HashMap<ProjectId, String>> {
+        places::project_paths(tx, projects)
+    }
+
+    fn address(&self) -> &str {
+        &self.address
+    }
+}

@@ -1,0 +1,155 @@
+//! What is said about issues and merge requests.
+
+use std::collections::HashMap;
+
+use db::Tx;
+use kernel::{Result, Ts, ids::UserId};
+use org::user::{User, store::UserStore};
+use review::{
+    item::{Item, ItemKind},
+    note::{Discussion, Note, NoteType},
+};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::brief_user::BriefUser;
+use crate::app::Urls;
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct NoteEntity {
+    pub id: i64,
+    #[serde(rename = "type")]
+    #[schema(value_type = Option<String>)]
+    pub note_type: Option<NoteType>,
+    pub body: String,
+    /// Always null: files are linked from the body.
+    pub attachment: Option<String>,
+    /// Null when the account is gone.
+    pub author: Option<BriefUser>,
+    #[schema(value_type = String)]
+    pub created_at: Ts,
+    #[schema(value_type = String)]
+    pub updated_at: Ts,
+    pub system: bool,
+    pub noteable_id: i64,
+    #[schema(value_type = String)]
+    pub noteable_type: ItemKind,
+    pub project_id: Option<i64>,
+    /// Of notes about a line of a diff.
+    #[serde(flatten)]
+    pub at: Option<NotePlace>,
+    pub resolvable: bool,
+    #[serde(flatten)]
+    pub resolution: Option<Resolution>,
+    pub confidential: bool,
+    pub internal: bool,
+    pub noteable_iid: i64,
+    /// What quick actions in the text have changed; empty but for who has just sent them.
+    #[schema(value_type = Object)]
+    pub commands_changes: Map<String, Value>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct NotePlace {
+    pub commit_id: Option<String>,
+    #[schema(value_type = Object)]
+    pub position: Value,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Resolution {
+    pub resolved: bool,
+    pub resolved_by: Option<BriefUser>,
+    #[schema(value_type = Option<String>)]
+    pub resolved_at: Option<Ts>,
+}
+
+impl NoteEntity {
+    /// People are looked up once for all of them.
+    pub fn all(tx: &mut Tx<'_>, urls: &Urls, item: &Item, notes: Vec<Note>) -> Result<Vec<Self>> {
+        let people = people(tx, notes.iter())?;
+        Ok(notes.into_iter().map(|note| Self::new(urls, item, note, &people)).collect())
+    }
+
+    pub fn one(tx: &mut Tx<'_>, urls: &Urls, item: &Item, note: Note) -> Result<Self> {
+        Self::all(tx, urls, item, vec![note])?.pop().ok_or(kernel::Error::Missing)
+    }
+
+    fn new(urls: &Urls, item: &Item, note: Note, people: &HashMap<UserId, User>) -> Self {
+        let brief = |id: UserId| people.get(&id).map(|user| BriefUser::new(urls, user));
+        let resolvable = note.is_resolvable();
+        let position = note.position.as_deref().and_then(|text| serde_json::from_str(text).ok());
+        let commit_id = note.commit_id;
+        Self {
+            id: note.id.0,
+            note_type: note.note_type,
+            body: note.body,
+            attachment: None,
+            author: brief(note.author_id),
+            created_at: note.created_at,
+            updated_at: note.updated_at,
+            system: note.is_system,
+            noteable_id: item.id.id,
+            noteable_type: item.id.kind,
+            project_id: note.project_id.map(|id| id.0),
+            at: position.map(|position| NotePlace { commit_id, position }),
+            resolvable,
+            resolution: resolvable.then(|| Resolution {
+                resolved: note.resolved_at.is_some(),
+                resolved_by: note.resolved_by_id.and_then(brief),
+                resolved_at: note.resolved_at,
+            }),
+            confidential: note.internal,
+            internal: note.internal,
+            noteable_iid: item.iid,
+            commands_changes: Map::new(),
+        }
+    }
+}
+
+fn people<'n>(
+    tx: &mut Tx<'_>,
+    notes: impl Iterator<Item = &'n Note>,
+) -> Result<HashMap<UserId, User>> {
+    let mut ids: Vec<UserId> =
+        notes.flat_map(|note| [Some(note.author_id), note.resolved_by_id]).flatten().collect();
+    ids.sort_unstable();
+    ids.dedup();
+    tx.users_by_id(&ids)
+}
+
+/// Notes that answer each other.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DiscussionEntity {
+    pub id: String,
+    /// Whether it is one note to which nobody has replied.
+    pub individual_note: bool,
+    pub notes: Vec<NoteEntity>,
+}
+
+impl DiscussionEntity {
+    /// People are looked up once for all of them.
+    pub fn all(
+        tx: &mut Tx<'_>,
+        urls: &Urls,
+        item: &Item,
+        discussions: Vec<Discussion>,
+    ) -> Result<Vec<Self>> {
+        let people = people(tx, discussions.iter().flat_map(|thread| &thread.notes))?;
+        let entity = |thread: Discussion| Self {
+            individual_note: thread.is_individual(),
+            id: thread.id,
+            notes: thread
+                .notes
+                .into_iter()
+                .map(|note| NoteEntity::new(urls, item, note, &people))
+                .collect(),
+        };
+        Ok(discussions.into_iter().map(entity).collect())
+    }
+
+    pub fn one(tx: &mut Tx<'_>, urls: &Urls, item: &Item, thread: Discussion) -> Result<Self> {
+        Self::all(tx, urls, item, vec![thread])?.pop().ok_or(kernel::Error::Missing)
+    }
+}

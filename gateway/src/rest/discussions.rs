@@ -1,0 +1,218 @@
+//! Discussions of issues and merge requests: notes that answer each other.
+
+use kernel::{Grant, Result};
+use review::{
+    item::{ReadsItems, TakesPart},
+    note::{
+        actions::{self, NewNote, Place},
+        reading, resolving,
+    },
+    policy::{CreateIssues, ReadIssueNotes, ReadMergeRequests, TakePartInMergeRequests},
+};
+
+use super::{
+    item_params::{NamesItem, OnItems, OneMergeRequest},
+    note_params::{ChangeThreadNote, CreateDiscussion, OneDiscussion, OneNote, ResolveDiscussion},
+};
+use crate::{
+    app::App,
+    compose::forge::Forge,
+    entities::note::{DiscussionEntity, NoteEntity},
+    error::ApiResult,
+    extract::{Call, params::OnlyPage},
+    present::{Created, Json, Listed, NoContent},
+    routes,
+};
+
+routes! { "Discussions" at "/projects/{id}";
+    GET    "/issues/{issue_iid}/discussions"                                         => list         : ReadIssueNotes,
+    POST   "/issues/{issue_iid}/discussions"                                         => create       : CreateIssues,
+    GET    "/issues/{issue_iid}/discussions/{discussion_id}"                         => show         : ReadIssueNotes,
+    GET    "/issues/{issue_iid}/discussions/{discussion_id}/notes"                   => list_notes   : ReadIssueNotes,
+    POST   "/issues/{issue_iid}/discussions/{discussion_id}/notes"                   => reply        : CreateIssues,
+    GET    "/issues/{issue_iid}/discussions/{discussion_id}/notes/{note_id}"         => show_note    : ReadIssueNotes,
+    PUT    "/issues/{issue_iid}/discussions/{discussion_id}/notes/{note_id}"         => update_note  : CreateIssues,
+    DELETE "/issues/{issue_iid}/discussions/{discussion_id}/notes/{note_id}"         => remove_note  : CreateIssues,
+    GET    "/merge_requests/{merge_request_iid}/discussions"                         => list         : ReadMergeRequests,
+    POST   "/merge_requests/{merge_request_iid}/discussions"                         => create       : TakePartInMergeRequests,
+    GET    "/merge_requests/{merge_request_iid}/discussions/{discussion_id}"         => show         : ReadMergeRequests,
+    PUT    "/merge_requests/{merge_request_iid}/discussions/{discussion_id}"         => resolve      : TakePartInMergeRequests,
+    GET    "/merge_requests/{merge_request_iid}/discussions/{discussion_id}/notes"   => list_notes   : ReadMergeRequests,
+    POST   "/merge_requests/{merge_request_iid}/discussions/{discussion_id}/notes"   => reply        : TakePartInMergeRequests,
+    GET    "/merge_requests/{merge_request_iid}/discussions/{discussion_id}/notes/{note_id}" => show_note   : ReadMergeRequests,
+    PUT    "/merge_requests/{merge_request_iid}/discussions/{discussion_id}/notes/{note_id}" => update_note : TakePartInMergeRequests,
+    DELETE "/merge_requests/{merge_request_iid}/discussions/{discussion_id}/notes/{note_id}" => remove_note : TakePartInMergeRequests,
+}
+
+async fn list<A: OnItems>(
+    app: App,
+    call: Call<A, (A::Path, OnlyPage)>,
+) -> ApiResult<Listed<DiscussionEntity>>
+where
+    Grant<A>: ReadsItems,
+{
+    let (grant, page, (path, _)) = (call.grant, call.page, call.params);
+    let (forge, urls) = (Forge::new(&app.urls), app.urls.clone());
+    let found = app.db.read(move |tx| {
+        let (item, threads) = reading::discussions(tx, &grant, &forge, path.iid(), page)?;
+        threads.try_map_all(|threads| DiscussionEntity::all(tx, &urls, &item, threads))
+    });
+    Ok(Listed(found.await?))
+}
+
+/// One discussion, where the caller sees it.
+async fn read<A: OnItems>(
+    app: &App,
+    grant: Grant<A>,
+    iid: i64,
+    id: String,
+) -> Result<DiscussionEntity>
+where
+    Grant<A>: ReadsItems,
+{
+    let (forge, urls) = (Forge::new(&app.urls), app.urls.clone());
+    let found = app.db.read(move |tx| {
+        let item = review::item::reading::read(tx, &grant, iid)?;
+        let thread = reading::discussion(tx, &grant, &forge, &item, &id)?;
+        DiscussionEntity::one(tx, &urls, &item, thread)
+    });
+    found.await
+}
+
+async fn show<A: OnItems>(
+    app: App,
+    call: Call<A, (A::Path, OneDiscussion)>,
+) -> ApiResult<Json<DiscussionEntity>>
+where
+    Grant<A>: ReadsItems,
+{
+    let (path, one) = call.params;
+    Ok(Json(read(&app, call.grant, path.iid(), one.discussion_id).await?))
+}
+
+async fn list_notes<A: OnItems>(
+    app: App,
+    call: Call<A, (A::Path, (OneDiscussion, OnlyPage))>,
+) -> ApiResult<Listed<NoteEntity>>
+where
+    Grant<A>: ReadsItems,
+{
+    let (page, (path, (one, _))) = (call.page, call.params);
+    let thread = read(&app, call.grant, path.iid(), one.discussion_id).await?;
+    Ok(Listed(page.slice(thread.notes)))
+}
+
+async fn show_note<A: OnItems>(
+    app: App,
+    call: Call<A, (A::Path, (OneDiscussion, OneNote))>,
+) -> ApiResult<Json<NoteEntity>>
+where
+    Grant<A>: ReadsItems,
+{
+    let (path, (one, note)) = call.params;
+    let thread = read(&app, call.grant, path.iid(), one.discussion_id).await?;
+    let found = thread.notes.into_iter().find(|found| found.id == note.note_id.0);
+    Ok(Json(found.ok_or(kernel::Error::NotFound("Note"))?))
+}
+
+async fn create<A: OnItems>(
+    app: App,
+    call: Call<A, (A::Path, CreateDiscussion)>,
+) -> ApiResult<Created<DiscussionEntity>>
+where
+    Grant<A>: TakesPart,
+{
+    let (grant, (path, params)) = (call.grant, call.params);
+    app.rates.check_note(grant.user()?)?;
+    let (forge, urls) = (Forge::new(&app.urls), app.urls.clone());
+    let place = Place::Thread { position: None, commit_id: None };
+    let new = NewNote { body: params.body, internal: false, created_at: params.created_at, place };
+    let made = app.db.write(move |tx| {
+        let (item, note) = actions::create(tx, &grant, &forge, path.iid(), &new)?;
+        let thread = reading::discussion(tx, &grant, &forge, &item, &note.discussion)?;
+        DiscussionEntity::one(tx, &urls, &item, thread)
+    });
+    Ok(Created(made.await?))
+}
+
+async fn reply<A: OnItems>(
+    app: App,
+    call: Call<A, (A::Path, (OneDiscussion, CreateDiscussion))>,
+) -> ApiResult<Created<NoteEntity>>
+where
+    Grant<A>: TakesPart,
+{
+    let (grant, (path, (one, params))) = (call.grant, call.params);
+    app.rates.check_note(grant.user()?)?;
+    let (forge, urls) = (Forge::new(&app.urls), app.urls.clone());
+    let place = Place::Reply(one.discussion_id);
+    let new = NewNote { body: params.body, internal: false, created_at: params.created_at, place };
+    let made = app.db.write(move |tx| {
+        let (item, note) = actions::create(tx, &grant, &forge, path.iid(), &new)?;
+        NoteEntity::one(tx, &urls, &item, note)
+    });
+    Ok(Created(made.await?))
+}
+
+async fn update_note<A: OnItems>(
+    app: App,
+    call: Call<A, (A::Path, (OneDiscussion, (OneNote, ChangeThreadNote)))>,
+) -> ApiResult<Json<NoteEntity>>
+where
+    Grant<A>: TakesPart,
+{
+    let (grant, (path, (one, (note, change)))) = (call.grant, call.params);
+    let (forge, urls) = (Forge::new(&app.urls), app.urls.clone());
+    let changed = app.db.write(move |tx| {
+        let (iid, id) = (path.iid(), note.note_id);
+        reading::ensure_in_discussion(tx, &grant, &forge, iid, &one.discussion_id, id)?;
+        let (item, note) = match (change.body, change.resolved) {
+            (_, Some(resolved)) => resolving::resolve_note(tx, &grant, &forge, iid, id, resolved)?,
+            (body, None) => {
+                let body = body.unwrap_or_default();
+                actions::update(tx, &grant, &forge, iid, id, &body)?
+            }
+        };
+        NoteEntity::one(tx, &urls, &item, note)
+    });
+    Ok(Json(changed.await?))
+}
+
+async fn remove_note<A: OnItems>(
+    app: App,
+    call: Call<A, (A::Path, (OneDiscussion, OneNote))>,
+) -> ApiResult<NoContent>
+where
+    Grant<A>: TakesPart,
+{
+    let since = call.unmodified_since();
+    let (grant, (path, (one, note))) = (call.grant, call.params);
+    let forge = Forge::new(&app.urls);
+    let done = app.db.write(move |tx| {
+        let (iid, id) = (path.iid(), note.note_id);
+        reading::ensure_in_discussion(tx, &grant, &forge, iid, &one.discussion_id, id)?;
+        actions::remove(tx, &grant, &forge, iid, id, since)
+    });
+    done.await?;
+    Ok(NoContent)
+}
+
+async fn resolve(
+    app: App,
+    call: Call<TakePartInMergeRequests, (OneMergeRequest, (OneDiscussion, ResolveDiscussion))>,
+) -> ApiResult<Json<DiscussionEntity>> {
+    let (grant, (path, (one, asked))) = (call.grant, call.params);
+    let (forge, urls) = (Forge::new(&app.urls), app.urls.clone());
+    let done = app.db.write(move |tx| {
+        let (item, thread) = resolving::resolve_discussion(
+            tx,
+            &grant,
+            &forge,
+            path.iid(),
+            &one.discussion_id,
+            asked.resolved,
+        )?;
+        DiscussionEntity::one(tx, &urls, &item, thread)
+    });
+    Ok(Json(done.await?))
+}

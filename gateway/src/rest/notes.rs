@@ -1,0 +1,124 @@
+//! Comments on issues and merge requests. What both have is written once, for either kind of grant.
+
+use kernel::Grant;
+use review::{
+    item::{ReadsItems, TakesPart},
+    note::{
+        actions::{self, NewNote, Place},
+        reading,
+    },
+    policy::{CreateIssues, ReadIssueNotes, ReadMergeRequests, TakePartInMergeRequests},
+};
+
+use super::{
+    item_params::{NamesItem, OnItems},
+    note_params::{ChangeNote, CreateNote, ListNotes, OneNote},
+};
+use crate::{
+    app::App,
+    compose::forge::Forge,
+    entities::note::NoteEntity,
+    error::ApiResult,
+    extract::Call,
+    present::{Created, Json, Listed, NoContent},
+    routes,
+};
+
+routes! { "Notes" at "/projects/{id}";
+    GET    "/issues/{issue_iid}/notes"                              => list   : ReadIssueNotes,
+    POST   "/issues/{issue_iid}/notes"                              => create : CreateIssues,
+    GET    "/issues/{issue_iid}/notes/{note_id}"                    => show   : ReadIssueNotes,
+    PUT    "/issues/{issue_iid}/notes/{note_id}"                    => update : CreateIssues,
+    DELETE "/issues/{issue_iid}/notes/{note_id}"                    => remove : CreateIssues,
+    GET    "/merge_requests/{merge_request_iid}/notes"              => list   : ReadMergeRequests,
+    POST   "/merge_requests/{merge_request_iid}/notes"              => create : TakePartInMergeRequests,
+    GET    "/merge_requests/{merge_request_iid}/notes/{note_id}"    => show   : ReadMergeRequests,
+    PUT    "/merge_requests/{merge_request_iid}/notes/{note_id}"    => update : TakePartInMergeRequests,
+    DELETE "/merge_requests/{merge_request_iid}/notes/{note_id}"    => remove : TakePartInMergeRequests,
+}
+
+async fn list<A: OnItems>(
+    app: App,
+    call: Call<A, (A::Path, ListNotes)>,
+) -> ApiResult<Listed<NoteEntity>>
+where
+    Grant<A>: ReadsItems,
+{
+    let (grant, page, (path, listed)) = (call.grant, call.page, call.params);
+    let (forge, urls) = (Forge::new(&app.urls), app.urls.clone());
+    let found = app.db.read(move |tx| {
+        let (item, notes) = reading::list(tx, &grant, &forge, path.iid(), listed.into(), page)?;
+        notes.try_map_all(|notes| NoteEntity::all(tx, &urls, &item, notes))
+    });
+    Ok(Listed(found.await?))
+}
+
+async fn show<A: OnItems>(
+    app: App,
+    call: Call<A, (A::Path, OneNote)>,
+) -> ApiResult<Json<NoteEntity>>
+where
+    Grant<A>: ReadsItems,
+{
+    let (grant, (path, one)) = (call.grant, call.params);
+    let (forge, urls) = (Forge::new(&app.urls), app.urls.clone());
+    let found = app.db.read(move |tx| {
+        let item = review::item::reading::read(tx, &grant, path.iid())?;
+        let note = reading::note(tx, &grant, &forge, &item, one.note_id)?;
+        NoteEntity::one(tx, &urls, &item, note)
+    });
+    Ok(Json(found.await?))
+}
+
+async fn create<A: OnItems>(
+    app: App,
+    call: Call<A, (A::Path, CreateNote)>,
+) -> ApiResult<Created<NoteEntity>>
+where
+    Grant<A>: TakesPart,
+{
+    let (grant, (path, params)) = (call.grant, call.params);
+    app.rates.check_note(grant.user()?)?;
+    let (forge, urls) = (Forge::new(&app.urls), app.urls.clone());
+    let new = NewNote {
+        body: params.body,
+        internal: params.internal.or(params.confidential).unwrap_or_default(),
+        created_at: params.created_at,
+        place: Place::Alone,
+    };
+    let made = app.db.write(move |tx| {
+        let (item, note) = actions::create(tx, &grant, &forge, path.iid(), &new)?;
+        NoteEntity::one(tx, &urls, &item, note)
+    });
+    Ok(Created(made.await?))
+}
+
+async fn update<A: OnItems>(
+    app: App,
+    call: Call<A, (A::Path, (OneNote, ChangeNote))>,
+) -> ApiResult<Json<NoteEntity>>
+where
+    Grant<A>: TakesPart,
+{
+    let (grant, (path, (one, change))) = (call.grant, call.params);
+    let (forge, urls) = (Forge::new(&app.urls), app.urls.clone());
+    let changed = app.db.write(move |tx| {
+        let (item, note) =
+            actions::update(tx, &grant, &forge, path.iid(), one.note_id, &change.body.0)?;
+        NoteEntity::one(tx, &urls, &item, note)
+    });
+    Ok(Json(changed.await?))
+}
+
+async fn remove<A: OnItems>(app: App, call: Call<A, (A::Path, OneNote)>) -> ApiResult<NoContent>
+where
+    Grant<A>: TakesPart,
+{
+    let since = call.unmodified_since();
+    let (grant, (path, one)) = (call.grant, call.params);
+    let forge = Forge::new(&app.urls);
+    let done =
+        app.db.write(move |tx| actions::remove(tx, &grant, &forge, path.iid(), one.note_id, since));
+    done.await?;
+    Ok(NoContent)
+}

@@ -1,0 +1,2 @@
+DROP TABLE resource_events;
+DROP TABLE events;

@@ -25,8 +25,11 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     compose::{
+        activity,
+        forge::Forge,
         mail::{MailServer, Post},
         repo::Accounts,
+        subscribers,
     },
     git_http::Transport,
     identity::Signer,
@@ -80,8 +83,12 @@ impl State {
     /// Opens the database and the data folder, both made when they are not there.
     pub fn open(settings: &Settings, clock: Arc<Clock>, git: Git) -> Result<App> {
         let db = Database::open(&settings.database, clock)?;
-        db.listen(crate::compose::subscribers::inside);
         let urls = Urls::new(&settings.external_url);
+        let forge = Forge::new(&urls);
+        db.listen(move |tx, fact| {
+            subscribers::inside(tx, fact)?;
+            activity::heard(tx, &forge, fact)
+        });
         let accounts = Accounts { host: urls.host_name().to_owned() };
         let set = db.read_blocking(|tx| tx.settings())?;
         let state = Self {

@@ -42,7 +42,7 @@ impl fmt::Display for Location {
 }
 
 /// Hears every fact before the transaction that announced it commits.
-pub type Listener = fn(&mut Tx<'_>, &dyn Event) -> Result<()>;
+pub type Listener = Box<dyn Fn(&mut Tx<'_>, &dyn Event) -> Result<()> + Send + Sync>;
 
 /// An open database. Cheap to clone.
 #[derive(Clone)]
@@ -70,8 +70,11 @@ impl Database {
     }
 
     /// Sets who hears facts inside their transaction. The first one stays.
-    pub fn listen(&self, listener: Listener) {
-        self.0.listener.get_or_init(|| listener);
+    pub fn listen(
+        &self,
+        listener: impl Fn(&mut Tx<'_>, &dyn Event) -> Result<()> + Send + Sync + 'static,
+    ) {
+        self.0.listener.get_or_init(|| Box::new(listener));
     }
 
     pub fn clock(&self) -> &Clock {

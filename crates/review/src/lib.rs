@@ -4,6 +4,7 @@
 pub mod activity;
 pub mod emoji;
 pub mod event;
+pub mod heard;
 mod home;
 pub mod issue;
 pub mod item;

@@ -1,6 +1,7 @@
 //! What one domain needs from another, answered here.
 
 pub mod accounts;
+pub mod activity;
 pub mod avatars;
 pub mod beginnings;
 pub mod ci;

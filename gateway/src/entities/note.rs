@@ -72,6 +72,12 @@ impl NoteEntity {
         Ok(notes.into_iter().map(|note| Self::new(urls, item, note, &people)).collect())
     }
 
+    /// As [`all`](Self::all), of several items.
+    pub fn of_items(tx: &mut Tx<'_>, urls: &Urls, notes: Vec<(&Item, Note)>) -> Result<Vec<Self>> {
+        let people = people(tx, notes.iter().map(|(_, note)| note))?;
+        Ok(notes.into_iter().map(|(item, note)| Self::new(urls, item, note, &people)).collect())
+    }
+
     pub fn one(tx: &mut Tx<'_>, urls: &Urls, item: &Item, note: Note) -> Result<Self> {
         Self::all(tx, urls, item, vec![note])?.pop().ok_or(kernel::Error::Missing)
     }

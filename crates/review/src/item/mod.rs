@@ -12,6 +12,7 @@ mod store;
 pub mod subscriptions;
 mod tasks;
 pub mod time;
+pub mod traces;
 mod visible;
 
 use kernel::{

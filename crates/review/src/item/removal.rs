@@ -2,12 +2,12 @@
 
 use db::{
     Tx, each_backend, error,
-    schema::{item_assignees, item_labels, item_subscriptions, notes, todos},
+    schema::{item_assignees, item_labels, item_subscriptions},
 };
 use diesel::prelude::*;
 use kernel::Result;
 
-use super::ItemId;
+use super::{ItemId, traces};
 
 /// Takes away everything that is kept beside an item.
 pub(crate) fn forget(tx: &mut Tx<'_>, item: ItemId) -> Result<()> {
@@ -17,6 +17,6 @@ pub(crate) fn forget(tx: &mut Tx<'_>, item: ItemId) -> Result<()> {
         let rows = diesel::delete(rows);
         each_backend!(tx, |conn| rows.execute(conn).map_err(error("Item")))?;
     })* } }
-    forget!(item_labels, item_assignees, item_subscriptions, notes, todos);
-    Ok(())
+    forget!(item_labels, item_assignees, item_subscriptions);
+    traces::remove(tx, item)
 }

@@ -18,6 +18,8 @@ use crate::label::Label;
 pub trait ItemStore {
     /// The item of that number in a project. Whether the caller may see it is for the caller to ask.
     fn find_item(&mut self, project: ProjectId, kind: ItemKind, iid: i64) -> Result<Option<Item>>;
+    /// Items of a kind by their ids.
+    fn items_by_id(&mut self, kind: ItemKind, ids: &[i64]) -> Result<HashMap<i64, Item>>;
     /// The labels of items, in the order of their names.
     fn labels_of(&mut self, kind: ItemKind, ids: &[i64]) -> Result<HashMap<i64, Vec<Label>>>;
     /// Gives an item exactly these labels.
@@ -31,6 +33,40 @@ pub trait ItemStore {
 
 type Columns =
     (i64, ProjectId, i64, UserId, String, Option<String>, String, bool, Option<bool>, Ts);
+
+macro_rules! of_issue {
+    () => {
+        (
+            issues::id,
+            issues::project_id,
+            issues::iid,
+            issues::author_id,
+            issues::title,
+            issues::description,
+            issues::state,
+            issues::confidential,
+            issues::discussion_locked,
+            issues::updated_at,
+        )
+    };
+}
+
+macro_rules! of_merge_request {
+    () => {
+        (
+            merge_requests::id,
+            merge_requests::project_id,
+            merge_requests::iid,
+            merge_requests::author_id,
+            merge_requests::title,
+            merge_requests::description,
+            merge_requests::state,
+            diesel::dsl::sql::<diesel::sql_types::Bool>("false"),
+            merge_requests::discussion_locked,
+            merge_requests::updated_at,
+        )
+    };
+}
 
 fn item(kind: ItemKind, row: Columns) -> Item {
     let (id, project, iid, author, title, description, state, confidential, locked, updated_at) =
@@ -54,44 +90,36 @@ impl ItemStore for Tx<'_> {
         let row: Option<Columns> = match kind {
             ItemKind::Issue => each_backend!(self, |conn| issues::table
                 .filter(issues::project_id.eq(project).and(issues::iid.eq(iid)))
-                .select((
-                    issues::id,
-                    issues::project_id,
-                    issues::iid,
-                    issues::author_id,
-                    issues::title,
-                    issues::description,
-                    issues::state,
-                    issues::confidential,
-                    issues::discussion_locked,
-                    issues::updated_at,
-                ))
+                .select(of_issue!())
                 .first(conn)
                 .optional()
                 .map_err(error("Issue")))?,
-            ItemKind::MergeRequest => {
-                let public = diesel::dsl::sql::<diesel::sql_types::Bool>("false");
-                each_backend!(self, |conn| merge_requests::table
-                    .filter(merge_requests::project_id.eq(project).and(merge_requests::iid.eq(iid)))
-                    .select((
-                        merge_requests::id,
-                        merge_requests::project_id,
-                        merge_requests::iid,
-                        merge_requests::author_id,
-                        merge_requests::title,
-                        merge_requests::description,
-                        merge_requests::state,
-                        public,
-                        merge_requests::discussion_locked,
-                        merge_requests::updated_at,
-                    ))
-                    .first(conn)
-                    .optional()
-                    .map_err(error("Merge request")))?
-            }
+            ItemKind::MergeRequest => each_backend!(self, |conn| merge_requests::table
+                .filter(merge_requests::project_id.eq(project).and(merge_requests::iid.eq(iid)))
+                .select(of_merge_request!())
+                .first(conn)
+                .optional()
+                .map_err(error("Merge request")))?,
             ItemKind::Epic => None,
         };
         Ok(row.map(|row| item(kind, row)))
+    }
+
+    fn items_by_id(&mut self, kind: ItemKind, ids: &[i64]) -> Result<HashMap<i64, Item>> {
+        let rows: Vec<Columns> = match kind {
+            ItemKind::Issue => each_backend!(self, |conn| issues::table
+                .filter(issues::id.eq_any(ids))
+                .select(of_issue!())
+                .load(conn)
+                .map_err(error("Issue")))?,
+            ItemKind::MergeRequest => each_backend!(self, |conn| merge_requests::table
+                .filter(merge_requests::id.eq_any(ids))
+                .select(of_merge_request!())
+                .load(conn)
+                .map_err(error("Merge request")))?,
+            ItemKind::Epic => Vec::new(),
+        };
+        Ok(rows.into_iter().map(|row| (row.0, item(kind, row))).collect())
     }
 
     fn labels_of(&mut self, kind: ItemKind, ids: &[i64]) -> Result<HashMap<i64, Vec<Label>>> {

@@ -8,6 +8,7 @@ use diesel::prelude::*;
 use kernel::{Error, Result, ids::UserId};
 
 use super::{Item, ItemStore};
+use crate::reference::ParticipantStore as _;
 
 /// Whether somebody hears of an item.
 pub fn is_subscribed(tx: &mut Tx<'_>, item: &Item, user: UserId) -> Result<bool> {
@@ -60,6 +61,8 @@ pub fn participants(tx: &mut Tx<'_>, item: &Item) -> Result<Vec<UserId>> {
     let commented: Vec<UserId> =
         each_backend!(tx, |conn| commented.load(conn).map_err(error("Note")))?;
     all.extend(commented);
+    let mentioned = tx.participants_of(item.id.kind, &[item.id.id])?;
+    all.extend(mentioned.into_values().flatten());
     let mut seen = std::collections::HashSet::new();
     all.retain(|user| seen.insert(*user));
     Ok(all)
@@ -67,6 +70,9 @@ pub fn participants(tx: &mut Tx<'_>, item: &Item) -> Result<Vec<UserId>> {
 
 fn takes_part(tx: &mut Tx<'_>, item: &Item, user: UserId) -> Result<bool> {
     if item.author == user || tx.is_assigned(item.id, user)? {
+        return Ok(true);
+    }
+    if tx.is_participant(item.id, user)? {
         return Ok(true);
     }
     let said = notes::table

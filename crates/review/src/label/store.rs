@@ -32,6 +32,7 @@ pub trait LabelStore {
     fn find_label(&mut self, within: &LabelFilter, name: &LabelName) -> Result<Option<Label>>;
     /// Every label of these names, in no order.
     fn labels_named(&mut self, within: &LabelFilter, names: &[String]) -> Result<Vec<Label>>;
+    fn labels_by_id(&mut self, ids: &[LabelId]) -> Result<Vec<Label>>;
     fn insert_label(&mut self, home: Home, details: &LabelDetails) -> Result<Label>;
     fn keep_label(&mut self, id: LabelId, details: &LabelDetails) -> Result<Label>;
     /// Makes a project's label one of a group.
@@ -124,6 +125,14 @@ impl LabelStore for Tx<'_> {
                     .assume_not_null(),
             )
             .filter(labels::name.eq_any(names))
+            .select(Label::as_select())
+            .load(conn)
+            .map_err(error("Label")))
+    }
+
+    fn labels_by_id(&mut self, ids: &[LabelId]) -> Result<Vec<Label>> {
+        each_backend!(self, |conn| labels::table
+            .filter(labels::id.eq_any(ids))
             .select(Label::as_select())
             .load(conn)
             .map_err(error("Label")))

@@ -5,13 +5,13 @@ use crate::{item::ItemKind, reference::Blocks};
 
 /// A quick action as somebody wrote it.
 #[derive(Clone, Copy)]
-pub(super) struct Command<'t> {
+pub struct Command<'t> {
     pub(super) row: &'static Row,
     pub(super) argument: &'t str,
 }
 
 /// A text without its quick actions, and these.
-pub(super) struct Parted<'t> {
+pub struct Parted<'t> {
     pub(super) text: String,
     pub(super) commands: Vec<Command<'t>>,
 }
@@ -20,7 +20,7 @@ const SHRUG: &str = "¯\\\\_(ツ)_/¯";
 const TABLEFLIP: &str = "(╯°□°)╯︵ ┻━┻";
 
 /// Takes quick actions for items of a kind out of a text.
-pub(super) fn part(text: &str, kind: ItemKind) -> Parted<'_> {
+pub fn part(text: &str, kind: ItemKind) -> Parted<'_> {
     let mut blocks = Blocks::new();
     let (mut kept, mut commands) = (String::with_capacity(text.len()), Vec::new());
     for line in text.split_inclusive('\n') {

@@ -1,7 +1,10 @@
 //! What somebody is asked to look at.
 
+pub mod actions;
+mod model;
 mod store;
 
+pub use model::Todo;
 pub use store::TodoStore;
 
 kernel::text_enum! {

@@ -10,8 +10,7 @@ async fn a_reaction_is_given_shown_counted_and_taken_back() {
     let app = TestApp::new();
     let ada = app.person("ada");
     let project = app.project(&ada, "forge", Public);
-    let emoji =
-        format!("/projects/{project}/issues/{}/award_emoji", app.issue(project, &ada).await);
+    let emoji = format!("/projects/{project}/issues/{}/award_emoji", app.issue(project, &ada));
 
     let made = ada.post(&emoji, json!({ "name": "+1" })).await.created();
     assert_eq!((&made["name"], &made["awardable_type"]), (&json!("thumbsup"), &json!("Issue")));
@@ -43,9 +42,10 @@ async fn a_reaction_must_be_one_and_be_given_once_by_everybody() {
     ada.post(&emoji, json!({ "name": ":rocket:" })).await.refused(404, taken);
     let unknown = json!({ "message": "404 Award Emoji Name is not a valid emoji name Not Found" });
     ada.post(&emoji, json!({ "name": "nonsense" })).await.refused(404, unknown);
-    let foreign = app.member(project, "olga", Owner).delete(&format!("{emoji}/{}", made["id"]));
-    foreign.await.refused(401, json!({ "message": "401 Unauthorized" }));
-    app.admin().delete(&format!("{emoji}/{}", made["id"])).await.with(204);
+    let one = format!("{emoji}/{}", made["id"]);
+    let foreign = json!({ "message": "401 Unauthorized" });
+    app.member(project, "olga", Owner).delete(&one).await.refused(401, foreign);
+    app.admin().delete(&one).await.with(204);
 }
 
 #[actix_web::test]
@@ -53,7 +53,7 @@ async fn notes_have_reactions_of_their_own() {
     let app = TestApp::new();
     let ada = app.person("ada");
     let project = app.project(&ada, "forge", Public);
-    let issue = format!("/projects/{project}/issues/{}", app.issue(project, &ada).await);
+    let issue = format!("/projects/{project}/issues/{}", app.issue(project, &ada));
     let note = ada.post(&format!("{issue}/notes"), json!({ "body": "a" })).await.created();
     let emoji = format!("{issue}/notes/{}/award_emoji", note["id"]);
 

@@ -53,7 +53,7 @@ async fn a_reply_makes_a_thread_of_a_plain_comment() {
     let app = TestApp::new();
     let ada = app.person("ada");
     let project = app.project(&ada, "forge", Public);
-    let issue = format!("/projects/{project}/issues/{}", app.issue(project, &ada).await);
+    let issue = format!("/projects/{project}/issues/{}", app.issue(project, &ada));
     ada.post(&format!("{issue}/notes"), json!({ "body": "hm" })).await.created();
     let discussions = format!("{issue}/discussions");
     let alone = ada.get(&discussions).await.ok()[0].clone();
@@ -125,7 +125,7 @@ async fn threads_are_settled_by_developers_and_the_author() {
 async fn what_a_reply_cannot_do_is_refused() {
     let app = TestApp::new();
     let (ada, project, discussions) = set_up(&app).await;
-    let issue = app.issue(project, &ada).await;
+    let issue = app.issue(project, &ada);
     let notes = format!("/projects/{project}/issues/{issue}/notes");
     ada.post(&notes, json!({ "body": "!1" })).await.created();
     let told = ada.get(&discussions).await.ok()[0].clone();

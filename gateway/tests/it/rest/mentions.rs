@@ -21,7 +21,7 @@ async fn who_is_mentioned_is_asked_to_look() {
     let app = TestApp::new();
     let ada = app.person("ada");
     let project = app.project(&ada, "forge", Public);
-    let issue = format!("/projects/{project}/issues/{}", app.issue(project, &ada).await);
+    let issue = format!("/projects/{project}/issues/{}", app.issue(project, &ada));
     for name in ["bob", "eve", "code"] {
         app.person(name);
     }
@@ -43,8 +43,8 @@ async fn who_may_not_read_is_not_asked() {
     let app = TestApp::new();
     let ada = app.person("ada");
     let project = app.project(&ada, "forge", Private);
-    let plain = format!("/projects/{project}/issues/{}", app.issue(project, &ada).await);
-    let hidden = app.confidential_issue(project, &ada).await;
+    let plain = format!("/projects/{project}/issues/{}", app.issue(project, &ada));
+    let hidden = app.confidential_issue(project, &ada);
     let hidden = format!("/projects/{project}/issues/{hidden}");
     app.person("eve");
     app.member(project, "gus", Guest);
@@ -63,9 +63,9 @@ async fn an_item_is_told_once_who_names_it() {
     let ada = app.person("ada");
     let project = app.project(&ada, "forge", Public);
     let other = app.project(&ada, "other", Public);
-    let issue = format!("/projects/{project}/issues/{}", app.issue(project, &ada).await);
+    let issue = format!("/projects/{project}/issues/{}", app.issue(project, &ada));
     let near = format!("/projects/{project}/merge_requests/{}", app.merge_request(project, &ada));
-    let far = format!("/projects/{other}/issues/{}", app.issue(other, &ada).await);
+    let far = format!("/projects/{other}/issues/{}", app.issue(other, &ada));
 
     say(&ada, &near, "for #1").await;
     say(&ada, &near, "again #1").await;
@@ -82,9 +82,9 @@ async fn nobody_is_told_of_what_they_may_not_read() {
     let (ada, eve) = (app.person("ada"), app.person("eve"));
     let open = app.project(&ada, "open", Public);
     let closed = app.project(&ada, "closed", Private);
-    let issue = format!("/projects/{open}/issues/{}", app.issue(open, &ada).await);
-    let secret = format!("/projects/{closed}/issues/{}", app.issue(closed, &ada).await);
-    let hidden = app.confidential_issue(open, &ada).await;
+    let issue = format!("/projects/{open}/issues/{}", app.issue(open, &ada));
+    let secret = format!("/projects/{closed}/issues/{}", app.issue(closed, &ada));
+    let hidden = app.confidential_issue(open, &ada);
 
     say(&ada, &secret, "ada/open#1").await;
     say(&ada, &format!("/projects/{open}/issues/{hidden}"), "#1").await;

@@ -13,7 +13,7 @@ use crate::support::{Person, TestApp};
 async fn set_up<'a>(app: &'a TestApp) -> (Person<'a>, ProjectId, String) {
     let ada = app.person("ada");
     let project = app.project(&ada, "forge", Public);
-    let issue = app.issue(project, &ada).await;
+    let issue = app.issue(project, &ada);
     (ada, project, format!("/projects/{project}/issues/{issue}"))
 }
 
@@ -164,7 +164,7 @@ async fn in_a_locked_discussion_members_alone_speak() {
 async fn a_confidential_issue_says_nothing_to_outsiders() {
     let app = TestApp::new();
     let (ada, project, _) = set_up(&app).await;
-    let hidden = app.confidential_issue(project, &ada).await;
+    let hidden = app.confidential_issue(project, &ada);
     let hidden = format!("/projects/{project}/issues/{hidden}");
     let note = say(&ada, &hidden, "secret").await["id"].clone();
     let absent = json!({ "message": "404 Issue Not Found" });
@@ -179,7 +179,7 @@ async fn a_confidential_issue_says_nothing_to_outsiders() {
             .refused(404, absent.clone());
         outsider.get(&format!("{hidden}/award_emoji")).await.with(404);
     }
-    let own = app.confidential_issue(project, &app.person("eve")).await;
+    let own = app.confidential_issue(project, &app.person("eve"));
     say(&app.person("eve"), &format!("/projects/{project}/issues/{own}"), "mine").await;
 }
 

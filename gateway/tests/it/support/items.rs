@@ -2,26 +2,40 @@
 
 use db::schema::{issues, merge_requests};
 use diesel::prelude::*;
-use kernel::ids::ProjectId;
-use serde_json::{Value, json};
+use gateway::compose::review::Places;
+use kernel::{Grant, ids::ProjectId};
+use org::access::{IdOrPath, locate_project};
+use review::issue::actions::{self, NewIssue};
 
 use super::{Person, TestApp};
 
 impl TestApp {
     /// An issue of somebody's; its number in the project.
-    pub(crate) async fn issue(&self, project: ProjectId, author: &Person<'_>) -> i64 {
-        self.issue_with(project, author, json!({ "title": "Issue" })).await
+    pub(crate) fn issue(&self, project: ProjectId, author: &Person<'_>) -> i64 {
+        self.issue_with(
+            project,
+            author,
+            NewIssue { title: "Issue".to_owned(), ..NewIssue::default() },
+        )
     }
 
     /// An issue that outsiders may not see; its number in the project.
-    pub(crate) async fn confidential_issue(&self, project: ProjectId, author: &Person<'_>) -> i64 {
-        let new = json!({ "title": "Hidden", "confidential": true });
-        self.issue_with(project, author, new).await
+    pub(crate) fn confidential_issue(&self, project: ProjectId, author: &Person<'_>) -> i64 {
+        let title = "Hidden".to_owned();
+        self.issue_with(
+            project,
+            author,
+            NewIssue { title, confidential: true, ..NewIssue::default() },
+        )
     }
 
-    async fn issue_with(&self, project: ProjectId, author: &Person<'_>, new: Value) -> i64 {
-        let made = author.post(&format!("/projects/{project}/issues"), new).await.created();
-        made["iid"].as_i64().expect("a number")
+    fn issue_with(&self, project: ProjectId, author: &Person<'_>, new: NewIssue) -> i64 {
+        let actor = self.user(&author.username).actor();
+        self.write(move |tx| {
+            let (scope, who) = locate_project(tx, actor, &IdOrPath::Id(project.0))?;
+            let grant = Grant::check(&who, scope)?;
+            Ok(actions::create(tx, &grant, &Places, new)?.iid)
+        })
     }
 
     /// A merge request of somebody's; its number in the project.

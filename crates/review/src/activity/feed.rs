@@ -1,0 +1,219 @@
+//! Feeds: what people did, as far as a reader may know of it.
+
+use std::collections::HashMap;
+
+use db::{
+    CountOf, Tx, each_backend, error,
+    schema::{events, issues, item_assignees as assignees, notes, project_access},
+};
+use diesel::{dsl::exists, prelude::*};
+use kernel::{
+    AccessLevel, Actor, Feature, Result, Standing, Ts,
+    ids::{ProjectId, UserId},
+    page::{COUNT_LIMIT, Page, PageRequest, Total},
+};
+
+use super::store::{Action, Activity};
+use crate::{
+    item::{ItemKind, reading::reads_kind},
+    ports::Forge,
+};
+
+/// Whose feed is read.
+#[derive(Clone, Copy, Debug)]
+pub enum Feed {
+    Of(UserId),
+    In(ProjectId),
+    /// Everybody's, in the projects that somebody is a member of.
+    Around(UserId),
+}
+
+kernel::text_enum! {
+    /// What was done something to.
+    pub enum TargetType {
+        Issue = "issue",
+        Milestone = "milestone",
+        MergeRequest = "merge_request",
+        Note = "note",
+        Project = "project",
+        Snippet = "snippet",
+        User = "user",
+    }
+}
+
+impl TargetType {
+    /// The types under which events keep it.
+    fn kept(self) -> &'static [&'static str] {
+        match self {
+            Self::Issue => &["Issue"],
+            Self::Milestone => &["Milestone"],
+            Self::MergeRequest => &["MergeRequest"],
+            Self::Note => &["Note", "DiffNote", "DiscussionNote"],
+            Self::Project => &["Project"],
+            Self::Snippet => &["Snippet"],
+            Self::User => &["User"],
+        }
+    }
+}
+
+/// Which events are asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct FeedFilter {
+    pub action: Option<Action>,
+    pub target: Option<TargetType>,
+    /// Both leave out their own moment.
+    pub before: Option<Ts>,
+    pub since: Option<Ts>,
+    pub newest_first: bool,
+}
+
+/// Projects by what a reader may know of them.
+#[derive(Debug, Default)]
+struct Known {
+    visible: Vec<ProjectId>,
+    code: Vec<ProjectId>,
+    merge_requests: Vec<ProjectId>,
+    /// Without those that are confidential.
+    issues: Vec<ProjectId>,
+    /// With what is confidential or internal.
+    inner: Vec<ProjectId>,
+}
+
+/// Databases take only so many values in one question; what happened last counts.
+const MOST_PROJECTS: i64 = 2_000;
+
+/// A page of a feed.
+pub fn feed(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    actor: Actor,
+    whose: Feed,
+    filter: FeedFilter,
+    page: PageRequest,
+) -> Result<Page<Activity>> {
+    let projects = match whose {
+        Feed::In(project) => vec![project],
+        Feed::Of(user) => projects_of(tx, user)?,
+        Feed::Around(user) => projects_around(tx, user)?,
+    };
+    let known = known(&forge.standings_in(tx, actor, &projects)?);
+    let author = match whose {
+        Feed::Of(user) => Some(user),
+        Feed::In(_) | Feed::Around(_) => None,
+    };
+    load(tx, actor, author, &known, filter, page)
+}
+
+/// The projects in which somebody did something, the latest first.
+pub fn projects_of(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<ProjectId>> {
+    let rows = events::table
+        .filter(events::author_id.eq(user).and(events::project_id.is_not_null()))
+        .group_by(events::project_id)
+        .order(diesel::dsl::max(events::id).desc())
+        .limit(MOST_PROJECTS)
+        .select(events::project_id.assume_not_null());
+    each_backend!(tx, |conn| rows.load(conn).map_err(error("Event")))
+}
+
+/// The projects that somebody is a member of, the latest first.
+fn projects_around(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<ProjectId>> {
+    let rows = project_access::table
+        .filter(project_access::user_id.eq(user))
+        .order(project_access::project_id.desc())
+        .limit(MOST_PROJECTS)
+        .select(project_access::project_id);
+    each_backend!(tx, |conn| rows.load(conn).map_err(error("Project")))
+}
+
+fn known(standings: &HashMap<ProjectId, Standing>) -> Known {
+    let mut known = Known::default();
+    for (project, who) in standings {
+        known.visible.push(*project);
+        if who.reads(Feature::Repository, AccessLevel::Reporter) {
+            known.code.push(*project);
+        }
+        if reads_kind(ItemKind::MergeRequest, who) && who.signed_in() {
+            known.merge_requests.push(*project);
+        }
+        if reads_kind(ItemKind::Issue, who) {
+            known.issues.push(*project);
+        }
+        if who.is(AccessLevel::Reporter) {
+            known.inner.push(*project);
+        }
+    }
+    known
+}
+
+fn load(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    author: Option<UserId>,
+    known: &Known,
+    filter: FeedFilter,
+    page: PageRequest,
+) -> Result<Page<Activity>> {
+    let me = actor.id.unwrap_or(UserId(0));
+    let kinds = filter.target.map(TargetType::kept);
+    let (items, total) = each_backend!(tx, |conn| {
+        let chosen = || {
+            let mine = assignees::table
+                .filter(assignees::item_kind.eq(ItemKind::Issue))
+                .filter(assignees::item_id.eq(issues::id).and(assignees::user_id.eq(me)));
+            let hidden = issues::table
+                .filter(issues::id.nullable().eq(events::item_id))
+                .filter(issues::confidential.eq(true).and(issues::author_id.ne(me)))
+                .filter(diesel::dsl::not(exists(mine)));
+            let internal = notes::table
+                .filter(notes::id.nullable().eq(events::note_id))
+                .filter(notes::internal.eq(true).and(notes::author_id.ne(me)));
+            let of = |projects: &[ProjectId]| {
+                events::project_id.eq_any(projects.to_vec()).assume_not_null()
+            };
+            let plain = events::item_kind.is_null().and(events::action.ne(Action::Pushed));
+            let pushes = events::action.eq(Action::Pushed);
+            let on_issues = events::item_kind.eq(ItemKind::Issue).assume_not_null();
+            let on_requests = events::item_kind.eq(ItemKind::MergeRequest).assume_not_null();
+            let allowed = (plain.and(of(&known.visible)))
+                .or(pushes.and(of(&known.code)))
+                .or(on_requests.and(of(&known.merge_requests)))
+                .or(on_issues
+                    .and(of(&known.issues))
+                    .and(of(&known.inner).or(diesel::dsl::not(exists(hidden)))));
+            let mut rows = events::table
+                .filter(allowed)
+                .filter(of(&known.inner).or(diesel::dsl::not(exists(internal))))
+                .into_boxed();
+            if let Some(author) = author {
+                rows = rows.filter(events::author_id.eq(author));
+            }
+            if let Some(action) = filter.action {
+                rows = rows.filter(events::action.eq(action));
+            }
+            if let Some(kinds) = kinds {
+                rows = rows.filter(events::target_type.eq_any(kinds).assume_not_null());
+            }
+            if let Some(before) = filter.before {
+                rows = rows.filter(events::created_at.lt(before));
+            }
+            if let Some(since) = filter.since {
+                rows = rows.filter(events::created_at.ge(since));
+            }
+            rows
+        };
+        let rows = match filter.newest_first {
+            true => chosen().order(events::id.desc()),
+            false => chosen().order(events::id.asc()),
+        };
+        let items = rows
+            .limit(page.per_page)
+            .offset(page.offset())
+            .select(Activity::as_select())
+            .load(conn)
+            .map_err(error("Event"))?;
+        let counted = CountOf(chosen().select(events::id).limit(COUNT_LIMIT + 1));
+        let total: i64 = counted.get_result(conn).map_err(error("Event"))?;
+        (items, total)
+    });
+    Ok(Page { items, total: Total::Counted(total) })
+}

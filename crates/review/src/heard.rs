@@ -1,0 +1,100 @@
+//! What follows in notes, to-dos and feeds from what happens to issues.
+
+use db::Tx;
+use kernel::{
+    Result,
+    ids::{LabelId, MilestoneId, UserId},
+};
+
+use crate::{
+    activity::{self, ResourceState},
+    event::{Change, Event},
+    issue::IssueStore as _,
+    item::{Item, ItemKind, ItemStore as _},
+    ports::Forge,
+    reference,
+};
+
+/// To be told of every fact, in the transaction that made it true.
+pub fn of_issues(tx: &mut Tx<'_>, forge: &impl Forge, fact: &Event) -> Result<()> {
+    let (issue, user) = match fact {
+        Event::IssueOpened { issue, user }
+        | Event::IssueUpdated { issue, user, .. }
+        | Event::IssueClosed { issue, user }
+        | Event::IssueReopened { issue, user }
+        | Event::IssueRemoved { issue, user } => (issue, *user),
+    };
+    let Some(item) = tx.find_item(issue.project, ItemKind::Issue, issue.iid)? else {
+        return Ok(());
+    };
+    match fact {
+        Event::IssueOpened { .. } => {
+            activity::state_changed(tx, &item, user, ResourceState::Opened)?;
+            let milestone = tx.find_issue(issue.project, issue.iid)?;
+            let milestone = milestone.and_then(|issue| issue.milestone_id);
+            begun(tx, &item, user, milestone)?;
+            reference::text_changed(tx, forge, &item, user, None, item.description.as_deref())
+        }
+        Event::IssueUpdated { changes, .. } => updated(tx, forge, &item, user, changes),
+        Event::IssueClosed { .. } => {
+            activity::state_changed(tx, &item, user, ResourceState::Closed)
+        }
+        Event::IssueReopened { .. } => {
+            activity::state_changed(tx, &item, user, ResourceState::Reopened)
+        }
+        Event::IssueRemoved { .. } => Ok(()),
+    }
+}
+
+/// What an item has from its beginning.
+pub(crate) fn begun(
+    tx: &mut Tx<'_>,
+    item: &Item,
+    user: UserId,
+    milestone: Option<MilestoneId>,
+) -> Result<()> {
+    let labels = tx.labels_of(item.id.kind, &[item.id.id])?.remove(&item.id.id);
+    let labels: Vec<LabelId> = labels.into_iter().flatten().map(|label| label.id).collect();
+    activity::labels_changed(tx, item, user, &labels, &[])?;
+    activity::milestone_changed(tx, item, user, None, milestone)
+}
+
+/// What follows from the fields that have another value now.
+pub(crate) fn updated(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    item: &Item,
+    user: UserId,
+    changes: &[Change],
+) -> Result<()> {
+    for change in changes {
+        let (before, after) = (change.before.as_deref(), change.after.as_deref());
+        let number = |text: Option<&str>| text.and_then(|text| text.parse::<i64>().ok());
+        match change.field {
+            "description" => reference::text_changed(tx, forge, item, user, before, after)?,
+            "labels" => {
+                let (old, new) = (ids(before), ids(after));
+                let without = |all: &[LabelId], others: &[LabelId]| -> Vec<LabelId> {
+                    all.iter().filter(|id| !others.contains(id)).copied().collect()
+                };
+                let (added, removed) = (without(&new, &old), without(&old, &new));
+                activity::labels_changed(tx, item, user, &added, &removed)?;
+            }
+            "milestone_id" => {
+                let id = |text| number(text).map(MilestoneId);
+                activity::milestone_changed(tx, item, user, id(before), id(after))?;
+            }
+            "iteration_id" => {
+                activity::iteration_changed(tx, item, user, number(before), number(after))?;
+            }
+            "weight" => activity::weight_changed(tx, item, user, number(after))?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn ids(text: Option<&str>) -> Vec<LabelId> {
+    let texts = text.unwrap_or_default().split(',');
+    texts.filter_map(|id| id.parse().ok().map(LabelId)).collect()
+}

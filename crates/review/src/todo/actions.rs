@@ -1,0 +1,155 @@
+//! Asking oneself to look at something, seeing what one is asked, and being done with it.
+
+use db::{Tx, each_backend, error, schema::todos};
+use diesel::prelude::*;
+use kernel::{
+    Actor, Error, Result,
+    ids::{NamespaceId, ProjectId, TodoId, UserId},
+    page::{Page, PageRequest},
+};
+
+use super::{Todo, TodoAction, TodoState, TodoStore as _};
+use crate::{
+    item::{ItemId, ItemKind, TakesPart, reading},
+    ports::Forge,
+};
+
+/// Which to-dos are asked for.
+#[derive(Clone, Debug, Default)]
+pub struct TodoFilter {
+    pub action: Option<TodoAction>,
+    pub author: Option<UserId>,
+    pub project: Option<ProjectId>,
+    /// With the groups inside.
+    pub group: Option<NamespaceId>,
+    pub state: Option<TodoState>,
+    pub kind: Option<ItemKind>,
+}
+
+/// Asks oneself to look at the item of that number.
+///
+/// # Errors
+/// `Unchanged` where one is asked to already.
+pub fn create<G: TakesPart>(tx: &mut Tx<'_>, grant: &G, iid: i64) -> Result<Todo> {
+    let item = reading::read(tx, grant, iid)?;
+    let user = grant.user()?;
+    let pending = todos::table
+        .filter(todos::item_kind.eq(item.id.kind).and(todos::item_id.eq(item.id.id)))
+        .filter(todos::user_id.eq(user).and(todos::state.eq(TodoState::Pending)));
+    let is_asked: bool = each_backend!(tx, |conn| diesel::select(diesel::dsl::exists(pending))
+        .get_result(conn)
+        .map_err(error("Todo")))?;
+    if is_asked || !tx.raise_todo(&item, user, user, TodoAction::Marked, None)? {
+        return Err(Error::Unchanged);
+    }
+    each_backend!(tx, |conn| pending
+        .order(todos::id.desc())
+        .select(Todo::as_select())
+        .first(conn)
+        .map_err(error("Todo")))
+}
+
+/// A page of what somebody is asked, newest first: about what they may still read.
+pub fn list(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    actor: Actor,
+    filter: &TodoFilter,
+    page: PageRequest,
+) -> Result<Page<Todo>> {
+    let user = actor.user()?;
+    let projects = match filter.group {
+        None => None,
+        Some(group) => {
+            let mut groups = forge.below(tx, actor, group)?;
+            groups.push(group);
+            Some(forge.projects_in(tx, actor, &groups)?)
+        }
+    };
+    let mut heads = heads(tx, user, filter, projects.as_deref())?;
+    let items: Vec<(ItemId, ProjectId)> = heads.iter().filter_map(Head::place).collect();
+    let readable = reading::readable(tx, forge, actor, &items)?;
+    heads.retain(|head| head.place().is_some_and(|(item, _)| readable.contains(&item)));
+    let page = page.slice(heads.into_iter().map(|head| head.id).collect());
+    page.try_map_all(|ids| by_id(tx, &ids))
+}
+
+#[derive(Queryable)]
+struct Head {
+    id: TodoId,
+    project: Option<ProjectId>,
+    kind: ItemKind,
+    item: i64,
+}
+
+impl Head {
+    fn place(&self) -> Option<(ItemId, ProjectId)> {
+        Some((ItemId { kind: self.kind, id: self.item }, self.project?))
+    }
+}
+
+fn heads(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    filter: &TodoFilter,
+    projects: Option<&[ProjectId]>,
+) -> Result<Vec<Head>> {
+    each_backend!(tx, |conn| {
+        let state = filter.state.unwrap_or(TodoState::Pending);
+        let mut rows = todos::table
+            .filter(todos::user_id.eq(user).and(todos::state.eq(state)))
+            .order(todos::id.desc())
+            .select((todos::id, todos::project_id, todos::item_kind, todos::item_id))
+            .into_boxed();
+        if let Some(action) = filter.action {
+            rows = rows.filter(todos::action.eq(action));
+        }
+        if let Some(author) = filter.author {
+            rows = rows.filter(todos::author_id.eq(author));
+        }
+        if let Some(project) = filter.project {
+            rows = rows.filter(todos::project_id.eq(project).assume_not_null());
+        }
+        if let Some(projects) = projects {
+            rows = rows.filter(todos::project_id.eq_any(projects).assume_not_null());
+        }
+        if let Some(kind) = filter.kind {
+            rows = rows.filter(todos::item_kind.eq(kind));
+        }
+        rows.load(conn).map_err(error("Todo"))
+    })
+}
+
+fn by_id(tx: &mut Tx<'_>, ids: &[TodoId]) -> Result<Vec<Todo>> {
+    each_backend!(tx, |conn| todos::table
+        .filter(todos::id.eq_any(ids))
+        .order(todos::id.desc())
+        .select(Todo::as_select())
+        .load(conn)
+        .map_err(error("Todo")))
+}
+
+/// One is done with something.
+///
+/// # Errors
+/// `Missing` for what was asked of nobody, or of somebody else.
+pub fn finish(tx: &mut Tx<'_>, user: UserId, id: TodoId) -> Result<Todo> {
+    let own = todos::table.filter(todos::id.eq(id).and(todos::user_id.eq(user)));
+    let done = (todos::state.eq(TodoState::Done), todos::updated_at.eq(tx.now));
+    let done: Option<Todo> = each_backend!(tx, |conn| diesel::update(own)
+        .set(done)
+        .returning(Todo::as_returning())
+        .get_result(conn)
+        .optional()
+        .map_err(error("Todo")))?;
+    done.ok_or(Error::Missing)
+}
+
+/// One is done with everything.
+pub fn finish_all(tx: &mut Tx<'_>, user: UserId) -> Result<()> {
+    let own =
+        todos::table.filter(todos::user_id.eq(user).and(todos::state.eq(TodoState::Pending)));
+    let done = (todos::state.eq(TodoState::Done), todos::updated_at.eq(tx.now));
+    each_backend!(tx, |conn| diesel::update(own).set(done).execute(conn).map_err(error("Todo")))?;
+    Ok(())
+}

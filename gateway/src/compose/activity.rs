@@ -1,0 +1,96 @@
+//! What follows in notes, to-dos and feeds from what happens anywhere.
+
+use std::any::Any;
+
+use db::Tx;
+use kernel::{
+    Result,
+    event::Event,
+    ids::{ProjectId, UserId},
+};
+use review::{
+    activity::{Action, ActivityStore as _, NewActivity},
+    heard,
+};
+use serde_json::json;
+
+use super::forge::Forge;
+
+/// Heard before the commit, in the same transaction.
+pub fn heard(tx: &mut Tx<'_>, forge: &Forge, fact: &dyn Event) -> Result<()> {
+    let fact: &dyn Any = fact;
+    if let Some(fact) = fact.downcast_ref() {
+        return heard::of_issues(tx, forge, fact);
+    }
+    if let Some(fact) = fact.downcast_ref() {
+        return of_members(tx, fact);
+    }
+    match fact.downcast_ref() {
+        Some(repo::Event::RefsMoved { project, user: Some(user), moves, .. }) => {
+            pushed(tx, *project, *user, moves)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn of_members(tx: &mut Tx<'_>, fact: &org::member::Event) -> Result<()> {
+    let action = match fact {
+        org::member::Event::Added(_) => Action::Joined,
+        org::member::Event::Removed { .. } => Action::Left,
+        _ => return Ok(()),
+    };
+    let fact = fact.fact();
+    let Some(project) = fact.project else { return Ok(()) };
+    let line = line(tx, project, fact.user, action);
+    tx.insert_activity(&line)
+}
+
+fn line(tx: &Tx<'_>, project: ProjectId, author: UserId, action: Action) -> NewActivity {
+    NewActivity {
+        project_id: Some(project),
+        author_id: author,
+        action,
+        target_type: None,
+        target_id: None,
+        target_iid: None,
+        target_title: None,
+        item_kind: None,
+        item_id: None,
+        note_id: None,
+        details: None,
+        created_at: tx.now,
+    }
+}
+
+/// As many refs of one push are told of one by one.
+const MOST_REFS: usize = 3;
+
+fn pushed(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    user: UserId,
+    moves: &[repo::event::Moved],
+) -> Result<()> {
+    let shown = if moves.len() > MOST_REFS { 1 } else { moves.len() };
+    for moved in moves.iter().take(shown) {
+        let (kind, name) = match moved.name.strip_prefix("refs/tags/") {
+            Some(name) => ("tag", name),
+            None => ("branch", moved.name.strip_prefix("refs/heads/").unwrap_or(&moved.name)),
+        };
+        let count = (moves.len() > MOST_REFS).then_some(moves.len());
+        let details = json!({
+            "commit_count": moved.commit_count,
+            "action": moved.action,
+            "ref_type": kind,
+            "commit_from": moved.before,
+            "commit_to": moved.after,
+            "ref": if count.is_some() { None } else { Some(name) },
+            "commit_title": null,
+            "ref_count": count,
+        });
+        let details = Some(details.to_string());
+        let line = NewActivity { details, ..line(tx, project, user, Action::Pushed) };
+        tx.insert_activity(&line)?;
+    }
+    Ok(())
+}

@@ -1,4 +1,4 @@
-//! What follows in notes, to-dos and feeds from what happens to issues.
+//! What follows in notes, to-dos and feeds from what happens to issues and merge requests.
 
 use db::Tx;
 use kernel::{
@@ -11,6 +11,7 @@ use crate::{
     event::{Change, Event},
     issue::IssueStore as _,
     item::{Item, ItemKind, ItemStore as _},
+    merge_request::{self, MergeRequestStore as _, state::Step},
     ports::Forge,
     reference,
 };
@@ -43,6 +44,37 @@ pub fn of_issues(tx: &mut Tx<'_>, forge: &impl Forge, fact: &Event) -> Result<()
             activity::state_changed(tx, &item, user, ResourceState::Reopened)
         }
         Event::IssueRemoved { .. } => Ok(()),
+    }
+}
+
+/// As [`of_issues`], for merge requests.
+pub fn of_merge_requests(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    fact: &merge_request::Event,
+) -> Result<()> {
+    match fact {
+        merge_request::Event::Opened { merge_request, user, .. } => {
+            let item = tx.merge_request(*merge_request)?.item();
+            activity::state_changed(tx, &item, *user, ResourceState::Opened)?;
+            reference::text_changed(tx, forge, &item, *user, None, item.description.as_deref())
+        }
+        merge_request::Event::Updated { merge_request, user, described: Some(texts), .. } => {
+            let item = tx.merge_request(*merge_request)?.item();
+            let (before, after) = (texts.0.as_deref(), texts.1.as_deref());
+            reference::text_changed(tx, forge, &item, *user, before, after)
+        }
+        merge_request::Event::Stepped { merge_request, user: Some(user), step, .. } => {
+            let state = match step {
+                Step::Close => ResourceState::Closed,
+                Step::Reopen => ResourceState::Reopened,
+                Step::Merge => ResourceState::Merged,
+                Step::Lock | Step::Unlock => return Ok(()),
+            };
+            let item = tx.merge_request(*merge_request)?.item();
+            activity::state_changed(tx, &item, *user, state)
+        }
+        _ => Ok(()),
     }
 }
 

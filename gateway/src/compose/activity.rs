@@ -23,6 +23,9 @@ pub fn heard(tx: &mut Tx<'_>, forge: &Forge, fact: &dyn Event) -> Result<()> {
         return heard::of_issues(tx, forge, fact);
     }
     if let Some(fact) = fact.downcast_ref() {
+        return heard::of_merge_requests(tx, forge, fact);
+    }
+    if let Some(fact) = fact.downcast_ref() {
         return of_members(tx, fact);
     }
     match fact.downcast_ref() {

@@ -1,6 +1,7 @@
 //! The JSON shapes of the API.
 
 pub mod access_request;
+pub mod activity;
 pub mod award_emoji;
 pub mod blame;
 pub mod branch;
@@ -36,6 +37,7 @@ pub mod project_sharing;
 pub mod protection;
 pub mod push_rule;
 pub mod repository_storage;
+pub mod resource_event;
 pub mod seat;
 pub mod settings;
 pub mod signature;

@@ -1,6 +1,10 @@
 //! Feeds: what people did.
 
-use kernel::{Ts, access::{Anyone, SignedIn}, page::PageRequest};
+use kernel::{
+    Ts,
+    access::{Anyone, SignedIn},
+    page::PageRequest,
+};
 use org::policy::ReadProject;
 use review::activity::{
     Action,

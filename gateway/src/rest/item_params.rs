@@ -5,6 +5,7 @@ use review::policy::{
     CreateIssues, ReadIssueNotes, ReadIssues, ReadMergeRequests, TakePartInMergeRequests,
 };
 
+pub(super) use super::merge_request_params::OneMergeRequest;
 use crate::{extract::Params, params};
 
 /// The part of a path that names an item of some kind.
@@ -21,13 +22,6 @@ params! {
     pub struct OneIssue {
         /// Its number in the project.
         issue_iid: i64,
-    }
-}
-
-params! {
-    pub struct OneMergeRequest {
-        /// Its number in the project.
-        merge_request_iid: i64,
     }
 }
 

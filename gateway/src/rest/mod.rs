@@ -24,6 +24,7 @@ pub mod custom_attributes;
 pub mod discussions;
 pub mod documents;
 pub mod email_confirmation;
+pub mod events;
 pub mod files;
 pub mod forks;
 pub mod group_list_params;
@@ -68,6 +69,7 @@ pub mod protected_tags;
 pub mod push_rule_calls;
 pub mod push_rule_params;
 pub mod resource_access_tokens;
+pub mod resource_events;
 pub mod seats;
 pub mod settings;
 pub mod small_numbers;
@@ -120,6 +122,8 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         discussions::ROUTES,
         documents::ROUTES,
         email_confirmation::ROUTES,
+        events::ROUTES,
+        events::of_projects::ROUTES,
         files::ROUTES,
         forks::ROUTES,
         group_lists::ROUTES,
@@ -143,6 +147,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         personal_access_tokens::ROUTES,
         pipelines::ROUTES,
         resource_access_tokens::ROUTES,
+        resource_events::ROUTES,
         project_lists::ROUTES,
         project_push_rule::ROUTES,
         project_repository::ROUTES,

@@ -1,5 +1,6 @@
 //! What people did, for feeds, and what happened to items, one kind of thing at a time.
 
+pub mod feed;
 mod resource;
 mod store;
 

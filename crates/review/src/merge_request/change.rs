@@ -13,11 +13,13 @@ use super::{
     version,
 };
 use crate::{
+    activity,
     item::{
         ItemStore as _, assignees,
         labels::{self, LabelChange, Unknown},
         milestones, tasks_in,
     },
+    label::Label,
     policy::TakePartInMergeRequests,
     ports::{Branches, People, Places},
     todo::{TodoAction, TodoStore as _},
@@ -129,7 +131,9 @@ pub fn change(
         let now = Columns { updated_at: Some(tx.now), ..Columns::default() };
         tx.change_merge_request(old.id, &now)?;
         let (merge_request, project) = (old.id, old.project_id);
-        tx.emit(Event::Updated { merge_request, project, user: by, changes })?;
+        let described = (old.description != new.description)
+            .then(|| Box::new((old.description.clone(), new.description.clone())));
+        tx.emit(Event::Updated { merge_request, project, user: by, changes, described })?;
     }
     let kept = tx.merge_request(old.id)?;
     match asked.step {
@@ -218,7 +222,7 @@ pub(super) fn keep_metadata(
     asked: &Metadata,
 ) -> Result<Vec<&'static str>> {
     let mut changes = Vec::new();
-    if relabel(tx, around, row, &asked.labels)? {
+    if relabel(tx, by, around, row, &asked.labels)? {
         changes.push("labels");
     }
     if reassign(tx, by, around, row, asked.assignees.as_deref())? {
@@ -235,6 +239,7 @@ pub(super) fn keep_metadata(
     if milestone != row.milestone_id {
         changes.push("milestone_id");
         told::milestone(tx, by, row, milestone)?;
+        activity::milestone_changed(tx, &row.item(), by, row.milestone_id, milestone)?;
     }
     if locked != row.discussion_locked {
         changes.push("discussion_locked");
@@ -253,6 +258,7 @@ pub(super) fn keep_metadata(
 
 fn relabel(
     tx: &mut Tx<'_>,
+    by: UserId,
     around: &impl Places,
     row: &MergeRequest,
     asked: &LabelChange,
@@ -264,6 +270,8 @@ fn relabel(
     let old = tx.labels_of(item.id.kind, &[item.id.id])?.remove(&item.id.id).unwrap_or_default();
     let new = labels::chosen(tx, around, row.project_id, &old, asked, Unknown::Make)?;
     let moved = labels::keep(tx, item.id, &old, &new)?;
+    let ids = |labels: &[Label]| labels.iter().map(|label| label.id).collect::<Vec<_>>();
+    activity::labels_changed(tx, &item, by, &ids(&moved.added), &ids(&moved.removed))?;
     Ok(!moved.is_empty())
 }
 

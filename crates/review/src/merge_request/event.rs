@@ -20,6 +20,9 @@ pub enum Event {
         project: ProjectId,
         user: UserId,
         changes: Vec<&'static str>,
+        /// What it said of itself before and says now, for those who hear it at once.
+        #[serde(skip)]
+        described: Option<Box<(Option<String>, Option<String>)>>,
     },
     /// Its state is another one.
     Stepped {

@@ -143,7 +143,7 @@ fn name_items(
 }
 
 /// The items of these names that the author may read, the item of the text not among them.
-fn find_items(
+pub(crate) fn find_items(
     tx: &mut Tx<'_>,
     forge: &impl Forge,
     here: &Item,

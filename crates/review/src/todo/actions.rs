@@ -147,8 +147,7 @@ pub fn finish(tx: &mut Tx<'_>, user: UserId, id: TodoId) -> Result<Todo> {
 
 /// One is done with everything.
 pub fn finish_all(tx: &mut Tx<'_>, user: UserId) -> Result<()> {
-    let own =
-        todos::table.filter(todos::user_id.eq(user).and(todos::state.eq(TodoState::Pending)));
+    let own = todos::table.filter(todos::user_id.eq(user).and(todos::state.eq(TodoState::Pending)));
     let done = (todos::state.eq(TodoState::Done), todos::updated_at.eq(tx.now));
     each_backend!(tx, |conn| diesel::update(own).set(done).execute(conn).map_err(error("Todo")))?;
     Ok(())

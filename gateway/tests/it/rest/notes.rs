@@ -191,8 +191,8 @@ async fn merge_requests_of_private_projects_are_for_reporters() {
     let notes =
         format!("/projects/{project}/merge_requests/{}/notes", app.merge_request(project, &ada));
 
-    let no = json!({ "message": "403 Forbidden" });
-    app.member(project, "gus", Guest).get(&notes).await.refused(403, no);
+    let no = json!({ "message": "404 Not found" });
+    app.member(project, "gus", Guest).get(&notes).await.refused(404, no);
     let made =
         app.member(project, "rita", Reporter).post(&notes, json!({ "body": "ok" })).await.created();
     assert_eq!(made["noteable_type"], "MergeRequest");

@@ -26,7 +26,7 @@ fn reads_either(who: &Standing) -> bool {
 }
 
 kernel::abilities! { in Project, open;
-    ReadIssues if |who| who.reads(Feature::Issues, Guest),
+    ReadIssues if |who| who.reads(Feature::Issues, Guest) => nothing_there,
 }
 
 kernel::abilities! { in Project, signed in;
@@ -74,4 +74,9 @@ fn takes_merge_requests(who: &Standing) -> bool {
 /// A merge request that may not be read is not there.
 fn no_merge_request(who: &Standing) -> Error {
     if reads_merge_requests(who) { Error::Forbidden } else { Error::Missing }
+}
+
+/// Who may not read issues is not told that there are any.
+fn nothing_there(_who: &Standing) -> Error {
+    Error::Missing
 }

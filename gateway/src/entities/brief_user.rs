@@ -1,6 +1,8 @@
 //! A person as other records mention them.
 
-use org::user::{State, User};
+use db::Tx;
+use kernel::{Result, ids::UserId};
+use org::user::{State, User, store::UserStore as _};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -18,6 +20,12 @@ pub struct BriefUser {
 }
 
 impl BriefUser {
+    /// People in the order of these ids; whoever is gone is left out.
+    pub fn in_order(tx: &mut Tx<'_>, urls: &Urls, ids: &[UserId]) -> Result<Vec<Self>> {
+        let users = tx.users_by_id(ids)?;
+        Ok(ids.iter().filter_map(|id| Some(Self::new(urls, users.get(id)?))).collect())
+    }
+
     pub fn new(urls: &Urls, user: &User) -> Self {
         let picture = user
             .avatar

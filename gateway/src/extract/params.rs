@@ -1,12 +1,14 @@
 //! Declared parameters: one table per endpoint says names, types and defaults, and reads, checks and documents them.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use super::raw::{Raw, RawMap};
 
 /// What is wrong with a request's parameters: paths and texts, in the order of declaration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Flaws(Vec<(String, &'static str)>);
+pub struct Flaws(Vec<(String, Cow<'static, str>)>);
 
 pub const MISSING: &str = "is missing";
 pub const INVALID: &str = "is invalid";
@@ -15,12 +17,12 @@ pub const NOT_LISTED: &str = "does not have a valid value";
 pub const NOT_ALLOWED: &str = "has a value not allowed";
 
 impl Flaws {
-    pub fn one(text: &'static str) -> Self {
-        Self(vec![(String::new(), text)])
+    pub fn one(text: impl Into<Cow<'static, str>>) -> Self {
+        Self(vec![(String::new(), text.into())])
     }
 
     pub fn add(&mut self, name: &str, text: &'static str) {
-        self.0.push((name.to_owned(), text));
+        self.0.push((name.to_owned(), text.into()));
     }
 
     /// Notes what is wrong with several parameters together: `a, b are mutually exclusive`.

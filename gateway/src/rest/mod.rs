@@ -13,6 +13,7 @@ pub mod blame;
 pub mod blobs;
 pub mod branches;
 pub mod changelog;
+pub mod choices;
 pub mod commit_actions;
 pub mod commit_comments;
 pub mod commit_statuses;
@@ -39,6 +40,10 @@ pub mod impersonation_tokens;
 pub mod instance_push_rule;
 pub mod invitations;
 pub mod invites;
+pub mod issue_list_params;
+pub mod issue_lists;
+pub mod issue_params;
+pub mod issues;
 pub mod item_params;
 pub mod keys;
 pub mod label_params;
@@ -133,6 +138,8 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         groups::ROUTES,
         health::ROUTES,
         impersonation_tokens::ROUTES,
+        issue_lists::ROUTES,
+        issues::ROUTES,
         keys::ROUTES,
         instance_push_rule::ROUTES,
         labels::ROUTES,

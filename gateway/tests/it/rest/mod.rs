@@ -24,6 +24,8 @@ mod group_removal;
 mod groups;
 mod health;
 mod invitations;
+mod issue_lists;
+mod issues;
 mod labels;
 mod markdown;
 mod members;

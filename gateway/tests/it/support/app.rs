@@ -86,6 +86,18 @@ impl TestApp {
         })
     }
 
+    /// What was told of items among their notes, oldest first.
+    pub(crate) fn system_notes(&self) -> Vec<String> {
+        use db::schema::notes;
+        use diesel::prelude::*;
+        let query = notes::table.filter(notes::is_system.eq(true)).order(notes::id);
+        let found = self.state.db.read_blocking(|tx| {
+            let query = query.select(notes::body);
+            db::each_backend!(tx, |conn| query.load(conn).map_err(db::error("Note")))
+        });
+        found.expect("notes can be read")
+    }
+
     /// The letters that wait to be sent.
     pub(crate) fn letters(&self) -> Vec<String> {
         use db::schema::work;
@@ -323,7 +335,8 @@ impl TestApp {
         }),*] } }
         use diesel::prelude::*;
         let counted = self.state.db.read_blocking(|tx| {
-            Ok(count! { tx; access_requests, access_tokens, commit_notes, gpg_keys, member_invitations, members, namespaces, outbox, projects,
+            Ok(count! { tx; access_requests, access_tokens, commit_notes, gpg_keys, issues, item_assignees, item_labels, item_subscriptions,
+            labels, member_invitations, members, namespaces, outbox, projects,
             protected_branches, protected_branch_access, protected_tags, push_events, redirects,
             ssh_keys, topics, user_accounts, user_emails, user_follows, user_identities, user_statuses, users, work })
         });

@@ -1,0 +1,94 @@
+//! What belongs to a page of issues, loaded once for all of them.
+
+use std::collections::HashMap;
+
+use db::Tx;
+use kernel::{
+    Result,
+    ids::{IssueId, MilestoneId, ProjectId, UserId},
+};
+use org::{
+    places,
+    user::{User, store::UserStore},
+};
+use review::{
+    issue::{Issue, IssueStore},
+    item::{ItemKind, ItemStore},
+    label::Label,
+    milestone::MilestoneStore,
+};
+
+use super::milestone::MilestoneEntity;
+use crate::app::Urls;
+
+/// People, labels, milestones and projects, by their ids.
+pub struct Surroundings {
+    pub users: HashMap<UserId, User>,
+    assignees: HashMap<i64, Vec<UserId>>,
+    pub labels: HashMap<i64, Vec<Label>>,
+    pub milestones: HashMap<i64, MilestoneEntity>,
+    paths: HashMap<ProjectId, String>,
+    /// Where the issues are that some of these repeat.
+    originals: HashMap<IssueId, (ProjectId, i64)>,
+}
+
+impl Surroundings {
+    pub fn load(tx: &mut Tx<'_>, urls: &Urls, rows: &[Issue]) -> Result<Self> {
+        let ids: Vec<i64> = rows.iter().map(|row| row.id.0).collect();
+        let assignees = tx.assignees_of(ItemKind::Issue, &ids)?;
+        let people = rows.iter().flat_map(|row| [Some(row.author_id), row.closed_by_id]).flatten();
+        let people = distinct(people.chain(assignees.values().flatten().copied()));
+        let repeated = distinct(rows.iter().filter_map(|row| row.duplicated_to_id));
+        let repeated: Vec<i64> = repeated.into_iter().map(|id| id.0).collect();
+        let originals: Vec<Issue> = match repeated.is_empty() {
+            true => Vec::new(),
+            false => tx.issues_in_order(&repeated)?,
+        };
+        let projects = distinct(rows.iter().chain(&originals).map(|row| row.project_id));
+        let place = |issue: Issue| (issue.id, (issue.project_id, issue.iid));
+        Ok(Self {
+            users: tx.users_by_id(&people)?,
+            labels: tx.labels_of(ItemKind::Issue, &ids)?,
+            milestones: milestones(tx, urls, rows)?,
+            paths: places::project_paths(tx, &projects)?,
+            originals: originals.into_iter().map(place).collect(),
+            assignees,
+        })
+    }
+
+    pub fn assignees_of(&self, id: IssueId) -> Vec<UserId> {
+        self.assignees.get(&id.0).cloned().unwrap_or_default()
+    }
+
+    /// The full path of a project.
+    pub fn path(&self, project: ProjectId) -> &str {
+        self.paths.get(&project).map_or("", String::as_str)
+    }
+
+    /// Where in the API the issue is that this one repeats.
+    pub fn original(&self, issue: &Issue) -> Option<String> {
+        let (project, iid) = self.originals.get(&issue.duplicated_to_id?)?;
+        Some(format!("api/v4/projects/{project}/issues/{iid}"))
+    }
+}
+
+fn milestones(
+    tx: &mut Tx<'_>,
+    urls: &Urls,
+    rows: &[Issue],
+) -> Result<HashMap<i64, MilestoneEntity>> {
+    let ids: Vec<MilestoneId> = distinct(rows.iter().filter_map(|row| row.milestone_id));
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let found = tx.milestones_by_id(&ids)?;
+    let shown = MilestoneEntity::all(tx, urls, found)?;
+    Ok(shown.into_iter().map(|milestone| (milestone.id, milestone)).collect())
+}
+
+fn distinct<T: Ord>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut all: Vec<T> = all.collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}

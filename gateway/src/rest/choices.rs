@@ -1,0 +1,162 @@
+//! Filters that take a value, or `None` and `Any`.
+
+use kernel::TextEnum as _;
+use review::{
+    issue::HealthStatus,
+    item::list::{Choice, Fields, MilestoneChoice},
+};
+use serde_json::{Value, json};
+
+use crate::extract::{Csv, Flaws, Param, Raw, params::NOT_LISTED};
+
+/// `None` and `Any`, whatever their letter case.
+fn word<T>(text: &str) -> Option<Choice<T>> {
+    if text.eq_ignore_ascii_case("none") {
+        Some(Choice::Nothing)
+    } else if text.eq_ignore_ascii_case("any") {
+        Some(Choice::Anything)
+    } else {
+        None
+    }
+}
+
+/// A number, `None` or `Any`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NumberChoice(pub Choice<i64>);
+
+impl Param for NumberChoice {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        let Some(text) = String::read(raw)? else { return Ok(None) };
+        let text = text.trim();
+        if text.is_empty() {
+            return Ok(None);
+        }
+        if let Some(choice) = word(text) {
+            return Ok(Some(Self(choice)));
+        }
+        match text.parse() {
+            Ok(number) => Ok(Some(Self(Choice::These(number)))),
+            Err(_) => {
+                Err(Flaws::one(format!("should be an integer, none, or any, however got {text}")))
+            }
+        }
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "integer" })
+    }
+}
+
+/// Texts with commas between, or `None` and `Any`; older clients say `No Label`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextsChoice(pub Choice<Vec<String>>);
+
+impl Param for TextsChoice {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        let Some(Csv(names)) = Csv::<String>::read(raw)? else { return Ok(None) };
+        Ok(match names.as_slice() {
+            [] => None,
+            [one] if one.eq_ignore_ascii_case("no label") => Some(Self(Choice::Nothing)),
+            [one] => Some(Self(word(one).unwrap_or(Choice::These(names)))),
+            _ => Some(Self(Choice::These(names))),
+        })
+    }
+
+    fn schema() -> Value {
+        Csv::<String>::schema()
+    }
+}
+
+/// One text, `None` or `Any`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextChoice(pub Choice<String>);
+
+impl Param for TextChoice {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        let text = String::read(raw)?.filter(|text| !text.trim().is_empty());
+        Ok(text.map(|text| Self(word(&text).unwrap_or(Choice::These(text)))))
+    }
+
+    fn schema() -> Value {
+        String::schema()
+    }
+}
+
+impl TextChoice {
+    pub fn into_milestone(self) -> Choice<MilestoneChoice> {
+        match self.0 {
+            Choice::Nothing => Choice::Nothing,
+            Choice::Anything => Choice::Anything,
+            Choice::These(title) => Choice::These(MilestoneChoice::Titled(title)),
+        }
+    }
+}
+
+kernel::text_enum! {
+    /// Which milestones, by what they are.
+    pub enum MilestoneWord { None = "None", Any = "Any", Upcoming = "Upcoming", Started = "Started" }
+}
+
+crate::param_enums! { MilestoneWord }
+
+impl From<MilestoneWord> for Choice<MilestoneChoice> {
+    fn from(word: MilestoneWord) -> Self {
+        match word {
+            MilestoneWord::None => Self::Nothing,
+            MilestoneWord::Any => Self::Anything,
+            MilestoneWord::Upcoming => Self::These(MilestoneChoice::Upcoming),
+            MilestoneWord::Started => Self::These(MilestoneChoice::Started),
+        }
+    }
+}
+
+impl MilestoneWord {
+    /// What is left out: of those that are wanted by the same word, the other side.
+    pub fn into_left_out(self) -> Choice<MilestoneChoice> {
+        match self {
+            Self::Upcoming => Choice::These(MilestoneChoice::Ended),
+            Self::Started => Choice::These(MilestoneChoice::Ahead),
+            other => other.into(),
+        }
+    }
+}
+
+/// How things go with an issue, `None` or `Any`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HealthChoice(pub Choice<HealthStatus>);
+
+impl Param for HealthChoice {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        let Some(text) = String::read(raw)?.filter(|text| !text.is_empty()) else {
+            return Ok(None);
+        };
+        let status = || HealthStatus::find(&text).map(Choice::These);
+        word(&text).or_else(status).map(|choice| Some(Self(choice))).ok_or(Flaws::one(NOT_LISTED))
+    }
+
+    fn schema() -> Value {
+        let mut all: Vec<&str> = HealthStatus::ALL.iter().map(|status| status.as_str()).collect();
+        all.extend(["None", "Any"]);
+        json!({ "type": "string", "enum": all })
+    }
+}
+
+/// `title`, `description`, or both with a comma.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SearchedFields(pub Fields);
+
+impl Param for SearchedFields {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        let Some(Csv(names)) = Csv::<String>::read(raw)? else { return Ok(None) };
+        let names = |name: &str| names.iter().any(|other| other == name);
+        Ok(Some(Self(match (names("title"), names("description")) {
+            (true, false) => Fields::Title,
+            (false, true) => Fields::Description,
+            _ => Fields::Both,
+        })))
+    }
+
+    fn schema() -> Value {
+        String::schema()
+    }
+}

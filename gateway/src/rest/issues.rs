@@ -1,0 +1,125 @@
+//! Issues of a project, one at a time.
+
+use kernel::{Error, access::Administrate};
+use review::{
+    issue::{IssueStore, actions},
+    item::subscriptions::{participants, set_subscription},
+    policy::{CreateIssues, DeleteIssues, ReadIssues},
+};
+
+use super::{
+    issue_list_params::OneIssueById,
+    issue_params::{ChangeIssue, CreateIssue, OneIssue},
+};
+use crate::{
+    app::App,
+    compose::review::Places,
+    entities::{brief_user::BriefUser, issue::IssueEntity},
+    error::ApiResult,
+    extract::{Call, params::OnlyPage},
+    present::{Created, Json, Listed, NoContent},
+    routes,
+};
+
+routes! { "Issues" at "";
+    GET    "/issues/{issue_id}"                              => show_any     : Administrate,
+    POST   "/projects/{id}/issues"                           => create       : CreateIssues,
+    GET    "/projects/{id}/issues/{issue_iid}"               => show         : ReadIssues,
+    PUT    "/projects/{id}/issues/{issue_iid}"               => update       : CreateIssues,
+    DELETE "/projects/{id}/issues/{issue_iid}"               => remove       : DeleteIssues,
+    POST   "/projects/{id}/issues/{issue_iid}/subscribe"     => subscribe    : CreateIssues,
+    POST   "/projects/{id}/issues/{issue_iid}/unsubscribe"   => unsubscribe  : CreateIssues,
+    GET    "/projects/{id}/issues/{issue_iid}/participants"  => who_takes_part : ReadIssues,
+}
+
+async fn show_any(
+    app: App,
+    call: Call<Administrate, OneIssueById>,
+) -> ApiResult<Json<IssueEntity>> {
+    let (id, user, urls) = (call.params.issue_id, call.grant.user()?, app.urls.clone());
+    let shown = app.db.read(move |tx| {
+        let issue = tx.find_issue_by_id(id)?.ok_or(Error::Missing)?;
+        IssueEntity::one(tx, &urls, issue, Some(user))
+    });
+    Ok(Json(shown.await?))
+}
+
+async fn show(app: App, call: Call<ReadIssues, OneIssue>) -> ApiResult<Json<IssueEntity>> {
+    let (grant, iid, urls) = (call.grant, call.params.issue_iid, app.urls.clone());
+    let shown = app.db.read(move |tx| {
+        let issue = actions::find(tx, &grant, iid)?;
+        IssueEntity::one(tx, &urls, issue, grant.actor().id)
+    });
+    Ok(Json(shown.await?))
+}
+
+async fn create(
+    app: App,
+    call: Call<CreateIssues, CreateIssue>,
+) -> ApiResult<Created<IssueEntity>> {
+    let (grant, new, urls) = (call.grant, call.params.into(), app.urls.clone());
+    let made = app.db.write(move |tx| {
+        let issue = actions::create(tx, &grant, &Places, new)?;
+        IssueEntity::one(tx, &urls, issue, grant.actor().id)
+    });
+    Ok(Created(made.await?))
+}
+
+async fn update(
+    app: App,
+    call: Call<CreateIssues, (OneIssue, ChangeIssue)>,
+) -> ApiResult<Json<IssueEntity>> {
+    let (grant, (one, change), urls) = (call.grant, call.params, app.urls.clone());
+    let changed = app.db.write(move |tx| {
+        let issue = actions::update(tx, &grant, &Places, one.issue_iid, change.into())?;
+        IssueEntity::one(tx, &urls, issue, grant.actor().id)
+    });
+    Ok(Json(changed.await?))
+}
+
+async fn remove(app: App, call: Call<DeleteIssues, OneIssue>) -> ApiResult<NoContent> {
+    let (since, iid) = (call.unmodified_since(), call.params.issue_iid);
+    app.db.write(move |tx| actions::remove(tx, &call.grant, iid, since)).await?;
+    Ok(NoContent)
+}
+
+async fn subscribe(
+    app: App,
+    call: Call<CreateIssues, OneIssue>,
+) -> ApiResult<Created<IssueEntity>> {
+    subscription(app, call, true).await
+}
+
+async fn unsubscribe(
+    app: App,
+    call: Call<CreateIssues, OneIssue>,
+) -> ApiResult<Created<IssueEntity>> {
+    subscription(app, call, false).await
+}
+
+async fn subscription(
+    app: App,
+    call: Call<CreateIssues, OneIssue>,
+    wanted: bool,
+) -> ApiResult<Created<IssueEntity>> {
+    let (grant, iid, urls) = (call.grant, call.params.issue_iid, app.urls.clone());
+    let set = app.db.write(move |tx| {
+        let issue = actions::read(tx, grant.who(), grant.project(), iid)?;
+        set_subscription(tx, &issue.item(), grant.user()?, wanted)?;
+        IssueEntity::one(tx, &urls, issue, grant.actor().id)
+    });
+    Ok(Created(set.await?))
+}
+
+async fn who_takes_part(
+    app: App,
+    call: Call<ReadIssues, (OneIssue, OnlyPage)>,
+) -> ApiResult<Listed<BriefUser>> {
+    let (grant, (one, _), page, urls) = (call.grant, call.params, call.page, app.urls.clone());
+    let found = app.db.read(move |tx| {
+        let issue = actions::find(tx, &grant, one.issue_iid)?;
+        let people = page.slice(participants(tx, &issue.item())?);
+        people.try_map_all(|people| BriefUser::in_order(tx, &urls, &people))
+    });
+    Ok(Listed(found.await?))
+}

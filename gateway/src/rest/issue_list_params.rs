@@ -161,7 +161,7 @@ impl FilterIssues {
             authors.push(person(tx, name)?.unwrap_or(NOBODY));
         }
         let mut assignees: Vec<Choice<Vec<UserId>>> =
-            self.assignee_id.map(people).into_iter().collect();
+            self.assignee_id.as_ref().map(people).into_iter().collect();
         if let Some(Csv(names)) = self.assignee_username {
             assignees.push(Choice::These(all_people(tx, &names)?));
         }
@@ -220,7 +220,7 @@ impl NotIssues {
             milestone: milestone.or(self.milestone_id.map(MilestoneWord::into_left_out)),
             iids: self.iids.map(|iids| iids.0),
             author: self.author_id.or(named),
-            assignee: self.assignee_id.map(people).or(assignees),
+            assignee: self.assignee_id.as_ref().map(people).or(assignees),
             weight: self.weight.map(|weight| weight.0),
             epic: self.epic_id.map(|epic| epic.0),
             iteration: self.iteration_id.map(|iteration| iteration.0),
@@ -228,12 +228,12 @@ impl NotIssues {
     }
 }
 
-fn people(choice: NumberChoice) -> Choice<Vec<UserId>> {
-    match choice.0 {
+fn people(choice: &NumberChoice) -> Choice<Vec<UserId>> {
+    match &choice.0 {
         // Older clients say 0 for nobody.
         Choice::Nothing | Choice::These(0) => Choice::Nothing,
         Choice::Anything => Choice::Anything,
-        Choice::These(id) => Choice::These(vec![UserId(id)]),
+        Choice::These(id) => Choice::These(vec![UserId(*id)]),
     }
 }
 

@@ -24,6 +24,9 @@ pub enum Event {
         head: Option<Box<HeadMove>>,
         #[serde(skip)]
         growth: Growth,
+        /// Whether the server moved a branch onto another one: nobody has changed what it says.
+        #[serde(skip)]
+        by_rebase: bool,
     },
     /// A project has other large files than before: so many bytes in all.
     LfsChanged { project: ProjectId, bytes: i64 },
@@ -78,6 +81,7 @@ impl Event {
             moves: moves.collect(),
             head: push.head.clone().map(Box::new),
             growth: push.growth,
+            by_rebase: push.by_rebase,
         }
     }
 }

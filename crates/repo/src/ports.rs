@@ -8,7 +8,9 @@ use kernel::{
     ids::{NamespaceId, ProjectId, UserId},
 };
 
-use crate::push_rule::Person;
+use futures_util::future::BoxFuture;
+
+use crate::{push::Push, push_rule::Person};
 
 /// Whose addresses are whose.
 pub trait People: Send + Sync {
@@ -16,6 +18,12 @@ pub trait People: Send + Sync {
     fn known(&self, tx: &mut Tx<'_>, emails: &[String]) -> Result<HashSet<String>>;
     /// What commits of this person may say.
     fn person(&self, tx: &mut Tx<'_>, user: UserId) -> Result<Person>;
+}
+
+/// What must have happened before somebody who pushed is answered, and needs the refs to have moved.
+pub trait Aftermath: Send + Sync {
+    /// May be left undone, as in a crash: whoever needs it has written it down in the transaction of the push.
+    fn follow<'a>(&'a self, push: &'a Push) -> BoxFuture<'a, Result<()>>;
 }
 
 /// Who has to do with a project.

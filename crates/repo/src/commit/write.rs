@@ -16,7 +16,7 @@ use crate::{
         merge::{self, Apply, Operation, Subject},
     },
     policy::{NOT_YOUR_BRANCH, PushCode},
-    ports::People,
+    ports::{Aftermath, People},
     protection,
     push::{self, Journal, Push, RefChange, Via},
 };
@@ -30,6 +30,7 @@ pub struct Writer<'a> {
     pub repositories: &'a Repositories,
     pub journal: &'a Journal,
     pub people: &'a Arc<dyn People>,
+    pub aftermath: &'a Arc<dyn Aftermath>,
 }
 
 /// Whose words a refused change is told in.
@@ -136,8 +137,7 @@ impl Writer<'_> {
         let (facts, who) = (grant.facts().clone(), *grant.who());
         let mut push = Push::new(facts, who, Via::Api, vec![change]).with_made(new.id);
         push.growth = Growth::By(new.bytes);
-        let Self { db, git, storage, repositories, journal, people } = self;
-        push::apply(db, git, storage, repositories, journal, people, push).await?;
+        push::apply(*self, push).await?;
         Ok(new.id)
     }
 }

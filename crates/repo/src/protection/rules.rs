@@ -138,6 +138,7 @@ fn branch_refusal(
         (None, Some(_)) => creation_refusal(branch, change, via),
         (_, None) if !who.is(Maintainer) => Some(NO_DELETE),
         (_, None) if via == Via::Git => Some(DELETE_ELSEWHERE),
+        (Some(_), Some(_)) if via == Via::Merge && branch.may_merge() => None,
         (Some(_), Some(_)) if !branch.may_push() => Some(NO_PROTECTED_PUSH),
         _ => None,
     }

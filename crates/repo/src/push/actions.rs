@@ -11,11 +11,12 @@ use super::{
 };
 use crate::{
     Event,
+    commit::Writer,
     git::{
-        Git, GitError, Oid, RefName, RepoPath, Repositories, Storage, leftover,
+        Git, GitError, Oid, RefName, RepoPath, Storage, leftover,
         refs::{self, Expect, RefMove},
     },
-    ports::People,
+    ports::Aftermath,
     protection,
 };
 
@@ -34,6 +35,9 @@ pub fn check(tx: &mut Tx<'_>, push: &Push) -> Result<()> {
 /// The database half of a push. Its commit is the decision: from then on the refs have moved.
 pub fn record(tx: &mut Tx<'_>, push: &Push) -> Result<()> {
     tx.insert_push(push)?;
+    if let Some(also) = &push.also {
+        also.happen(tx)?;
+    }
     tx.emit(Event::of_push(push))
 }
 
@@ -73,21 +77,26 @@ pub fn finish(journal: &Journal, batch: String) {
 ///
 /// # Errors
 /// `Rejected` with the text of the rule that forbids it, or that somebody else was faster.
-pub async fn apply(
-    db: &Database,
-    git: &Git,
-    storage: &Storage,
-    repositories: &Repositories,
-    journal: &Journal,
-    people: &Arc<dyn People>,
-    mut push: Push,
-) -> Result<()> {
+pub async fn apply(by: Writer<'_>, mut push: Push) -> Result<()> {
+    let Writer { db, git, storage, repositories, journal, people, aftermath } = by;
     let incoming = Incoming::settled(git, &storage.repository(push.project.id));
     examine(db, people, &incoming, &push).await?;
     head::look(git, repositories, storage, &mut push).await?;
     let (db, git, storage, journal) = (db.clone(), git.clone(), storage.clone(), journal.clone());
-    let done = tokio::spawn(async move { carry_out(&db, &git, &storage, &journal, push).await });
+    let aftermath = Arc::clone(aftermath);
+    let done = tokio::spawn(async move {
+        carry_out(&db, &git, &storage, &journal, push.clone()).await?;
+        follow(&aftermath, &push).await;
+        Ok(())
+    });
     done.await.map_err(Error::internal)?
+}
+
+/// Does what has to be done before the pusher is answered. The refs have moved: what fails is done later.
+pub async fn follow(aftermath: &Arc<dyn Aftermath>, push: &Push) {
+    if let Err(cause) = aftermath.follow(push).await {
+        tracing::warn!(project = %push.project.id, error = %cause, "what follows from a push is left for later");
+    }
 }
 
 async fn carry_out(

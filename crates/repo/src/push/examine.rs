@@ -37,7 +37,7 @@ pub async fn examine(
     let Some(terms) = terms else {
         let push = push.clone();
         return match push.via {
-            Via::Api => Ok(()),
+            Via::Api | Via::Merge => Ok(()),
             Via::Git => db.read(move |tx| check(tx, &push)).await,
         };
     };

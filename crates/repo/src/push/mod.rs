@@ -13,8 +13,8 @@ pub mod model;
 mod walk;
 
 pub(crate) use actions::follow_late;
-pub use actions::{apply, check, complete, decide, finish, record, recover, unsettled};
+pub use actions::{apply, check, complete, decide, finish, follow, record, recover, unsettled};
 pub use examine::examine;
 pub use incoming::Incoming;
 pub use journal::Journal;
-pub use model::{Push, RefChange, Via};
+pub use model::{Also, Push, RefChange, Via};

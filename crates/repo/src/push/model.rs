@@ -1,9 +1,10 @@
 //! What is to move, where, and on whose behalf.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
+use db::Tx;
 use kernel::{
-    Standing,
+    Result, Standing,
     access::ProjectFacts,
     head::{Growth, HeadMove},
     ids::ProjectId,
@@ -16,6 +17,30 @@ use crate::git::{Oid, RefName, refs::RefMove};
 pub enum Via {
     Api,
     Git,
+    /// A merge request that is merged: whoever may merge into a protected branch need not be allowed to push there.
+    Merge,
+}
+
+/// What else becomes true when the refs move, in the same transaction. Tried again it must do the same.
+#[derive(Clone)]
+pub struct Also(Arc<Deed>);
+
+type Deed = dyn Fn(&mut Tx<'_>) -> Result<()> + Send + Sync;
+
+impl Also {
+    pub fn new(deed: impl Fn(&mut Tx<'_>) -> Result<()> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(deed))
+    }
+
+    pub(super) fn happen(&self, tx: &mut Tx<'_>) -> Result<()> {
+        (self.0)(tx)
+    }
+}
+
+impl fmt::Debug for Also {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Also")
+    }
 }
 
 /// One ref, what the writer saw, where it goes, and what a reader will want to know of the way.
@@ -68,6 +93,9 @@ pub struct Push {
     pub made: Option<Oid>,
     /// Whether it is the server's own doing, which no push rule is about.
     pub by_server: bool,
+    /// Whether a branch was moved onto another one by the server: nobody has changed what it says.
+    pub by_rebase: bool,
+    pub also: Option<Also>,
     /// What becomes of the default branch, where the push moves it and that was looked at.
     pub head: Option<HeadMove>,
     pub growth: Growth,
@@ -95,6 +123,8 @@ impl Push {
             becomes_default: first,
             made: None,
             by_server: false,
+            by_rebase: false,
+            also: None,
             head: None,
             growth: Growth::By(0),
             batch,
@@ -109,6 +139,11 @@ impl Push {
     /// The same as the server's own doing.
     pub fn by_server(self) -> Self {
         Self { by_server: true, ..self }
+    }
+
+    /// The same with something else that becomes true with it.
+    pub fn with(self, also: Also) -> Self {
+        Self { also: Some(also), ..self }
     }
 
     pub fn project_id(&self) -> ProjectId {

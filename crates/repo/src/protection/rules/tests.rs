@@ -9,7 +9,7 @@ use kernel::{
     ids::{AccessRecordId, NamespaceId, ProjectId, ProtectedBranchId, ProtectedTagId, UserId},
 };
 
-use super::{super::guard::Protection, looks_like_id, refusal};
+use super::{super::guard::Protection, NO_FORCE, NO_PROTECTED_PUSH, looks_like_id, refusal};
 use crate::{
     git::{Oid, RefName},
     protection::model::{Access, BranchRule, Holder, ProtectedBranch, ProtectedTag, TagRule},
@@ -200,4 +200,19 @@ fn a_branch_must_not_look_like_a_commit() {
         read.as_deref(),
         Some("You cannot create a branch with a 40-character hexadecimal branch name.")
     );
+}
+
+#[test]
+fn whoever_may_merge_need_not_be_allowed_to_push() {
+    let rules = vec![rule("main", &[Holder::Role(Maintainer)], &[Holder::Role(Developer)], false)];
+    let who = standing(Developer);
+    let protection = Protection::new(&who, Vec::new(), rules, Vec::new());
+    let told =
+        |moved: &RefChange, via| refusal(&protection, &who, &project(Some("main")), moved, via);
+
+    let moved = change("refs/heads/main", OLD, NEW);
+    assert_eq!(told(&moved, Via::Merge), None);
+    assert_eq!(told(&moved, Via::Api).as_deref(), Some(NO_PROTECTED_PUSH));
+    let forced = RefChange { forced: true, ..moved };
+    assert_eq!(told(&forced, Via::Merge).as_deref(), Some(NO_FORCE));
 }

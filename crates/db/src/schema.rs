@@ -309,6 +309,13 @@ diesel::table! {
 }
 
 diesel::table! {
+    merge_request_closes (merge_request_id, issue_id) {
+        merge_request_id -> BigInt,
+        issue_id -> BigInt,
+    }
+}
+
+diesel::table! {
     merge_request_context_commits (id) {
         id -> BigInt,
         merge_request_id -> BigInt,
@@ -382,6 +389,8 @@ diesel::table! {
         task_completed_count -> BigInt,
         created_at -> BigInt,
         updated_at -> BigInt,
+        locked_at -> Nullable<BigInt>,
+        looks -> BigInt,
     }
 }
 
@@ -963,6 +972,8 @@ diesel::joinable!(member_invitations -> projects (project_id));
 diesel::joinable!(members -> namespaces (namespace_id));
 diesel::joinable!(members -> projects (project_id));
 diesel::joinable!(members -> users (user_id));
+diesel::joinable!(merge_request_closes -> issues (issue_id));
+diesel::joinable!(merge_request_closes -> merge_requests (merge_request_id));
 diesel::joinable!(merge_request_context_commits -> merge_requests (merge_request_id));
 diesel::joinable!(merge_request_reviewers -> merge_requests (merge_request_id));
 diesel::joinable!(merge_request_reviewers -> users (user_id));
@@ -1038,6 +1049,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     lfs_objects,
     member_invitations,
     members,
+    merge_request_closes,
     merge_request_context_commits,
     merge_request_reviewers,
     merge_request_versions,

@@ -42,6 +42,17 @@ pub trait People {
     fn names(&self, tx: &mut Tx<'_>, people: &[UserId]) -> Result<HashMap<UserId, String>>;
 }
 
+/// Which project a text names by its path.
+pub trait NamedProjects {
+    /// A path without a slash is that of a neighbour of `from`. What `from` was forked from is left out.
+    fn project_named(
+        &self,
+        tx: &mut Tx<'_>,
+        from: ProjectId,
+        path: &str,
+    ) -> Result<Option<ProjectId>>;
+}
+
 /// Projects in which somebody may read items of a kind.
 #[derive(Clone, Debug)]
 pub struct Readable {

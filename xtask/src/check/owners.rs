@@ -61,6 +61,7 @@ const OWNERS: &[(&str, &[&str])] = &[
             "merge_request_reviewers",
             "merge_request_context_commits",
             "item_labels",
+            "merge_request_closes",
             "item_assignees",
             "item_subscriptions",
             "notes",

@@ -167,8 +167,10 @@ mod tests {
         }
     }
 
+    type Wrong = (&'static str, fn(&mut Facts));
+
     /// Everything that can be wrong at once, in the order in which it is told.
-    fn wrongs() -> Vec<(&'static str, fn(&mut Facts))> {
+    fn wrongs() -> Vec<Wrong> {
         vec![
             ("checking", |facts| facts.merge_status = MergeStatus::Checking),
             ("unchecked", |facts| facts.merge_status = MergeStatus::Unchecked),

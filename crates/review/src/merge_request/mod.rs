@@ -5,6 +5,7 @@ pub mod change;
 pub mod closing;
 pub mod draft;
 mod event;
+pub mod merge;
 pub mod mergeability;
 mod model;
 mod reviewers;

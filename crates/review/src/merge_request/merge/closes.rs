@@ -1,0 +1,144 @@
+//! Which issues a merge request closes when it is merged.
+
+use std::collections::BTreeSet;
+
+use db::{
+    Tx, each_backend, error,
+    schema::{issues, merge_request_closes as closes},
+};
+use diesel::prelude::*;
+use kernel::{
+    Result,
+    ids::{IssueId, MergeRequestId},
+};
+
+use crate::{
+    issue::Issue,
+    merge_request::{
+        MergeRequest,
+        closing::{self, NamedIssue},
+    },
+    ports::NamedProjects,
+};
+
+pub trait ClosesStore {
+    /// The issues that a merge request closes, oldest first.
+    fn closed_issues(&mut self, of: MergeRequestId) -> Result<Vec<Issue>>;
+    /// The merge requests that close an issue, oldest first.
+    fn closing_merge_requests(&mut self, of: IssueId) -> Result<Vec<MergeRequestId>>;
+    /// Makes these the issues that a merge request closes, and counts them.
+    fn keep_closes(&mut self, of: MergeRequestId, issues: &[IssueId]) -> Result<()>;
+}
+
+impl ClosesStore for Tx<'_> {
+    fn closed_issues(&mut self, of: MergeRequestId) -> Result<Vec<Issue>> {
+        let ids = closes::table.filter(closes::merge_request_id.eq(of)).select(closes::issue_id);
+        each_backend!(self, |conn| issues::table
+            .filter(issues::id.eq_any(ids))
+            .order(issues::id)
+            .select(Issue::as_select())
+            .load(conn)
+            .map_err(error("Issue")))
+    }
+
+    fn closing_merge_requests(&mut self, of: IssueId) -> Result<Vec<MergeRequestId>> {
+        each_backend!(self, |conn| closes::table
+            .filter(closes::issue_id.eq(of))
+            .order(closes::merge_request_id)
+            .select(closes::merge_request_id)
+            .load(conn)
+            .map_err(error("Merge request")))
+    }
+
+    fn keep_closes(&mut self, of: MergeRequestId, new: &[IssueId]) -> Result<()> {
+        let mine = closes::table.filter(closes::merge_request_id.eq(of));
+        let old: Vec<IssueId> = each_backend!(self, |conn| mine
+            .select(closes::issue_id)
+            .load(conn)
+            .map_err(error("Issue")))?;
+        let old: BTreeSet<IssueId> = old.into_iter().collect();
+        let new: BTreeSet<IssueId> = new.iter().copied().collect();
+        for gone in old.difference(&new) {
+            let row = diesel::delete(mine.filter(closes::issue_id.eq(*gone)));
+            each_backend!(self, |conn| row.execute(conn).map_err(error("Issue")))?;
+        }
+        for added in new.difference(&old) {
+            let row = (closes::merge_request_id.eq(of), closes::issue_id.eq(*added));
+            let row = diesel::insert_into(closes::table).values(row);
+            each_backend!(self, |conn| row.execute(conn).map_err(error("Issue")))?;
+        }
+        for changed in old.symmetric_difference(&new) {
+            count(self, *changed)?;
+        }
+        Ok(())
+    }
+}
+
+fn count(tx: &mut Tx<'_>, issue: IssueId) -> Result<()> {
+    let all = closes::table.filter(closes::issue_id.eq(issue)).count();
+    let all: i64 = each_backend!(tx, |conn| all.get_result(conn).map_err(error("Issue")))?;
+    let row = diesel::update(issues::table.find(issue)).set(issues::merge_requests_count.eq(all));
+    each_backend!(tx, |conn| row.execute(conn).map_err(error("Issue")))?;
+    Ok(())
+}
+
+/// The issues that texts of a project say that they close, as far as they exist, in the order of the texts.
+pub fn named_issues(
+    tx: &mut Tx<'_>,
+    projects: &impl NamedProjects,
+    from: kernel::ids::ProjectId,
+    texts: &[&str],
+    home: &str,
+) -> Result<Vec<Issue>> {
+    let mut named: Vec<NamedIssue> = Vec::new();
+    for text in texts {
+        for issue in closing::closes(text, home) {
+            if !named.contains(&issue) {
+                named.push(issue);
+            }
+        }
+    }
+    let mut found: Vec<Issue> = Vec::new();
+    for one in named {
+        let project = match &one.project {
+            None => Some(from),
+            Some(path) => projects.project_named(tx, from, path)?,
+        };
+        let Some(project) = project else { continue };
+        if let Some(issue) = issue_at(tx, project, one.iid)?
+            && !found.iter().any(|known| known.id == issue.id)
+        {
+            found.push(issue);
+        }
+    }
+    Ok(found)
+}
+
+fn issue_at(tx: &mut Tx<'_>, project: kernel::ids::ProjectId, iid: i64) -> Result<Option<Issue>> {
+    each_backend!(tx, |conn| issues::table
+        .filter(issues::project_id.eq(project).and(issues::iid.eq(iid)))
+        .select(Issue::as_select())
+        .first(conn)
+        .optional()
+        .map_err(error("Issue")))
+}
+
+/// Keeps which issues a merge request closes, from its own words and those of its commits. Only what leads to the
+/// default branch closes anything.
+pub fn refresh(
+    tx: &mut Tx<'_>,
+    projects: &impl NamedProjects,
+    of: &MergeRequest,
+    default_branch: Option<&str>,
+    messages: &[String],
+    home: &str,
+) -> Result<()> {
+    if default_branch != Some(of.target_branch.as_str()) {
+        return tx.keep_closes(of.id, &[]);
+    }
+    let own = [of.title.as_str(), of.description.as_deref().unwrap_or_default()];
+    let texts: Vec<&str> = own.into_iter().chain(messages.iter().map(String::as_str)).collect();
+    let issues = named_issues(tx, projects, of.project_id, &texts, home)?;
+    let ids: Vec<IssueId> = issues.into_iter().map(|issue| issue.id).collect();
+    tx.keep_closes(of.id, &ids)
+}

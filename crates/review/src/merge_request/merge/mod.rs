@@ -1,0 +1,11 @@
+//! Merging: what becomes of the record while git merges, when a branch moves, and when a pipeline ends.
+
+pub mod auto;
+pub mod closes;
+pub mod looks;
+pub mod pushed;
+pub mod run;
+
+pub use auto::AutoMerge;
+pub use closes::ClosesStore;
+pub use looks::{LookStore, Seen};

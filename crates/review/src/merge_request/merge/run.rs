@@ -1,0 +1,136 @@
+//! The record while git merges: locked, and then merged together with the branch or open again with the reason.
+
+use db::{Tx, each_backend, error, schema::merge_requests};
+use diesel::prelude::*;
+use kernel::{
+    Error, Result, Ts,
+    ids::{MergeRequestId, UserId},
+};
+
+use super::AutoMerge;
+use crate::{
+    merge_request::{
+        Columns, MergeRequest, MergeRequestState, MergeRequestStore as _, state::Step, told,
+    },
+    todo::TodoStore as _,
+};
+
+/// Begins: of two who merge at once, one gets here.
+///
+/// # Errors
+/// `Conflict` where it is not open any more.
+pub fn begin(tx: &mut Tx<'_>, seen: &MergeRequest, wish: &AutoMerge) -> Result<MergeRequest> {
+    let to = step(seen, Step::Lock)?;
+    let columns = Columns {
+        merge_error: Some(None),
+        squash: wish.squash.then_some(true),
+        should_remove_source_branch: wish.should_remove_source_branch.map(Some),
+        ..Columns::default()
+    };
+    let locked = tx.step_merge_request(seen, to, &columns)?;
+    set_locked_at(tx, locked.id, Some(tx.now))?;
+    Ok(locked)
+}
+
+/// What git made.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    pub merge_commit: Option<String>,
+    pub squash_commit: Option<String>,
+}
+
+/// Ends well: in the transaction that moves the target branch.
+///
+/// # Errors
+/// `Conflict` where somebody opened it again, after it was locked for too long.
+pub fn complete(tx: &mut Tx<'_>, id: MergeRequestId, by: UserId, outcome: &Outcome) -> Result<()> {
+    let row = tx.merge_request(id)?;
+    if row.state != MergeRequestState::Locked {
+        return Err(Error::Conflict("409 Conflict: Resource lock".to_owned()));
+    }
+    set_locked_at(tx, id, None)?;
+    let columns = Columns {
+        merge_commit_sha: Some(outcome.merge_commit.clone()),
+        squash_commit_sha: Some(outcome.squash_commit.clone()),
+        ..Columns::default()
+    };
+    merged(tx, &row, Some(by), columns).map(drop)
+}
+
+/// The commits of a merge request have arrived where it leads to, without it.
+pub fn arrive(
+    tx: &mut Tx<'_>,
+    row: &MergeRequest,
+    by: Option<UserId>,
+    brought_by: &str,
+) -> Result<MergeRequest> {
+    let columns =
+        Columns { merge_commit_sha: Some(Some(brought_by.to_owned())), ..Columns::default() };
+    merged(tx, row, by, columns)
+}
+
+fn merged(
+    tx: &mut Tx<'_>,
+    row: &MergeRequest,
+    by: Option<UserId>,
+    columns: Columns,
+) -> Result<MergeRequest> {
+    let to = step(row, Step::Merge)?;
+    let columns = Columns {
+        merge_user_id: Some(by),
+        merged_at: Some(Some(tx.now)),
+        merge_error: Some(None),
+        auto_merge: Some(None),
+        ..columns
+    };
+    let merged = tx.step_merge_request(row, to, &columns)?;
+    if let Some(by) = by {
+        tx.finish_todos(merged.id.into(), by)?;
+    }
+    told::step(tx, &merged, by, Step::Merge)?;
+    Ok(merged)
+}
+
+/// Ends badly: it is open again and says why.
+pub fn fail(tx: &mut Tx<'_>, id: MergeRequestId, reason: &str) -> Result<MergeRequest> {
+    let row = tx.merge_request(id)?;
+    if row.state != MergeRequestState::Locked {
+        return Ok(row);
+    }
+    unlock(tx, &row, Some(reason))
+}
+
+/// Opens what was left behind locked; `before` keeps away from merges that are under way. Returns how many.
+pub fn unlock_left_behind(tx: &mut Tx<'_>, before: Option<Ts>) -> Result<usize> {
+    let limit = before.unwrap_or(Ts(i64::MAX));
+    let left = merge_requests::table
+        .filter(merge_requests::state.eq(MergeRequestState::Locked))
+        .filter(merge_requests::locked_at.lt(limit).or(merge_requests::locked_at.is_null()));
+    let rows: Vec<MergeRequest> = each_backend!(tx, |conn| left
+        .select(MergeRequest::as_select())
+        .load(conn)
+        .map_err(error("Merge request")))?;
+    for row in &rows {
+        unlock(tx, row, None)?;
+    }
+    Ok(rows.len())
+}
+
+fn unlock(tx: &mut Tx<'_>, row: &MergeRequest, reason: Option<&str>) -> Result<MergeRequest> {
+    let to = step(row, Step::Unlock)?;
+    let columns =
+        Columns { merge_error: reason.map(|text| Some(text.to_owned())), ..Columns::default() };
+    set_locked_at(tx, row.id, None)?;
+    tx.step_merge_request(row, to, &columns)
+}
+
+fn step(row: &MergeRequest, step: Step) -> Result<MergeRequestState> {
+    let to = row.state.after(step);
+    to.ok_or_else(|| Error::Conflict("409 Conflict: Resource lock".to_owned()))
+}
+
+fn set_locked_at(tx: &mut Tx<'_>, id: MergeRequestId, at: Option<Ts>) -> Result<()> {
+    let row = diesel::update(merge_requests::table.find(id)).set(merge_requests::locked_at.eq(at));
+    each_backend!(tx, |conn| row.execute(conn).map_err(error("Merge request")))?;
+    Ok(())
+}

@@ -3,7 +3,7 @@
 use std::{
     path::{Path, PathBuf},
     sync::{
-        Arc,
+        Arc, Weak,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -15,7 +15,8 @@ use repo::{
     commit::{Answers, Writer},
     git::{Git, GitError, Reader, RepoPath, Repositories, Storage, Wiki},
     lfs::LfsFiles,
-    ports::People,
+    merge::Checks,
+    ports::{Aftermath, People},
     push::{Journal, Push},
     wiki,
 };
@@ -28,6 +29,7 @@ use crate::{
         activity,
         forge::Forge,
         mail::{MailServer, Post},
+        merging::Follower,
         repo::Accounts,
         subscribers,
     },
@@ -50,6 +52,10 @@ pub struct State {
     pub journal: Journal,
     /// Whose addresses are whose, for push rules.
     pub people: Arc<dyn People>,
+    /// What follows from a push before it is answered.
+    pub aftermath: Arc<dyn Aftermath>,
+    /// Whether git can merge what.
+    pub checks: Checks,
     pub repositories: Repositories,
     /// What was once worked out from git objects.
     pub answers: Answers,
@@ -91,7 +97,9 @@ impl State {
         });
         let accounts = Accounts { host: urls.host_name().to_owned() };
         let set = db.read_blocking(|tx| tx.settings())?;
-        let state = Self {
+        let identity = Signer::open(&settings.data, &settings.external_url)?;
+        let post = Post::open(settings.mail.as_ref())?;
+        let state = Arc::new_cyclic(|app| Self {
             db,
             storage: Storage::new(&settings.data),
             lfs: LfsFiles::new(&settings.data),
@@ -99,21 +107,23 @@ impl State {
             journal: Journal::default(),
             people: Arc::new(accounts),
             repositories: Repositories::default(),
+            aftermath: Arc::new(Follower(Weak::clone(app))),
+            checks: Checks::default(),
             answers: Answers::default(),
             urls,
             limits: settings.limits,
             rates: Rates::new(settings.limits),
             transport: Transport::new(),
             sign_ins: SignIns::default(),
-            identity: Signer::open(&settings.data, &settings.external_url)?,
-            post: Post::open(settings.mail.as_ref())?,
+            identity,
+            post,
             data: settings.data.clone(),
             ready: AtomicBool::new(false),
             git_reads: Places::new(reads_at_once()),
             wiki_locks: wiki::Locks::default(),
-        };
+        });
         state.follow(&set);
-        Ok(Arc::new(state))
+        Ok(state)
     }
 
     /// Follows what the installation is set to, where answers depend on it everywhere.
@@ -197,6 +207,7 @@ impl State {
             repositories: &self.repositories,
             journal: &self.journal,
             people: &self.people,
+            aftermath: &self.aftermath,
         }
     }
 
@@ -213,8 +224,7 @@ impl State {
 
     /// Moves refs on behalf of the API; see [`repo::push`].
     pub async fn push(&self, push: Push) -> Result<()> {
-        let Self { db, git, storage, repositories, journal, people, .. } = self;
-        repo::push::apply(db, git, storage, repositories, journal, people, push).await
+        repo::push::apply(self.writer(), push).await
     }
 }
 

@@ -35,6 +35,8 @@ pub enum ApiError {
     ContentType(String),
     /// A page of another site asks, for something that is not to be shown inside of pages.
     NotAcceptable,
+    /// Git cannot merge a merge request as its project wants it.
+    CannotBeMerged,
     /// Not found, in plain capital words without a kind.
     Nothing,
     /// There is one already; older clients look for the text under another key.
@@ -147,6 +149,7 @@ impl ApiError {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, json!({ "error": text }))
             }
             Self::NotAcceptable => told(StatusCode::NOT_ACCEPTABLE, "406 Not Acceptable"),
+            Self::CannotBeMerged => told(StatusCode::NOT_ACCEPTABLE, "Branch cannot be merged"),
             Self::Taken(text) => {
                 (StatusCode::UNPROCESSABLE_ENTITY, json!({ "message": text, "error": text }))
             }

@@ -74,6 +74,19 @@ impl Answer for Accepted {
     }
 }
 
+/// 202 with what can be told already.
+pub struct AcceptedWith<T>(pub T);
+
+impl<T: Entity> Answer for AcceptedWith<T> {
+    fn respond(self, _: &HttpRequest) -> HttpResponse {
+        json(StatusCode::ACCEPTED, &self.0)
+    }
+
+    fn describe(schemas: &mut Schemas) -> AnswerDoc {
+        AnswerDoc::json(202, schemas.of::<T>())
+    }
+}
+
 /// 204 without a body.
 pub struct NoContent;
 

@@ -26,7 +26,7 @@ use worker::Queue;
 
 use crate::{
     app::{App, State},
-    compose,
+    compose::{self, merging},
     config::{Config, LogFormat},
     first_run::{self, First},
     git_http, metrics, serve,
@@ -70,6 +70,10 @@ pub async fn open_and_recover(config: &Config) -> anyhow::Result<Opened> {
         .context("the journal of wikis")?;
     if finished + wikis > 0 {
         tracing::warn!(pushes = finished, wikis, "finished what was interrupted");
+    }
+    let unlocked = merging::unlock_left_behind(&app).await.context("locked merge requests")?;
+    if unlocked > 0 {
+        tracing::warn!(merge_requests = unlocked, "opened what was being merged");
     }
     app.db.write(|tx| tx.free_work()).await.context("the queue of background work")?;
     Ok(Opened { app, _lock: lock })

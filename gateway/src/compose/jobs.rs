@@ -17,6 +17,7 @@ use super::{
     beginnings::SettleBeginning,
     confirmation,
     merge_requests::{DropHead, KeepHead},
+    merging::{self, UnlockMerges},
     purge,
     surveys::{self, SurveyRepository},
     wiki_repositories::MaintainWiki,
@@ -38,6 +39,13 @@ pub fn worker(app: App) -> Worker<App> {
         .on(settle_beginning)
         .on(keep_head)
         .on(drop_head)
+        .on(merging::follow_push)
+        .on(merging::look_at)
+        .on(merging::refresh_closed_issues)
+        .on(merging::finish_merge)
+        .on(merging::merge_waiting)
+        .on(merging::unlock_merges)
+        .every(Duration::minutes(5), UnlockMerges {})
         .on(send_letter)
         .on(send_confirmation)
         .on(send_invitation)

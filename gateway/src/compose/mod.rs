@@ -11,6 +11,7 @@ pub mod jobs;
 pub mod mail;
 pub mod merge_request_records;
 pub mod merge_requests;
+pub mod merging;
 pub mod projects;
 pub mod purge;
 pub mod repo;

@@ -13,12 +13,16 @@ use repo::{
     protection::{self, actions::DefaultProtection},
     push_rule,
 };
-use review::{item::departure, merge_request};
+use review::{
+    item::departure,
+    merge_request::{self, state::Step},
+};
 use worker::Queue;
 
 use super::{
     jobs::AFTER_PUSH,
     merge_requests::{DropHead, promise_head},
+    merging::{FinishMerge, LookAt, RefreshCloses, note_push, wake},
     surveys::SurveyRepository,
     wiki_repositories::MaintainWiki,
 };
@@ -35,13 +39,25 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
     if let Some(fact) = fact.downcast_ref() {
         return of_merge_request(tx, fact);
     }
+    if let Some(fact) = fact.downcast_ref() {
+        return of_pipeline(tx, fact);
+    }
     if let Some(org::member::Event::Removed { fact, unassign_issuables: true }) =
         fact.downcast_ref()
     {
         return unassign(tx, fact);
     }
     match fact.downcast_ref() {
-        Some(repo::Event::RefsMoved { project, becomes_default, head, growth, .. }) => {
+        Some(repo::Event::RefsMoved {
+            project,
+            user,
+            becomes_default,
+            moves,
+            head,
+            growth,
+            ..
+        }) => {
+            note_push(tx, *project, *user, moves)?;
             let (first, head) = (becomes_default.as_deref(), head.as_deref());
             let noted = org::project::push::note(tx, *project, first, head, *growth)?;
             if let Some(branch) = becomes_default {
@@ -71,13 +87,31 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
 
 fn of_merge_request(tx: &mut Tx<'_>, fact: &merge_request::Event) -> Result<()> {
     match fact {
-        merge_request::Event::Moved { merge_request, .. } => promise_head(tx, *merge_request),
+        merge_request::Event::Moved { merge_request, .. } => {
+            promise_head(tx, *merge_request)?;
+            tx.enqueue(&LookAt { merge_request: *merge_request })
+        }
         merge_request::Event::Removed { project, iid, .. } => {
             tx.enqueue(&DropHead { project: *project, iid: *iid })
         }
-        merge_request::Event::Opened { .. }
-        | merge_request::Event::Updated { .. }
-        | merge_request::Event::Stepped { .. } => Ok(()),
+        merge_request::Event::Opened { merge_request, .. }
+        | merge_request::Event::Updated { merge_request, .. } => {
+            tx.enqueue(&RefreshCloses { merge_request: *merge_request })
+        }
+        merge_request::Event::Stepped { merge_request, step: Step::Merge, .. } => {
+            tx.enqueue(&FinishMerge { merge_request: *merge_request })
+        }
+        merge_request::Event::Stepped { .. } => Ok(()),
+    }
+}
+
+/// What waits for a pipeline is merged when it succeeds.
+fn of_pipeline(tx: &mut Tx<'_>, fact: &ci::Event) -> Result<()> {
+    match fact {
+        ci::Event::PipelineChanged { project, sha, status: ci::Status::Success, .. } => {
+            wake(tx, *project, sha)
+        }
+        ci::Event::PipelineChanged { .. } | ci::Event::StatusChanged { .. } => Ok(()),
     }
 }
 

@@ -244,7 +244,8 @@ impl Gate {
         let repo = self.app.storage.repository(target.project);
         refs::settle(&repo, &progress.decided[place].moves()).await?;
         let push = progress.decided.swap_remove(place);
-        push::finish(&self.app.journal, push.batch);
+        push::finish(&self.app.journal, push.batch.clone());
+        push::follow(&self.app.aftermath, &push).await;
         Ok(())
     }
 }

@@ -52,6 +52,7 @@ pub mod markdown;
 pub mod member_params;
 pub mod members;
 pub mod merge_base;
+pub mod merge_request_merging;
 pub mod merge_request_params;
 pub mod merge_requests;
 pub mod milestone_params;
@@ -147,6 +148,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         members::ROUTES,
         merge_base::ROUTES,
         merge_requests::ROUTES,
+        merge_request_merging::ROUTES,
         milestones::ROUTES,
         namespaces::ROUTES,
         notes::ROUTES,

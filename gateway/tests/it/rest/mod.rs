@@ -30,6 +30,7 @@ mod labels;
 mod markdown;
 mod members;
 mod mentions;
+mod merge;
 mod merge_requests;
 mod milestones;
 mod namespaces;

@@ -1,0 +1,113 @@
+//! Merge requests that wait for their pipeline.
+
+use db::Tx;
+use kernel::{
+    Error, Grant, Result,
+    ids::{MergeRequestId, ProjectId, UserId},
+};
+use org::{
+    access::{IdOrPath, locate_project},
+    user::store::UserStore as _,
+};
+use review::{
+    merge_request::{
+        MergeRequest, MergeRequestState, MergeRequestStore as _, actions,
+        merge::{
+            AutoMerge,
+            auto::{self, Reason},
+        },
+    },
+    policy::ReadMergeRequests,
+};
+use serde::{Deserialize, Serialize};
+use worker::{Job, Queue as _};
+
+use super::{
+    accept::ensure_may_merge,
+    look::{facts, look, look_now},
+    run::{self, By},
+};
+use crate::{app::App, compose::merge_request_records::may_merge};
+
+/// Merges what waits, now that its pipeline has succeeded.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct MergeWaiting {
+    merge_request: MergeRequestId,
+}
+
+impl Job for MergeWaiting {
+    const KIND: &'static str = "merge_request.merge_waiting";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(self.merge_request.to_string())
+    }
+}
+
+/// In the transaction in which a pipeline of a commit succeeded.
+pub fn wake(tx: &mut Tx<'_>, project: ProjectId, sha: &str) -> Result<()> {
+    for merge_request in auto::waiting_for(tx, project, sha)? {
+        tx.enqueue(&MergeWaiting { merge_request })?;
+    }
+    Ok(())
+}
+
+/// Merges as whoever asked for it, where everything is as it should be; otherwise it waits on.
+pub async fn merge_waiting(app: App, job: MergeWaiting) -> Result<()> {
+    let id = job.merge_request;
+    let row = match look(&app, id).await {
+        Err(Error::NotFound(_)) => return Ok(()),
+        looked => looked?,
+    };
+    let (Some(how), Some(user)) = (AutoMerge::of(&row), row.merge_user_id) else { return Ok(()) };
+    if row.state != MergeRequestState::Opened {
+        return Ok(());
+    }
+    let seen = row.clone();
+    let Some(by) = app.db.read(move |tx| merger(tx, &seen, user)).await? else { return Ok(()) };
+    let Some(sides) = look_now(&app, id).await? else { return Ok(()) };
+    if !run::can_move(&app, &row, &sides).await? {
+        return Ok(());
+    }
+    match run::merge(&app, row, by, how).await {
+        Ok(Ok(_merged)) => Ok(()),
+        Ok(Err(reason)) => {
+            tracing::info!(merge_request = %id, reason, "a merge request waits on");
+            Ok(())
+        }
+        // Somebody merges it in this moment.
+        Err(Error::NotAllowed(_)) => Ok(()),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Who merges, where they still may and everything stored allows it.
+fn merger(tx: &mut Tx<'_>, row: &MergeRequest, user: UserId) -> Result<Option<By>> {
+    if !facts(tx, row)?.is_mergeable() {
+        return Ok(None);
+    }
+    let user = tx.user(user)?;
+    let located = locate_project(tx, user.actor(), &IdOrPath::Id(row.project_id.0));
+    let (project, who) = match located {
+        Err(Error::NotFound(_)) => return Ok(None),
+        located => located?,
+    };
+    let may = may_merge(tx, &who, row)?;
+    Ok(may.then_some(By { facts: project.0, who, user }))
+}
+
+/// Lets a merge request wait no more. Tells whether it did.
+///
+/// # Errors
+/// `Unauthenticated` for those who neither may merge it nor wrote it.
+pub fn cancel(tx: &mut Tx<'_>, grant: &Grant<ReadMergeRequests>, iid: i64) -> Result<bool> {
+    let row = actions::find(tx, grant, iid)?;
+    let by = grant.user()?;
+    if row.author_id != by || grant.who().archived {
+        ensure_may_merge(tx, grant.who(), &row)?;
+    }
+    if row.auto_merge.is_none() || row.state != MergeRequestState::Opened {
+        return Ok(false);
+    }
+    let row = tx.merge_request(row.id)?;
+    auto::end(tx, &row, by, Reason::Asked).map(|_| true)
+}

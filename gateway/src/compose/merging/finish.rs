@@ -1,0 +1,257 @@
+//! What follows from a merge and can wait: issues are closed, and the source branch goes.
+
+use db::Tx;
+use kernel::{
+    AccessLevel::Reporter,
+    Error, Result, Standing,
+    access::Project,
+    ids::{MergeRequestId, ProjectId, UserId},
+};
+use org::{
+    access::{IdOrPath, locate_project},
+    project::{settings::SettingsStore as _, store::ProjectStore as _},
+    user::store::UserStore as _,
+};
+use repo::{
+    git::{Oid, RefName},
+    protection::Protection,
+    push::{Push, RefChange, Via},
+};
+use review::{
+    issue::{self, Issue},
+    item::ItemStore as _,
+    merge_request::{
+        Ends, MergeRequest, MergeRequestState, MergeRequestStore as _,
+        change::{self, Looked, MergeRequestChange},
+        closing::closes,
+        merge::{ClosesStore as _, closes::named_issues},
+    },
+};
+use serde::{Deserialize, Serialize};
+use worker::Job;
+
+use super::{
+    look::{NamedProjects, commits_between, refresh_closes, tip},
+    run::{current, parsed},
+};
+use crate::{app::App, compose::merge_requests::look_at, compose::review::Places};
+
+/// So many merge requests are led elsewhere when the branch goes that they led to.
+const MOST_RETARGETED: usize = 4;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct FinishMerge {
+    pub merge_request: MergeRequestId,
+}
+
+impl Job for FinishMerge {
+    const KIND: &'static str = "merge_request.finish_merge";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(self.merge_request.to_string())
+    }
+}
+
+/// Keeps which issues a merge request closes, after somebody wrote other words.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RefreshCloses {
+    pub merge_request: MergeRequestId,
+}
+
+impl Job for RefreshCloses {
+    const KIND: &'static str = "merge_request.refresh_closes";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(self.merge_request.to_string())
+    }
+}
+
+pub async fn refresh_closed_issues(app: App, job: RefreshCloses) -> Result<()> {
+    match refresh_closes(&app, job.merge_request).await {
+        Err(Error::NotFound(_)) => Ok(()),
+        refreshed => refreshed,
+    }
+}
+
+pub async fn finish_merge(app: App, job: FinishMerge) -> Result<()> {
+    let row = match current(&app, job.merge_request).await {
+        Err(Error::NotFound(_)) => return Ok(()),
+        found => found?,
+    };
+    if row.state != MergeRequestState::Merged {
+        return Ok(());
+    }
+    close_issues(&app, &row).await?;
+    remove_source(&app, &row).await
+}
+
+async fn close_issues(app: &App, row: &MergeRequest) -> Result<()> {
+    let Some(by) = row.merge_user_id else { return Ok(()) };
+    let messages = merged_messages(app, row).await?;
+    let (row, home) = (row.clone(), app.urls.base().to_owned());
+    let closed = app.db.write(move |tx| {
+        let branch = tx.project(row.project_id)?.default_branch;
+        let wanted = tx.project_settings(row.project_id)?.autoclose_referenced_issues;
+        if !wanted || branch.as_deref() != Some(row.target_branch.as_str()) {
+            return Ok(());
+        }
+        let texts: Vec<&str> = messages.iter().map(String::as_str).collect();
+        let named = named_issues(tx, &NamedProjects, row.project_id, &texts, &home)?;
+        for issue in tx.closed_issues(row.id)? {
+            let in_commits = named.iter().any(|one| one.id == issue.id);
+            if in_commits || may_close(tx, by, &issue)? {
+                issue::actions::close(tx, &issue, by)?;
+            }
+        }
+        Ok(())
+    });
+    closed.await
+}
+
+/// Closes the issues that commits say they close which were pushed to the default branch.
+pub(super) async fn close_named(
+    app: &App,
+    project: ProjectId,
+    (before, after): (Oid, Oid),
+    by: UserId,
+) -> Result<()> {
+    let read = app.git_read(project, move |reader| Ok(commits_between(reader, before, after)?));
+    let commits = read.await?;
+    let home = app.urls.base().to_owned();
+    if commits.iter().all(|commit| closes(&commit.message, &home).is_empty()) {
+        return Ok(());
+    }
+    let closed = app.db.write(move |tx| {
+        if !tx.project_settings(project)?.autoclose_referenced_issues {
+            return Ok(());
+        }
+        let texts: Vec<&str> = commits.iter().map(|commit| commit.message.as_str()).collect();
+        for issue in named_issues(tx, &NamedProjects, project, &texts, &home)? {
+            if may_close(tx, by, &issue)? {
+                issue::actions::close(tx, &issue, by)?;
+            }
+        }
+        Ok(())
+    });
+    closed.await
+}
+
+async fn merged_messages(app: &App, row: &MergeRequest) -> Result<Vec<String>> {
+    let (Some(base), Some(head)) =
+        (parsed(row.base_sha.as_deref()), parsed(row.head_sha.as_deref()))
+    else {
+        return Ok(Vec::new());
+    };
+    let read = app.git_read(row.project_id, move |reader| {
+        if !reader.has(head) {
+            return Ok(Vec::new());
+        }
+        Ok(commits_between(reader, base, head)?)
+    });
+    Ok(read.await?.into_iter().map(|commit| commit.message).collect())
+}
+
+fn may_close(tx: &mut Tx<'_>, by: UserId, issue: &Issue) -> Result<bool> {
+    let Some((_, who)) = standing(tx, by, issue.project_id)? else { return Ok(false) };
+    let own = issue.author_id == by || tx.is_assigned(issue.id.into(), by)?;
+    Ok(who.writes(Reporter) || (own && !who.archived))
+}
+
+/// How somebody stands in a project; `None` where they do not know of it, or are gone.
+fn standing(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    project: ProjectId,
+) -> Result<Option<(Project, Standing)>> {
+    let located = match tx.user(user) {
+        Ok(user) => locate_project(tx, user.actor(), &IdOrPath::Id(project.0)),
+        Err(gone) => Err(gone),
+    };
+    match located {
+        Err(Error::NotFound(_)) => Ok(None),
+        located => located.map(Some),
+    }
+}
+
+/// A branch that is to go.
+struct Removal {
+    project: Project,
+    who: Standing,
+    by: UserId,
+    name: RefName,
+    head: Oid,
+}
+
+async fn remove_source(app: &App, row: &MergeRequest) -> Result<()> {
+    let seen = row.clone();
+    let Some(removal) = app.db.read(move |tx| removal(tx, &seen)).await? else { return Ok(()) };
+    let branch = &row.source_branch;
+    if tip(app, removal.project.0.id, branch).await? != Some(removal.head) {
+        return Ok(());
+    }
+    if !row.is_from_fork() {
+        retarget(app, row, &removal).await?;
+    }
+    let gone = RefChange::plain(removal.name, Some(removal.head), None);
+    let push = Push::new(removal.project.0, removal.who, Via::Api, vec![gone]);
+    match app.push(push).await {
+        // Somebody moved it meanwhile, or may do no longer what they might.
+        Err(Error::Rejected(reason)) => {
+            tracing::info!(merge_request = %row.id, reason, "a source branch stays");
+            Ok(())
+        }
+        pushed => pushed,
+    }
+}
+
+/// The source branch, where it was to go with the merge and may.
+fn removal(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<Option<Removal>> {
+    let by = match (row.should_remove_source_branch, row.force_remove_source_branch) {
+        (Some(true), _) => row.merge_user_id,
+        (None, Some(true)) => Some(row.author_id),
+        _ => None,
+    };
+    let (Some(by), Some(source), Some(head), Ok(name)) = (
+        by,
+        row.source_project_id,
+        parsed(row.head_sha.as_deref()),
+        RefName::branch(&row.source_branch),
+    ) else {
+        return Ok(None);
+    };
+    let Some((project, who)) = standing(tx, by, source)? else { return Ok(None) };
+    let protection = Protection::load(tx, &who, source)?;
+    let branch = protection.branch(&row.source_branch);
+    let is_default = project.0.default_branch.as_deref() == Some(row.source_branch.as_str());
+    let goes = !branch.is_protected() && branch.may_push() && !is_default;
+    Ok(goes.then_some(Removal { project, who, by, name, head }))
+}
+
+/// What led to the branch that goes leads to where that one was merged.
+async fn retarget(app: &App, row: &MergeRequest, removal: &Removal) -> Result<()> {
+    let (project, branch) = (row.project_id, row.source_branch.clone());
+    let led = app.db.read(move |tx| tx.open_merge_requests_into(project, &branch)).await?;
+    for one in led.into_iter().take(MOST_RETARGETED) {
+        let Some(ends) = one.ends() else { continue };
+        let at = Ends { target_branch: row.target_branch.clone(), ..ends };
+        let heads = look_at(app, &at).await?;
+        let (who, by) = (removal.who, removal.by);
+        let done = app.db.write(move |tx| {
+            let one = tx.merge_request(one.id)?;
+            if !change::may_update(tx, &who, &one)? {
+                return Ok(());
+            }
+            let target_branch = Some(at.target_branch.clone());
+            let asked = MergeRequestChange { target_branch, ..MergeRequestChange::default() };
+            let looked = Looked { at, heads };
+            change::change(tx, by, &Places, &one, Some(&looked), &asked).map(drop)
+        });
+        match done.await {
+            Ok(()) => {}
+            // There is one between these branches already, or somebody changed it meanwhile.
+            Err(Error::Unprocessable(_) | Error::ConflictWith(_) | Error::Conflict(_)) => {}
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,241 @@
+//! What a push does to merge requests: a part in its transaction, the rest before the pusher is answered.
+
+use std::{collections::HashSet, sync::Weak};
+
+use db::Tx;
+use futures_util::future::BoxFuture;
+use kernel::{
+    Error, Result,
+    ids::{MergeRequestId, ProjectId, UserId},
+};
+use repo::{
+    event::Moved,
+    git::{CommitInfo, Deadline, LogQuery, Oid, Reader},
+    ports::Aftermath,
+    push::{Push, Via},
+};
+use review::merge_request::{
+    Heads, MergeRequest, MergeRequestStore as _, VersionStore as _,
+    merge::{
+        LookStore as _,
+        pushed::{self, Arrived, BranchMove},
+        run,
+    },
+    version,
+};
+use serde::{Deserialize, Serialize};
+use worker::{Job, Queue as _};
+
+use super::{
+    finish::close_named,
+    look::{commits_between, keep_closes, look},
+};
+use crate::{
+    app::{App, State},
+    compose::merge_requests,
+};
+
+/// So many merge requests into a branch are looked at in one go.
+const AT_ONCE: i64 = 100;
+
+/// Looks after merge requests when somebody pushed.
+pub struct Follower(pub Weak<State>);
+
+/// A branch that moved, and what has to be looked at therefore.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FollowPush {
+    project: ProjectId,
+    branch: String,
+    before: Option<String>,
+    after: Option<String>,
+    user: Option<UserId>,
+}
+
+impl Job for FollowPush {
+    const KIND: &'static str = "merge_request.follow_push";
+}
+
+impl Aftermath for Follower {
+    fn follow<'a>(&'a self, push: &'a Push) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let Some(app) = self.0.upgrade() else { return Ok(()) };
+            let default = push.project.default_branch.as_deref();
+            for change in push.changes.iter().filter(|change| change.name.is_branch()) {
+                // What merge requests close is closed after the merge, by rules of its own.
+                if push.via != Via::Merge
+                    && default == Some(&*change.name.short())
+                    && let (Some(before), Some(after)) = (change.old, change.new)
+                    && let Some(user) = push.who.actor.id
+                {
+                    close_named(&app, push.project.id, (before, after), user).await?;
+                }
+                let moved = FollowPush {
+                    project: push.project.id,
+                    branch: change.name.short().into_owned(),
+                    before: change.old.map(|id| id.to_string()),
+                    after: change.new.map(|id| id.to_string()),
+                    user: push.who.actor.id,
+                };
+                let (project, branch) = (moved.project, moved.branch.clone());
+                if app.db.peek(move |tx| tx.is_touched(project, &branch)).await? {
+                    follow_branch(&app, &moved).await?;
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// In the transaction of the push.
+pub fn note_push(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    user: Option<UserId>,
+    moves: &[Moved],
+) -> Result<()> {
+    for moved in moves {
+        let Some(branch) = moved.name.strip_prefix("refs/heads/") else { continue };
+        let step = BranchMove { project, branch, to: moved.after.as_deref() };
+        if pushed::note(tx, step, user)? {
+            let (before, after) = (moved.before.clone(), moved.after.clone());
+            let branch = branch.to_owned();
+            tx.enqueue(&FollowPush { project, branch, before, after, user })?;
+        }
+    }
+    Ok(())
+}
+
+/// What is done before the pusher is answered, should that not have happened, and then what can wait: the merge
+/// requests into the branch.
+pub async fn follow_push(app: App, job: FollowPush) -> Result<()> {
+    if !app.storage.exists(job.project) {
+        return Ok(());
+    }
+    follow_branch(&app, &job).await?;
+    let mut last = MergeRequestId(0);
+    loop {
+        let (project, branch) = (job.project, job.branch.clone());
+        let some = app.db.read(move |tx| tx.unlooked_into(project, &branch, last, AT_ONCE)).await?;
+        let Some(end) = some.last().copied() else { return Ok(()) };
+        for id in some {
+            look(&app, id).await?;
+        }
+        last = end;
+    }
+}
+
+async fn follow_branch(app: &App, moved: &FollowPush) -> Result<()> {
+    merge_arrived(app, moved).await?;
+    if moved.after.is_none() {
+        return Ok(());
+    }
+    let (project, branch) = (moved.project, moved.branch.clone());
+    let from = app.db.read(move |tx| tx.open_merge_requests_from(project, &branch)).await?;
+    for row in from {
+        let id = row.id;
+        renew(app, row, moved.user).await?;
+        look(app, id).await?;
+    }
+    Ok(())
+}
+
+/// Merge requests whose commits were pushed to where they lead are merged.
+async fn merge_arrived(app: &App, moved: &FollowPush) -> Result<()> {
+    let (Some(before), Some(after)) = (&moved.before, &moved.after) else { return Ok(()) };
+    let ends: (Oid, Oid) = (before.parse()?, after.parse()?);
+    let (project, branch) = (moved.project, moved.branch.clone());
+    let into = app.db.read(move |tx| tx.open_merge_requests_into(project, &branch)).await?;
+    let head = |row: &MergeRequest| row.head_sha.as_deref()?.parse::<Oid>().ok();
+    let heads: Vec<Oid> = into.iter().filter_map(head).collect();
+    if heads.is_empty() {
+        return Ok(());
+    }
+    let brought = app.git_read(project, move |reader| Ok(brought(reader, ends, &heads)?)).await?;
+    for row in into {
+        let own = head(&row);
+        let Some((_, by)) = brought.iter().find(|(found, _)| Some(*found) == own) else { continue };
+        let (by, user) = (by.to_string(), moved.user);
+        match app.db.write(move |tx| run::arrive(tx, &row, user, &by).map(drop)).await {
+            // Somebody merged or closed it in this moment.
+            Ok(()) | Err(Error::Conflict(_)) => {}
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(())
+}
+
+/// Which of `heads` came with a push, and the commit of the branch's own line that brought each.
+fn brought(
+    reader: &Reader,
+    (before, after): (Oid, Oid),
+    heads: &[Oid],
+) -> repo::git::Result<Vec<(Oid, Oid)>> {
+    let query = LogQuery { exclude: vec![before], ..LogQuery::of(after) };
+    let pushed: HashSet<Oid> = reader.log_ids(&query, Deadline::NEVER)?.into_iter().collect();
+    let here: Vec<Oid> = heads.iter().copied().filter(|head| pushed.contains(head)).collect();
+    if here.is_empty() {
+        return Ok(Vec::new());
+    }
+    let line = reader.log_ids(&LogQuery { first_parent: true, ..query }, Deadline::NEVER)?;
+    let mut found = Vec::with_capacity(here.len());
+    for head in here {
+        // Newest first, and what has it has it in all that is newer: the last one with it brought it.
+        let (mut with, mut without) = (0, line.len());
+        while with + 1 < without {
+            let middle = usize::midpoint(with, without);
+            match reader.is_ancestor(head, line[middle], Deadline::NEVER)? {
+                true => with = middle,
+                false => without = middle,
+            }
+        }
+        found.push((head, line.get(with).copied().unwrap_or(after)));
+    }
+    Ok(found)
+}
+
+/// A new head: a version of its own, and what its commits say.
+async fn renew(app: &App, row: MergeRequest, user: Option<UserId>) -> Result<()> {
+    let Some(ends) = row.ends() else { return Ok(()) };
+    let heads = merge_requests::look_at(app, &ends).await?;
+    let id = row.id;
+    let old = app.db.read(move |tx| Ok(tx.version_heads(id)?.into_iter().next())).await?;
+    let old = old.and_then(|sha| sha.parse::<Oid>().ok());
+    let (arrived, messages) = arrived(app, ends.target, &heads, old).await?;
+    let home = app.urls.base().to_owned();
+    let done = app.db.write(move |tx| {
+        let row = tx.merge_request(id)?;
+        if !version::add(tx, &row, &heads)? {
+            return Ok(());
+        }
+        pushed::tell(tx, id, user.unwrap_or(row.author_id), &arrived)?;
+        keep_closes(tx, id, &messages, &home)
+    });
+    done.await
+}
+
+/// The commits that are new in a merge request, and the messages of all that it has.
+async fn arrived(
+    app: &App,
+    project: ProjectId,
+    heads: &Heads,
+    old: Option<Oid>,
+) -> Result<(Vec<Arrived>, Vec<String>)> {
+    let (Some(start), Some(head)) = (&heads.start, &heads.head) else {
+        return Ok(Default::default());
+    };
+    let (start, head): (Oid, Oid) = (start.parse()?, head.parse()?);
+    let read = app.git_read(project, move |reader| {
+        let all = commits_between(reader, start, head)?;
+        let exclude = [Some(start), old.filter(|old| reader.has(*old))];
+        let query =
+            LogQuery { exclude: exclude.into_iter().flatten().collect(), ..LogQuery::of(head) };
+        let new: HashSet<Oid> = reader.log_ids(&query, Deadline::NEVER)?.into_iter().collect();
+        let told = |commit: &CommitInfo| Arrived {
+            short: commit.id.short(),
+            message: commit.message.clone(),
+        };
+        let arrived = all.iter().filter(|commit| new.contains(&commit.id)).map(told).collect();
+        Ok((arrived, all.into_iter().map(|commit| commit.message).collect()))
+    });
+    read.await
+}

@@ -1,0 +1,216 @@
+//! Asking git about merge requests, and keeping what it says.
+
+use ci::{Status, pipeline::PipelineStore as _};
+use db::Tx;
+use kernel::{
+    Error, Result,
+    ids::{MergeRequestId, ProjectId},
+};
+use org::project::{settings::SettingsStore as _, store::ProjectStore as _};
+use repo::git::{CommitInfo, Deadline, LogQuery, Oid, Reader, RefName, RepoPath, transfer};
+use review::{
+    merge_request::{
+        MergeRequest, MergeRequestState, MergeRequestStore as _,
+        merge::{LookStore as _, closes},
+        mergeability::{Demands, Facts, HeadPipeline, Look},
+    },
+    ports,
+};
+use serde::{Deserialize, Serialize};
+use worker::{Job, Queue as _};
+
+use crate::app::App;
+
+/// So often git is asked again when something changed meanwhile.
+const TRIES: usize = 5;
+/// So many commits of a merge request are read, the newest of them.
+const MOST_COMMITS: usize = 1_000;
+
+/// Where both branches of a merge request are, and that is in the repository it leads to.
+#[derive(Clone, Debug)]
+pub(crate) struct Sides {
+    pub repo: RepoPath,
+    pub target: Oid,
+    pub head: Oid,
+}
+
+/// Where both branches are; `None` where one is not there.
+pub(super) async fn sides(app: &App, row: &MergeRequest) -> Result<Option<Sides>> {
+    let Some(ends) = row.ends() else { return Ok(None) };
+    let Some(target) = tip(app, ends.target, &ends.target_branch).await? else { return Ok(None) };
+    let Some(head) = tip(app, ends.source, &ends.source_branch).await? else { return Ok(None) };
+    let repo = app.storage.repository(ends.target);
+    let from = app.storage.repository(ends.source);
+    transfer::bring(&app.git, &from, &repo, head).await?;
+    Ok(Some(Sides { repo, target, head }))
+}
+
+/// Where a branch is; nowhere in a project without a repository, or under a name that no branch has.
+pub(super) async fn tip(app: &App, project: ProjectId, branch: &str) -> Result<Option<Oid>> {
+    let Ok(name) = RefName::branch(branch) else { return Ok(None) };
+    let read = app.git_read(project, move |reader| {
+        Ok(reader.find_reference(&name)?.and_then(|found| found.commit))
+    });
+    match read.await {
+        Err(Error::NotFound("Repository")) => Ok(None),
+        found => found,
+    }
+}
+
+/// Asks git, where something changed since it was asked, and keeps the answer.
+pub async fn look(app: &App, id: MergeRequestId) -> Result<MergeRequest> {
+    for _ in 0..TRIES {
+        let seen = app.db.read(move |tx| tx.seen(id)).await?;
+        if seen.row.state != MergeRequestState::Opened || !seen.row.merge_status.is_open() {
+            return Ok(seen.row);
+        }
+        let said = ask(app, sides(app, &seen.row).await?.as_ref()).await?;
+        if let Some(row) = app.db.write(move |tx| tx.keep_look(&seen, said)).await? {
+            return Ok(row);
+        }
+    }
+    app.db.read(move |tx| tx.merge_request(id)).await
+}
+
+/// Asks git whatever it said before, and tells what is to be merged; `None` where it cannot merge that.
+pub(super) async fn look_now(app: &App, id: MergeRequestId) -> Result<Option<Sides>> {
+    let seen = app.db.read(move |tx| tx.seen(id)).await?;
+    let sides = sides(app, &seen.row).await?;
+    let said = ask(app, sides.as_ref()).await?;
+    if seen.row.merge_status.after(said) != seen.row.merge_status {
+        app.db.write(move |tx| tx.keep_look(&seen, said)).await?;
+    }
+    Ok(sides.filter(|_| said == Look::Fits))
+}
+
+async fn ask(app: &App, sides: Option<&Sides>) -> Result<Look> {
+    let Some(sides) = sides else { return Ok(Look::Clashes) };
+    let fits = app.checks.fits(&app.git, &sides.repo, sides.target, sides.head).await?;
+    Ok(if fits { Look::Fits } else { Look::Clashes })
+}
+
+/// Asks git about one merge request, where something changed since it was asked.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct LookAt {
+    pub merge_request: MergeRequestId,
+}
+
+impl Job for LookAt {
+    const KIND: &'static str = "merge_request.look";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(self.merge_request.to_string())
+    }
+}
+
+/// Lets git be asked soon, where it has yet to say something. Whoever reads a merge request does not wait for it.
+pub fn recheck(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<()> {
+    let open = row.state == MergeRequestState::Opened && row.merge_status.is_open();
+    if open { tx.enqueue(&LookAt { merge_request: row.id }) } else { Ok(()) }
+}
+
+/// Nothing for what is gone by now.
+pub async fn look_at(app: App, job: LookAt) -> Result<()> {
+    match look(&app, job.merge_request).await {
+        Err(Error::NotFound(_)) => Ok(()),
+        looked => looked.map(drop),
+    }
+}
+
+/// Everything stored that decides whether a merge request can be merged.
+pub fn facts(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<Facts> {
+    let settings = tx.project_settings(row.project_id)?;
+    let demands = Demands {
+        resolved_threads: settings.only_allow_merge_if_all_discussions_are_resolved,
+        successful_pipeline: settings.only_allow_merge_if_pipeline_succeeds,
+        skipped_is_success: settings.allow_merge_on_skipped_pipeline.unwrap_or_default(),
+    };
+    Ok(Facts {
+        state: row.state,
+        merge_status: row.merge_status,
+        draft: row.draft,
+        approved: row.approved,
+        has_open_threads: row.unresolved_threads > 0,
+        pipeline: head_pipeline(tx, row)?,
+        demands,
+    })
+}
+
+/// How the newest pipeline of the newest commit stands.
+pub fn head_pipeline(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<HeadPipeline> {
+    let (Some(source), Some(head)) = (row.source_project_id, &row.head_sha) else {
+        return Ok(HeadPipeline::Missing);
+    };
+    Ok(stands(tx.newest_pipeline(source, head)?.map(|found| found.status)))
+}
+
+/// What a pipeline means for a merge request whose newest commit it is about.
+pub fn stands(status: Option<Status>) -> HeadPipeline {
+    match status {
+        None => HeadPipeline::Missing,
+        Some(status) if status.is_active() => HeadPipeline::Active,
+        Some(Status::Success) => HeadPipeline::Succeeded,
+        Some(Status::Skipped) => HeadPipeline::Skipped,
+        Some(_) => HeadPipeline::Stopped,
+    }
+}
+
+/// The commits that `head` has and `start` lacks, newest first.
+pub(super) fn commits_between(
+    reader: &Reader,
+    start: Oid,
+    head: Oid,
+) -> repo::git::Result<Vec<CommitInfo>> {
+    let query = LogQuery { exclude: vec![start], take: MOST_COMMITS, ..LogQuery::of(head) };
+    reader.log(&query, Deadline::NEVER)
+}
+
+/// Which projects texts name.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedProjects;
+
+impl ports::NamedProjects for NamedProjects {
+    fn project_named(
+        &self,
+        tx: &mut Tx<'_>,
+        from: ProjectId,
+        path: &str,
+    ) -> Result<Option<ProjectId>> {
+        let home = tx.project(from)?;
+        let found = match path.contains('/') {
+            true => tx.find_project_at(path)?,
+            false => {
+                let beside = home.full_path.rsplit_once('/').map_or("", |(place, _)| place);
+                tx.find_project_at(&format!("{beside}/{path}"))?
+            }
+        };
+        Ok(found.map(|project| project.id).filter(|id| home.forked_from_id != Some(*id)))
+    }
+}
+
+/// Keeps which issues a merge request closes, after its words, its target or its commits changed.
+pub(super) async fn refresh_closes(app: &App, id: MergeRequestId) -> Result<()> {
+    let row = app.db.read(move |tx| tx.merge_request(id)).await?;
+    let messages = match sides(app, &row).await? {
+        None => Vec::new(),
+        Some(Sides { target, head, .. }) => {
+            let read = app
+                .git_read(row.project_id, move |reader| Ok(commits_between(reader, target, head)?));
+            read.await?.into_iter().map(|commit| commit.message).collect()
+        }
+    };
+    let home = app.urls.base().to_owned();
+    let kept = app.db.write(move |tx| keep_closes(tx, id, &messages, &home));
+    kept.await
+}
+
+pub(super) fn keep_closes(
+    tx: &mut Tx<'_>,
+    id: MergeRequestId,
+    messages: &[String],
+    home: &str,
+) -> Result<()> {
+    let row = tx.merge_request(id)?;
+    let branch = tx.project(row.project_id)?.default_branch;
+    closes::refresh(tx, &NamedProjects, &row, branch.as_deref(), messages, home)
+}

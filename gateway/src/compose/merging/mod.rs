@@ -1,0 +1,19 @@
+//! Merge requests and git: what a push does to them, whether git can merge them, and the merge itself.
+
+mod accept;
+mod automatic;
+mod finish;
+mod follow;
+mod look;
+mod rebase;
+mod run;
+mod words;
+
+pub use accept::{Wish, accept, ensure_may_merge};
+pub use automatic::{MergeWaiting, cancel, merge_waiting, wake};
+pub use finish::{FinishMerge, RefreshCloses, finish_merge, refresh_closed_issues};
+pub use follow::{FollowPush, Follower, follow_push, note_push};
+pub(crate) use look::Sides;
+pub use look::{LookAt, NamedProjects, facts, head_pipeline, look, look_at, recheck, stands};
+pub use rebase::{merge_ref, rebase};
+pub use run::{UnlockMerges, unlock_left_behind, unlock_merges};

@@ -1,0 +1,138 @@
+//! Moving a source branch onto its target, and what the target would be after a merge.
+
+use db::Tx;
+use kernel::{Error, Grant, Result, Standing, access::Project, head::Growth};
+use org::{
+    access::{IdOrPath, locate_project},
+    user::User,
+};
+use repo::{
+    git::{GitError, Oid, RefName, merge::is_ancestor, transfer},
+    merge,
+    protection::Protection,
+    push::{Push, RefChange, Via},
+};
+use review::{
+    merge_request::{Columns, MergeRequest, MergeRequestState, MergeRequestStore as _, actions},
+    policy::ReadMergeRequests,
+};
+
+use super::{
+    look::{Sides, look_now, sides},
+    run::signature,
+};
+use crate::app::App;
+
+const REBASE_FAILED: &str =
+    "Rebase failed: Rebase locally, resolve all conflicts, then push the branch.";
+const NOT_MERGEABLE: &str = "Merge request is not mergeable";
+
+/// Moves the source branch onto the target. What keeps git from doing so is kept with the merge request.
+///
+/// # Errors
+/// `Refused` where there is no branch, or the caller may not move it so.
+pub async fn rebase(
+    app: &App,
+    grant: &Grant<ReadMergeRequests>,
+    caller: &User,
+    iid: i64,
+) -> Result<()> {
+    let found = {
+        let grant = grant.clone();
+        app.db.read(move |tx| actions::find(tx, &grant, iid)).await?
+    };
+    let sides = sides(app, &found).await?;
+    let Some(sides) = sides else {
+        return Err(Error::Refused("Source branch does not exist".to_owned()));
+    };
+    let (row, who) = (found.clone(), *grant.who());
+    let (project, who) = app.db.read(move |tx| mover(tx, &who, &row)).await?;
+    let id = found.id;
+    match moved(app, &found, &sides, (project, who), caller).await {
+        Err(Error::Rejected(reason)) => {
+            let columns = Columns { merge_error: Some(Some(reason)), ..Columns::default() };
+            app.db.write(move |tx| tx.change_merge_request(id, &columns).map(drop)).await
+        }
+        moved => moved,
+    }
+}
+
+/// How the caller stands to the source, where they may move its branch.
+fn mover(tx: &mut Tx<'_>, who: &Standing, row: &MergeRequest) -> Result<(Project, Standing)> {
+    let cannot_push = || Error::Refused("Cannot push to source branch".to_owned());
+    let source = row.source_project_id.ok_or_else(cannot_push)?;
+    let (project, who) = match locate_project(tx, who.actor, &IdOrPath::Id(source.0)) {
+        Err(Error::NotFound(_)) => return Err(cannot_push()),
+        located => located?,
+    };
+    let protection = Protection::load(tx, &who, source)?;
+    let branch = protection.branch(&row.source_branch);
+    if !branch.may_push() {
+        return Err(cannot_push());
+    }
+    if !branch.allows_force_push() {
+        return Err(Error::Refused("Source branch is protected from force push".to_owned()));
+    }
+    Ok((project, who))
+}
+
+async fn moved(
+    app: &App,
+    row: &MergeRequest,
+    sides: &Sides,
+    (project, who): (Project, Standing),
+    caller: &User,
+) -> Result<()> {
+    let home = app.storage.repository(project.0.id);
+    transfer::bring(&app.git, &sides.repo, &home, sides.target).await?;
+    let by = signature(app, caller);
+    let made = merge::rebase(&app.git, &home, sides.head, sides.target, &by).await;
+    let made = match made {
+        Err(GitError::Conflict(_) | GitError::TooLarge) => {
+            return Err(Error::Rejected(REBASE_FAILED.to_owned()));
+        }
+        made => made?,
+    };
+    if made.tip == sides.head {
+        return Ok(());
+    }
+    let change = RefChange {
+        forced: !is_ancestor(&app.git, &home, sides.head, made.tip).await?,
+        commit_count: made.commits,
+        commit_title: title(app, &project, made.tip).await?,
+        ..RefChange::plain(RefName::branch(&row.source_branch)?, Some(sides.head), Some(made.tip))
+    };
+    let push = Push::new(project.0, who, Via::Api, vec![change]).with_made(made.tip);
+    app.push(Push { growth: Growth::By(made.bytes), by_rebase: true, ..push }).await
+}
+
+async fn title(app: &App, project: &Project, id: Oid) -> Result<Option<String>> {
+    app.git_read(project.0.id, move |reader| Ok(Some(reader.commit(id)?.title))).await
+}
+
+/// A commit that is what the target would be after the merge.
+///
+/// # Errors
+/// `Rejected` where it cannot be merged.
+pub async fn merge_ref(
+    app: &App,
+    grant: &Grant<ReadMergeRequests>,
+    caller: &User,
+    iid: i64,
+) -> Result<Oid> {
+    let found = {
+        let grant = grant.clone();
+        app.db.read(move |tx| actions::find(tx, &grant, iid)).await?
+    };
+    let refused = || Error::Rejected(NOT_MERGEABLE.to_owned());
+    if found.state != MergeRequestState::Opened {
+        return Err(refused());
+    }
+    let Sides { repo, target, head } = look_now(app, found.id).await?.ok_or_else(refused)?;
+    let name = RefName::full(format!("refs/merge-requests/{iid}/merge"))?;
+    let by = signature(app, caller);
+    match merge::merge_ref(&app.git, &repo, &name, (target, head), by).await {
+        Err(GitError::Conflict(_)) => Err(refused()),
+        made => Ok(made?),
+    }
+}

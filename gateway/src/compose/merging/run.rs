@@ -1,0 +1,282 @@
+//! The merge itself: locked, made by git, and then merged together with the branch or open again with the reason.
+
+use std::sync::Arc;
+
+use db::Tx;
+use kernel::{Error, Result, Standing, access::ProjectFacts, head::Growth, ids::MergeRequestId};
+use org::{
+    project::settings::{MergeMethod, Settings, SettingsStore as _, SquashOption},
+    user::User,
+};
+use repo::{
+    git::{Oid, RefName, Signature, merge::is_ancestor},
+    merge::{Built, MergeError, Method, Plan, build},
+    push::{Also, Push, RefChange, Via},
+    push_rule::{Judge, actions::enforced},
+};
+use review::merge_request::{
+    MergeRequest, MergeRequestStore as _,
+    merge::{
+        AutoMerge,
+        run::{self, Outcome},
+    },
+};
+use serde::{Deserialize, Serialize};
+use time::Duration;
+use worker::Job;
+
+use super::{
+    Sides,
+    look::sides,
+    words::{self, Messages},
+};
+use crate::app::App;
+
+/// So often it is tried again when somebody else moves the target meanwhile.
+const TRIES: usize = 5;
+/// No merge takes so long: whoever locked it is gone.
+const LONGEST: Duration = Duration::minutes(15);
+
+/// Why it was not merged, as people read it.
+pub(super) type Reason = String;
+
+/// Who merges, and how they stand in the project.
+#[derive(Clone, Debug)]
+pub(super) struct By {
+    pub(super) facts: Arc<ProjectFacts>,
+    pub(super) who: Standing,
+    pub(super) user: User,
+}
+
+/// Merges what was found to be mergeable. A caller that goes away does not stop it half-way.
+pub(super) async fn merge(
+    app: &App,
+    seen: MergeRequest,
+    by: By,
+    wish: AutoMerge,
+) -> Result<std::result::Result<MergeRequest, Reason>> {
+    let app = App::clone(app);
+    let done = tokio::spawn(async move { locked(&app, seen, by, wish).await });
+    done.await.map_err(Error::internal)?
+}
+
+async fn locked(
+    app: &App,
+    seen: MergeRequest,
+    by: By,
+    wish: AutoMerge,
+) -> Result<std::result::Result<MergeRequest, Reason>> {
+    let (id, how) = (seen.id, wish.clone());
+    let begun = app.db.write(move |tx| {
+        let now = tx.merge_request(seen.id)?;
+        run::begin(tx, &now, &how)
+    });
+    let row = match begun.await {
+        Ok(row) => row,
+        // Somebody else was faster.
+        Err(Error::Conflict(_)) => {
+            return Err(Error::NotAllowed("405 Method Not Allowed".to_owned()));
+        }
+        Err(failure) => return Err(failure),
+    };
+    let reason = match attempt(app, &row, &by, &wish).await {
+        Ok(()) => return app.db.read(move |tx| tx.merge_request(id)).await.map(Ok),
+        Err(Stop::Reason(reason)) => reason,
+        Err(Stop::Failure(failure)) => {
+            tracing::error!(merge_request = %id, error = %failure, "a merge failed");
+            "An error occurred while merging".to_owned()
+        }
+    };
+    let told = reason.clone();
+    app.db.write(move |tx| run::fail(tx, id, &told)).await?;
+    Ok(Err(reason))
+}
+
+/// Why an attempt ended.
+enum Stop {
+    Reason(Reason),
+    Failure(Error),
+}
+
+impl<E: Into<Error>> From<E> for Stop {
+    fn from(failure: E) -> Self {
+        Self::Failure(failure.into())
+    }
+}
+
+fn stop<T>(reason: &str) -> std::result::Result<T, Stop> {
+    Err(Stop::Reason(reason.to_owned()))
+}
+
+async fn attempt(
+    app: &App,
+    row: &MergeRequest,
+    by: &By,
+    wish: &AutoMerge,
+) -> std::result::Result<(), Stop> {
+    let project = row.project_id;
+    let settings = app.db.read(move |tx| tx.project_settings(project)).await?;
+    let mut last = None;
+    for _ in 0..TRIES {
+        let Some(sides) = sides(app, row).await? else { return stop("No source for merge") };
+        if wish.sha.as_ref().is_some_and(|seen| *seen != sides.head.to_string()) {
+            return stop(
+                "Branch has been updated since the merge was requested. Please review the changes.",
+            );
+        }
+        let squashes = squashes(row, &settings);
+        let messages = words::messages(app, row, &sides, by, &settings, wish, squashes).await?;
+        ensure_rules_allow(app, by, &messages).await?;
+        let plan = Plan {
+            method: method(&settings),
+            target: sides.target,
+            head: sides.head,
+            squash: messages.squash.clone(),
+            message: messages.merge.clone(),
+            committer: messages.committer.clone(),
+        };
+        let title = messages.title(&plan);
+        let built = match build(&app.git, &sides.repo, plan).await {
+            Ok(built) => built,
+            Err(refused) => return Err(refusal(refused)),
+        };
+        match app.push(push(row, by, &sides, built, title)?).await {
+            Ok(()) => return Ok(()),
+            Err(Error::Rejected(text)) => last = Some(text),
+            Err(failure) => return Err(failure.into()),
+        }
+        // Whoever moved the target meanwhile makes another merge of it; any other refusal stays one.
+        let now = super::look::tip(app, row.project_id, &row.target_branch).await?;
+        if now == Some(sides.target) {
+            break;
+        }
+    }
+    let text = last.unwrap_or_default();
+    stop(&format!("Something went wrong during merge pre-receive hook. {text}"))
+}
+
+fn refusal(refused: MergeError) -> Stop {
+    Stop::Reason(match refused {
+        MergeError::NotFastForward => {
+            "Only fast-forward merge is allowed for your project. Please update your source branch"
+                .to_owned()
+        }
+        MergeError::Conflict => "Conflicts detected during merge".to_owned(),
+        MergeError::Nothing => "Merge request is not mergeable".to_owned(),
+        MergeError::Git(failure) => return Stop::Failure(failure.into()),
+    })
+}
+
+/// Moves the target, and in the same transaction makes the merge request merged.
+fn push(row: &MergeRequest, by: &By, sides: &Sides, built: Built, title: String) -> Result<Push> {
+    let name = RefName::branch(&row.target_branch)?;
+    let change = RefChange {
+        commit_count: built.commits,
+        commit_title: Some(title),
+        ..RefChange::plain(name, Some(sides.target), Some(built.tip))
+    };
+    let (id, user) = (row.id, by.user.id);
+    let outcome = Outcome {
+        merge_commit: built.merge_commit.map(|id| id.to_string()),
+        squash_commit: built.squash_commit.map(|id| id.to_string()),
+    };
+    let also = Also::new(move |tx| run::complete(tx, id, user, &outcome));
+    // What is merged was looked at when it was pushed; what is new was looked at just now.
+    let push = Push::new(by.facts.clone(), by.who, Via::Merge, vec![change]).by_server();
+    let growth = Growth::By(built.bytes);
+    Ok(Push { growth, made: Some(built.tip), ..push }.with(also))
+}
+
+/// What the push rules of the project say about the messages, and about the address of whoever merges.
+async fn ensure_rules_allow(
+    app: &App,
+    by: &By,
+    messages: &Messages,
+) -> std::result::Result<(), Stop> {
+    let project = by.facts.id;
+    let Some(terms) = app.db.read(move |tx| enforced(tx, project)).await? else { return Ok(()) };
+    let judge = Judge::new(terms)?;
+    let squash = messages.squash.as_ref().map(|squash| squash.message.as_str());
+    let refused = judge
+        .check_message(messages.merge.as_str().into())
+        .or_else(|| judge.check_squash_message(squash?.into()))
+        .or_else(|| judge.check_merge_email(&messages.committer.email));
+    refused.map_or(Ok(()), |text| Err(Stop::Reason(text)))
+}
+
+pub(super) fn method(settings: &Settings) -> Method {
+    match settings.merge_method {
+        MergeMethod::Merge => Method::Merge,
+        MergeMethod::Rebase => Method::Rebase,
+        MergeMethod::FastForward => Method::FastForward,
+    }
+}
+
+/// Whether the target may move on as the project wants it to.
+pub(super) async fn can_move(app: &App, row: &MergeRequest, sides: &Sides) -> Result<bool> {
+    let project = row.project_id;
+    let settings = app.db.read(move |tx| tx.project_settings(project)).await?;
+    if !method(&settings).needs_fast_forward() {
+        return Ok(true);
+    }
+    Ok(is_ancestor(&app.git, &sides.repo, sides.target, sides.head).await?)
+}
+
+/// Whether it becomes one commit.
+fn squashes(row: &MergeRequest, settings: &Settings) -> bool {
+    match settings.squash_option {
+        SquashOption::Never => false,
+        SquashOption::Always => true,
+        SquashOption::DefaultOn | SquashOption::DefaultOff => row.squash,
+    }
+}
+
+/// Somebody, as the commits of a merge name them.
+pub(super) fn signature(app: &App, user: &User) -> Signature {
+    Signature {
+        name: user.name.clone(),
+        email: user.git_email(app.urls.host_name()),
+        at: app.db.clock().now().unix(),
+        offset: 0,
+    }
+}
+
+/// At the start, when nothing is under way: opens what a crash left locked. Moves that were decided are finished, and
+/// whatever was decided is merged already.
+pub async fn unlock_left_behind(app: &App) -> Result<usize> {
+    app.db.write(|tx| run::unlock_left_behind(tx, None)).await
+}
+
+/// Opens merge requests whose merge ended without an answer.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct UnlockMerges {}
+
+impl Job for UnlockMerges {
+    const KIND: &'static str = "merge_request.unlock";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(String::new())
+    }
+}
+
+pub async fn unlock_merges(app: App, _: UnlockMerges) -> Result<()> {
+    let unlocked = app.db.write(|tx: &mut Tx<'_>| {
+        let limit = tx.now.plus(-LONGEST);
+        run::unlock_left_behind(tx, Some(limit))
+    });
+    match unlocked.await? {
+        0 => {}
+        count => tracing::warn!(count, "merge requests were left behind locked"),
+    }
+    Ok(())
+}
+
+/// For messages of failures.
+pub(super) fn parsed(sha: Option<&str>) -> Option<Oid> {
+    sha.and_then(|sha| sha.parse().ok())
+}
+
+/// The merge request as it is now.
+pub(super) async fn current(app: &App, id: MergeRequestId) -> Result<MergeRequest> {
+    app.db.read(move |tx| tx.merge_request(id)).await
+}

@@ -268,6 +268,16 @@ diesel::table! {
 }
 
 diesel::table! {
+    lfs_locks (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        path -> Text,
+        user_id -> BigInt,
+        locked_at -> BigInt,
+    }
+}
+
+diesel::table! {
     lfs_objects (id) {
         id -> BigInt,
         project_id -> BigInt,
@@ -966,6 +976,8 @@ diesel::joinable!(label_subscriptions -> labels (label_id));
 diesel::joinable!(label_subscriptions -> users (user_id));
 diesel::joinable!(labels -> namespaces (namespace_id));
 diesel::joinable!(labels -> projects (project_id));
+diesel::joinable!(lfs_locks -> projects (project_id));
+diesel::joinable!(lfs_locks -> users (user_id));
 diesel::joinable!(lfs_objects -> projects (project_id));
 diesel::joinable!(member_invitations -> namespaces (namespace_id));
 diesel::joinable!(member_invitations -> projects (project_id));
@@ -1046,6 +1058,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     label_priorities,
     label_subscriptions,
     labels,
+    lfs_locks,
     lfs_objects,
     member_invitations,
     members,

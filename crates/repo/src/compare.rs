@@ -18,6 +18,8 @@ pub struct Comparison {
     pub files: Vec<FileDiff>,
     /// Whether there was more to compare than can be told.
     pub is_cut_short: bool,
+    /// Whether it was cut short by the time it took.
+    pub timed_out: bool,
     pub is_same: bool,
 }
 
@@ -43,7 +45,22 @@ pub fn compare(reader: &Reader, from: Oid, to: Oid, start: Start) -> Result<Comp
         compared => (compared?, false),
     };
     let is_cut_short = timed_out || files.iter().any(|file| file.collapsed);
-    Ok(Comparison { base, head: to, commits, files, is_cut_short, is_same: from == to })
+    let is_same = from == to;
+    Ok(Comparison { base, head: to, commits, files, is_cut_short, timed_out, is_same })
+}
+
+impl Comparison {
+    /// About how many bytes it takes.
+    pub(crate) fn weight(&self) -> usize {
+        let commits = self.commits.iter().map(|one| 400 + one.title.len() + one.message.len());
+        commits.sum::<usize>() + bytes_of(&self.files)
+    }
+}
+
+/// About how many bytes the files of a diff take.
+pub(crate) fn bytes_of(files: &[FileDiff]) -> usize {
+    let names = |one: &FileDiff| one.old_path.as_bstr().len() + one.new_path.as_bstr().len();
+    200 + files.iter().map(|one| 300 + one.text.len() + names(one)).sum::<usize>()
 }
 
 /// The commit that one side of a comparison names.

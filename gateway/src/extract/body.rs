@@ -23,7 +23,7 @@ const NOT_JSON: &str = "\nProblem:\n  message body does not match declared forma
                         'body' ";
 
 /// The pairs of a query string or of a form.
-pub(super) fn pairs(text: &[u8]) -> RawMap {
+pub fn pairs(text: &[u8]) -> RawMap {
     let mut map = RawMap::default();
     for pair in text.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()) {
         let mut halves = pair.splitn(2, |byte| *byte == b'=');

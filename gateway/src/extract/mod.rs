@@ -12,6 +12,7 @@ mod raw;
 mod sort;
 mod values;
 
+pub use body::pairs as raw_pairs;
 pub use call::{Call, Caller, ensure_known};
 pub use content::{Content, FilePath};
 pub use credential::{ensure_may_sign_in, touch};

@@ -9,20 +9,20 @@ use actix_web::{
 };
 use bytes::Bytes;
 use futures_util::StreamExt;
-use kernel::{Error, ids::ProjectId};
+use kernel::{Error, Standing, ids::ProjectId};
 use org::project::settings::SettingsStore;
 use repo::{
     git::service::Service,
     lfs::{LfsId, LfsStore},
 };
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
 use super::{Refusal, Step, Wanted, body, door, permit};
 use crate::{app::App, large_files};
 
-const CONTENT_TYPE: &str = "application/vnd.git-lfs+json";
+pub(super) const CONTENT_TYPE: &str = "application/vnd.git-lfs+json";
 const LONGEST_QUESTION: u64 = 4 << 20;
 const MOST_FILES: usize = 10_000;
 /// What is written at once, away from the threads that answer.
@@ -40,7 +40,7 @@ pub(super) fn find(path: &str) -> Option<(&str, Step)> {
 }
 
 /// Why nothing comes of it.
-enum No {
+pub(super) enum No {
     Refused(Refusal),
     Told(StatusCode, &'static str),
 }
@@ -64,7 +64,7 @@ impl From<Error> for No {
 }
 
 impl No {
-    fn response(&self) -> HttpResponse {
+    pub(super) fn response(&self) -> HttpResponse {
         let (status, text) = match self {
             Self::Told(status, text) => (*status, (*text).to_owned()),
             Self::Refused(refusal @ Refusal::TooFast(..)) => return refusal.response(),
@@ -106,13 +106,14 @@ pub(super) async fn answer(
 }
 
 /// The project whose large files somebody may use.
-struct Holder {
-    project: ProjectId,
+pub(super) struct Holder {
+    pub(super) project: ProjectId,
     full_path: String,
+    pub(super) who: Standing,
 }
 
 /// Lets somebody in who may read the project, or push to it, if it keeps large files at all.
-async fn enter(
+pub(super) async fn enter(
     app: &App,
     req: &HttpRequest,
     wanted: &Wanted,
@@ -128,7 +129,7 @@ async fn enter(
     if !settings.lfs_enabled {
         return Err(forbidden());
     }
-    Ok(Holder { project, full_path: place.full_path })
+    Ok(Holder { project, full_path: place.full_path, who: place.who })
 }
 
 #[derive(Deserialize)]
@@ -154,15 +155,8 @@ async fn batch(
     payload: Payload,
     wanted: &Wanted,
 ) -> Result<HttpResponse, No> {
-    let mut text = Vec::new();
-    let mut chunks = body::read(req, payload, LONGEST_QUESTION)?;
-    while let Some(chunk) = chunks.next().await {
-        let cut = || No::Told(StatusCode::PAYLOAD_TOO_LARGE, "The question is too long.");
-        text.extend_from_slice(&chunk.map_err(|_cut| cut())?);
-    }
     let unclear = |text| No::Told(StatusCode::UNPROCESSABLE_ENTITY, text);
-    let question: Question = serde_json::from_slice(&text)
-        .map_err(|_malformed| unclear("The question is not understood."))?;
+    let question: Question = read(req, payload).await?;
     let uploads = match question.operation.as_str() {
         "upload" => true,
         "download" => false,
@@ -186,6 +180,21 @@ async fn batch(
     let objects: Vec<Value> = question.objects.iter().map(|one| offer.of(one, uploads)).collect();
     let answer = json!({ "transfer": "basic", "objects": objects, "hash_algo": "sha256" });
     Ok(HttpResponse::Ok().content_type(CONTENT_TYPE).body(answer.to_string()))
+}
+
+/// What is asked, as JSON.
+pub(super) async fn read<T: DeserializeOwned>(
+    req: &HttpRequest,
+    payload: Payload,
+) -> Result<T, No> {
+    let mut text = Vec::new();
+    let mut chunks = body::read(req, payload, LONGEST_QUESTION)?;
+    while let Some(chunk) = chunks.next().await {
+        let cut = || No::Told(StatusCode::PAYLOAD_TOO_LARGE, "The question is too long.");
+        text.extend_from_slice(&chunk.map_err(|_cut| cut())?);
+    }
+    let unclear = || No::Told(StatusCode::UNPROCESSABLE_ENTITY, "The question is not understood.");
+    serde_json::from_slice(&text).map_err(|_malformed| unclear())
 }
 
 /// What the caller showed, to be shown again with the file itself.

@@ -5,6 +5,7 @@ mod create;
 mod door;
 mod exchange;
 mod lfs;
+mod lfs_locks;
 mod passwords;
 mod permit;
 mod pushes;
@@ -52,8 +53,15 @@ enum Step {
     Pack(Service),
     /// What is to be done with some large files.
     LargeFiles,
+    /// Who keeps which file to themselves.
+    Locks,
+    VerifyLocks,
+    Unlock(i64),
     /// One large file, with its size where it comes.
-    LargeFile { id: LfsId, size: Option<i64> },
+    LargeFile {
+        id: LfsId,
+        size: Option<i64>,
+    },
 }
 
 impl Wanted {
@@ -65,7 +73,7 @@ impl Wanted {
             ("/git-receive-pack", Step::Pack(Service::ReceivePack)),
         ];
         let found = ends.into_iter().find_map(|(end, step)| Some((path.strip_suffix(end)?, step)));
-        let (place, step) = found.or_else(|| lfs::find(path))?;
+        let (place, step) = found.or_else(|| lfs::find(path)).or_else(|| lfs_locks::find(path))?;
         if place.starts_with("/api/") {
             return None;
         }
@@ -83,6 +91,9 @@ pub async fn answer(app: App, req: &HttpRequest, payload: Payload, wanted: Wante
         Step::Pack(service) => pack(&app, req, payload, &wanted, service).await,
         Step::LargeFiles | Step::LargeFile { .. } => {
             return lfs::answer(&app, req, payload, wanted).await;
+        }
+        Step::Locks | Step::VerifyLocks | Step::Unlock(_) => {
+            return lfs_locks::answer(&app, req, payload, wanted).await;
         }
     };
     answered.unwrap_or_else(|refusal| refusal.response())

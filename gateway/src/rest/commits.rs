@@ -6,7 +6,7 @@ use repo::{
         CommitFilter, Source,
         read::{self, commit_named, deadline},
     },
-    git::{DiffLimits, FileDiff, Order, RefKind, TreePath},
+    git::{FileDiff, Order, RefKind, TreePath},
     policy::ReadCode,
 };
 
@@ -169,13 +169,15 @@ params! {
 
 async fn diff(app: App, call: Call<ReadCode, DiffOfCommit>) -> ApiResult<Listed<DiffEntity>> {
     let (page, params) = (call.page, call.params);
+    let answers = app.answers.clone();
     let read = app.git_read(call.grant.project(), move |reader| {
         let id = commit_named(reader, &params.sha)?;
-        Ok(reader.commit_diff(id, DiffLimits::default(), deadline())?)
+        let files = answers.commit_diff(reader, id, deadline())?;
+        Ok(page.slice(files.to_vec()))
     });
     let shown: fn(&FileDiff) -> DiffEntity =
         if params.unidiff { DiffEntity::unified } else { |file| DiffEntity::from(file) };
-    Ok(Listed(page.slice(read.await?).map(|file| shown(&file))))
+    Ok(Listed(read.await?.map(|file| shown(&file))))
 }
 
 params! {

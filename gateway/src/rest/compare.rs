@@ -41,18 +41,20 @@ async fn show(app: App, call: Call<ReadCode, Compare>) -> ApiResult<Json<Compari
     };
     let url = app.urls.at(&grant.facts().full_path);
     let start = if params.straight { Start::Straight } else { Start::MergeBase };
+    let answers = app.answers.clone();
     let read = app.git_read(grant.project(), move |reader| {
         let Some((from, theirs)) = elsewhere else {
             let from = compare::side(reader, &params.from)?;
             let to = compare::side(reader, &params.to)?;
-            return compare::compare(reader, from, to, start);
+            return answers.comparison(reader, from, to, start);
         };
         let to = compare::side(reader, &params.to)?;
         // Both are read as one; nothing moves from one to the other.
         let both = Joined::new(reader.path(), &[&theirs.as_path().join("objects")])?;
-        compare::compare(both.reader(), from, to, start)
+        answers.comparison(both.reader(), from, to, start)
     });
-    Ok(Json(ComparisonEntity::new(&read.await?, &url)))
+    let found = read.await?;
+    Ok(Json(ComparisonEntity::new(&found, &url)))
 }
 
 /// A commit of another project of the fork network, and where that lies.

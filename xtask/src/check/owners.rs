@@ -87,6 +87,7 @@ const OWNERS: &[(&str, &[&str])] = &[
             "push_rules",
             "lfs_objects",
             "wiki_refs",
+            "lfs_locks",
         ],
     ),
 ];

@@ -12,7 +12,7 @@ use diesel::{
     sql_types::{BigInt, Text},
 };
 use kernel::{
-    Result, Ts,
+    AccessLevel, Result, Ts,
     page::{COUNT_LIMIT, Page, PageRequest, Total},
     words::{Wanted, understand},
 };
@@ -20,6 +20,7 @@ use kernel::{
 use super::User;
 use crate::{
     custom_attribute::{CustomAttribute, filter::condition},
+    namespace::seen,
     search::containing,
 };
 
@@ -64,7 +65,7 @@ pub trait UserLists {
 impl UserLists for Tx<'_> {
     fn users(&mut self, filter: &UserFilter, page: PageRequest) -> Result<Page<User>> {
         let on_sqlite = matches!(self.conn, Conn::Sqlite(_));
-        let conditions = conditions(filter, on_sqlite);
+        let conditions = conditions(filter, on_sqlite, self.now);
         let found = select(self, &conditions, filter, page)?;
         let total = Total::Counted(count(self, &conditions)?);
         Ok(Page { items: in_order(self, &found)?, total })
@@ -210,8 +211,11 @@ fn searched(all: &mut Conditions, filter: &UserFilter, search: &str, on_sqlite: 
 }
 
 #[expect(clippy::too_many_lines, reason = "one query, a filter after the other")]
-fn conditions(filter: &UserFilter, on_sqlite: bool) -> Conditions {
+fn conditions(filter: &UserFilter, on_sqlite: bool, now: Ts) -> Conditions {
     let mut all = Conditions::default();
+    let reached = seen::reached(now, AccessLevel::Minimal);
+    let without =
+        format!("NOT EXISTS (SELECT 1 FROM project_access a WHERE a.user_id = u.id AND {reached})");
     if let Some(username) = &filter.username {
         all.word("u.username_key = {}", &username.to_lowercase());
     }
@@ -232,10 +236,7 @@ fn conditions(filter: &UserFilter, on_sqlite: bool) -> Conditions {
         (filter.without_bots, "NOT u.bot"),
         (filter.humans, "NOT u.bot AND NOT u.internal"),
         (filter.admins, "u.admin"),
-        (
-            filter.without_projects,
-            "NOT EXISTS (SELECT 1 FROM project_access a WHERE a.user_id = u.id)",
-        ),
+        (filter.without_projects, without.as_str()),
         (
             filter.two_factor == Some(TwoFactor::Enabled),
             "u.id IN (SELECT c.user_id FROM user_accounts c WHERE c.two_factor)",

@@ -6,8 +6,10 @@ use std::{collections::HashSet, sync::Arc};
 use moka::sync::Cache;
 use sha2::{Digest as _, Sha256};
 
+use crate::compare::{self, Comparison, Start, bytes_of};
 use crate::git::{
-    Deadline, GitError, LineStats, LogQuery, Oid, Reader, Result, Tips, TreePath,
+    Deadline, DiffLimits, FileDiff, GitError, LineStats, LogQuery, Oid, Reader, Result, Tips,
+    TreePath,
     blame::{BlameRange, LineRange},
 };
 
@@ -17,12 +19,15 @@ const ENTRIES: u64 = 100_000;
 const PROJECTS: u64 = 10_000;
 const LOG_BYTES: u64 = 16 << 20;
 const BLAME_BYTES: u64 = 32 << 20;
+const COMPARISON_BYTES: u64 = 32 << 20;
 
 /// Pages of logs, by the whole question.
 type Logs = Cache<String, Arc<[Oid]>>;
 /// Bytes by language, the most first.
 type Languages = Arc<[(&'static str, u64)]>;
 type BlameKey = (Oid, TreePath, Option<(u32, u32)>);
+/// From, to, and whether the files are compared with the first itself.
+type ComparisonKey = (Oid, Oid, bool);
 
 /// Cheap to clone; shared by all requests.
 #[derive(Clone)]
@@ -37,6 +42,8 @@ pub struct Answers {
     checksums: Cache<Oid, Arc<str>>,
     languages: Cache<Oid, Languages>,
     blames: Cache<BlameKey, Arc<Vec<BlameRange>>>,
+    comparisons: Cache<ComparisonKey, Arc<Comparison>>,
+    diffs: Cache<Oid, Arc<Vec<FileDiff>>>,
 }
 
 impl Default for Answers {
@@ -62,6 +69,14 @@ impl Default for Answers {
                     weight(200 + lines.map(|line| line.len() + 40).sum::<usize>())
                 })
                 .max_capacity(BLAME_BYTES)
+                .build(),
+            comparisons: Cache::builder()
+                .weigher(move |_: &ComparisonKey, found: &Arc<Comparison>| weight(found.weight()))
+                .max_capacity(COMPARISON_BYTES)
+                .build(),
+            diffs: Cache::builder()
+                .weigher(move |_: &Oid, files: &Arc<Vec<FileDiff>>| weight(bytes_of(files)))
+                .max_capacity(COMPARISON_BYTES)
                 .build(),
         }
     }
@@ -161,6 +176,38 @@ impl Answers {
     /// Bytes of each language in what a branch points to.
     pub fn languages(&self, reader: &Reader, at: Oid, deadline: Deadline) -> Result<Languages> {
         kept(&self.languages, at, || Ok(reader.languages(at, deadline)?.into()))
+    }
+
+    /// What a commit changed, within the usual limits.
+    pub fn commit_diff(
+        &self,
+        reader: &Reader,
+        id: Oid,
+        deadline: Deadline,
+    ) -> Result<Arc<Vec<FileDiff>>> {
+        kept(&self.diffs, id, || {
+            Ok(Arc::new(reader.commit_diff(id, DiffLimits::default(), deadline)?))
+        })
+    }
+
+    /// What one commit has that another lacks. Which projects they are in does not matter: the caller has found both.
+    pub fn comparison(
+        &self,
+        reader: &Reader,
+        from: Oid,
+        to: Oid,
+        start: Start,
+    ) -> kernel::Result<Arc<Comparison>> {
+        let key = (from, to, start == Start::Straight);
+        if let Some(known) = self.comparisons.get(&key) {
+            return Ok(known);
+        }
+        let found = Arc::new(compare::compare(reader, from, to, start)?);
+        // Another time there may be more of it.
+        if !found.timed_out {
+            self.comparisons.insert(key, Arc::clone(&found));
+        }
+        Ok(found)
     }
 
     pub fn blame(

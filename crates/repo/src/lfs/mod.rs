@@ -1,9 +1,11 @@
 //! Git LFS: large files that lie beside the repositories, which only point at them.
 
 pub mod files;
+pub mod locks;
 pub mod object;
 pub mod store;
 
 pub use files::{Arriving, LfsFiles};
+pub use locks::{LfsLock, LfsLocks, LockFilter};
 pub use object::{LfsId, Pointer};
 pub use store::LfsStore;

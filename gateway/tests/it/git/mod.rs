@@ -5,6 +5,7 @@ mod clone;
 mod door;
 mod forge;
 mod lfs;
+mod lfs_locks;
 mod limits;
 mod push;
 mod push_rules;

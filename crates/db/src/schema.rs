@@ -743,6 +743,23 @@ diesel::table! {
 }
 
 diesel::table! {
+    seat_lists (namespace_id) {
+        namespace_id -> BigInt,
+        holds_until -> BigInt,
+    }
+}
+
+diesel::table! {
+    seats (namespace_id, user_id) {
+        namespace_id -> BigInt,
+        user_id -> BigInt,
+        kind -> Integer,
+        access_level -> Integer,
+        since -> BigInt,
+    }
+}
+
+diesel::table! {
     sequences (home, home_id, kind) {
         home -> Text,
         home_id -> BigInt,
@@ -1024,6 +1041,9 @@ diesel::joinable!(push_rules -> namespaces (namespace_id));
 diesel::joinable!(push_rules -> projects (project_id));
 diesel::joinable!(redirects -> namespaces (namespace_id));
 diesel::joinable!(resource_events -> projects (project_id));
+diesel::joinable!(seat_lists -> namespaces (namespace_id));
+diesel::joinable!(seats -> namespaces (namespace_id));
+diesel::joinable!(seats -> users (user_id));
 diesel::joinable!(ssh_keys -> users (user_id));
 diesel::joinable!(todos -> namespaces (namespace_id));
 diesel::joinable!(todos -> projects (project_id));
@@ -1091,6 +1111,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     redirects,
     ref_journal,
     resource_events,
+    seat_lists,
+    seats,
     sequences,
     ssh_keys,
     todos,

@@ -63,7 +63,18 @@ pub struct Success {
 async fn list_billable(app: App, call: Asked<ListBillable>) -> ApiResult<Listed<BillableEntity>> {
     let (place, page, open) = (Place::group(&call.grant), call.page, call.grant.actor().admin);
     let filter = BillableFilter { search: call.params.search, sort: call.params.sort };
-    let page = app.db.read(move |tx| billable::list(tx, place, &filter, page)).await?;
+    let again = filter.clone();
+    let kept = app.db.read(move |tx| billable::list(tx, place, &filter, page)).await?;
+    let page = match kept {
+        Some(page) => page,
+        None => {
+            let worked_out = app.db.write(move |tx| {
+                billable::work_out(tx, place)?;
+                billable::list(tx, place, &again, page)
+            });
+            worked_out.await?.ok_or(kernel::Error::Missing)?
+        }
+    };
     Ok(Listed(page.map(|counted| BillableEntity::new(&app.urls, &counted, open))))
 }
 

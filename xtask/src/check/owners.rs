@@ -41,6 +41,8 @@ const OWNERS: &[(&str, &[&str])] = &[
             "project_group_links",
             "group_group_links",
             "members",
+            "seats",
+            "seat_lists",
             "access_requests",
             "member_invitations",
             "instance_settings",

@@ -18,6 +18,7 @@ use kernel::{
 };
 
 use super::Role;
+use crate::member::billable::projection as seats;
 
 /// Later than any end that can be asked for: the role holds until somebody changes it.
 pub const FOREVER: Ts = Ts(799_999_999_999_999_999);
@@ -109,7 +110,8 @@ pub(crate) fn refresh(tx: &mut Tx<'_>, reach: Reach, whom: Whom) -> Result<()> {
              INSERT INTO project_access (user_id, project_id, access_level, until) \
              SELECT user_id, aim_id, max(worth) / {UNIT} * 5, max(worth) % {UNIT} FROM given GROUP BY user_id, aim_id"
         ),
-    )
+    )?;
+    seats::follow(tx, reach, whom)
 }
 
 /// Somebody's role in a namespace, from its causes.

@@ -2,6 +2,7 @@
 //! was invited there. Machines and people who are kept out do not count.
 
 mod memberships;
+pub(crate) mod projection;
 
 use db::{Tx, each_backend, error};
 use diesel::{
@@ -25,6 +26,7 @@ use super::{
     tree::{Tree, Why, plain},
 };
 use crate::{
+    access::projection::FOREVER,
     search::containing,
     user::{User, store::UserStore},
 };
@@ -70,8 +72,6 @@ struct Row {
     user_id: i64,
     #[diesel(sql_type = Integer)]
     kind: i32,
-    #[diesel(sql_type = BigInt)]
-    total: i64,
 }
 
 #[derive(QueryableByName)]
@@ -80,29 +80,33 @@ struct Count {
     n: i64,
 }
 
-/// The parts of a statement that make `seat`: each person who counts, with the first kind that fits (1 to 4), the highest
-/// level, and since when.
-fn seats(tree: &Tree, now: i64, of: Option<UserId>) -> String {
+/// The parts of a statement that make `given`, each role that counts with its end, and `seat`: each person who counts,
+/// with the first kind that fits (1 to 4), the highest level, and since when.
+fn counted(tree: &Tree, now: i64, of: Option<UserId>) -> String {
     let parts = tree.parts();
     let living =
         |alias: &str| format!("({alias}.expires_at IS NULL OR {alias}.expires_at > {now})");
     let whose = of.map(|user| format!("AND m.user_id = {user}")).unwrap_or_default();
     let (member, link) = (living("m"), living("l"));
+    let never = FOREVER.0;
+    let (own, lent) =
+        (format!("coalesce(m.expires_at, {never})"), format!("coalesce(l.expires_at, {never})"));
     let level = "CASE WHEN m.access_level < h.cap THEN m.access_level ELSE h.cap END";
+    let first = format!("CASE WHEN h.ending < {own} THEN h.ending ELSE {own} END");
     format!(
         "WITH RECURSIVE {parts}, \
-         house(id, cap, kind) AS (SELECT l.invited_id, l.access_level, 3 FROM group_group_links l \
+         house(id, cap, kind, ending) AS (SELECT l.invited_id, l.access_level, 3, {lent} FROM group_group_links l \
          JOIN groups g ON g.id = l.namespace_id WHERE {link} AND l.access_level >= 10 \
-         UNION SELECT l.namespace_id, l.access_level, 4 FROM project_group_links l \
+         UNION SELECT l.namespace_id, l.access_level, 4, {lent} FROM project_group_links l \
          JOIN inside i ON i.id = l.project_id WHERE {link} AND l.access_level >= 10 \
-         UNION SELECT n.parent_id, h.cap, h.kind FROM house h JOIN namespaces n ON n.id = h.id \
+         UNION SELECT n.parent_id, h.cap, h.kind, h.ending FROM house h JOIN namespaces n ON n.id = h.id \
          WHERE n.parent_id IS NOT NULL AND n.deleted_at IS NULL), \
-         given(user_id, kind, level, since) AS ( \
-         SELECT m.user_id, 1, m.access_level, m.created_at FROM groups g JOIN members m ON m.namespace_id = g.id \
+         given(user_id, kind, level, since, ending) AS ( \
+         SELECT m.user_id, 1, m.access_level, m.created_at, {own} FROM groups g JOIN members m ON m.namespace_id = g.id \
          WHERE {member} AND m.access_level >= 10 {whose} \
-         UNION ALL SELECT m.user_id, 2, m.access_level, m.created_at FROM inside i JOIN members m ON m.project_id = i.id \
+         UNION ALL SELECT m.user_id, 2, m.access_level, m.created_at, {own} FROM inside i JOIN members m ON m.project_id = i.id \
          WHERE {member} AND m.access_level >= 10 {whose} \
-         UNION ALL SELECT m.user_id, h.kind, {level}, m.created_at FROM house h JOIN members m ON m.namespace_id = h.id \
+         UNION ALL SELECT m.user_id, h.kind, {level}, m.created_at, {first} FROM house h JOIN members m ON m.namespace_id = h.id \
          WHERE {member} AND m.access_level >= 10 {whose}), \
          seat(user_id, kind, level, since) AS (SELECT user_id, min(kind), max(level), min(since) FROM given GROUP BY user_id)"
     )
@@ -110,9 +114,9 @@ fn seats(tree: &Tree, now: i64, of: Option<UserId>) -> String {
 
 fn order(sort: Option<Sort>) -> &'static str {
     match sort {
-        None => "u.id",
-        Some(Sort::AccessLevelAsc) => "s.level, u.id",
-        Some(Sort::AccessLevelDesc) => "s.level DESC, u.id",
+        None => "s.user_id",
+        Some(Sort::AccessLevelAsc) => "s.access_level, s.user_id",
+        Some(Sort::AccessLevelDesc) => "s.access_level DESC, s.user_id",
         Some(Sort::LastJoined) => "s.since DESC, u.id DESC",
         Some(Sort::OldestJoined) => "s.since, u.id",
         Some(Sort::NameAsc) => "lower(u.name), u.id",
@@ -126,57 +130,48 @@ fn order(sort: Option<Sort>) -> &'static str {
     }
 }
 
-/// Everybody who counts, once.
+/// Everybody who counts, once; nothing where that is to be worked out first, by [`work_out`].
 pub fn list(
     tx: &mut Tx<'_>,
     place: Place,
     filter: &BillableFilter,
     page: PageRequest,
-) -> Result<Page<Billable>> {
+) -> Result<Option<Page<Billable>>> {
     let tree = Tree::owned(tx, &place, plain)?;
+    if !projection::holds(tx, tree.top)? {
+        return Ok(None);
+    }
     let search = filter.search.as_deref().filter(|search| !search.is_empty());
     let narrowed = match search {
-        None => "$3 = $4",
+        None => "$1 = $2",
         Some(_) => {
-            "(lower(u.name) LIKE $3 ESCAPE '\\' OR u.username_key LIKE $3 ESCAPE '\\' OR lower(u.public_email) = $4)"
+            "(lower(u.name) LIKE $1 ESCAPE '\\' OR u.username_key LIKE $1 ESCAPE '\\' OR lower(u.public_email) = $2)"
         }
     };
     let term = search.map(containing).unwrap_or_default();
     let email = search.map(str::to_lowercase).unwrap_or_default();
-    let seats = seats(&tree, tx.now.0, None);
     // In this order and no other: very many people are active.
     let rows = format!(
-        "FROM seat s CROSS JOIN users u WHERE u.id = s.user_id AND u.state = 'active' AND NOT u.bot AND {narrowed}"
+        "FROM seats s CROSS JOIN users u WHERE s.namespace_id = {} AND u.id = s.user_id AND u.state = 'active' \
+         AND NOT u.bot AND {narrowed}",
+        tree.top
     );
     let (order, limit, offset) = (order(filter.sort), page.per_page, page.offset());
-    // Who counts is worked out once, for the page and for how many there are.
     let text = format!(
-        "{seats} SELECT s.user_id AS user_id, s.kind AS kind, count(*) OVER () AS total {rows} \
-         ORDER BY {order} LIMIT {limit} OFFSET {offset}"
+        "SELECT s.user_id AS user_id, s.kind AS kind {rows} ORDER BY {order} LIMIT {limit} OFFSET {offset}"
     );
     let found: Vec<Row> = each_backend!(tx, |conn| sql_query(text)
-        .bind::<Text, _>(&tree.from)
-        .bind::<Text, _>(&tree.to)
         .bind::<Text, _>(&term)
         .bind::<Text, _>(&email)
         .load(conn)
         .map_err(error("Member")))?;
-    let total = match found.first() {
-        Some(row) => row.total,
-        // A page past the end does not tell how many there are.
-        None if page.page > 1 => {
-            let text = format!("{seats} SELECT count(*) AS n {rows}");
-            let count: Count = each_backend!(tx, |conn| sql_query(text)
-                .bind::<Text, _>(&tree.from)
-                .bind::<Text, _>(&tree.to)
-                .bind::<Text, _>(&term)
-                .bind::<Text, _>(&email)
-                .get_result(conn)
-                .map_err(error("Member")))?;
-            count.n
-        }
-        None => 0,
-    };
+    let most = COUNT_LIMIT + 1;
+    let text = format!("SELECT count(*) AS n FROM (SELECT 1 {rows} LIMIT {most}) AS counted");
+    let total: Count = each_backend!(tx, |conn| sql_query(text)
+        .bind::<Text, _>(&term)
+        .bind::<Text, _>(&email)
+        .get_result(conn)
+        .map_err(error("Member")))?;
     let ids: Vec<UserId> = found.iter().map(|row| UserId(row.user_id)).collect();
     let mut people = tx.users_by_id(&ids)?;
     let owner = only_owner(tx, &tree)?;
@@ -188,7 +183,16 @@ pub fn list(
             is_last_owner: owner == Some(id),
         })
     });
-    Ok(Page { items: items.collect(), total: Total::Counted(total.min(COUNT_LIMIT + 1)) })
+    Ok(Some(Page { items: items.collect(), total: Total::Counted(total.n) }))
+}
+
+/// Works out who counts, so that it can be listed.
+pub fn work_out(tx: &mut Tx<'_>, place: Place) -> Result<()> {
+    let tree = Tree::owned(tx, &place, plain)?;
+    match projection::holds(tx, tree.top)? {
+        true => Ok(()),
+        false => projection::rebuild(tx, &tree),
+    }
 }
 
 fn kind(number: i32) -> Kind {
@@ -217,7 +221,7 @@ fn only_owner(tx: &mut Tx<'_>, tree: &Tree) -> Result<Option<UserId>> {
 
 /// Whether somebody counts.
 fn counts(tx: &mut Tx<'_>, tree: &Tree, user: UserId) -> Result<bool> {
-    let seats = seats(tree, tx.now.0, Some(user));
+    let seats = counted(tree, tx.now.0, Some(user));
     let text = format!(
         "{seats} SELECT s.user_id AS n FROM seat s JOIN users u ON u.id = s.user_id \
          WHERE u.state = 'active' AND NOT u.bot"

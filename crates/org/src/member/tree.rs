@@ -39,9 +39,13 @@ impl Tree {
     }
 
     fn below(group: &Namespace) -> Self {
-        let key = group.full_path.to_lowercase();
+        Self::of_top(group.id, &group.full_path.to_lowercase())
+    }
+
+    /// The tree of a group by its path in small letters.
+    pub(super) fn of_top(top: NamespaceId, key: &str) -> Self {
         // `0` is what follows `/`.
-        Self { top: group.id, from: format!("{key}/"), to: format!("{key}0") }
+        Self { top, from: format!("{key}/"), to: format!("{key}0") }
     }
 
     /// `groups` and `inside`, the ids of all groups and projects here, as parts of a statement whose first two values are

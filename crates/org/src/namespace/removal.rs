@@ -17,7 +17,10 @@ use worker::Queue;
 
 use super::{Namespace, addresses::below, event::Event, store::NamespaceStore};
 use crate::{
-    access, jobs::PurgeRemoved, member::store::MemberStore, policy::RemoveGroup,
+    access,
+    jobs::PurgeRemoved,
+    member::{billable::projection as seats, store::MemberStore},
+    policy::RemoveGroup,
     settings::store::SettingsStore,
 };
 
@@ -128,6 +131,7 @@ fn take_away(tx: &mut Tx<'_>, group: &Namespace, user: Option<UserId>) -> Result
 pub fn remove_tree(tx: &mut Tx<'_>, id: NamespaceId) -> Result<()> {
     access::alone(tx)?;
     let Some(namespace) = tx.find_namespace(id)? else { return Ok(()) };
+    seats::leaves(tx, &namespace.full_path)?;
     let tree = Tree::of(&namespace);
     tree.end_shares(tx)?;
     tree.uncount_forks(tx)?;

@@ -18,7 +18,10 @@ use super::{
 use crate::{
     access,
     faults::Faults,
-    member::actions::{NewMember, Source, insert},
+    member::{
+        actions::{NewMember, Source, insert},
+        billable::projection as seats,
+    },
     policy::AdminGroup,
     settings::store::SettingsStore,
     token::actions::sentence,
@@ -137,6 +140,7 @@ fn settle(
     parent: Option<&Namespace>,
     place: &NewPlace,
 ) -> Result<()> {
+    seats::leaves(tx, &group.full_path)?;
     relocate(tx, group, place)?;
     let row = namespaces::table.find(group.id);
     let parent_id = parent.map(|parent| parent.id);

@@ -339,6 +339,7 @@ pub fn discard(tx: &mut Tx<'_>, project: &Project) -> Result<()> {
 }
 
 fn remove(tx: &mut Tx<'_>, project: &Project) -> Result<()> {
+    member::billable::projection::leaves(tx, &project.full_path)?;
     if let Some(source) = project.forked_from_id {
         count_forks(tx, source, -1)?;
     }

@@ -16,7 +16,8 @@ use super::{
     settings::SettingsStore,
 };
 use crate::{
-    access, member,
+    access,
+    member::{self, billable::projection as seats},
     namespace::{Kind, Namespace, runners::SharedRunners},
     user::User,
 };
@@ -163,6 +164,7 @@ pub(super) fn move_to(
     if !taken(tx, home, &project.name, &project.path, Some(project.id))?.is_empty() {
         return Err(stays("Project with same name or path in target namespace already exists"));
     }
+    seats::leaves(tx, &project.full_path)?;
     let mut moved = settle(tx, project, home, &project.name, &project.path)?;
     if moved.visibility > most_visible(home) {
         let columns = Columns { visibility: Some(most_visible(home)), ..Columns::default() };

@@ -159,3 +159,69 @@ async fn invited_addresses_wait_too_and_nobody_comes_from_a_directory() {
     ada.post(&over, json!({})).await.refused(403, json!({ "message": "403 Forbidden" }));
     assert_eq!(ada.delete(&over).await.status, 403);
 }
+
+#[actix_web::test]
+async fn who_counts_follows_every_change() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let (top, other) = (ada.group("top", None).await, ada.group("other", None).await);
+    let inner = ada.group("inner", Some(top)).await;
+    let project = json!({ "path": "tool", "namespace_id": inner });
+    let project = ada.post("/projects", project).await.created()["id"].clone();
+    let path = format!("/groups/{top}/billable_members");
+    let counted = async || ada.get(&path).await.each("username");
+    assert_eq!(counted().await, ["ada"]);
+
+    let bob = ada.adds("bob", 30, &format!("/projects/{project}")).await;
+    assert_eq!(counted().await, ["ada", "bob"]);
+    let cara = ada.adds("cara", 30, &format!("/groups/{other}")).await;
+    assert_eq!(counted().await, ["ada", "bob"], "she is elsewhere");
+    let share = json!({ "group_id": other, "group_access": 30 });
+    ada.post(&format!("/groups/{inner}/share"), share).await.created();
+    assert_eq!(counted().await, ["ada", "bob", "cara"]);
+    ada.adds("dora", 10, &format!("/groups/{other}")).await;
+    assert_eq!(counted().await, ["ada", "bob", "cara", "dora"], "she is in what was invited");
+    ada.delete(&format!("/groups/{other}/members/{cara}")).await;
+    assert_eq!(counted().await, ["ada", "bob", "dora"]);
+    ada.delete(&format!("/groups/{inner}/share/{other}")).await;
+    assert_eq!(counted().await, ["ada", "bob"]);
+    let end = json!({ "access_level": 30, "expires_at": "2026-03-10" });
+    ada.put(&format!("/projects/{project}/members/{bob}"), end).await.ok();
+    assert_eq!(counted().await, ["ada", "bob"]);
+    app.clock.advance(time::Duration::days(400));
+    assert_eq!(counted().await, ["ada"], "what has ended does not count");
+    let eve = json!({ "user_id": app.id_of("eve"), "access_level": 30 });
+    ada.post(&format!("/projects/{project}/members"), eve).await.created();
+    assert_eq!(counted().await, ["ada", "eve"]);
+    app.block("eve");
+    assert_eq!(counted().await, ["ada"], "nor does who is kept out");
+    ada.adds("finn", 30, &format!("/groups/{inner}")).await;
+    assert_eq!(counted().await, ["ada", "finn"]);
+    ada.post(&format!("/groups/{inner}/transfer"), json!({ "group_id": other })).await.created();
+    assert_eq!(counted().await, ["ada"]);
+    let theirs = format!("/groups/{other}/billable_members");
+    assert_eq!(ada.get(&theirs).await.each("username"), ["ada", "dora", "finn"]);
+    ada.delete(&format!("/groups/{inner}")).await;
+    assert_eq!(ada.get(&theirs).await.each("username"), ["ada", "dora"]);
+}
+
+#[actix_web::test]
+async fn a_project_that_leaves_takes_its_people_along() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let (top, other) = (ada.group("top", None).await, ada.group("other", None).await);
+    let of = |group: i64| format!("/groups/{group}/billable_members");
+    let counted = async |group: i64| ada.get(&of(group)).await.each("username");
+    for (path, person) in [("one", "bob"), ("two", "cara")] {
+        let project = json!({ "path": path, "namespace_id": top });
+        let project = ada.post("/projects", project).await.created()["id"].clone();
+        ada.adds(person, 30, &format!("/projects/{project}")).await;
+    }
+    assert_eq!(counted(top).await, ["ada", "bob", "cara"]);
+    assert_eq!(counted(other).await, ["ada"]);
+
+    ada.put("/projects/top%2Fone/transfer", json!({ "namespace": other })).await.ok();
+    assert_eq!((counted(top).await.len(), counted(other).await.len()), (2, 2));
+    ada.delete("/projects/top%2Ftwo").await;
+    assert_eq!(counted(top).await, ["ada"]);
+}

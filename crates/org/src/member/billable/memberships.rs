@@ -11,7 +11,7 @@ use kernel::{
     page::{Page, PageRequest, Total},
 };
 
-use super::{counts, seats};
+use super::{counted, counts};
 use crate::{
     member::{
         Member, Place,
@@ -58,7 +58,7 @@ pub fn indirect(
         "FROM members m WHERE m.user_id = {user} AND (m.expires_at IS NULL OR m.expires_at > {now}) \
          AND m.access_level >= 10 AND m.namespace_id IN (SELECT id FROM house)"
     );
-    let parts = seats(&tree, now, Some(user));
+    let parts = counted(&tree, now, Some(user));
     listed(tx, &tree, &parts, &rows, page)
 }
 

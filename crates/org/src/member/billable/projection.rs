@@ -1,0 +1,178 @@
+//! Who counts in a top-level group, as rows: working it out looks at everybody below, and lists are asked for more often
+//! than memberships change. The rows come when somebody asks for the first time. From then on whoever changes one person's
+//! roles puts that person right, and whoever changes more takes the mark away by which the rows hold.
+
+use db::{
+    Tx, each_backend, error,
+    schema::{namespaces, projects, seat_lists, seats},
+};
+use diesel::{
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Nullable, Text},
+};
+use kernel::{
+    Result, Ts,
+    ids::{NamespaceId, UserId},
+};
+
+use super::{Tree, counted};
+use crate::{
+    access::projection::{FOREVER, Reach, Whom},
+    namespace::addresses::below,
+};
+
+/// Whether the rows of a top-level group hold.
+pub(super) fn holds(tx: &mut Tx<'_>, top: NamespaceId) -> Result<bool> {
+    let query = seat_lists::table.find(top).select(seat_lists::holds_until);
+    let until: Option<Ts> =
+        each_backend!(tx, |conn| query.get_result(conn).optional().map_err(error("Member")))?;
+    Ok(until.is_some_and(|until| tx.now < until))
+}
+
+/// Works out everybody who counts.
+pub(super) fn rebuild(tx: &mut Tx<'_>, tree: &Tree) -> Result<()> {
+    crate::access::alone(tx)?;
+    let old = seats::table.filter(seats::namespace_id.eq(tree.top));
+    each_backend!(tx, |conn| diesel::delete(old).execute(conn).map_err(error("Member")))?;
+    insert(tx, tree, None)?;
+    let until = first_end(tx, tree)?;
+    let row = (seat_lists::namespace_id.eq(tree.top), seat_lists::holds_until.eq(until));
+    let insert = diesel::insert_into(seat_lists::table)
+        .values(row)
+        .on_conflict(seat_lists::namespace_id)
+        .do_update()
+        .set(seat_lists::holds_until.eq(until));
+    each_backend!(tx, |conn| insert.execute(conn).map_err(error("Member")))?;
+    Ok(())
+}
+
+fn insert(tx: &mut Tx<'_>, tree: &Tree, of: Option<UserId>) -> Result<()> {
+    let text = format!(
+        "{} INSERT INTO seats (namespace_id, user_id, kind, access_level, since) \
+         SELECT {}, s.user_id, s.kind, s.level, s.since FROM seat s",
+        counted(tree, tx.now.0, of),
+        tree.top
+    );
+    each_backend!(tx, |conn| sql_query(text)
+        .bind::<Text, _>(&tree.from)
+        .bind::<Text, _>(&tree.to)
+        .execute(conn)
+        .map_err(error("Member")))?;
+    Ok(())
+}
+
+#[derive(QueryableByName)]
+struct End {
+    #[diesel(sql_type = Nullable<BigInt>)]
+    ending: Option<i64>,
+}
+
+/// When the first of the roles ends that count, or that might count for more than another.
+fn first_end(tx: &mut Tx<'_>, tree: &Tree) -> Result<Ts> {
+    let text = format!("{} SELECT min(ending) AS ending FROM given", counted(tree, tx.now.0, None));
+    let found: End = each_backend!(tx, |conn| sql_query(text)
+        .bind::<Text, _>(&tree.from)
+        .bind::<Text, _>(&tree.to)
+        .get_result(conn)
+        .map_err(error("Member")))?;
+    Ok(found.ending.map_or(FOREVER, Ts))
+}
+
+/// Follows a change of roles.
+pub(crate) fn follow(tx: &mut Tx<'_>, reach: Reach, whom: Whom) -> Result<()> {
+    let paths = touched(tx, reach)?;
+    match whom {
+        Whom::One(user) => {
+            for (top, key) in kept(tx, &paths)? {
+                follow_one(tx, &Tree::of_top(top, &key), user)?;
+            }
+            Ok(())
+        }
+        Whom::Everybody | Whom::MembersOf(_) => outdate(tx, &paths),
+    }
+}
+
+fn follow_one(tx: &mut Tx<'_>, tree: &Tree, user: UserId) -> Result<()> {
+    let old = seats::table.filter(seats::namespace_id.eq(tree.top).and(seats::user_id.eq(user)));
+    each_backend!(tx, |conn| diesel::delete(old).execute(conn).map_err(error("Member")))?;
+    insert(tx, tree, Some(user))?;
+    // What was given may end before everything else.
+    let text =
+        format!("{} SELECT min(ending) AS ending FROM given", counted(tree, tx.now.0, Some(user)));
+    let found: End = each_backend!(tx, |conn| sql_query(text)
+        .bind::<Text, _>(&tree.from)
+        .bind::<Text, _>(&tree.to)
+        .get_result(conn)
+        .map_err(error("Member")))?;
+    let ending = found.ending.map_or(FOREVER, Ts);
+    let mark = seat_lists::table.find(tree.top).filter(seat_lists::holds_until.gt(ending));
+    each_backend!(tx, |conn| diesel::update(mark)
+        .set(seat_lists::holds_until.eq(ending))
+        .execute(conn)
+        .map_err(error("Member")))?;
+    Ok(())
+}
+
+/// To be said before something leaves the tree that it lies in.
+pub(crate) fn leaves(tx: &mut Tx<'_>, full_path: &str) -> Result<()> {
+    outdate(tx, &[full_path.to_lowercase()])
+}
+
+/// The rows of the trees in which these lie do not hold any more.
+fn outdate(tx: &mut Tx<'_>, paths: &[String]) -> Result<()> {
+    let tops: Vec<NamespaceId> = kept(tx, paths)?.into_iter().map(|(top, _)| top).collect();
+    if tops.is_empty() {
+        return Ok(());
+    }
+    let marks = seat_lists::table.filter(seat_lists::namespace_id.eq_any(tops));
+    each_backend!(tx, |conn| diesel::delete(marks).execute(conn).map_err(error("Member")))?;
+    Ok(())
+}
+
+/// The top-level groups above these paths that have rows, with their own paths.
+fn kept(tx: &mut Tx<'_>, paths: &[String]) -> Result<Vec<(NamespaceId, String)>> {
+    let mut tops: Vec<&str> = paths.iter().filter_map(|path| path.split('/').next()).collect();
+    tops.sort_unstable();
+    tops.dedup();
+    let query = seat_lists::table
+        .inner_join(namespaces::table)
+        .filter(namespaces::path_key.eq_any(tops))
+        .select((namespaces::id, namespaces::path_key));
+    each_backend!(tx, |conn| query.load(conn).map_err(error("Member")))
+}
+
+#[derive(QueryableByName)]
+struct Path {
+    #[diesel(sql_type = Text)]
+    path_key: String,
+}
+
+/// The paths of what a change reaches: where it is, and whatever that, or anything below it, was invited to.
+fn touched(tx: &mut Tx<'_>, reach: Reach) -> Result<Vec<String>> {
+    let group = match reach {
+        Reach::Project(id) => {
+            let query = projects::table.find(id).select(projects::path_key);
+            return each_backend!(tx, |conn| query.load(conn).map_err(error("Project")));
+        }
+        Reach::Group(id) | Reach::Tree(id) => id,
+    };
+    let query = namespaces::table.find(group).select(namespaces::path_key);
+    let mut paths: Vec<String> =
+        each_backend!(tx, |conn| query.load(conn).map_err(error("Group")))?;
+    let (Reach::Group(_), Some(own)) = (reach, paths.first()) else { return Ok(paths) };
+    let (from, to) = below(own);
+    let text = format!(
+        "SELECT n.path_key AS path_key FROM namespaces i JOIN group_group_links l ON l.invited_id = i.id \
+         JOIN namespaces n ON n.id = l.namespace_id WHERE i.id = {group} OR (i.path_key > $1 AND i.path_key < $2) \
+         UNION SELECT p.path_key FROM namespaces i JOIN project_group_links l ON l.namespace_id = i.id \
+         JOIN projects p ON p.id = l.project_id WHERE i.id = {group} OR (i.path_key > $1 AND i.path_key < $2)"
+    );
+    let invited: Vec<Path> = each_backend!(tx, |conn| sql_query(text)
+        .bind::<Text, _>(from)
+        .bind::<Text, _>(to)
+        .load(conn)
+        .map_err(error("Group")))?;
+    paths.extend(invited.into_iter().map(|found| found.path_key));
+    Ok(paths)
+}

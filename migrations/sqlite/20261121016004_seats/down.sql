@@ -1,0 +1,2 @@
+DROP TABLE seat_lists;
+DROP TABLE seats;

@@ -5,6 +5,7 @@ use std::process::Command;
 use crate::support::{Installation, TOKEN, as_ada};
 
 const README: &str = include_str!("../../../README.md");
+const REVIEW: &str = include_str!("../../../docs/review.md");
 const TEAM: &str = include_str!("../../../docs/team.md");
 
 /// All blocks of shell commands of a page, one after the other, with this installation's address and token.
@@ -50,4 +51,15 @@ fn a_team_of_five_is_set_up_by_following_the_page() {
     assert!(said.contains(">How we work<a ") && said.contains("}# How we work"), "{said}");
     assert!(said.contains("{\"message\":\"404 Group Not Found\"}"), "{said}");
     assert!(said.contains("Your account has been blocked."), "{said}");
+}
+
+#[test]
+fn a_change_goes_from_the_report_to_the_merge_by_following_the_page() {
+    let said = follow(REVIEW);
+
+    assert!(said.contains("\"has_conflicts\":true"), "{said}");
+    assert!(said.contains("{\"message\":\"405 Method Not Allowed\"}"), "{said}");
+    assert!(said.contains("\"merge_when_pipeline_succeeds\":true"), "{said}");
+    assert!(said.contains("\"state\":\"merged\"\n\"state\":\"closed\""), "{said}");
+    assert!(said.trim_end().ends_with("water: 75\nminutes: 3"), "{said}");
 }

@@ -53,6 +53,8 @@ pub enum ApiError {
     Slow,
     /// An address of many thousand bytes.
     LongUrl,
+    /// What was named to put something beside is not there.
+    Unplaced,
     /// More requests than one person or address may make.
     Rate(Refusal, Ts),
 }
@@ -87,6 +89,7 @@ fn of_kernel(error: &Error) -> (StatusCode, Value) {
         Error::Unauthenticated => told(StatusCode::UNAUTHORIZED, "401 Unauthorized"),
         Error::NotFound(what) => told(StatusCode::NOT_FOUND, format!("404 {what} Not Found")),
         Error::Missing => told(StatusCode::NOT_FOUND, "404 Not found"),
+        Error::NotThere(text) => told(StatusCode::NOT_FOUND, text),
         Error::Hidden => told(StatusCode::NOT_FOUND, "404 Not Found"),
         Error::Forbidden => told(StatusCode::FORBIDDEN, "403 Forbidden"),
         Error::Refused(why) => told(StatusCode::FORBIDDEN, format!("403 Forbidden - {why}")),
@@ -154,6 +157,10 @@ impl ApiError {
                 (StatusCode::UNPROCESSABLE_ENTITY, json!({ "message": text, "error": text }))
             }
             Self::Nothing => told(StatusCode::NOT_FOUND, "404 Not Found"),
+            Self::Unplaced => (
+                StatusCode::UNPROCESSABLE_ENTITY,
+                json!({ "message": { "error": "Unprocessable Entity" } }),
+            ),
             Self::Slow => told(StatusCode::REQUEST_TIMEOUT, "408 Request Timeout"),
             Self::LongUrl => (StatusCode::URI_TOO_LONG, json!({ "error": "414 URI Too Long" })),
             Self::Rate(..) => (StatusCode::TOO_MANY_REQUESTS, Value::Null),

@@ -128,6 +128,17 @@ diesel::table! {
 }
 
 diesel::table! {
+    issue_links (id) {
+        id -> BigInt,
+        source_id -> BigInt,
+        target_id -> BigInt,
+        link_type -> Text,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
     issues (id) {
         id -> BigInt,
         project_id -> BigInt,
@@ -785,6 +796,21 @@ diesel::table! {
 }
 
 diesel::table! {
+    timelogs (id) {
+        id -> BigInt,
+        item_kind -> Text,
+        item_id -> BigInt,
+        project_id -> BigInt,
+        user_id -> BigInt,
+        time_spent -> BigInt,
+        summary -> Nullable<Text>,
+        spent_at -> BigInt,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
     todos (id) {
         id -> BigInt,
         user_id -> BigInt,
@@ -1045,6 +1071,7 @@ diesel::joinable!(seat_lists -> namespaces (namespace_id));
 diesel::joinable!(seats -> namespaces (namespace_id));
 diesel::joinable!(seats -> users (user_id));
 diesel::joinable!(ssh_keys -> users (user_id));
+diesel::joinable!(timelogs -> projects (project_id));
 diesel::joinable!(todos -> namespaces (namespace_id));
 diesel::joinable!(todos -> projects (project_id));
 diesel::joinable!(todos -> users (user_id));
@@ -1068,6 +1095,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     gpg_subkeys,
     group_group_links,
     instance_settings,
+    issue_links,
     issues,
     item_assignees,
     item_labels,
@@ -1115,6 +1143,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     seats,
     sequences,
     ssh_keys,
+    timelogs,
     todos,
     topics,
     user_accounts,

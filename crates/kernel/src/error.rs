@@ -14,6 +14,9 @@ pub enum Error {
     /// A named kind of thing is not there, or not visible to the caller: `Project`, `File`, `Merge Base`.
     #[error("{0} not found")]
     NotFound(&'static str),
+    /// As [`Error::NotFound`], in this sentence alone.
+    #[error("{0}")]
+    NotThere(String),
     /// A stored child, looked up by its id or name, is not there.
     #[error("not found")]
     Missing,

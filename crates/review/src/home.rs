@@ -1,7 +1,7 @@
 //! Where a label or milestone belongs.
 
 use kernel::{
-    Actor, Grant, Result,
+    Actor, Grant, Result, Standing,
     ids::{NamespaceId, ProjectId, UserId},
 };
 
@@ -45,6 +45,7 @@ impl Home {
 pub trait Placed {
     fn home(&self) -> Home;
     fn actor(&self) -> Actor;
+    fn standing(&self) -> Standing;
     fn user(&self) -> Result<UserId> {
         self.actor().user()
     }
@@ -72,6 +73,9 @@ macro_rules! placed { ($($proof:ident $what:ident: $project:ident, $group:ident)
         fn actor(&self) -> Actor {
             Grant::actor(self)
         }
+        fn standing(&self) -> Standing {
+            *Grant::who(self)
+        }
     }
     impl $proof<$what> for Grant<$project> {}
     impl Placed for Grant<$group> {
@@ -80,6 +84,9 @@ macro_rules! placed { ($($proof:ident $what:ident: $project:ident, $group:ident)
         }
         fn actor(&self) -> Actor {
             Grant::actor(self)
+        }
+        fn standing(&self) -> Standing {
+            *Grant::who(self)
         }
     }
     impl $proof<$what> for Grant<$group> {}

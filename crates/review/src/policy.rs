@@ -32,6 +32,8 @@ kernel::abilities! { in Project, open;
 kernel::abilities! { in Project, signed in;
     /// What is said about issues is for those who say who they are.
     ReadIssueNotes if |who| who.reads(Feature::Issues, Guest),
+    /// One link of an issue, with both its ends.
+    ReadIssueLinks if |who| who.reads(Feature::Issues, Guest),
     /// Write issues, comment, react, subscribe.
     CreateIssues if |who| who.reads(Feature::Issues, Guest) && !who.archived,
     /// Labels, people, milestones, days, weights and time of issues; move, clone, order and link them.

@@ -1,7 +1,7 @@
 //! What the records of issues and merge requests have in common.
 
 use review::{
-    item::time::human,
+    item::time::{TimeStats, human},
     label::{Label, text_color},
 };
 use serde::Serialize;
@@ -57,6 +57,12 @@ impl TimeStatsEntity {
             human_time_estimate: human(estimate, false),
             human_total_time_spent: human(spent, false),
         }
+    }
+}
+
+impl From<TimeStats> for TimeStatsEntity {
+    fn from(stats: TimeStats) -> Self {
+        Self::new(stats.estimate, stats.spent)
     }
 }
 

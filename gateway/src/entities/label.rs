@@ -4,12 +4,18 @@ use std::collections::{HashMap, HashSet};
 
 use db::Tx;
 use kernel::{
-    Result,
+    Actor, Result,
     ids::{LabelId, ProjectId, UserId},
 };
-use review::label::{Label, LabelStore, text_color};
+use review::label::{
+    Label, LabelStore,
+    counts::{self, CountedIn, count},
+    text_color,
+};
 use serde::Serialize;
 use utoipa::ToSchema;
+
+use crate::compose::review::Places;
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct LabelEntity {
@@ -27,8 +33,8 @@ pub struct LabelEntity {
     pub in_project: Option<LabelInProject>,
 }
 
-/// How much carries a label: nothing, as long as there are no issues and no merge requests.
-#[derive(Debug, Default, Serialize, ToSchema)]
+/// How much carries a label, as far as the caller may read it.
+#[derive(Clone, Copy, Debug, Default, Serialize, ToSchema)]
 pub struct LabelCounts {
     pub open_issues_count: i64,
     pub closed_issues_count: i64,
@@ -42,33 +48,55 @@ pub struct LabelInProject {
 }
 
 /// For whom and from where labels are shown.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct LabelView {
+    pub actor: Actor,
     pub user: UserId,
     pub project: Option<ProjectId>,
-    pub with_counts: bool,
+    /// Where what carries them is counted, if it is.
+    pub counted: Option<CountedIn>,
+}
+
+impl From<counts::LabelCounts> for LabelCounts {
+    fn from(counts: counts::LabelCounts) -> Self {
+        Self {
+            open_issues_count: counts.open_issues,
+            closed_issues_count: counts.closed_issues,
+            open_merge_requests_count: counts.open_merge_requests,
+        }
+    }
 }
 
 impl LabelEntity {
     /// Subscriptions and priorities are looked up once for all of them.
-    pub fn all(tx: &mut Tx<'_>, labels: Vec<Label>, view: LabelView) -> Result<Vec<Self>> {
+    pub fn all(tx: &mut Tx<'_>, labels: Vec<Label>, view: &LabelView) -> Result<Vec<Self>> {
         let ids: Vec<LabelId> = labels.iter().map(|label| label.id).collect();
         let subscribed = tx.subscribed_labels(view.user, &ids)?;
         let priorities = match view.project {
             Some(project) => tx.label_priorities(project, &ids)?,
             None => HashMap::new(),
         };
-        let entity = |label| Self::new(label, view, &subscribed, &priorities);
+        let counts = match &view.counted {
+            Some(place) => Some(count(tx, &Places, view.actor, place, &ids)?),
+            None => None,
+        };
+        let entity = |label: Label| {
+            let counts = counts.as_ref().map(|all| all.get(&label.id).copied().unwrap_or_default());
+            Self {
+                counts: counts.map(Into::into),
+                ..Self::new(label, view, &subscribed, &priorities)
+            }
+        };
         Ok(labels.into_iter().map(entity).collect())
     }
 
-    pub fn one(tx: &mut Tx<'_>, label: Label, view: LabelView) -> Result<Self> {
+    pub fn one(tx: &mut Tx<'_>, label: Label, view: &LabelView) -> Result<Self> {
         Self::all(tx, vec![label], view)?.pop().ok_or(kernel::Error::Missing)
     }
 
     fn new(
         label: Label,
-        view: LabelView,
+        view: &LabelView,
         subscribed: &HashSet<LabelId>,
         priorities: &HashMap<LabelId, i64>,
     ) -> Self {
@@ -77,7 +105,7 @@ impl LabelEntity {
             text_color: text_color(&label.color),
             description_html: markup::inline(label.description.as_deref().unwrap_or_default()),
             description: label.description,
-            counts: view.with_counts.then(LabelCounts::default),
+            counts: None,
             subscribed: subscribed.contains(&label.id),
             in_project: view.project.map(|_| LabelInProject {
                 priority: priorities.get(&label.id).copied(),

@@ -18,6 +18,7 @@ pub mod group;
 pub mod group_statistics;
 pub mod invitation;
 pub mod issue;
+pub mod issue_link;
 pub mod issue_statistics;
 pub mod issue_surroundings;
 pub mod item;

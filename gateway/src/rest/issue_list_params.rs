@@ -196,6 +196,7 @@ impl FilterIssues {
             epic: self.epic_id.map(|epic| epic.0),
             iteration: self.iteration_id.map(|iteration| iteration.0),
             health: self.health_status.map(|health| health.0),
+            reaction: self.my_reaction_emoji.map(|reaction| reaction.0),
             not: match self.not {
                 Some(not) => not.filter(tx)?,
                 None => NotFilter::default(),

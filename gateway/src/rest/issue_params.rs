@@ -13,19 +13,13 @@ use review::{
 };
 use time::Date;
 
+pub(super) use super::item_params::OneIssue;
 use crate::{
     extract::{Change, Csv},
     param_enums, params,
 };
 
 param_enums! { IssueStep, HealthStatus }
-
-params! {
-    pub struct OneIssue {
-        /// Its number within the project.
-        issue_iid: i64,
-    }
-}
 
 params! {
     pub struct CreateIssue {

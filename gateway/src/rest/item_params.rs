@@ -2,7 +2,8 @@
 
 use kernel::{Ability, access::Project};
 use review::policy::{
-    CreateIssues, ReadIssueNotes, ReadIssues, ReadMergeRequests, TakePartInMergeRequests,
+    CreateIssues, ManageIssues, ManageMergeRequests, ReadIssueNotes, ReadIssues, ReadMergeRequests,
+    TakePartInMergeRequests,
 };
 
 pub(super) use super::merge_request_params::OneMergeRequest;
@@ -49,4 +50,6 @@ on_items! {
     CreateIssues: OneIssue,
     ReadMergeRequests: OneMergeRequest,
     TakePartInMergeRequests: OneMergeRequest,
+    ManageIssues: OneIssue,
+    ManageMergeRequests: OneMergeRequest,
 }

@@ -1,11 +1,14 @@
 //! Labels of projects and of groups. What both have is written once, for either kind of grant.
 
+use db::Tx;
 use kernel::{Ability, Grant, page::PageRequest};
+use org::places::group_paths;
 use review::{
-    Labels, Manages, Placed, Reads,
+    Home, Labels, Manages, Placed, Reads,
     label::{
         LabelName,
         actions::{self, ListedLabels},
+        counts::CountedIn,
     },
     policy::{ManageGroupLabels, ManageLabels, ReadGroupLabels, ReadLabels},
 };
@@ -46,7 +49,16 @@ routes! { "Labels" at "";
 }
 
 fn view(grant: &impl Placed) -> kernel::Result<LabelView> {
-    Ok(LabelView { user: grant.user()?, project: grant.home().project(), with_counts: false })
+    let (actor, project) = (grant.actor(), grant.home().project());
+    Ok(LabelView { actor, user: grant.user()?, project, counted: None })
+}
+
+/// Where what carries the labels is counted.
+fn counted_in(tx: &mut Tx<'_>, grant: &impl Placed) -> kernel::Result<Option<CountedIn>> {
+    Ok(match grant.home() {
+        Home::Project(project) => Some(CountedIn::Project(project, Box::new(grant.standing()))),
+        Home::Group(group) => group_paths(tx, &[group])?.remove(&group).map(CountedIn::Group),
+    })
 }
 
 async fn list(app: App, call: Call<ReadLabels, ListLabels>) -> ApiResult<Listed<LabelEntity>> {
@@ -82,8 +94,9 @@ async fn listed_page(
 ) -> ApiResult<Listed<LabelEntity>> {
     let found = app.db.read(move |tx| {
         let labels = actions::list(tx, &grant, &Places, listed, page)?;
-        let view = LabelView { with_counts, ..view(&grant)? };
-        labels.try_map_all(|labels| LabelEntity::all(tx, labels, view))
+        let counted = if with_counts { counted_in(tx, &grant)? } else { None };
+        let view = LabelView { counted, ..view(&grant)? };
+        labels.try_map_all(|labels| LabelEntity::all(tx, labels, &view))
     });
     Ok(Listed(found.await?))
 }
@@ -95,7 +108,7 @@ where
     let (grant, name) = (call.grant, call.params.name());
     let shown = app.db.read(move |tx| {
         let label = actions::read(tx, &grant, &Places, &name)?;
-        LabelEntity::one(tx, label, view(&grant)?)
+        LabelEntity::one(tx, label, &view(&grant)?)
     });
     Ok(Json(shown.await?))
 }
@@ -107,7 +120,7 @@ where
     let (grant, new) = (call.grant, call.params.into());
     let made = app.db.write(move |tx| {
         let label = actions::create(tx, &grant, &Places, &new)?;
-        LabelEntity::one(tx, label, view(&grant)?)
+        LabelEntity::one(tx, label, &view(&grant)?)
     });
     Ok(Created(made.await?))
 }
@@ -143,7 +156,7 @@ async fn changed(
 ) -> ApiResult<Json<LabelEntity>> {
     let changed = app.db.write(move |tx| {
         let label = actions::update(tx, &grant, &Places, &name, change.into())?;
-        LabelEntity::one(tx, label, view(&grant)?)
+        LabelEntity::one(tx, label, &view(&grant)?)
     });
     Ok(Json(changed.await?))
 }
@@ -170,7 +183,7 @@ async fn promote(app: App, call: Call<ManageLabels, OneLabel>) -> ApiResult<Json
     let (grant, name) = (call.grant, call.params.name());
     let lifted = app.db.write(move |tx| {
         let label = actions::promote(tx, &grant, &Places, &name)?;
-        LabelEntity::one(tx, label, LabelView { project: None, ..view(&grant)? })
+        LabelEntity::one(tx, label, &LabelView { project: None, ..view(&grant)? })
     });
     Ok(Json(lifted.await?))
 }
@@ -201,7 +214,7 @@ async fn set_subscription(
     let set = app.db.write(move |tx| {
         let label = actions::read(tx, &grant, &Places, &name)?;
         actions::set_subscription(tx, grant.user()?, &label, wanted)?;
-        LabelEntity::one(tx, label, view(&grant)?)
+        LabelEntity::one(tx, label, &view(&grant)?)
     });
     Ok(Created(set.await?))
 }

@@ -40,8 +40,10 @@ pub mod impersonation_tokens;
 pub mod instance_push_rule;
 pub mod invitations;
 pub mod invites;
+pub mod issue_links;
 pub mod issue_list_params;
 pub mod issue_lists;
+pub mod issue_moves;
 pub mod issue_params;
 pub mod issues;
 pub mod item_params;
@@ -55,6 +57,7 @@ pub mod merge_base;
 pub mod merge_request_merging;
 pub mod merge_request_params;
 pub mod merge_requests;
+pub mod milestone_items;
 pub mod milestone_params;
 pub mod milestones;
 pub mod namespaces;
@@ -81,6 +84,7 @@ pub mod settings;
 pub mod small_numbers;
 pub mod stars;
 pub mod tags;
+pub mod time_tracking;
 pub mod token_in_use;
 pub mod tree;
 pub mod uploads;
@@ -139,7 +143,9 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         groups::ROUTES,
         health::ROUTES,
         impersonation_tokens::ROUTES,
+        issue_links::ROUTES,
         issue_lists::ROUTES,
+        issue_moves::ROUTES,
         issues::ROUTES,
         keys::ROUTES,
         instance_push_rule::ROUTES,
@@ -149,6 +155,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         merge_base::ROUTES,
         merge_requests::ROUTES,
         merge_request_merging::ROUTES,
+        milestone_items::ROUTES,
         milestones::ROUTES,
         namespaces::ROUTES,
         notes::ROUTES,
@@ -167,6 +174,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         settings::ROUTES,
         stars::ROUTES,
         tags::ROUTES,
+        time_tracking::ROUTES,
         token_in_use::ROUTES,
         tree::ROUTES,
         user::ROUTES,

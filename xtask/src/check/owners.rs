@@ -66,6 +66,8 @@ const OWNERS: &[(&str, &[&str])] = &[
             "merge_request_closes",
             "item_assignees",
             "item_subscriptions",
+            "timelogs",
+            "issue_links",
             "notes",
             "todos",
             "award_emoji",

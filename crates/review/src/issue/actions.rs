@@ -10,7 +10,8 @@ use kernel::{
 };
 
 use super::{
-    HealthStatus, Issue, IssueState, IssueStep, IssueStore, IssueType, Severity, changes, store,
+    HealthStatus, Issue, IssueState, IssueStep, IssueStore, IssueType, Severity, changes, link,
+    link::LinkStore as _, store,
 };
 use crate::{
     Event,
@@ -319,7 +320,14 @@ pub fn reopen(tx: &mut Tx<'_>, issue: &Issue, by: UserId) -> Result<Issue> {
 
 fn moved(tx: &mut Tx<'_>, issue: &Issue, step: IssueStep, by: UserId) -> Result<Option<Issue>> {
     let to: IssueState = issue.state.after(step);
-    if to == issue.state { Ok(None) } else { store::move_to(tx, issue, to, by) }
+    if to == issue.state {
+        return Ok(None);
+    }
+    let moved = store::move_to(tx, issue, to, by)?;
+    if let Some(moved) = &moved {
+        link::actions::state_changed(tx, moved)?;
+    }
+    Ok(moved)
 }
 
 /// Removes an issue, where it did not change since a moment.
@@ -335,7 +343,11 @@ pub fn remove(
     let found = tx.find_issue(grant.project(), iid)?;
     let issue = found.ok_or(Error::NotFound("Issue"))?;
     issue.updated_at.ensure_unchanged_since(unless_newer)?;
+    let blockers = tx.blockers_of(issue.id)?;
     store::delete(tx, issue.id)?;
+    for blocker in blockers {
+        tx.count_blocked(blocker)?;
+    }
     tx.emit(Event::IssueRemoved { issue: (&issue).into(), user: grant.user()? })
 }
 

@@ -12,7 +12,8 @@ use crate::{
     item::{
         ItemKind,
         list::{
-            Choice, Conditions, MilestoneChoice, Place, Query, Search, Sorting, count_all, page_of,
+            Choice, Conditions, MilestoneChoice, Place, Query, Search, Sorting, confidential_for,
+            count_all, page_of,
         },
     },
     ports::Projects,
@@ -55,6 +56,8 @@ pub struct IssueFilter {
     pub epic: Option<Choice<i64>>,
     pub iteration: Option<Choice<i64>>,
     pub health: Option<Choice<HealthStatus>>,
+    /// What the caller reacted to, by the name of an emoji.
+    pub reaction: Option<Choice<String>>,
     pub not: NotFilter,
 }
 
@@ -123,7 +126,7 @@ fn query(tx: &mut Tx<'_>, projects: &impl Projects, asked: &Asked<'_>) -> Result
     let place = match asked.among {
         Among::Project(project, who) => {
             if !who.is(AccessLevel::Reporter) {
-                open_or_own(&mut all, actor, None);
+                all.plain(confidential_for(actor, None));
             }
             Place::Project(project)
         }
@@ -131,30 +134,14 @@ fn query(tx: &mut Tx<'_>, projects: &impl Projects, asked: &Asked<'_>) -> Result
         Among::Everywhere => within(tx, None)?,
     };
     if matches!(place, Place::Projects(_)) && !actor.admin {
-        open_or_own(&mut all, actor, Some(tx.now));
+        all.plain(confidential_for(actor, Some(tx.now)));
     }
     wanted(tx, &mut all, filter);
+    if let Some(reaction) = &filter.reaction {
+        all.reacted(actor.id, reaction);
+    }
     not_wanted(tx.now, &mut all, &filter.not);
     Ok(Query { place, conditions: all })
-}
-
-/// Confidential issues are for their authors, for whom they are given to, and, where roles differ from one issue to
-/// the next, for whoever is a reporter at this moment.
-fn open_or_own(all: &mut Conditions, actor: Actor, roles: Option<Ts>) {
-    let Some(user) = actor.id else { return all.plain("NOT i.confidential") };
-    let assigned = format!(
-        "EXISTS (SELECT 1 FROM item_assignees x WHERE x.item_kind = 'Issue' AND x.item_id = i.id AND x.user_id = {user})"
-    );
-    let reporter = roles.map_or_else(String::new, |now| {
-        let level = AccessLevel::Reporter.number();
-        // Roles end at midnight: the minute is as good as the moment, and the question stays the same for longer.
-        let minute = now.0 - now.0.rem_euclid(60_000_000);
-        format!(
-            " OR EXISTS (SELECT 1 FROM project_access a WHERE a.user_id = {user} \
-             AND a.project_id = i.project_id AND a.access_level >= {level} AND a.until > {minute})"
-        )
-    });
-    all.plain(format!("(NOT i.confidential OR i.author_id = {user} OR {assigned}{reporter})"));
 }
 
 fn wanted(tx: &Tx<'_>, all: &mut Conditions, filter: &IssueFilter) {

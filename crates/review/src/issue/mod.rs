@@ -2,8 +2,11 @@
 
 pub mod actions;
 mod changes;
+pub mod link;
 pub mod list;
 mod model;
+pub mod order;
+pub mod relocation;
 mod state;
 mod store;
 

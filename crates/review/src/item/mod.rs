@@ -19,7 +19,7 @@ use kernel::{
     Ts,
     ids::{IssueId, MergeRequestId, ProjectId, UserId},
 };
-pub use reading::{ReadsItems, TakesPart};
+pub use reading::{ManagesItems, ReadsItems, TakesPart};
 pub use store::ItemStore;
 pub use tasks::{Tasks, tasks_in};
 pub use visible::{ensure_readable, is_readable_by};

@@ -13,7 +13,8 @@ use kernel::{
 use super::{Item, ItemId, ItemKind, ItemStore as _, is_readable_by};
 use crate::{
     policy::{
-        CreateIssues, ReadIssueNotes, ReadIssues, ReadMergeRequests, TakePartInMergeRequests,
+        CreateIssues, ManageIssues, ManageMergeRequests, ReadIssueNotes, ReadIssues,
+        ReadMergeRequests, TakePartInMergeRequests,
     },
     ports::Forge,
 };
@@ -40,6 +41,9 @@ pub trait ReadsItems {
 /// Proof that somebody may comment on the items of one kind in a project, and react to them.
 pub trait TakesPart: ReadsItems {}
 
+/// Proof that somebody may manage the items of one kind in a project: plan them, and say how long they take.
+pub trait ManagesItems: ReadsItems {}
+
 macro_rules! reads { ($($ability:ident: $kind:ident),* $(,)?) => { $(
     impl ReadsItems for Grant<$ability> {
         const KIND: ItemKind = ItemKind::$kind;
@@ -58,7 +62,11 @@ reads! {
     CreateIssues: Issue,
     ReadMergeRequests: MergeRequest,
     TakePartInMergeRequests: MergeRequest,
+    ManageIssues: Issue,
+    ManageMergeRequests: MergeRequest,
 }
+impl ManagesItems for Grant<ManageIssues> {}
+impl ManagesItems for Grant<ManageMergeRequests> {}
 impl TakesPart for Grant<CreateIssues> {}
 impl TakesPart for Grant<TakePartInMergeRequests> {}
 

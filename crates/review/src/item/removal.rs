@@ -2,7 +2,7 @@
 
 use db::{
     Tx, each_backend, error,
-    schema::{item_assignees, item_labels, item_subscriptions},
+    schema::{item_assignees, item_labels, item_subscriptions, timelogs},
 };
 use diesel::prelude::*;
 use kernel::Result;
@@ -17,6 +17,6 @@ pub(crate) fn forget(tx: &mut Tx<'_>, item: ItemId) -> Result<()> {
         let rows = diesel::delete(rows);
         each_backend!(tx, |conn| rows.execute(conn).map_err(error("Item")))?;
     })* } }
-    forget!(item_labels, item_assignees, item_subscriptions);
+    forget!(item_labels, item_assignees, item_subscriptions, timelogs);
     traces::remove(tx, item)
 }

@@ -2,6 +2,7 @@
 
 pub mod actions;
 mod color;
+pub mod counts;
 mod model;
 mod store;
 

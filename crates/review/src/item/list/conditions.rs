@@ -2,7 +2,7 @@
 
 use db::listing::{Bind, list_of};
 use kernel::{
-    Ts,
+    AccessLevel, Actor, Ts,
     ids::{MilestoneId, UserId},
 };
 
@@ -193,6 +193,28 @@ impl Conditions {
         self.whether(false, "item_labels", &further, binds);
     }
 
+    /// What somebody reacted to; nobody did to nothing.
+    pub fn reacted(&mut self, user: Option<UserId>, choice: &Choice<String>) {
+        let Some(user) = user else { return self.nothing() };
+        let theirs = format!(" AND x.user_id = {user}");
+        match choice {
+            Choice::Nothing => self.whether(false, "award_emoji", &theirs, Vec::new()),
+            Choice::Anything => self.whether(true, "award_emoji", &theirs, Vec::new()),
+            Choice::These(name) => self.beside(
+                "award_emoji",
+                &format!("x.user_id = {user} AND x.name = {{}}"),
+                &[Bind::Word(name.clone())],
+            ),
+        }
+    }
+
+    /// What somebody did not react to so.
+    pub fn not_reacted(&mut self, user: Option<UserId>, name: &str) {
+        let Some(user) = user else { return };
+        let theirs = format!(" AND x.user_id = {user} AND x.name = {{}}");
+        self.whether(false, "award_emoji", &theirs, vec![Bind::Word(name.to_owned())]);
+    }
+
     pub fn milestone(&mut self, choice: &Choice<MilestoneChoice>, today: Ts) {
         match choice {
             Choice::Nothing => self.plain("i.milestone_id IS NULL"),
@@ -245,6 +267,25 @@ impl Conditions {
     pub fn nothing(&mut self) {
         self.plain("1 = 0");
     }
+}
+
+/// Confidential issues are for their authors, for whom they are given to, and, where roles differ from one issue to
+/// the next, for whoever is a reporter at this moment.
+pub fn confidential_for(actor: Actor, roles: Option<Ts>) -> String {
+    let Some(user) = actor.id else { return "NOT i.confidential".to_owned() };
+    let assigned = format!(
+        "EXISTS (SELECT 1 FROM item_assignees x WHERE x.item_kind = 'Issue' AND x.item_id = i.id AND x.user_id = {user})"
+    );
+    let reporter = roles.map_or_else(String::new, |now| {
+        let level = AccessLevel::Reporter.number();
+        // Roles end at midnight: the minute is as good as the moment, and the question stays the same for longer.
+        let minute = now.0 - now.0.rem_euclid(60_000_000);
+        format!(
+            " OR EXISTS (SELECT 1 FROM project_access a WHERE a.user_id = {user} \
+             AND a.project_id = i.project_id AND a.access_level >= {level} AND a.until > {minute})"
+        )
+    });
+    format!("(NOT i.confidential OR i.author_id = {user} OR {assigned}{reporter})")
 }
 
 /// The ids of milestones.

@@ -8,7 +8,7 @@ mod order;
 mod plan;
 mod search;
 
-pub use conditions::{Choice, Conditions, MilestoneChoice, Part, Probe};
+pub use conditions::{Choice, Conditions, MilestoneChoice, Part, Probe, confidential_for};
 pub use order::{Direction, Order, Sorting};
 pub use plan::{Place, Query, count_all, page_of};
 pub use search::{Fields, Search};

@@ -1,0 +1,239 @@
+//! Moving issues to other projects, and copying them.
+
+use std::collections::HashMap;
+
+use db::{
+    Tx, each_backend, error,
+    schema::{award_emoji, notes},
+};
+use diesel::prelude::*;
+use kernel::{
+    AccessLevel, Error, Result, Standing,
+    ids::{IssueId, MilestoneId, NoteId, ProjectId, UserId},
+};
+
+use super::{Issue, IssueStore, actions, link::actions::named, store};
+use crate::{
+    Event, Home,
+    emoji::{AwardStore as _, Awarded, AwardedKind},
+    item::{
+        Item, ItemId, ItemKind, ItemStore as _, assignees,
+        labels::{self, LabelChange, Unknown},
+    },
+    milestone::{MilestoneFilter, MilestoneStore as _},
+    note::{Note, NoteStore as _, fresh_discussion, write_system_note},
+    ports::Forge,
+};
+
+const SAME_PROJECT: &str = "Cannot move issue to project it originates from!";
+const NOT_MOVED: &str = "Cannot move issue due to insufficient permissions!";
+const NOT_CLONED: &str = "Cannot clone issue due to insufficient permissions!";
+
+/// Whether what was said about an issue is copied with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notes {
+    Copy,
+    Leave,
+}
+
+/// Moves an issue to another project: there is a new one there, and the old one is closed and leads to it.
+///
+/// # Errors
+/// `NotFound` where the project is not there for the caller; `Rejected` for the issue's own project, and for those who
+/// may not manage issues in both.
+pub fn relocate(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    who: &Standing,
+    issue: &Issue,
+    to: ProjectId,
+) -> Result<Issue> {
+    let by = who.actor.user()?;
+    let there = standing(tx, forge, who, to)?;
+    if to == issue.project_id {
+        return Err(Error::Rejected(SAME_PROJECT.to_owned()));
+    }
+    ensure_manages_both(who, &there, NOT_MOVED)?;
+    let new = copied(tx, forge, issue, to, issue.author_id, by)?;
+    copy_notes(tx, issue, &new.item())?;
+    let (was, is) = (ItemId::from(issue.id), ItemId::from(new.id));
+    copy_reactions(tx, was.into(), is.into(), to)?;
+    let mut old = issue.clone();
+    old.moved_to_id = Some(new.id);
+    old.updated_at = tx.now;
+    let old = store::keep(tx, &old)?;
+    let (there, here) = (named(tx, forge, &old, &new)?, named(tx, forge, &new, &old)?);
+    write_system_note(tx, &old.item(), by, &format!("moved to {there}"))?;
+    write_system_note(tx, &new.item(), by, &format!("moved from {here}"))?;
+    actions::close(tx, &old, by)?;
+    fresh(tx, new.id)
+}
+
+/// Makes a copy of an issue in a project, which may be its own.
+///
+/// # Errors
+/// As of [`relocate`], the issue's own project aside.
+pub fn copy(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    who: &Standing,
+    issue: &Issue,
+    to: ProjectId,
+    with: Notes,
+) -> Result<Issue> {
+    let by = who.actor.user()?;
+    let there = standing(tx, forge, who, to)?;
+    ensure_manages_both(who, &there, NOT_CLONED)?;
+    let new = copied(tx, forge, issue, to, by, by)?;
+    if with == Notes::Copy {
+        copy_notes(tx, issue, &new.item())?;
+    }
+    let (there, here) = (named(tx, forge, issue, &new)?, named(tx, forge, &new, issue)?);
+    write_system_note(tx, &issue.item(), by, &format!("cloned to {there}"))?;
+    write_system_note(tx, &new.item(), by, &format!("cloned from {here}"))?;
+    fresh(tx, new.id)
+}
+
+fn fresh(tx: &mut Tx<'_>, id: IssueId) -> Result<Issue> {
+    tx.find_issue_by_id(id)?.ok_or(Error::Missing)
+}
+
+fn standing(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    who: &Standing,
+    project: ProjectId,
+) -> Result<Standing> {
+    let found = forge.standings_in(tx, who.actor, &[project])?.remove(&project);
+    found.filter(|there| there.visible).ok_or(Error::NotFound("Project"))
+}
+
+fn ensure_manages_both(here: &Standing, there: &Standing, refusal: &str) -> Result<()> {
+    let manages = |who: &Standing| {
+        who.writes(AccessLevel::Reporter) && who.reads(kernel::Feature::Issues, AccessLevel::Guest)
+    };
+    if manages(here) && manages(there) { Ok(()) } else { Err(Error::Rejected(refusal.to_owned())) }
+}
+
+/// A new issue that says the same, with what of it there is in its project.
+fn copied(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    issue: &Issue,
+    to: ProjectId,
+    author: UserId,
+    by: UserId,
+) -> Result<Issue> {
+    let row = store::IssueRow {
+        project: to,
+        iid: store::next_iid(tx, to, None)?,
+        title: issue.title.clone(),
+        description: issue.description.clone(),
+        issue_type: issue.issue_type,
+        author,
+        confidential: issue.confidential,
+        discussion_locked: issue.discussion_locked,
+        milestone: milestone(tx, forge, issue, to)?,
+        epic: None,
+        iteration: None,
+        weight: issue.weight,
+        health_status: issue.health_status,
+        due_date: issue.due_date,
+        created_at: tx.now,
+    };
+    let new = store::insert(tx, &row)?;
+    let (item, old) = (new.item(), ItemId::from(issue.id));
+    let names = tx.labels_of(old.kind, &[old.id])?.remove(&old.id).unwrap_or_default();
+    let names = names.into_iter().map(|label| label.name).collect();
+    let change = LabelChange { all: Some(names), ..LabelChange::default() };
+    let chosen = labels::chosen(tx, forge, to, &[], &change, Unknown::LeaveOut)?;
+    labels::keep(tx, item.id, &[], &chosen)?;
+    let people = tx.assignees_of(old.kind, &[old.id])?.remove(&old.id).unwrap_or_default();
+    if let Some(people) = assignees::chosen(tx, forge, &item, &people)? {
+        assignees::keep(tx, &item, &[], &people)?;
+    }
+    tx.emit(Event::IssueOpened { issue: (&new).into(), user: by })?;
+    Ok(new)
+}
+
+/// The milestone of the same name that can be used there, or the same where it is a group's above both.
+fn milestone(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    issue: &Issue,
+    to: ProjectId,
+) -> Result<Option<MilestoneId>> {
+    let Some(id) = issue.milestone_id else { return Ok(None) };
+    let Some(old) = tx.milestones_by_id(&[id])?.pop() else { return Ok(None) };
+    let groups = forge.above(tx, Home::Project(to))?;
+    let within = MilestoneFilter {
+        projects: vec![to],
+        groups,
+        title: Some(old.title),
+        ..MilestoneFilter::default()
+    };
+    let page = kernel::page::PageRequest::default();
+    Ok(tx.milestones(&within, page)?.items.first().map(|found| found.id))
+}
+
+/// Copies all that was said about an issue, with its threads, to another.
+fn copy_notes(tx: &mut Tx<'_>, from: &Issue, to: &Item) -> Result<()> {
+    let rows = notes::table
+        .filter(notes::item_kind.eq(ItemKind::Issue).and(notes::item_id.eq(from.id.0)))
+        .order(notes::id);
+    let all: Vec<Note> =
+        each_backend!(tx, |conn| rows.select(Note::as_select()).load(conn).map_err(error("Note")))?;
+    let mut threads: HashMap<String, String> = HashMap::new();
+    let mut said = 0;
+    for note in all {
+        let thread = threads.entry(note.discussion).or_insert_with(fresh_discussion).clone();
+        let row = (
+            notes::item_kind.eq(to.id.kind),
+            notes::item_id.eq(to.id.id),
+            notes::project_id.eq(to.project),
+            notes::discussion.eq(thread),
+            notes::note_type.eq(note.note_type),
+            notes::body.eq(note.body),
+            notes::author_id.eq(note.author_id),
+            notes::is_system.eq(note.is_system),
+            notes::internal.eq(note.internal),
+            notes::created_at.eq(note.created_at),
+            notes::updated_at.eq(note.updated_at),
+        );
+        let row = diesel::insert_into(notes::table).values(row).returning(notes::id);
+        let id: NoteId = each_backend!(tx, |conn| row.get_result(conn).map_err(error("Note")))?;
+        let on_note = |id: NoteId| Awarded { kind: AwardedKind::Note, id: id.0 };
+        copy_reactions(tx, on_note(note.id), on_note(id), to.project)?;
+        said += i64::from(!note.is_system);
+    }
+    tx.add_to_notes_count(to.id, said)
+}
+
+/// Copies the reactions to one thing to another of its kind.
+fn copy_reactions(tx: &mut Tx<'_>, from: Awarded, to: Awarded, project: ProjectId) -> Result<()> {
+    type Row = (UserId, String, kernel::Ts, kernel::Ts);
+    let all = award_emoji::table
+        .filter(award_emoji::item_kind.eq(from.kind).and(award_emoji::item_id.eq(from.id)))
+        .order(award_emoji::id)
+        .select((
+            award_emoji::user_id,
+            award_emoji::name,
+            award_emoji::created_at,
+            award_emoji::updated_at,
+        ));
+    let all: Vec<Row> = each_backend!(tx, |conn| all.load(conn).map_err(error("Award Emoji")))?;
+    for (user, name, created_at, updated_at) in all {
+        let row = (
+            award_emoji::project_id.eq(project),
+            award_emoji::item_kind.eq(to.kind),
+            award_emoji::item_id.eq(to.id),
+            award_emoji::user_id.eq(user),
+            award_emoji::name.eq(name),
+            award_emoji::created_at.eq(created_at),
+            award_emoji::updated_at.eq(updated_at),
+        );
+        let row = diesel::insert_into(award_emoji::table).values(row).on_conflict_do_nothing();
+        each_backend!(tx, |conn| row.execute(conn).map_err(error("Award Emoji")))?;
+    }
+    tx.count_votes(to)
+}

@@ -1,0 +1,113 @@
+//! Saying how long something is thought to take, and how long was worked on it.
+//!
+//! [`set_estimate`], [`add`] and [`take_all_back`] are for others of this crate who have checked who may: quick actions.
+
+use db::Tx;
+use kernel::{Error, Faults, Result, ids::UserId, time::date_text};
+
+use super::{
+    duration::{human, parse},
+    store::{Spent, TimeStats, TimeStore},
+};
+use crate::{
+    item::{Item, ItemStore as _, ManagesItems, ReadsItems, is_readable_by},
+    note::write_system_note,
+};
+
+const LONGEST_SUMMARY: usize = 255;
+const NO_ESTIMATE: &str = "must have a valid format and be greater than or equal to zero.";
+const TOO_MUCH: &str = "Time to subtract exceeds the total time spent";
+
+fn item<G: ReadsItems>(tx: &mut Tx<'_>, grant: &G, iid: i64) -> Result<Item> {
+    let found = tx.find_item(grant.project(), G::KIND, iid)?.ok_or(Error::Missing)?;
+    if is_readable_by(tx, grant.who(), &found)? { Ok(found) } else { Err(Error::Missing) }
+}
+
+/// How long an item took, and how long it was thought to.
+pub fn stats<G: ReadsItems>(tx: &mut Tx<'_>, grant: &G, iid: i64) -> Result<TimeStats> {
+    let item = item(tx, grant, iid)?;
+    tx.time_stats(item.id)
+}
+
+/// Says how long an item is thought to take; `None` takes that back.
+///
+/// # Errors
+/// `Invalid` for what is no span of time, or one below zero.
+pub fn estimate<G: ManagesItems>(
+    tx: &mut Tx<'_>,
+    grant: &G,
+    iid: i64,
+    duration: Option<&str>,
+) -> Result<TimeStats> {
+    let item = item(tx, grant, iid)?;
+    let seconds = duration.map_or(Some(0), parse).filter(|seconds| *seconds >= 0);
+    let seconds = seconds.ok_or_else(|| Error::invalid("time_estimate", NO_ESTIMATE))?;
+    set_estimate(tx, &item, grant.user()?, seconds)
+}
+
+/// As [`estimate`], for whoever was found to be allowed to.
+pub fn set_estimate(tx: &mut Tx<'_>, item: &Item, by: UserId, seconds: i64) -> Result<TimeStats> {
+    let before = tx.time_stats(item.id)?;
+    if before.estimate == seconds {
+        return Ok(before);
+    }
+    let told = match human(seconds, false) {
+        Some(span) => format!("changed time estimate to {span}"),
+        None => "removed time estimate".to_owned(),
+    };
+    write_system_note(tx, item, by, &told)?;
+    tx.keep_estimate(item.id, seconds)
+}
+
+/// Notes that somebody worked on an item.
+///
+/// # Errors
+/// `Invalid` for what is no span of time, for a summary that is too long, and where more would be taken back than there
+/// is.
+pub fn spend<G: ManagesItems>(
+    tx: &mut Tx<'_>,
+    grant: &G,
+    iid: i64,
+    duration: &str,
+    summary: Option<String>,
+) -> Result<TimeStats> {
+    let item = item(tx, grant, iid)?;
+    let Some(seconds) = parse(duration).filter(|seconds| *seconds != 0) else {
+        return Err(Error::invalid("timelogs.time_spent", "can't be blank"));
+    };
+    let mut faults = Faults::default();
+    faults.at_most("timelogs.summary", summary.as_deref(), LONGEST_SUMMARY);
+    faults.into_result()?;
+    let summary = summary.filter(|text| !text.is_empty());
+    add(tx, &item, grant.user()?, &Spent { seconds, at: tx.now, summary })
+}
+
+/// As [`spend`], for whoever was found to be allowed to.
+pub fn add(tx: &mut Tx<'_>, item: &Item, by: UserId, spent: &Spent) -> Result<TimeStats> {
+    let kept = tx.add_spent(item, by, spent)?;
+    let stats = kept.ok_or_else(|| Error::invalid("base", TOO_MUCH))?;
+    let span = human(spent.seconds.saturating_abs(), false).unwrap_or_default();
+    let verb = if spent.seconds < 0 { "subtracted" } else { "added" };
+    let day = date_text(spent.at.date());
+    let day = if spent.at.date() == tx.now.date() { String::new() } else { format!(" at {day}") };
+    write_system_note(tx, item, by, &format!("{verb} {span} of time spent{day}"))?;
+    Ok(stats)
+}
+
+/// Takes back all time that was spent on an item.
+pub fn reset_spent<G: ManagesItems>(tx: &mut Tx<'_>, grant: &G, iid: i64) -> Result<TimeStats> {
+    let item = item(tx, grant, iid)?;
+    take_all_back(tx, &item, grant.user()?)
+}
+
+/// As [`reset_spent`], for whoever was found to be allowed to.
+pub fn take_all_back(tx: &mut Tx<'_>, item: &Item, by: UserId) -> Result<TimeStats> {
+    let stats = tx.time_stats(item.id)?;
+    if stats.spent == 0 {
+        return Ok(stats);
+    }
+    let spent = Spent { seconds: -stats.spent, at: tx.now, summary: None };
+    let kept = tx.add_spent(item, by, &spent)?;
+    write_system_note(tx, item, by, "removed time spent")?;
+    Ok(kept.unwrap_or(stats))
+}

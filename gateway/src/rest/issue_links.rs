@@ -1,0 +1,112 @@
+//! Issues that have to do with each other.
+
+use kernel::{Error, ids::ProjectId};
+use org::access::{IdOrPath, locate_project};
+use review::{
+    issue::{
+        actions::read,
+        link::{LinkType, actions},
+    },
+    policy::{CreateIssues, ReadIssueLinks, ReadIssues},
+};
+
+use super::issue_params::OneIssue;
+use crate::{
+    app::App,
+    compose::forge::Forge,
+    entities::issue_link::{IssueLinkEntity, RelatedIssueEntity},
+    error::ApiResult,
+    extract::Call,
+    param_enums, params,
+    present::{Created, Json},
+    routes,
+};
+
+routes! { "Issue links" at "/projects/{id}/issues/{issue_iid}/links";
+    GET    ""                  => list   : ReadIssues,
+    POST   ""                  => create : CreateIssues,
+    GET    "/{issue_link_id}"  => show   : ReadIssueLinks,
+    DELETE "/{issue_link_id}"  => remove : CreateIssues,
+}
+
+param_enums! { LinkType }
+
+params! {
+    pub struct CreateLink {
+        /// A number or a full path.
+        target_project_id: String,
+        /// The number of the other issue in its project.
+        target_issue_iid: i64,
+        link_type: LinkType = LinkType::RelatesTo,
+    }
+}
+
+params! {
+    pub struct OneLink {
+        issue_link_id: i64,
+    }
+}
+
+async fn list(
+    app: App,
+    call: Call<ReadIssues, OneIssue>,
+) -> ApiResult<Json<Vec<RelatedIssueEntity>>> {
+    let (grant, iid) = (call.grant, call.params.issue_iid);
+    let (forge, urls) = (Forge::new(&app.urls), app.urls.clone());
+    let found = app.db.read(move |tx| {
+        let issue = read(tx, grant.who(), grant.project(), iid)?;
+        let related = actions::list(tx, &forge, grant.who(), &issue)?;
+        RelatedIssueEntity::all(tx, &urls, related)
+    });
+    Ok(Json(found.await?))
+}
+
+async fn create(
+    app: App,
+    call: Call<CreateIssues, (OneIssue, CreateLink)>,
+) -> ApiResult<Created<IssueLinkEntity>> {
+    let (grant, (one, asked)) = (call.grant, call.params);
+    let (forge, urls) = (Forge::new(&app.urls), app.urls.clone());
+    let made = app.db.write(move |tx| {
+        let issue = read(tx, grant.who(), grant.project(), one.issue_iid)?;
+        let id = IdOrPath::parse(&asked.target_project_id);
+        let project = match locate_project(tx, grant.actor(), &id) {
+            Ok((project, _)) => project.0.id,
+            // The use case tells that there is no such issue.
+            Err(Error::NotFound(_)) => ProjectId(0),
+            Err(other) => return Err(other),
+        };
+        let target = (project, asked.target_issue_iid);
+        let made = actions::create(tx, &forge, grant.who(), &issue, target, asked.link_type)?;
+        IssueLinkEntity::one(tx, &urls, made)
+    });
+    Ok(Created(made.await?))
+}
+
+async fn show(
+    app: App,
+    call: Call<ReadIssueLinks, (OneIssue, OneLink)>,
+) -> ApiResult<Json<IssueLinkEntity>> {
+    let (grant, (one, link)) = (call.grant, call.params);
+    let (forge, urls) = (Forge::new(&app.urls), app.urls.clone());
+    let found = app.db.read(move |tx| {
+        let issue = read(tx, grant.who(), grant.project(), one.issue_iid)?;
+        let linked = actions::read(tx, &forge, grant.who(), &issue, link.issue_link_id)?;
+        IssueLinkEntity::one(tx, &urls, linked)
+    });
+    Ok(Json(found.await?))
+}
+
+async fn remove(
+    app: App,
+    call: Call<CreateIssues, (OneIssue, OneLink)>,
+) -> ApiResult<Json<IssueLinkEntity>> {
+    let (grant, (one, link)) = (call.grant, call.params);
+    let (forge, urls) = (Forge::new(&app.urls), app.urls.clone());
+    let gone = app.db.write(move |tx| {
+        let issue = read(tx, grant.who(), grant.project(), one.issue_iid)?;
+        let linked = actions::remove(tx, &forge, grant.who(), &issue, link.issue_link_id)?;
+        IssueLinkEntity::one(tx, &urls, linked)
+    });
+    Ok(Json(gone.await?))
+}

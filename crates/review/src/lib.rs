@@ -14,6 +14,7 @@ pub mod milestone;
 pub mod note;
 pub mod policy;
 pub mod ports;
+pub mod quick_action;
 pub mod reference;
 mod sequence;
 pub mod todo;

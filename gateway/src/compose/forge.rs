@@ -70,6 +70,12 @@ impl ports::People for Forge {
     }
 }
 
+impl ports::Branches for Forge {
+    fn is_name(&self, name: &str) -> bool {
+        Places.is_name(name)
+    }
+}
+
 impl ports::Forge for Forge {
     fn standings_in(
         &self,

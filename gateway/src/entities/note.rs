@@ -7,7 +7,8 @@ use kernel::{Result, Ts, ids::UserId};
 use org::user::{User, store::UserStore};
 use review::{
     item::{Item, ItemKind},
-    note::{Discussion, Note, NoteType},
+    note::{Discussion, Note, NoteType, actions::Said},
+    quick_action::Done,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -111,6 +112,36 @@ impl NoteEntity {
             noteable_iid: item.iid,
             commands_changes: Map::new(),
         }
+    }
+}
+
+/// What quick actions have done, where a text held nothing else.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CommandsEntity {
+    #[schema(value_type = Object)]
+    pub commands_changes: Map<String, Value>,
+    /// Sentences for whoever sent them.
+    pub summary: Vec<String>,
+}
+
+impl From<Done> for CommandsEntity {
+    fn from(done: Done) -> Self {
+        Self { commands_changes: done.changes, summary: done.summary }
+    }
+}
+
+/// What came of something that was said.
+pub enum SaidEntity {
+    Note(Box<NoteEntity>),
+    Commands(CommandsEntity),
+}
+
+impl SaidEntity {
+    pub fn new(tx: &mut Tx<'_>, urls: &Urls, said: Said) -> Result<Self> {
+        let Some(note) = said.note else { return Ok(Self::Commands(said.done.into())) };
+        let mut note = NoteEntity::one(tx, urls, &said.item, note)?;
+        note.commands_changes = said.done.changes;
+        Ok(Self::Note(Box::new(note)))
     }
 }
 

@@ -17,10 +17,10 @@ use super::{
 use crate::{
     app::App,
     compose::forge::Forge,
-    entities::note::{DiscussionEntity, NoteEntity},
+    entities::note::{CommandsEntity, DiscussionEntity, NoteEntity, SaidEntity},
     error::ApiResult,
     extract::{Call, params::OnlyPage},
-    present::{Created, Json, Listed, NoContent},
+    present::{AcceptedWith, Created, Either, Json, Listed, NoContent},
     routes,
 };
 
@@ -118,7 +118,7 @@ where
 async fn create<A: OnItems>(
     app: App,
     call: Call<A, (A::Path, CreateDiscussion)>,
-) -> ApiResult<Created<DiscussionEntity>>
+) -> ApiResult<Either<Created<DiscussionEntity>, AcceptedWith<CommandsEntity>>>
 where
     Grant<A>: TakesPart,
 {
@@ -128,17 +128,22 @@ where
     let place = Place::Thread { position: None, commit_id: None };
     let new = NewNote { body: params.body, internal: false, created_at: params.created_at, place };
     let made = app.db.write(move |tx| {
-        let (item, note) = actions::create(tx, &grant, &forge, path.iid(), &new)?;
+        let said = actions::create(tx, &grant, &forge, path.iid(), &new)?;
+        let Some(note) = said.note else { return Ok(Err(said.done)) };
+        let item = said.item;
         let thread = reading::discussion(tx, &grant, &forge, &item, &note.discussion)?;
-        DiscussionEntity::one(tx, &urls, &item, thread)
+        DiscussionEntity::one(tx, &urls, &item, thread).map(Ok)
     });
-    Ok(Created(made.await?))
+    Ok(match made.await? {
+        Ok(thread) => Either::Left(Created(thread)),
+        Err(done) => Either::Right(AcceptedWith(done.into())),
+    })
 }
 
 async fn reply<A: OnItems>(
     app: App,
     call: Call<A, (A::Path, (OneDiscussion, CreateDiscussion))>,
-) -> ApiResult<Created<NoteEntity>>
+) -> ApiResult<Either<Created<NoteEntity>, AcceptedWith<CommandsEntity>>>
 where
     Grant<A>: TakesPart,
 {
@@ -148,16 +153,19 @@ where
     let place = Place::Reply(one.discussion_id);
     let new = NewNote { body: params.body, internal: false, created_at: params.created_at, place };
     let made = app.db.write(move |tx| {
-        let (item, note) = actions::create(tx, &grant, &forge, path.iid(), &new)?;
-        NoteEntity::one(tx, &urls, &item, note)
+        let said = actions::create(tx, &grant, &forge, path.iid(), &new)?;
+        SaidEntity::new(tx, &urls, said)
     });
-    Ok(Created(made.await?))
+    Ok(match made.await? {
+        SaidEntity::Note(note) => Either::Left(Created(*note)),
+        SaidEntity::Commands(done) => Either::Right(AcceptedWith(done)),
+    })
 }
 
 async fn update_note<A: OnItems>(
     app: App,
     call: Call<A, (A::Path, (OneDiscussion, (OneNote, ChangeThreadNote)))>,
-) -> ApiResult<Json<NoteEntity>>
+) -> ApiResult<Either<Json<NoteEntity>, AcceptedWith<CommandsEntity>>>
 where
     Grant<A>: TakesPart,
 {
@@ -166,16 +174,19 @@ where
     let changed = app.db.write(move |tx| {
         let (iid, id) = (path.iid(), note.note_id);
         reading::ensure_in_discussion(tx, &grant, &forge, iid, &one.discussion_id, id)?;
-        let (item, note) = match (change.body, change.resolved) {
-            (_, Some(resolved)) => resolving::resolve_note(tx, &grant, &forge, iid, id, resolved)?,
-            (body, None) => {
-                let body = body.unwrap_or_default();
-                actions::update(tx, &grant, &forge, iid, id, &body)?
-            }
-        };
-        NoteEntity::one(tx, &urls, &item, note)
+        if let Some(resolved) = change.resolved {
+            let (item, note) = resolving::resolve_note(tx, &grant, &forge, iid, id, resolved)?;
+            let note = NoteEntity::one(tx, &urls, &item, note)?;
+            return Ok(SaidEntity::Note(Box::new(note)));
+        }
+        let body = change.body.unwrap_or_default();
+        let said = actions::update(tx, &grant, &forge, iid, id, &body)?;
+        SaidEntity::new(tx, &urls, said)
     });
-    Ok(Json(changed.await?))
+    Ok(match changed.await? {
+        SaidEntity::Note(note) => Either::Left(Json(*note)),
+        SaidEntity::Commands(done) => Either::Right(AcceptedWith(done)),
+    })
 }
 
 async fn remove_note<A: OnItems>(

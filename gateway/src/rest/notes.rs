@@ -17,10 +17,10 @@ use super::{
 use crate::{
     app::App,
     compose::forge::Forge,
-    entities::note::NoteEntity,
+    entities::note::{CommandsEntity, NoteEntity, SaidEntity},
     error::ApiResult,
     extract::Call,
-    present::{Created, Json, Listed, NoContent},
+    present::{AcceptedWith, Created, Either, Json, Listed, NoContent},
     routes,
 };
 
@@ -73,7 +73,7 @@ where
 async fn create<A: OnItems>(
     app: App,
     call: Call<A, (A::Path, CreateNote)>,
-) -> ApiResult<Created<NoteEntity>>
+) -> ApiResult<Either<Created<NoteEntity>, AcceptedWith<CommandsEntity>>>
 where
     Grant<A>: TakesPart,
 {
@@ -87,27 +87,32 @@ where
         place: Place::Alone,
     };
     let made = app.db.write(move |tx| {
-        let (item, note) = actions::create(tx, &grant, &forge, path.iid(), &new)?;
-        NoteEntity::one(tx, &urls, &item, note)
+        let said = actions::create(tx, &grant, &forge, path.iid(), &new)?;
+        SaidEntity::new(tx, &urls, said)
     });
-    Ok(Created(made.await?))
+    Ok(match made.await? {
+        SaidEntity::Note(note) => Either::Left(Created(*note)),
+        SaidEntity::Commands(done) => Either::Right(AcceptedWith(done)),
+    })
 }
 
 async fn update<A: OnItems>(
     app: App,
     call: Call<A, (A::Path, (OneNote, ChangeNote))>,
-) -> ApiResult<Json<NoteEntity>>
+) -> ApiResult<Either<Json<NoteEntity>, AcceptedWith<CommandsEntity>>>
 where
     Grant<A>: TakesPart,
 {
     let (grant, (path, (one, change))) = (call.grant, call.params);
     let (forge, urls) = (Forge::new(&app.urls), app.urls.clone());
     let changed = app.db.write(move |tx| {
-        let (item, note) =
-            actions::update(tx, &grant, &forge, path.iid(), one.note_id, &change.body.0)?;
-        NoteEntity::one(tx, &urls, &item, note)
+        let said = actions::update(tx, &grant, &forge, path.iid(), one.note_id, &change.body.0)?;
+        SaidEntity::new(tx, &urls, said)
     });
-    Ok(Json(changed.await?))
+    Ok(match changed.await? {
+        SaidEntity::Note(note) => Either::Left(Json(*note)),
+        SaidEntity::Commands(done) => Either::Right(AcceptedWith(done)),
+    })
 }
 
 async fn remove<A: OnItems>(app: App, call: Call<A, (A::Path, OneNote)>) -> ApiResult<NoContent>

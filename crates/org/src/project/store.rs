@@ -18,6 +18,8 @@ pub trait ProjectStore {
     /// A project that is not being deleted.
     fn project(&mut self, id: ProjectId) -> Result<Project>;
     fn find_project(&mut self, id: ProjectId) -> Result<Option<Project>>;
+    /// Those of these projects that are not being deleted, in no order.
+    fn projects_by_id(&mut self, ids: &[ProjectId]) -> Result<Vec<Project>>;
     /// Every project that is not being deleted, the oldest first.
     fn all_projects(&mut self) -> Result<Vec<Project>>;
     /// By full path; letter case does not matter, and paths it had before count too.
@@ -121,6 +123,15 @@ macro_rules! scope_where {
 }
 
 impl ProjectStore for Tx<'_> {
+    fn projects_by_id(&mut self, ids: &[ProjectId]) -> Result<Vec<Project>> {
+        let rows =
+            projects::table.filter(projects::id.eq_any(ids).and(projects::deleted_at.is_null()));
+        each_backend!(self, |conn| rows
+            .select(Project::as_select())
+            .load(conn)
+            .map_err(error("Project")))
+    }
+
     fn project(&mut self, id: ProjectId) -> Result<Project> {
         let query = projects::table.find(id).filter(projects::deleted_at.is_null());
         each_backend!(self, |conn| query

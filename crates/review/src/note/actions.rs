@@ -1,7 +1,10 @@
 //! Saying something about an item, changing it and taking it back.
 
 use db::Tx;
-use kernel::{AccessLevel, Error, Result, Standing, Ts, ids::NoteId};
+use kernel::{
+    AccessLevel, Error, Result, Standing, Ts,
+    ids::{NoteId, UserId},
+};
 
 use super::{
     discussion,
@@ -13,7 +16,8 @@ use super::{
 use crate::{
     activity,
     item::{Item, ItemKind, TakesPart, reading as items},
-    ports::Forge,
+    ports::{Branches, Forge},
+    quick_action::{Done, part, run},
     reference::{self, ParticipantStore as _},
     todo::TodoStore as _,
 };
@@ -42,62 +46,87 @@ pub enum Place {
     Reply(String),
 }
 
-/// Says something about the item of that number.
-pub fn create<G: TakesPart>(
+/// What came of something that was said: a note, unless there were only quick actions.
+#[derive(Clone, Debug)]
+pub struct Said {
+    pub item: Item,
+    pub note: Option<Note>,
+    pub done: Done,
+}
+
+/// Says something about the item of that number, and does what its quick actions want.
+///
+/// # Errors
+/// `BadRequest` for what is blank, and for quick actions alone that have no effect.
+pub fn create<G: TakesPart, F: Forge + Branches>(
     tx: &mut Tx<'_>,
     grant: &G,
-    forge: &impl Forge,
+    forge: &F,
     iid: i64,
     new: &NewNote,
-) -> Result<(Item, Note)> {
+) -> Result<Said> {
     let item = items::read(tx, grant, iid)?;
     ensure_unlocked(&item, grant.who())?;
     ensure_sayable(&new.body)?;
-    let author = grant.user()?;
-    let threads = match &new.place {
-        Place::Reply(id) => Some(reading::discussion(tx, grant, forge, &item, id)?),
-        _ => None,
-    };
-    let internal = match &threads {
-        Some(thread) => thread.notes.iter().any(|note| note.internal),
-        None => new.internal,
-    };
     if new.internal && !grant.who().is(AccessLevel::Reporter) {
         return Err(Error::Forbidden);
     }
-    let reply = threads.as_ref().map(|thread| discussion::reply(tx, &item, thread)).transpose()?;
-    let fresh = discussion::fresh();
-    let (note_type, position, commit_id) = match &new.place {
-        Place::Alone => (None, None, None),
-        Place::Thread { position: Some(position), commit_id } => {
-            (Some(NoteType::Diff), Some(position.as_str()), commit_id.as_deref())
-        }
-        Place::Thread { position: None, commit_id } => {
-            (Some(NoteType::Discussion), None, commit_id.as_deref())
-        }
-        Place::Reply(_) => match &reply {
-            Some(reply) => {
-                (Some(reply.note_type), reply.position.as_deref(), reply.commit_id.as_deref())
-            }
-            None => (Some(NoteType::Discussion), None, None),
-        },
+    let parted = part(&new.body, item.id.kind);
+    let note = match parted.text.is_empty() {
+        true => None,
+        false => Some(say(tx, grant, forge, &item, new, &parted.text)?),
     };
+    let done = run(tx, grant, forge, &item, &parted.commands)?;
+    ensure_effect(note.as_ref(), &done)?;
+    Ok(Said { item, note, done })
+}
+
+fn ensure_effect(note: Option<&Note>, done: &Done) -> Result<()> {
+    match note.is_none() && done.is_empty() {
+        true => Err(Error::BadRequest("Failed to apply commands.".to_owned())),
+        false => Ok(()),
+    }
+}
+
+fn say<G: TakesPart>(
+    tx: &mut Tx<'_>,
+    grant: &G,
+    forge: &impl Forge,
+    item: &Item,
+    new: &NewNote,
+    body: &str,
+) -> Result<Note> {
+    let author = grant.user()?;
+    let (mut thread, mut position, mut commit_id) = (discussion::Entered::alone(), None, None);
+    match &new.place {
+        Place::Alone => {}
+        Place::Thread { position: at, commit_id: of } => {
+            let kind = if at.is_some() { NoteType::Diff } else { NoteType::Discussion };
+            thread.note_type = Some(kind);
+            (position, commit_id) = (at.clone(), of.clone());
+        }
+        Place::Reply(id) => {
+            let found = reading::discussion(tx, grant, forge, item, id)?;
+            thread = discussion::enter(tx, item, &found)?;
+            (position, commit_id) = (thread.position.take(), thread.commit_id.take());
+        }
+    }
     let row = NewRow {
-        discussion: threads.as_ref().map_or(&fresh, |thread| &thread.id),
-        note_type,
-        body: &new.body,
+        discussion: &thread.id,
+        note_type: thread.note_type,
+        body,
         author,
         is_system: false,
-        internal,
-        position,
-        commit_id,
-        resolved_by: reply.as_ref().filter(|reply| reply.is_resolved).map(|_| author),
+        internal: new.internal || thread.internal,
+        position: position.as_deref(),
+        commit_id: commit_id.as_deref(),
+        resolved_by: thread.is_resolved.then_some(author),
         source: None,
         at: new.created_at.filter(|_| may_date(grant.who())).unwrap_or(tx.now),
     };
-    let note = tx.insert_note(&item, &row)?;
-    after_saying(tx, forge, &item, &note)?;
-    Ok((item, note))
+    let note = tx.insert_note(item, &row)?;
+    after_saying(tx, forge, item, &note)?;
+    Ok(note)
 }
 
 /// What follows from a new note.
@@ -116,23 +145,35 @@ fn after_saying(tx: &mut Tx<'_>, forge: &impl Forge, item: &Item, note: &Note) -
     tx.emit(Event::NoteCreated(Fact::new(note, note.author_id)))
 }
 
-/// Says something else instead.
-pub fn update<G: TakesPart>(
+/// Says something else instead, and does what its quick actions want; where there is nothing else, the note goes.
+pub fn update<G: TakesPart, F: Forge + Branches>(
     tx: &mut Tx<'_>,
     grant: &G,
-    forge: &impl Forge,
+    forge: &F,
     iid: i64,
     id: NoteId,
     body: &str,
-) -> Result<(Item, Note)> {
+) -> Result<Said> {
     let item = items::read(tx, grant, iid)?;
     let old = reading::note(tx, grant, forge, &item, id)?;
     ensure_changeable(&item, &old, grant)?;
     ensure_sayable(body)?;
-    let note = tx.keep_note_body(id, body)?;
-    reference::note_changed(tx, forge, &item, &note, Some(&old.body))?;
-    tx.emit(Event::NoteUpdated(Fact::new(&note, grant.user()?)))?;
-    Ok((item, note))
+    let parted = part(body, item.id.kind);
+    let note = match parted.text.is_empty() {
+        true => None,
+        false => {
+            let note = tx.keep_note_body(id, &parted.text)?;
+            reference::note_changed(tx, forge, &item, &note, Some(&old.body))?;
+            tx.emit(Event::NoteUpdated(Fact::new(&note, grant.user()?)))?;
+            Some(note)
+        }
+    };
+    let done = run(tx, grant, forge, &item, &parted.commands)?;
+    ensure_effect(note.as_ref(), &done)?;
+    if note.is_none() {
+        forget(tx, &item, &old, grant.user()?)?;
+    }
+    Ok(Said { item, note, done })
 }
 
 /// Takes a note back, where it did not change since a moment.
@@ -148,8 +189,14 @@ pub fn remove<G: TakesPart>(
     let note = reading::note(tx, grant, forge, &item, id)?;
     ensure_changeable(&item, &note, grant)?;
     note.updated_at.ensure_unchanged_since(unless_newer)?;
+    forget(tx, &item, &note, grant.user()?)
+}
+
+/// A note goes with all that hangs on it.
+fn forget(tx: &mut Tx<'_>, item: &Item, note: &Note, by: UserId) -> Result<()> {
+    let id = note.id;
     crate::emoji::forget_note(tx, id)?;
-    reference::forget_note(tx, &item, id)?;
+    reference::forget_note(tx, item, id)?;
     activity::ActivityStore::delete_activity_of_note(tx, id)?;
     tx.delete_todos_of_note(id)?;
     tx.delete_note(id)?;
@@ -157,7 +204,7 @@ pub fn remove<G: TakesPart>(
     if note.is_resolvable() {
         tx.count_unresolved_threads(item.id)?;
     }
-    tx.emit(Event::NoteDeleted(Fact::new(&note, grant.user()?)))
+    tx.emit(Event::NoteDeleted(Fact::new(note, by)))
 }
 
 /// Whether somebody may say that something was said at another time.

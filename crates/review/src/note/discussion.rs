@@ -15,16 +15,32 @@ pub(crate) fn fresh() -> String {
     hex::encode(rand::random::<[u8; 20]>())
 }
 
-/// What an answer takes over from what it answers.
-pub(super) struct Reply {
-    pub(super) note_type: NoteType,
+/// What a note takes over from the discussion that it enters.
+pub(super) struct Entered {
+    pub(super) id: String,
+    pub(super) note_type: Option<NoteType>,
     pub(super) position: Option<String>,
     pub(super) commit_id: Option<String>,
+    pub(super) internal: bool,
     pub(super) is_resolved: bool,
 }
 
+impl Entered {
+    /// A discussion of the note's own.
+    pub(super) fn alone() -> Self {
+        Self {
+            id: fresh(),
+            note_type: None,
+            position: None,
+            commit_id: None,
+            internal: false,
+            is_resolved: false,
+        }
+    }
+}
+
 /// Makes a discussion ready for one more note: a plain comment becomes the first of a thread.
-pub(super) fn reply(tx: &mut Tx<'_>, item: &Item, thread: &Discussion) -> Result<Reply> {
+pub(super) fn enter(tx: &mut Tx<'_>, item: &Item, thread: &Discussion) -> Result<Entered> {
     let refused = || Error::BadRequest("Discussion can not be replied to.".to_owned());
     let first = thread.notes.first().ok_or(Error::NotFound("Discussion"))?;
     if first.is_system || !has_threads(item.id.kind) {
@@ -33,10 +49,12 @@ pub(super) fn reply(tx: &mut Tx<'_>, item: &Item, thread: &Discussion) -> Result
     if first.note_type.is_none() {
         tx.keep_note_type(first.id, NoteType::Discussion)?;
     }
-    Ok(Reply {
-        note_type: first.note_type.unwrap_or(NoteType::Discussion),
+    Ok(Entered {
+        id: thread.id.clone(),
+        note_type: Some(first.note_type.unwrap_or(NoteType::Discussion)),
         position: first.position.clone(),
         commit_id: first.commit_id.clone(),
+        internal: first.internal,
         is_resolved: thread.is_resolved(),
     })
 }

@@ -12,8 +12,8 @@ pub struct Command<'t> {
 
 /// A text without its quick actions, and these.
 pub struct Parted<'t> {
-    pub(super) text: String,
-    pub(super) commands: Vec<Command<'t>>,
+    pub(crate) text: String,
+    pub(crate) commands: Vec<Command<'t>>,
 }
 
 const SHRUG: &str = "¯\\\\_(ツ)_/¯";

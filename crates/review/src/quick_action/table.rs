@@ -4,7 +4,7 @@ use crate::item::ItemKind;
 
 /// What a quick action does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub(super) enum Effect {
     Close,
     Reopen,
     Title,
@@ -23,10 +23,6 @@ pub enum Effect {
     Subscribe,
     Unsubscribe,
     Award,
-    Estimate,
-    RemoveEstimate,
-    Spend,
-    RemoveTimeSpent,
     Lock,
     Unlock,
     CopyMetadata,
@@ -108,10 +104,6 @@ pub(super) static TABLE: &[Row] = rows! {
     Subscribe         ["subscribe"]                                         Both          Voice  No;
     Unsubscribe       ["unsubscribe"]                                       Both          Voice  No;
     Award             ["award" "react"]                                     Both          Voice  Yes;
-    Estimate          ["estimate" "estimate_time"]                          Both          Manage Yes;
-    RemoveEstimate    ["remove_estimate" "remove_time_estimate"]            Both          Manage No;
-    Spend             ["spend" "spent" "spend_time"]                        Both          Manage Yes;
-    RemoveTimeSpent   ["remove_time_spent"]                                 Both          Manage No;
     Lock              ["lock"]                                              Both          Manage No;
     Unlock            ["unlock"]                                            Both          Manage No;
     CopyMetadata      ["copy_metadata"]                                     Both          Manage Yes;

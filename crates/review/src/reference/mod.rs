@@ -5,6 +5,8 @@ mod mentions;
 mod parse;
 mod store;
 
+pub(crate) use code::Blocks;
+pub(crate) use mentions::find_items;
 pub use mentions::{forget_note, note_changed, text_changed};
 pub use parse::{ItemName, References, parse};
 pub use store::{MentionStore, ParticipantStore};

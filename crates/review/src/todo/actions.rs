@@ -132,9 +132,9 @@ fn by_id(tx: &mut Tx<'_>, ids: &[TodoId]) -> Result<Vec<Todo>> {
 /// One is done with something.
 ///
 /// # Errors
-/// `Missing` for what was asked of nobody, or of somebody else.
-pub fn finish(tx: &mut Tx<'_>, user: UserId, id: TodoId) -> Result<Todo> {
-    let own = todos::table.filter(todos::id.eq(id).and(todos::user_id.eq(user)));
+/// `Missing` for what was asked of nobody, or of somebody else, or is about what one may not read any more.
+pub fn finish(tx: &mut Tx<'_>, forge: &impl Forge, actor: Actor, id: TodoId) -> Result<Todo> {
+    let own = todos::table.filter(todos::id.eq(id).and(todos::user_id.eq(actor.user()?)));
     let done = (todos::state.eq(TodoState::Done), todos::updated_at.eq(tx.now));
     let done: Option<Todo> = each_backend!(tx, |conn| diesel::update(own)
         .set(done)
@@ -142,7 +142,12 @@ pub fn finish(tx: &mut Tx<'_>, user: UserId, id: TodoId) -> Result<Todo> {
         .get_result(conn)
         .optional()
         .map_err(error("Todo")))?;
-    done.ok_or(Error::Missing)
+    let done = done.ok_or(Error::Missing)?;
+    let place: Vec<_> = done.project_id.map(|project| (done.item(), project)).into_iter().collect();
+    match reading::readable(tx, forge, actor, &place)?.is_empty() {
+        true => Err(Error::Missing),
+        false => Ok(done),
+    }
 }
 
 /// One is done with everything.

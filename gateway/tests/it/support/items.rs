@@ -5,7 +5,13 @@ use diesel::prelude::*;
 use gateway::compose::review::Places;
 use kernel::{Grant, ids::ProjectId};
 use org::access::{IdOrPath, locate_project};
-use review::issue::actions::{self, NewIssue};
+use review::{
+    issue::{
+        Issue,
+        actions::{self, NewIssue},
+    },
+    merge_request::MergeRequest,
+};
 
 use super::{Person, TestApp};
 
@@ -120,5 +126,17 @@ impl TestApp {
                 .select((todos::action, todos::item_kind));
             db::each_backend!(tx, |conn| rows.load(conn).map_err(db::error("Todo")))
         })
+    }
+
+    /// An issue as it is kept.
+    pub(crate) fn kept_issue(&self, project: ProjectId, iid: i64) -> Issue {
+        use review::issue::IssueStore;
+        self.write(move |tx| Ok(tx.find_issue(project, iid)?.expect("the issue is there")))
+    }
+
+    /// A merge request as it is kept.
+    pub(crate) fn kept_merge_request(&self, project: ProjectId, iid: i64) -> MergeRequest {
+        use review::merge_request::MergeRequestStore;
+        self.write(move |tx| Ok(tx.find_merge_request(project, iid)?.expect("it is there")))
     }
 }

@@ -1,0 +1,587 @@
+//! What quick actions do, as far as whoever wrote them may.
+
+use db::Tx;
+use kernel::{
+    AccessLevel, Result, TextEnum, Ts,
+    ids::{MilestoneId, UserId},
+    page::PageRequest,
+    time::parse_date,
+};
+use serde_json::{Map, Value, json};
+use time::Duration;
+
+use super::{
+    parse::Command,
+    table::{Effect, Needs},
+};
+use crate::{
+    Home, emoji,
+    issue::{
+        self, HealthStatus, Issue, IssueStep, IssueStore as _, Severity, actions::IssueChange,
+    },
+    item::{Item, ItemKind, ItemStore as _, TakesPart, labels::LabelChange, subscriptions},
+    label::{LabelName, LabelStore as _, actions::usable},
+    merge_request::{
+        MergeRequest, MergeRequestStore as _,
+        change::{self, MergeRequestChange, Metadata},
+        draft,
+        state::Step,
+    },
+    milestone::{MilestoneFilter, MilestoneStore as _},
+    ports::{Branches, Forge},
+    reference::parse,
+    todo::{TodoAction, TodoStore as _},
+};
+
+/// What quick actions have done: what others read of it, and what the author is told.
+#[derive(Clone, Debug, Default)]
+pub struct Done {
+    pub changes: Map<String, Value>,
+    pub summary: Vec<String>,
+}
+
+impl Done {
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    fn note(&mut self, key: &str, value: Value, summary: impl Into<String>) {
+        self.changes.insert(key.to_owned(), value);
+        self.summary.push(summary.into());
+    }
+}
+
+/// What is to become of an item; what is `None` stays.
+#[derive(Clone, Debug, Default)]
+struct Wanted {
+    closed: Option<bool>,
+    title: Option<String>,
+    labels: LabelChange,
+    assignees: Option<Vec<UserId>>,
+    reviewers: Option<Vec<UserId>>,
+    milestone: Option<Option<MilestoneId>>,
+    locked: Option<bool>,
+    due: Option<Option<Ts>>,
+    confidential: bool,
+    weight: Option<Option<i64>>,
+    severity: Option<Severity>,
+    health: Option<Option<HealthStatus>>,
+    is_changed: bool,
+}
+
+enum Row {
+    Issue(Box<Issue>),
+    MergeRequest(Box<MergeRequest>),
+}
+
+/// Does what somebody wrote about an item, as far as they may.
+pub fn run<G: TakesPart, F: Forge + Branches>(
+    tx: &mut Tx<'_>,
+    grant: &G,
+    forge: &F,
+    item: &Item,
+    commands: &[Command<'_>],
+) -> Result<Done> {
+    let Some(row) = find(tx, item)? else { return Ok(Done::default()) };
+    let user = grant.user()?;
+    let mut doing =
+        Doing { forge, item, row, user, wanted: Wanted::default(), done: Done::default() };
+    let may_update = match &doing.row {
+        Row::Issue(issue) => issue::actions::may_update(tx, grant.who(), issue)?,
+        Row::MergeRequest(row) => change::may_update(tx, grant.who(), row)?,
+    };
+    let manager = match item.id.kind {
+        ItemKind::Issue | ItemKind::Epic => AccessLevel::Reporter,
+        ItemKind::MergeRequest => AccessLevel::Developer,
+    };
+    for command in commands {
+        let may = match command.row.needs {
+            Needs::Voice => true,
+            Needs::Update => may_update,
+            Needs::Manage => grant.who().writes(manager),
+        };
+        if may {
+            doing.take(tx, command)?;
+        }
+    }
+    doing.finish(tx)
+}
+
+fn find(tx: &mut Tx<'_>, item: &Item) -> Result<Option<Row>> {
+    Ok(match item.id.kind {
+        ItemKind::Issue => {
+            tx.find_issue(item.project, item.iid)?.map(|issue| Row::Issue(Box::new(issue)))
+        }
+        ItemKind::MergeRequest => tx
+            .find_merge_request(item.project, item.iid)?
+            .map(|row| Row::MergeRequest(Box::new(row))),
+        ItemKind::Epic => None,
+    })
+}
+
+struct Doing<'d, F> {
+    forge: &'d F,
+    item: &'d Item,
+    row: Row,
+    user: UserId,
+    wanted: Wanted,
+    done: Done,
+}
+
+impl<F: Forge + Branches> Doing<'_, F> {
+    /// Notes what one command wants; what has no effect is passed over.
+    fn take(&mut self, tx: &mut Tx<'_>, command: &Command<'_>) -> Result<()> {
+        let argument = command.argument;
+        match command.row.effect {
+            Effect::Close => self.close(true),
+            Effect::Reopen => self.close(false),
+            Effect::Title => self.title(argument.to_owned()),
+            Effect::Draft | Effect::Ready => self.draft(command.row.effect == Effect::Draft),
+            Effect::Assign | Effect::Reassign | Effect::Unassign => {
+                self.assign(tx, command.row.effect, argument)?;
+            }
+            Effect::AssignReviewer | Effect::UnassignReviewer => {
+                self.review(tx, command.row.effect, argument)?;
+            }
+            Effect::Label | Effect::Relabel | Effect::Unlabel => {
+                self.label(tx, command.row.effect, argument)?;
+            }
+            Effect::Milestone => self.milestone(tx, argument)?,
+            Effect::RemoveMilestone => {
+                self.wanted.milestone = Some(None);
+                self.changed("milestone_id", Value::Null, "Removed milestone.");
+            }
+            Effect::Todo | Effect::Done => self.todo(tx, command.row.effect == Effect::Todo)?,
+            Effect::Subscribe => self.subscribe(tx, true)?,
+            Effect::Unsubscribe => self.subscribe(tx, false)?,
+            Effect::Award => self.award(tx, argument)?,
+            Effect::Lock => self.lock(true),
+            Effect::Unlock => self.lock(false),
+            Effect::CopyMetadata => self.copy(tx, argument)?,
+            Effect::Due => self.due(tx.now, argument),
+            Effect::RemoveDueDate => {
+                self.wanted.due = Some(None);
+                self.changed("due_date", Value::Null, "Removed the due date.");
+            }
+            Effect::Confidential => {
+                self.wanted.confidential = true;
+                self.changed("confidential", json!(true), "Made this issue confidential.");
+            }
+            Effect::Weight => self.weight(argument),
+            Effect::ClearWeight => {
+                self.wanted.weight = Some(None);
+                self.changed("weight", Value::Null, "Cleared weight.");
+            }
+            Effect::Severity => self.severity(argument),
+            Effect::HealthStatus => self.health(argument),
+            Effect::ClearHealthStatus => {
+                self.wanted.health = Some(None);
+                self.changed("health_status", Value::Null, "Cleared health status.");
+            }
+            Effect::Shrug | Effect::Tableflip => {}
+        }
+        Ok(())
+    }
+
+    fn changed(&mut self, key: &str, value: Value, summary: impl Into<String>) {
+        self.wanted.is_changed = true;
+        self.done.note(key, value, summary);
+    }
+
+    fn noun(&self) -> &'static str {
+        match self.item.id.kind {
+            ItemKind::Issue => "issue",
+            ItemKind::MergeRequest => "merge request",
+            ItemKind::Epic => "epic",
+        }
+    }
+
+    fn close(&mut self, closed: bool) {
+        let is_closed = self.item.state == "closed";
+        // Opening a merge request again takes a look into git.
+        let can = match &self.row {
+            Row::Issue(_) => true,
+            Row::MergeRequest(_) => closed && self.item.state == "opened",
+        };
+        if is_closed == closed || !can {
+            return;
+        }
+        self.wanted.closed = Some(closed);
+        let (event, word) = if closed { ("close", "Closed") } else { ("reopen", "Reopened") };
+        let summary = format!("{word} this {}.", self.noun());
+        self.changed("state_event", json!(event), summary);
+    }
+
+    fn title(&mut self, title: String) {
+        let summary = format!("Changed the title to \"{title}\".");
+        self.changed("title", json!(title), summary);
+        self.wanted.title = Some(title);
+    }
+
+    /// `/draft` takes back what it did before.
+    fn draft(&mut self, asked: bool) {
+        let is_draft = draft::is_draft(&self.item.title);
+        let wanted = asked && !is_draft;
+        if !asked && !is_draft {
+            return;
+        }
+        let (event, title, summary) = match wanted {
+            true => {
+                ("draft", draft::drafted(&self.item.title), "Marked this merge request as a draft.")
+            }
+            false => {
+                let title = draft::ready(&self.item.title).to_owned();
+                ("ready", title, "Marked this merge request as ready.")
+            }
+        };
+        self.wanted.title = Some(title);
+        self.changed("wip_event", json!(event), summary);
+    }
+
+    /// The people that an argument names, the author as `me`.
+    fn people(&self, tx: &mut Tx<'_>, argument: &str) -> Result<Vec<UserId>> {
+        let words = argument.split([' ', ',']).map(str::trim).filter(|word| !word.is_empty());
+        let (mut names, mut found) = (Vec::new(), Vec::new());
+        for word in words.take(100) {
+            match word {
+                "me" | "@me" => found.push(self.user),
+                word => names.push(word.trim_start_matches('@').to_lowercase()),
+            }
+        }
+        let known = self.forge.named(tx, &names)?;
+        found.extend(names.iter().filter_map(|name| known.get(name).copied()));
+        Ok(found)
+    }
+
+    fn assign(&mut self, tx: &mut Tx<'_>, effect: Effect, argument: &str) -> Result<()> {
+        let named = self.people(tx, argument)?;
+        let mut all = match self.wanted.assignees.take() {
+            Some(all) => all,
+            None => {
+                let id = self.item.id;
+                tx.assignees_of(id.kind, &[id.id])?.remove(&id.id).unwrap_or_default()
+            }
+        };
+        if moved(&mut all, effect == Effect::Assign, effect == Effect::Reassign, argument, &named) {
+            let ids: Vec<i64> = all.iter().map(|user| user.0).collect();
+            let word = if effect == Effect::Unassign { "Removed" } else { "Assigned" };
+            let summary = format!("{word} {argument}.").replace(" .", " assignees.");
+            self.changed("assignee_ids", json!(ids), summary);
+        }
+        self.wanted.assignees = Some(all);
+        Ok(())
+    }
+
+    fn review(&mut self, tx: &mut Tx<'_>, effect: Effect, argument: &str) -> Result<()> {
+        let Row::MergeRequest(row) = &self.row else { return Ok(()) };
+        let id = row.id;
+        let named = self.people(tx, argument)?;
+        let mut all = match self.wanted.reviewers.take() {
+            Some(all) => all,
+            None => {
+                let known = crate::merge_request::ReviewerStore::reviewers_of(tx, &[id])?;
+                let known = known.into_values().flatten();
+                known.map(|reviewer| reviewer.user_id).collect()
+            }
+        };
+        if moved(&mut all, effect == Effect::AssignReviewer, false, argument, &named) {
+            let ids: Vec<i64> = all.iter().map(|user| user.0).collect();
+            let word = if effect == Effect::UnassignReviewer { "Removed" } else { "Assigned" };
+            let summary = format!("{word} {argument} as reviewer.").replace("  ", " ");
+            self.changed("reviewer_ids", json!(ids), summary);
+        }
+        self.wanted.reviewers = Some(all);
+        Ok(())
+    }
+
+    fn label(&mut self, tx: &mut Tx<'_>, effect: Effect, argument: &str) -> Result<()> {
+        if effect == Effect::Unlabel && argument.is_empty() {
+            self.wanted.labels = LabelChange { all: Some(Vec::new()), ..LabelChange::default() };
+            self.changed("label_ids", json!([]), "Removed all labels.");
+            return Ok(());
+        }
+        let mut names = parse(argument, self.forge.address()).labels;
+        if names.is_empty() {
+            let words = argument.split([' ', ',']).map(|word| word.trim_matches(['~', '"']));
+            names = words.filter(|word| !word.is_empty()).take(100).map(str::to_owned).collect();
+        }
+        let within = usable(tx, self.forge, Home::Project(self.item.project))?;
+        let (mut ids, mut known) = (Vec::new(), Vec::new());
+        for name in names {
+            if let Some(label) = tx.find_label(&within, &LabelName::Name(name))? {
+                ids.push(label.id.0);
+                known.push(label.name);
+            }
+        }
+        if known.is_empty() {
+            return Ok(());
+        }
+        let told: Vec<String> = known.iter().map(|name| format!("~\"{name}\"")).collect();
+        let told = told.join(" ");
+        let (key, summary) = match effect {
+            Effect::Unlabel => {
+                self.wanted.labels.remove.extend(known);
+                ("remove_label_ids", format!("Removed {told} label(s)."))
+            }
+            Effect::Relabel => {
+                self.wanted.labels = LabelChange { all: Some(known), ..LabelChange::default() };
+                ("label_ids", format!("Replaced all labels with {told} label(s)."))
+            }
+            _ => {
+                self.wanted.labels.add.extend(known);
+                ("add_label_ids", format!("Added {told} label(s)."))
+            }
+        };
+        self.changed(key, json!(ids), summary);
+        Ok(())
+    }
+
+    fn milestone(&mut self, tx: &mut Tx<'_>, argument: &str) -> Result<()> {
+        let title = parse(argument, self.forge.address()).milestones.into_iter().next();
+        let home = Home::Project(self.item.project);
+        let mut filter = MilestoneFilter::of(home);
+        filter.groups = self.forge.above(tx, home)?;
+        filter.title = Some(title.unwrap_or_else(|| argument.to_owned()));
+        let found = tx.milestones(&filter, PageRequest { page: 1, per_page: 1 })?.items.pop();
+        if let Some(milestone) = found {
+            self.wanted.milestone = Some(Some(milestone.id));
+            let summary = format!("Set the milestone to %\"{}\".", milestone.title);
+            self.changed("milestone_id", json!(milestone.id.0), summary);
+        }
+        Ok(())
+    }
+
+    fn todo(&mut self, tx: &mut Tx<'_>, wanted: bool) -> Result<()> {
+        if wanted {
+            if tx.raise_todo(self.item, self.user, self.user, TodoAction::Marked, None)? {
+                self.done.note("todo_event", json!("add"), "Added a to-do item.");
+            }
+        } else {
+            tx.finish_todos(self.item.id, self.user)?;
+            self.done.note("todo_event", json!("done"), "Marked to-do item as done.");
+        }
+        Ok(())
+    }
+
+    fn subscribe(&mut self, tx: &mut Tx<'_>, wanted: bool) -> Result<()> {
+        if subscriptions::is_subscribed(tx, self.item, self.user)? == wanted {
+            return Ok(());
+        }
+        subscriptions::set_subscription(tx, self.item, self.user, wanted)?;
+        let (event, word) = match wanted {
+            true => ("subscribe", "Subscribed to"),
+            false => ("unsubscribe", "Unsubscribed from"),
+        };
+        let summary = format!("{word} this {}.", self.noun());
+        self.done.note("subscription_event", json!(event), summary);
+        Ok(())
+    }
+
+    fn award(&mut self, tx: &mut Tx<'_>, argument: &str) -> Result<()> {
+        let Some(name) = emoji::canonical(argument) else { return Ok(()) };
+        emoji::actions::toggle(tx, self.item, self.user, name)?;
+        let summary = format!("Toggled :{name}: emoji award.");
+        self.done.note("emoji_award", json!(name), summary);
+        Ok(())
+    }
+
+    fn lock(&mut self, locked: bool) {
+        if self.item.locked != locked {
+            self.wanted.locked = Some(locked);
+            let word = if locked { "Locked" } else { "Unlocked" };
+            self.changed("discussion_locked", json!(locked), format!("{word} the discussion."));
+        }
+    }
+
+    /// Takes over labels and milestone of another item that the author may read.
+    fn copy(&mut self, tx: &mut Tx<'_>, argument: &str) -> Result<()> {
+        let names = parse(argument, self.forge.address()).items;
+        let found = crate::reference::find_items(tx, self.forge, self.item, self.user, &names)?;
+        let Some((_, other)) = found.into_iter().next() else { return Ok(()) };
+        let labels = tx.labels_of(other.id.kind, &[other.id.id])?.remove(&other.id.id);
+        let labels = labels.unwrap_or_default();
+        self.wanted.labels.add.extend(labels.iter().map(|label| label.name.clone()));
+        let milestone = match find(tx, &other)? {
+            Some(Row::Issue(issue)) => issue.milestone_id,
+            Some(Row::MergeRequest(row)) => row.milestone_id,
+            None => None,
+        };
+        if milestone.is_some() {
+            self.wanted.milestone = Some(milestone);
+        }
+        let ids: Vec<i64> = labels.iter().map(|label| label.id.0).collect();
+        let summary = format!("Copied labels and milestone from {argument}.");
+        self.changed("add_label_ids", json!(ids), summary);
+        Ok(())
+    }
+
+    fn due(&mut self, now: Ts, argument: &str) {
+        let Some(day) = day(now, argument) else { return };
+        let text = kernel::time::date_text(day.date());
+        self.wanted.due = Some(Some(day));
+        self.changed("due_date", json!(text), format!("Set the due date to {text}."));
+    }
+
+    fn weight(&mut self, argument: &str) {
+        let Some(weight) = argument.parse().ok().filter(|weight: &i64| *weight >= 0) else {
+            return;
+        };
+        self.wanted.weight = Some(Some(weight));
+        self.changed("weight", json!(weight), format!("Set weight to {weight}."));
+    }
+
+    fn severity(&mut self, argument: &str) {
+        let name = argument.to_lowercase();
+        let number = match name.as_str() {
+            "s1" => "critical",
+            "s2" => "high",
+            "s3" => "medium",
+            "s4" => "low",
+            name => name,
+        };
+        let Some(severity) = Severity::find(number) else { return };
+        self.wanted.severity = Some(severity);
+        self.changed("severity", json!(severity), format!("Set the severity to {severity}."));
+    }
+
+    fn health(&mut self, argument: &str) {
+        let Some(health) = HealthStatus::find(&argument.to_lowercase()) else { return };
+        self.wanted.health = Some(Some(health));
+        self.changed("health_status", json!(health), format!("Set health status to {health}."));
+    }
+
+    /// Changes the item as was wanted, all at once.
+    fn finish(self, tx: &mut Tx<'_>) -> Result<Done> {
+        let Self { forge, row, user, wanted, done, .. } = self;
+        if !wanted.is_changed {
+            return Ok(done);
+        }
+        match row {
+            Row::Issue(issue) => {
+                issue::actions::change(tx, user, forge, *issue, &of_issue(wanted))?;
+            }
+            Row::MergeRequest(row) => {
+                change::change(tx, user, forge, &row, None, &of_merge_request(wanted))?;
+            }
+        }
+        Ok(done)
+    }
+}
+
+/// Gives somebody something, gives it to them alone, or takes it from them: from all where nobody is named.
+fn moved(
+    all: &mut Vec<UserId>,
+    add: bool,
+    replace: bool,
+    argument: &str,
+    named: &[UserId],
+) -> bool {
+    let before = all.clone();
+    if replace && !named.is_empty() {
+        all.clear();
+    }
+    if add || replace {
+        for user in named {
+            if !all.contains(user) {
+                all.push(*user);
+            }
+        }
+    } else if argument.is_empty() {
+        all.clear();
+    } else {
+        all.retain(|user| !named.contains(user));
+    }
+    *all != before
+}
+
+fn of_issue(wanted: Wanted) -> IssueChange {
+    let step = |closed| if closed { IssueStep::Close } else { IssueStep::Reopen };
+    IssueChange {
+        title: wanted.title,
+        step: wanted.closed.map(step),
+        severity: wanted.severity,
+        confidential: wanted.confidential.then_some(true),
+        discussion_locked: wanted.locked,
+        labels: wanted.labels,
+        assignees: wanted.assignees,
+        milestone: wanted.milestone,
+        weight: wanted.weight,
+        health_status: wanted.health,
+        due_date: wanted.due,
+        ..IssueChange::default()
+    }
+}
+
+fn of_merge_request(wanted: Wanted) -> MergeRequestChange {
+    MergeRequestChange {
+        title: wanted.title,
+        step: wanted.closed.filter(|closed| *closed).map(|_| Step::Close),
+        metadata: Metadata {
+            labels: wanted.labels,
+            assignees: wanted.assignees,
+            reviewers: wanted.reviewers,
+            milestone: wanted.milestone,
+            discussion_locked: wanted.locked,
+        },
+        ..MergeRequestChange::default()
+    }
+}
+
+/// `2026-12-31`, `today`, `tomorrow`, `in 2 weeks`
+fn day(now: Ts, text: &str) -> Option<Ts> {
+    let today = Ts::from_date(now.date());
+    let text = text.to_lowercase();
+    match text.as_str() {
+        "today" => return Some(today),
+        "tomorrow" => return Some(today.plus(Duration::days(1))),
+        _ => {}
+    }
+    if let Ok(date) = parse_date(&text) {
+        return Some(Ts::from_date(date));
+    }
+    let mut words = text.strip_prefix("in ")?.split_whitespace();
+    let count: i64 = match words.next()? {
+        "a" | "an" | "one" => 1,
+        number => number.parse().ok().filter(|count| (0..10_000).contains(count))?,
+    };
+    let span = match words.next()?.trim_end_matches('s') {
+        "day" => Duration::days(count),
+        "week" => Duration::weeks(count),
+        "month" => Duration::days(count * 30),
+        _ => return None,
+    };
+    words.next().is_none().then(|| today.plus(span))
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::{Ts, ids::UserId};
+
+    use super::{day, moved};
+
+    #[test]
+    fn days_are_named_in_several_ways() {
+        let now = Ts::parse("2026-11-21T08:00:00Z").unwrap();
+        let read = |text| day(now, text).map(|day| kernel::time::date_text(day.date()));
+        assert_eq!(read("2027-01-02").as_deref(), Some("2027-01-02"));
+        assert_eq!(read("tomorrow").as_deref(), Some("2026-11-22"));
+        assert_eq!(read("in 2 weeks").as_deref(), Some("2026-12-05"));
+        assert_eq!(
+            (read("soon"), read("in 99999999 days"), read("in 1 day or so")),
+            (None, None, None)
+        );
+    }
+
+    #[test]
+    fn people_are_added_replaced_and_taken_away() {
+        let (ada, bob) = (UserId(1), UserId(2));
+        let after = |add, replace, argument: &str, named: &[UserId]| {
+            let mut all = vec![ada];
+            (moved(&mut all, add, replace, argument, named), all)
+        };
+        assert_eq!(after(true, false, "@bob", &[bob]), (true, vec![ada, bob]));
+        assert_eq!(after(false, true, "@bob", &[bob]), (true, vec![bob]));
+        assert_eq!(after(false, false, "", &[]), (true, vec![]));
+        assert_eq!(after(false, false, "@bob", &[bob]), (false, vec![ada]));
+    }
+}

@@ -1,0 +1,141 @@
+//! Feeds, and what happened to one side of an issue.
+
+use kernel::{
+    AccessLevel::{Guest, Reporter},
+    Visibility::{Private, Public},
+};
+use serde_json::{Value, json};
+
+use crate::support::TestApp;
+
+#[actix_web::test]
+async fn what_somebody_did_is_in_their_feed_newest_first() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Public);
+    let issue = format!("/projects/{project}/issues/{}", app.issue(project, &ada));
+    ada.post(&format!("{issue}/notes"), json!({ "body": "hm" })).await.created();
+    ada.post(&format!("{issue}/notes"), json!({ "body": "/close" })).await.with(202);
+
+    let feed = ada.get("/events").await.ok();
+
+    let names: Vec<_> = (0..3).map(|at| feed[at]["action_name"].clone()).collect();
+    assert_eq!(names, ["closed", "commented on", "opened"]);
+    assert_eq!((&feed[0]["target_type"], &feed[0]["target_iid"]), (&json!("Issue"), &json!(1)));
+    assert_eq!(
+        (&feed[0]["target_title"], &feed[0]["project_id"]),
+        (&json!("Issue"), &json!(project.0))
+    );
+    assert_eq!((&feed[1]["target_type"], &feed[1]["note"]["body"]), (&json!("Note"), &json!("hm")));
+    assert_eq!(
+        (&feed[0]["author"]["username"], &feed[0]["author_username"]),
+        (&json!("ada"), &json!("ada"))
+    );
+    assert!(feed[0].get("note").is_none() && feed[0].get("push_data").is_none());
+    assert_eq!(ada.get(&format!("/projects/{project}/events")).await.ok(), feed);
+    assert_eq!(app.person("eve").get("/users/ada/events").await.ok(), feed);
+}
+
+#[actix_web::test]
+async fn feeds_are_filtered_and_come_by_page() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Public);
+    let issue = format!("/projects/{project}/issues/{}", app.issue(project, &ada));
+    ada.post(&format!("{issue}/notes"), json!({ "body": "hm" })).await.created();
+    let names = async |query: &str| ada.get(&format!("/events?{query}")).await.each("action_name");
+
+    assert_eq!(names("action=commented").await, ["commented on"]);
+    assert_eq!(names("target_type=issue").await, ["opened"]);
+    assert_eq!(names("sort=asc").await, ["opened", "commented on"]);
+    assert_eq!(names("per_page=1&page=2").await, ["opened"]);
+    let today = app.clock.now().iso()[..10].to_owned();
+    assert_eq!(names(&format!("before={today}")).await, Vec::<Value>::new());
+    assert_eq!(names(&format!("after={today}")).await, Vec::<Value>::new());
+    assert_eq!(names("after=2001-01-01").await.len(), 2);
+    let refusal = json!({ "error": "action does not have a valid value" });
+    ada.get("/events?action=slept").await.refused(400, refusal);
+    app.anonymous().get("/events").await.with(401);
+}
+
+#[actix_web::test]
+async fn pushes_and_members_are_in_the_feed_of_a_project() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = ada.filled_project("Engine", "private").await;
+    let head = ada.commit(&project, "topic", "topic.txt").await;
+    ada.adds("bob", 30, &format!("/projects/{project}")).await;
+
+    let feed = ada.get(&format!("/projects/{project}/events")).await.ok();
+
+    assert_eq!(
+        (&feed[0]["action_name"], &feed[0]["author_username"]),
+        (&json!("joined"), &json!("bob"))
+    );
+    let push = &feed[1];
+    assert_eq!((&push["action_name"], &push["target_type"]), (&json!("pushed new"), &Value::Null));
+    let data = &push["push_data"];
+    assert_eq!((&data["ref"], &data["ref_type"]), (&json!("topic"), &json!("branch")));
+    assert_eq!((&data["commit_to"], &data["action"]), (&json!(head), &json!("created")));
+    app.person("eve").get(&format!("/projects/{project}/events")).await.with(404);
+}
+
+#[actix_web::test]
+async fn nobody_reads_of_what_is_not_for_them() {
+    let app = TestApp::new();
+    let (ada, eve) = (app.person("ada"), app.person("eve"));
+    let open = app.project(&ada, "open", Public);
+    let closed = app.project(&ada, "closed", Private);
+    app.issue(closed, &ada);
+    let hidden = app.confidential_issue(open, &ada);
+    let hidden = format!("/projects/{open}/issues/{hidden}");
+    ada.post(&format!("{hidden}/notes"), json!({ "body": "secret" })).await.created();
+    let shown = format!("/projects/{open}/issues/{}", app.issue(open, &ada));
+    let internal = json!({ "body": "psst", "internal": true });
+    ada.post(&format!("{shown}/notes"), internal).await.created();
+
+    assert_eq!(eve.get("/users/ada/events").await.each("target_title"), ["Issue"]);
+    let listed = eve.get(&format!("/projects/{open}/events")).await;
+    assert_eq!(listed.header("x-total"), Some("1"));
+    assert_eq!(listed.each("action_name"), ["opened"]);
+    let gus = app.member(closed, "gus", Guest);
+    assert_eq!(gus.get("/users/ada/events").await.each("id").len(), 2);
+    let rita = app.member(open, "rita", Reporter);
+    assert_eq!(rita.get("/users/ada/events?action=commented").await.each("id").len(), 2);
+    assert_eq!(ada.get("/events").await.each("id").len(), 5);
+    app.hide_profile("ada");
+    assert_eq!(eve.get("/users/ada/events").await.ok(), json!([]));
+    app.person("eve")
+        .get("/users/nobody/events")
+        .await
+        .refused(404, json!({ "message": "404 User Not Found" }));
+}
+
+#[actix_web::test]
+async fn what_happened_to_an_issue_is_listed_by_kind() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Public);
+    let issue = format!("/projects/{project}/issues/{}", app.issue(project, &ada));
+    let milestone =
+        ada.post(&format!("/projects/{project}/milestones"), json!({ "title": "1.0" })).await;
+    let milestone = milestone.created()["id"].clone();
+    for text in ["/milestone %1.0\n/weight 5", "/remove_milestone", "/close", "/reopen"] {
+        ada.post(&format!("{issue}/notes"), json!({ "body": text })).await.with(202);
+    }
+
+    let moved = ada.get(&format!("{issue}/resource_milestone_events")).await.ok();
+    assert_eq!((&moved[0]["action"], &moved[0]["milestone"]["id"]), (&json!("add"), &milestone));
+    assert_eq!(
+        (&moved[1]["action"], &moved[1]["user"]["username"]),
+        (&json!("remove"), &json!("ada"))
+    );
+    let states = ada.get(&format!("{issue}/resource_state_events")).await.ok();
+    assert_eq!((&states[0]["state"], &states[1]["state"]), (&json!("closed"), &json!("reopened")));
+    let one = format!("{issue}/resource_state_events/{}", states[1]["id"]);
+    assert_eq!(ada.get(&one).await.ok(), states[1]);
+    let weights = ada.get(&format!("{issue}/resource_weight_events")).await.ok();
+    assert_eq!((&weights[0]["weight"], &weights[0]["resource_type"]), (&json!(5), &json!("Issue")));
+    let other = one.replace("state_events", "weight_events");
+    ada.get(&other).await.with(404);
+}

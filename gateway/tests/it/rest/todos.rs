@@ -1,0 +1,82 @@
+//! What people are asked to look at.
+
+use kernel::{
+    AccessLevel::Reporter,
+    Visibility::{Private, Public},
+};
+use serde_json::{Value, json};
+
+use crate::support::TestApp;
+
+#[actix_web::test]
+async fn somebody_asks_themselves_to_look_and_is_done() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Public);
+    let issue = format!("/projects/{project}/issues/{}", app.issue(project, &ada));
+
+    let made = ada.post(&format!("{issue}/todo"), json!({})).await.created();
+    assert_eq!((&made["action_name"], &made["state"]), (&json!("marked"), &json!("pending")));
+    assert_eq!((&made["target_type"], &made["target"]["iid"]), (&json!("Issue"), &json!(1)));
+    assert_eq!(made["target_url"], "http://forge.test/ada/forge/-/issues/1");
+    assert_eq!((&made["body"], &made["project"]["path"]), (&json!("Issue"), &json!("forge")));
+    assert_eq!(made["author"]["username"], "ada");
+    assert_eq!(ada.post(&format!("{issue}/todo"), json!({})).await.status, 304);
+    assert_eq!(ada.get("/todos").await.ok(), json!([made]));
+
+    let done = format!("/todos/{}/mark_as_done", made["id"]);
+    app.person("eve").post(&done, json!({})).await.with(404);
+    assert_eq!(ada.post(&done, json!({})).await.created()["state"], "done");
+    assert_eq!(ada.get("/todos").await.ok(), json!([]));
+    assert_eq!(ada.get("/todos?state=done").await.each("id"), [made["id"].clone()]);
+    app.anonymous().get("/todos").await.with(401);
+}
+
+#[actix_web::test]
+async fn to_dos_are_filtered_and_come_by_page_newest_first() {
+    let app = TestApp::new();
+    let (ada, bob) = (app.person("ada"), app.person("bob"));
+    let group = ada.group_with("orchid", json!({ "visibility": "public" })).await;
+    let inside = json!({ "name": "site", "namespace_id": group, "visibility": "public" });
+    let inside = ada.post("/projects", inside).await.created()["id"].clone();
+    let inside = kernel::ids::ProjectId(inside.as_i64().expect("an id"));
+    let own = app.project(&ada, "forge", Public);
+    let request = app.merge_request(own, &ada);
+    let near = format!("/projects/{inside}/issues/{}", app.issue(inside, &ada));
+    let far = format!("/projects/{own}/merge_requests/{request}");
+    ada.post(&format!("{near}/notes"), json!({ "body": "@bob look" })).await.created();
+    ada.post(&format!("{far}/notes"), json!({ "body": "for @bob" })).await.created();
+    bob.post(&format!("{far}/todo"), json!({})).await;
+    let kinds = async |query: &str| bob.get(&format!("/todos?{query}")).await.each("action_name");
+
+    assert_eq!(kinds("").await, ["mentioned", "directly_addressed"]);
+    assert_eq!(kinds("type=MergeRequest").await, ["mentioned"]);
+    assert_eq!(kinds("type=Commit").await, Vec::<Value>::new());
+    assert_eq!(kinds("action=directly_addressed").await, ["directly_addressed"]);
+    assert_eq!(kinds(&format!("project_id={own}")).await, ["mentioned"]);
+    assert_eq!(kinds(&format!("group_id={group}")).await, ["directly_addressed"]);
+    assert_eq!(kinds(&format!("author_id={}", app.user("bob").id)).await, Vec::<Value>::new());
+    assert_eq!(kinds("per_page=1&page=2").await, ["directly_addressed"]);
+    let refusal = json!({ "error": "type does not have a valid value" });
+    bob.get("/todos?type=Tea").await.refused(400, refusal);
+    bob.post("/todos/mark_as_done", json!({})).await.with(204);
+    assert_eq!(kinds("").await, Vec::<Value>::new());
+}
+
+#[actix_web::test]
+async fn who_may_not_read_any_more_is_not_shown_what_was_asked() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Private);
+    let rita = app.member(project, "rita", Reporter);
+    let issue = format!("/projects/{project}/issues/{}", app.issue(project, &ada));
+    ada.post(&format!("{issue}/notes"), json!({ "body": "@rita" })).await.created();
+    let id = rita.get("/todos").await.each("id")[0].clone();
+
+    let member = format!("/projects/{project}/members/{}", app.user("rita").id);
+    ada.delete(&member).await.with(204);
+
+    assert_eq!(rita.get("/todos").await.ok(), json!([]));
+    rita.post(&format!("/todos/{id}/mark_as_done"), json!({})).await.with(404);
+    rita.post(&format!("{issue}/todo"), json!({})).await.with(404);
+}

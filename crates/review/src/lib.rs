@@ -5,6 +5,7 @@ pub mod activity;
 pub mod emoji;
 pub mod event;
 pub mod heard;
+pub mod heirs;
 mod home;
 pub mod issue;
 pub mod item;

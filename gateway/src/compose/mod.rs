@@ -6,6 +6,7 @@ pub mod avatars;
 pub mod beginnings;
 pub mod ci;
 pub mod confirmation;
+pub mod diff_notes;
 pub mod forge;
 pub mod jobs;
 pub mod mail;

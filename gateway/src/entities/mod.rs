@@ -47,6 +47,7 @@ pub mod settings;
 pub mod signature;
 pub mod starrer;
 pub mod tag;
+pub mod todo;
 pub mod token;
 pub mod tree;
 pub mod upload;

@@ -156,14 +156,14 @@ fn targets(
     };
     let issues = tx.issues_in_order(&of(ItemKind::Issue))?;
     let issues = IssueEntity::all(tx, urls, issues, &IssueView::default())?;
-    let merge_requests = tx.merge_requests_by_id(&of(ItemKind::MergeRequest))?;
+    let merge_requests = tx.merge_requests_in_order(&of(ItemKind::MergeRequest))?;
     let merge_requests =
         MergeRequestEntity::all(tx, urls, merge_requests, &MergeRequestView::default())?;
     let issues = issues
         .into_iter()
         .map(|issue| ((ItemKind::Issue, issue.id), TargetEntity::Issue(Box::new(issue))));
-    let merge_requests = merge_requests.into_iter().map(|row| {
-        ((ItemKind::MergeRequest, row.id), TargetEntity::MergeRequest(Box::new(row)))
-    });
+    let merge_requests = merge_requests
+        .into_iter()
+        .map(|row| ((ItemKind::MergeRequest, row.id), TargetEntity::MergeRequest(Box::new(row))));
     Ok(issues.chain(merge_requests).collect())
 }

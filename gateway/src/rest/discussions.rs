@@ -5,18 +5,22 @@ use review::{
     item::{ReadsItems, TakesPart},
     note::{
         actions::{self, NewNote, Place},
+        position::Position,
         reading, resolving,
     },
     policy::{CreateIssues, ReadIssueNotes, ReadMergeRequests, TakePartInMergeRequests},
 };
 
 use super::{
+    issue_params::OneIssue,
     item_params::{NamesItem, OnItems, OneMergeRequest},
-    note_params::{ChangeThreadNote, CreateDiscussion, OneDiscussion, OneNote, ResolveDiscussion},
+    note_params::{
+        ChangeThreadNote, CreateDiscussion, OnDiff, OneDiscussion, OneNote, ResolveDiscussion,
+    },
 };
 use crate::{
     app::App,
-    compose::forge::Forge,
+    compose::{diff_notes::ensure_shown, forge::Forge},
     entities::note::{CommandsEntity, DiscussionEntity, NoteEntity, SaidEntity},
     error::ApiResult,
     extract::{Call, params::OnlyPage},
@@ -34,7 +38,7 @@ routes! { "Discussions" at "/projects/{id}";
     PUT    "/issues/{issue_iid}/discussions/{discussion_id}/notes/{note_id}"         => update_note  : CreateIssues,
     DELETE "/issues/{issue_iid}/discussions/{discussion_id}/notes/{note_id}"         => remove_note  : CreateIssues,
     GET    "/merge_requests/{merge_request_iid}/discussions"                         => list         : ReadMergeRequests,
-    POST   "/merge_requests/{merge_request_iid}/discussions"                         => create       : TakePartInMergeRequests,
+    POST   "/merge_requests/{merge_request_iid}/discussions"                         => create_on_diff : TakePartInMergeRequests,
     GET    "/merge_requests/{merge_request_iid}/discussions/{discussion_id}"         => show         : ReadMergeRequests,
     PUT    "/merge_requests/{merge_request_iid}/discussions/{discussion_id}"         => resolve      : TakePartInMergeRequests,
     GET    "/merge_requests/{merge_request_iid}/discussions/{discussion_id}/notes"   => list_notes   : ReadMergeRequests,
@@ -115,20 +119,44 @@ where
     Ok(Json(found.ok_or(kernel::Error::NotFound("Note"))?))
 }
 
-async fn create<A: OnItems>(
+type Begun = Either<Created<DiscussionEntity>, AcceptedWith<CommandsEntity>>;
+
+async fn create(
     app: App,
-    call: Call<A, (A::Path, CreateDiscussion)>,
-) -> ApiResult<Either<Created<DiscussionEntity>, AcceptedWith<CommandsEntity>>>
-where
-    Grant<A>: TakesPart,
-{
+    call: Call<CreateIssues, (OneIssue, CreateDiscussion)>,
+) -> ApiResult<Begun> {
     let (grant, (path, params)) = (call.grant, call.params);
+    let place = Place::Thread { position: None, commit_id: None };
+    begin(&app, grant, path.iid(), params, place).await
+}
+
+async fn create_on_diff(
+    app: App,
+    call: Call<TakePartInMergeRequests, (OneMergeRequest, (CreateDiscussion, OnDiff))>,
+) -> ApiResult<Begun> {
+    let (grant, (path, (params, on))) = (call.grant, call.params);
+    let position = on.position.map(Position::from);
+    if let Some(position) = &position {
+        ensure_shown(&app, grant.project(), position).await?;
+    }
+    let position = position.as_ref().map(serde_json::to_string).transpose();
+    let position = position.map_err(kernel::Error::internal)?;
+    let place = Place::Thread { position, commit_id: on.commit_id };
+    begin(&app, grant, path.iid(), params, place).await
+}
+
+async fn begin(
+    app: &App,
+    grant: impl TakesPart + Send + 'static,
+    iid: i64,
+    params: CreateDiscussion,
+    place: Place,
+) -> ApiResult<Begun> {
     app.rates.check_note(grant.user()?)?;
     let (forge, urls) = (Forge::new(&app.urls), app.urls.clone());
-    let place = Place::Thread { position: None, commit_id: None };
     let new = NewNote { body: params.body, internal: false, created_at: params.created_at, place };
     let made = app.db.write(move |tx| {
-        let said = actions::create(tx, &grant, &forge, path.iid(), &new)?;
+        let said = actions::create(tx, &grant, &forge, iid, &new)?;
         let Some(note) = said.note else { return Ok(Err(said.done)) };
         let item = said.item;
         let thread = reading::discussion(tx, &grant, &forge, &item, &note.discussion)?;

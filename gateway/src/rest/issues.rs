@@ -5,6 +5,7 @@ use review::{
     issue::{IssueStore, actions},
     item::subscriptions::{participants, set_subscription},
     policy::{CreateIssues, DeleteIssues, ReadIssues},
+    quick_action::described,
 };
 
 use super::{
@@ -13,7 +14,7 @@ use super::{
 };
 use crate::{
     app::App,
-    compose::review::Places,
+    compose::forge::Forge,
     entities::{brief_user::BriefUser, issue::IssueEntity},
     error::ApiResult,
     extract::{Call, params::OnlyPage},
@@ -58,8 +59,9 @@ async fn create(
     call: Call<CreateIssues, CreateIssue>,
 ) -> ApiResult<Created<IssueEntity>> {
     let (grant, new, urls) = (call.grant, call.params.into(), app.urls.clone());
+    let forge = Forge::new(&app.urls);
     let made = app.db.write(move |tx| {
-        let issue = actions::create(tx, &grant, &Places, new)?;
+        let issue = described::create_issue(tx, &grant, &forge, new)?;
         IssueEntity::one(tx, &urls, issue, grant.actor().id)
     });
     Ok(Created(made.await?))
@@ -70,8 +72,9 @@ async fn update(
     call: Call<CreateIssues, (OneIssue, ChangeIssue)>,
 ) -> ApiResult<Json<IssueEntity>> {
     let (grant, (one, change), urls) = (call.grant, call.params, app.urls.clone());
+    let forge = Forge::new(&app.urls);
     let changed = app.db.write(move |tx| {
-        let issue = actions::update(tx, &grant, &Places, one.issue_iid, change.into())?;
+        let issue = described::update_issue(tx, &grant, &forge, one.issue_iid, change.into())?;
         IssueEntity::one(tx, &urls, issue, grant.actor().id)
     });
     Ok(Json(changed.await?))

@@ -5,12 +5,13 @@ use review::{
     merge_request::{
         Ends, MergeRequest,
         actions::{self, Proposal},
-        change::{self, Looked, MergeRequestChange},
+        change::{Looked, MergeRequestChange},
     },
     policy::{
         CreateMergeRequests, DeleteMergeRequests, ProposeMergeRequests, ReadMergeRequests,
         TakePartInMergeRequests,
     },
+    quick_action::described,
 };
 
 use super::merge_request_params::{
@@ -19,9 +20,9 @@ use super::merge_request_params::{
 use crate::{
     app::App,
     compose::{
+        forge::Forge,
         merge_request_records::{self as records, Extras},
         merge_requests::{elsewhere, kinship, look, look_at},
-        review::Places,
     },
     entities::merge_request_detail::MergeRequestDetail,
     error::ApiResult,
@@ -42,6 +43,7 @@ async fn create(
     call: Call<ProposeMergeRequests, CreateMergeRequest>,
 ) -> ApiResult<Created<MergeRequestDetail>> {
     let (source, params, urls) = (call.grant, call.params, app.urls.clone());
+    let forge = Forge::new(&app.urls);
     let to = params.target_project_id.unwrap_or(source.project());
     let (from, who) = (source.project(), *source.who());
     let known = app.db.read(move |tx| {
@@ -58,7 +60,7 @@ async fn create(
     let proposal = Proposal { ends, kinship, heads };
     let made = app.db.write(move |tx| {
         let new = params.into();
-        let made = actions::create(tx, &source, &target, &Places, &proposal, new)?;
+        let made = described::create_merge_request(tx, &source, &target, &forge, &proposal, new)?;
         records::written(tx, &urls, &target, &made)
     });
     Ok(Created(made.await?))
@@ -88,13 +90,15 @@ async fn update(
     call: Call<TakePartInMergeRequests, (OneMergeRequest, UpdateMergeRequest)>,
 ) -> ApiResult<Json<MergeRequestDetail>> {
     let (grant, (one, params), urls) = (call.grant, call.params, app.urls.clone());
+    let forge = Forge::new(&app.urls);
     let (iid, change) = (one.merge_request_iid, MergeRequestChange::from(params));
     let looked = match change.asks_git() {
         true => look_before(&app, &grant, iid, &change).await?,
         false => None,
     };
     let changed = app.db.write(move |tx| {
-        let row = change::update(tx, &grant, &Places, iid, looked.as_ref(), change)?;
+        let row =
+            described::update_merge_request(tx, &grant, &forge, iid, looked.as_ref(), change)?;
         records::written(tx, &urls, &grant, &row)
     });
     Ok(Json(changed.await?))

@@ -85,6 +85,7 @@ pub mod small_numbers;
 pub mod stars;
 pub mod tags;
 pub mod time_tracking;
+pub mod todos;
 pub mod token_in_use;
 pub mod tree;
 pub mod uploads;
@@ -175,6 +176,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         stars::ROUTES,
         tags::ROUTES,
         time_tracking::ROUTES,
+        todos::ROUTES,
         token_in_use::ROUTES,
         tree::ROUTES,
         user::ROUTES,

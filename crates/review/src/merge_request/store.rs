@@ -66,8 +66,6 @@ pub struct Columns {
 }
 
 pub trait MergeRequestStore {
-    /// Merge requests by their ids, in no order.
-    fn merge_requests_by_id(&mut self, ids: &[i64]) -> Result<Vec<MergeRequest>>;
     /// By the number it has in the project it leads to.
     fn find_merge_request(&mut self, project: ProjectId, iid: i64) -> Result<Option<MergeRequest>>;
     fn merge_request(&mut self, id: MergeRequestId) -> Result<MergeRequest>;
@@ -113,14 +111,6 @@ pub trait MergeRequestStore {
 }
 
 impl MergeRequestStore for Tx<'_> {
-    fn merge_requests_by_id(&mut self, ids: &[i64]) -> Result<Vec<MergeRequest>> {
-        each_backend!(self, |conn| merge_requests::table
-            .filter(merge_requests::id.eq_any(ids))
-            .select(MergeRequest::as_select())
-            .load(conn)
-            .map_err(error("Merge request")))
-    }
-
     fn find_merge_request(&mut self, project: ProjectId, iid: i64) -> Result<Option<MergeRequest>> {
         each_backend!(self, |conn| merge_requests::table
             .filter(merge_requests::project_id.eq(project).and(merge_requests::iid.eq(iid)))

@@ -3,7 +3,9 @@
 pub mod actions;
 mod discussion;
 pub mod event;
+pub mod following;
 mod model;
+pub mod position;
 pub mod reading;
 pub mod resolving;
 mod store;

@@ -151,3 +151,35 @@ async fn replies_and_changed_notes_hold_commands_too() {
     ada.put(&note, json!({ "body": "/close" })).await.with(202);
     ada.get(&note).await.with(404);
 }
+
+#[actix_web::test]
+async fn descriptions_hold_commands_too() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Public);
+    let issues = format!("/projects/{project}/issues");
+
+    let new = json!({ "title": "A", "description": "Text\n/weight 4\n/confidential" });
+    let made = ada.post(&issues, new).await.created();
+
+    assert_eq!((&made["description"], &made["weight"]), (&json!("Text"), &json!(4)));
+    assert_eq!(made["confidential"], true);
+    let change = json!({ "description": "/close" });
+    let changed = ada.put(&format!("{issues}/{}", made["iid"]), change).await.ok();
+    assert_eq!((&changed["state"], &changed["description"]), (&json!("closed"), &Value::Null));
+}
+
+#[actix_web::test]
+async fn a_description_mentions_people_and_issues() {
+    let app = TestApp::new();
+    let (ada, project, issue) = set_up(&app).await;
+    app.person("bob");
+    let new = json!({ "title": "B", "description": "@bob like #1" });
+    let made = ada.post(&format!("/projects/{project}/issues"), new).await.created();
+
+    assert_eq!(app.asked_of("bob").len(), 1);
+    let told = ada.get(&format!("{issue}/notes?activity_filter=only_activity")).await;
+    assert_eq!(told.each("body"), ["mentioned in issue #2"]);
+    let bob = app.person("bob").get(&format!("/projects/{project}/issues/{}", made["iid"])).await;
+    assert_eq!(bob.ok()["subscribed"], true, "who is mentioned hears of it");
+}

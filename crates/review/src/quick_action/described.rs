@@ -1,0 +1,102 @@
+//! Quick actions in descriptions: taken out of the text, and done once the item is there.
+
+use db::Tx;
+use kernel::{Grant, Result};
+
+use super::{Parted, part, run};
+use crate::{
+    issue::{
+        Issue,
+        actions::{self as issues, IssueChange, NewIssue},
+    },
+    item::ItemKind,
+    merge_request::{
+        MergeRequest, MergeRequestStore as _,
+        actions::{self as requests, NewMergeRequest, Proposal},
+        change::{self, Looked, MergeRequestChange},
+    },
+    policy::{CreateIssues, CreateMergeRequests, ProposeMergeRequests, TakePartInMergeRequests},
+    ports::{Branches, Forge},
+};
+
+/// Writes an issue, and does what its description wants.
+pub fn create_issue<F: Forge + Branches>(
+    tx: &mut Tx<'_>,
+    grant: &Grant<CreateIssues>,
+    forge: &F,
+    mut new: NewIssue,
+) -> Result<Issue> {
+    let text = new.description.take().unwrap_or_default();
+    let Parted { text, commands } = part(&text, ItemKind::Issue);
+    new.description = Some(text);
+    let issue = issues::create(tx, grant, forge, new)?;
+    if commands.is_empty() {
+        return Ok(issue);
+    }
+    run(tx, grant, forge, &issue.item(), &commands)?;
+    issues::read(tx, grant.who(), grant.project(), issue.iid)
+}
+
+/// Changes an issue, and does what its new description wants.
+pub fn update_issue<F: Forge + Branches>(
+    tx: &mut Tx<'_>,
+    grant: &Grant<CreateIssues>,
+    forge: &F,
+    iid: i64,
+    mut change: IssueChange,
+) -> Result<Issue> {
+    let Some(Some(text)) = change.description.take() else {
+        return issues::update(tx, grant, forge, iid, change);
+    };
+    let Parted { text, commands } = part(&text, ItemKind::Issue);
+    change.description = Some(Some(text));
+    let issue = issues::update(tx, grant, forge, iid, change)?;
+    if commands.is_empty() {
+        return Ok(issue);
+    }
+    run(tx, grant, forge, &issue.item(), &commands)?;
+    issues::read(tx, grant.who(), grant.project(), iid)
+}
+
+/// Proposes a branch, and does what the description wants.
+pub fn create_merge_request<F: Forge + Branches>(
+    tx: &mut Tx<'_>,
+    source: &Grant<ProposeMergeRequests>,
+    target: &Grant<CreateMergeRequests>,
+    forge: &F,
+    proposal: &Proposal,
+    mut new: NewMergeRequest,
+) -> Result<MergeRequest> {
+    let text = new.description.take().unwrap_or_default();
+    let Parted { text, commands } = part(&text, ItemKind::MergeRequest);
+    new.description = Some(text);
+    let made = requests::create(tx, source, target, forge, proposal, new)?;
+    let Ok(grant) = target.also::<TakePartInMergeRequests>() else { return Ok(made) };
+    if commands.is_empty() {
+        return Ok(made);
+    }
+    run(tx, &grant, forge, &made.item(), &commands)?;
+    tx.merge_request(made.id)
+}
+
+/// Changes a merge request, and does what its new description wants.
+pub fn update_merge_request<F: Forge + Branches>(
+    tx: &mut Tx<'_>,
+    grant: &Grant<TakePartInMergeRequests>,
+    forge: &F,
+    iid: i64,
+    looked: Option<&Looked>,
+    mut asked: MergeRequestChange,
+) -> Result<MergeRequest> {
+    let Some(Some(text)) = asked.description.take() else {
+        return change::update(tx, grant, forge, iid, looked, asked);
+    };
+    let Parted { text, commands } = part(&text, ItemKind::MergeRequest);
+    asked.description = Some(Some(text));
+    let changed = change::update(tx, grant, forge, iid, looked, asked)?;
+    if commands.is_empty() {
+        return Ok(changed);
+    }
+    run(tx, grant, forge, &changed.item(), &commands)?;
+    tx.merge_request(changed.id)
+}

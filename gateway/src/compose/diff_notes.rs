@@ -1,11 +1,25 @@
-//! What is said about lines of merge requests: the diff is asked whether it shows them.
+//! What is said about lines of merge requests: the diff is asked whether it shows them, and where they are after a push.
 
-use kernel::{Error, Result, ids::ProjectId};
+use std::borrow::Cow;
+
+use kernel::{
+    Error, Result,
+    ids::{MergeRequestId, ProjectId},
+};
+use org::project::settings::SettingsStore as _;
 use repo::{
     commit::read::deadline,
-    git::{DiffLimits, FileDiff, GitError, Oid},
+    git::{DiffLimits, FileDiff, GitError, Oid, Reader},
 };
-use review::note::position::{FileHunks, Position, no_line};
+use review::{
+    merge_request::{MergeRequest, MergeRequestStore as _},
+    note::{
+        following::{self, LineThread, Traced},
+        position::{FileHunks, Position, Refs, no_line},
+    },
+};
+use serde::{Deserialize, Serialize};
+use worker::Job;
 
 use crate::app::App;
 
@@ -30,12 +44,98 @@ pub async fn ensure_shown(app: &App, project: ProjectId, position: &Position) ->
 }
 
 fn shown(files: &[FileDiff], position: &Position) -> Result<()> {
-    let paths: Vec<_> =
-        files.iter().map(|file| (file.old_path.to_text(), file.new_path.to_text())).collect();
-    let hunks: Vec<FileHunks<'_>> = files
-        .iter()
-        .zip(&paths)
-        .map(|(file, (old, new))| FileHunks { old_path: old, new_path: new, hunks: &file.text })
-        .collect();
-    position.line_code(&hunks).map(drop)
+    let paths = paths(files);
+    position.line_code(&hunks(files, &paths)).map(drop)
+}
+
+type Paths<'d> = (Cow<'d, str>, Cow<'d, str>);
+
+fn paths(files: &[FileDiff]) -> Vec<Paths<'_>> {
+    files.iter().map(|file| (file.old_path.to_text(), file.new_path.to_text())).collect()
+}
+
+fn hunks<'d>(files: &'d [FileDiff], paths: &'d [Paths<'d>]) -> Vec<FileHunks<'d>> {
+    let of = |(file, (old_path, new_path)): (&'d FileDiff, &'d Paths<'d>)| FileHunks {
+        old_path,
+        new_path,
+        hunks: &file.text,
+    };
+    files.iter().zip(paths).map(of).collect()
+}
+
+/// Lets the threads about lines of a merge request follow them into its newest version.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct FollowLines {
+    pub merge_request: MergeRequestId,
+}
+
+impl Job for FollowLines {
+    const KIND: &'static str = "merge_request.follow_lines";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(self.merge_request.to_string())
+    }
+}
+
+/// Does nothing for what is gone by now.
+pub async fn follow_lines(app: App, job: FollowLines) -> Result<()> {
+    let id = job.merge_request;
+    let known = app.db.read(move |tx| {
+        let Some(row) = tx.merge_requests_in_order(&[id.0])?.pop() else { return Ok(None) };
+        let Some(refs) = refs(&row) else { return Ok(None) };
+        let threads = following::behind(tx, &row, &refs)?;
+        Ok((!threads.is_empty()).then_some((row, refs, threads)))
+    });
+    let Some((row, refs, threads)) = known.await? else { return Ok(()) };
+    let read = app.git_read(row.project_id, move |reader| trace(reader, &refs, threads));
+    let traced = match read.await {
+        Err(Error::NotFound(_)) => return Ok(()),
+        traced => traced?,
+    };
+    let kept = app.db.write(move |tx| {
+        let resolve = tx.project_settings(row.project_id)?.resolve_outdated_diff_discussions;
+        following::keep(tx, &row, &traced, resolve)
+    });
+    kept.await
+}
+
+fn refs(row: &MergeRequest) -> Option<Refs> {
+    let (base, start, head) =
+        (row.base_sha.clone()?, row.start_sha.clone()?, row.head_sha.clone()?);
+    Some(Refs { base, start, head })
+}
+
+/// Threads of one older version share what git says of the way from there.
+fn trace(
+    reader: &Reader,
+    refs: &Refs,
+    mut threads: Vec<LineThread>,
+) -> Result<Vec<(LineThread, Traced)>> {
+    let diff = compared(reader, &refs.base, &refs.head)?;
+    let (now_paths, mut all) = (paths(&diff), Vec::new());
+    let now = hunks(&diff, &now_paths);
+    threads.sort_by(|one, other| one.position.head_sha.cmp(&other.position.head_sha));
+    for of_version in
+        threads.chunk_by(|one, other| one.position.head_sha == other.position.head_sha)
+    {
+        let Some(first) = of_version.first() else { continue };
+        let between = compared(reader, &first.position.head_sha, &refs.head)?;
+        let then_paths = paths(&between);
+        let then = hunks(&between, &then_paths);
+        for thread in of_version {
+            let path = thread.position.new_path.as_deref();
+            let moved = then.iter().copied().find(|file| path == Some(file.old_path));
+            let traced = match thread.position.traced(refs, moved, &now) {
+                Some(position) => Traced::Moved(Box::new(position)),
+                None => Traced::Outdated,
+            };
+            all.push((thread.clone(), traced));
+        }
+    }
+    Ok(all)
+}
+
+fn compared(reader: &Reader, from: &str, to: &str) -> Result<Vec<FileDiff>> {
+    let (from, to): (Oid, Oid) = (from.parse()?, to.parse()?);
+    Ok(reader.diff(Some(from), to, DiffLimits::default(), deadline())?)
 }

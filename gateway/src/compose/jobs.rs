@@ -15,7 +15,7 @@ use worker::Worker;
 use super::{
     accounts::{confirm_address, send_password_link},
     beginnings::SettleBeginning,
-    confirmation,
+    confirmation, diff_notes,
     merge_requests::{DropHead, KeepHead},
     merging::{self, UnlockMerges},
     purge,
@@ -39,6 +39,7 @@ pub fn worker(app: App) -> Worker<App> {
         .on(settle_beginning)
         .on(keep_head)
         .on(drop_head)
+        .on(diff_notes::follow_lines)
         .on(merging::follow_push)
         .on(merging::look_at)
         .on(merging::refresh_closed_issues)

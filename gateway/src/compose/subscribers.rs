@@ -20,6 +20,7 @@ use review::{
 use worker::Queue;
 
 use super::{
+    diff_notes::FollowLines,
     jobs::AFTER_PUSH,
     merge_requests::{DropHead, promise_head},
     merging::{FinishMerge, LookAt, RefreshCloses, note_push, wake},
@@ -34,6 +35,7 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
         return of_project(tx, fact);
     }
     if let Some(org::user::event::Event::UserDestroy { person, heir }) = fact.downcast_ref() {
+        review::heirs::hand_over(tx, person.user_id, *heir)?;
         return repo::heirs::hand_over(tx, person.user_id, *heir);
     }
     if let Some(fact) = fact.downcast_ref() {
@@ -89,6 +91,7 @@ fn of_merge_request(tx: &mut Tx<'_>, fact: &merge_request::Event) -> Result<()> 
     match fact {
         merge_request::Event::Moved { merge_request, .. } => {
             promise_head(tx, *merge_request)?;
+            tx.enqueue(&FollowLines { merge_request: *merge_request })?;
             tx.enqueue(&LookAt { merge_request: *merge_request })
         }
         merge_request::Event::Removed { project, iid, .. } => {

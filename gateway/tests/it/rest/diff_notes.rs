@@ -93,3 +93,43 @@ async fn what_the_diff_does_not_show_is_not_spoken_about() {
     ada.post(&discussions, sent).await.refused(400, missing);
     assert_eq!(ada.get(&discussions).await.ok(), json!([]));
 }
+
+#[actix_web::test]
+async fn a_thread_follows_its_line_and_is_settled_when_that_is_changed() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let (request, position) = set_up(&ada).await;
+    let project: Value = request.split('/').nth(2).and_then(|id| id.parse().ok()).expect("an id");
+    let settings = json!({ "resolve_outdated_diff_discussions": true });
+    ada.put(&format!("/projects/{project}"), settings).await.ok();
+    let discussions = format!("{request}/discussions");
+    for line in [1, 2] {
+        let mut position = position.clone();
+        position["new_line"] = json!(line);
+        let sent = json!({ "body": format!("Line {line}"), "position": position });
+        ada.post(&discussions, sent).await.created();
+    }
+
+    let head = ada.commit_text(&project, "topic", "topic.txt", "zero\none\n2\n").await;
+    app.work().await;
+
+    let threads = ada.get(&discussions).await.ok();
+    let threads: Vec<&Value> = threads
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|thread| thread["notes"][0]["type"] == "DiffNote")
+        .collect();
+    let kept = &threads[0]["notes"][0];
+    assert_eq!(
+        (&kept["position"]["new_line"], &kept["position"]["head_sha"]),
+        (&json!(2), &json!(head))
+    );
+    assert_eq!(kept["resolved"], false);
+    let gone = &threads[1]["notes"];
+    assert_eq!((&gone[0]["position"]["new_line"], &gone[0]["resolved"]), (&json!(2), &json!(true)));
+    assert_eq!(gone[0]["position"]["head_sha"], position["head_sha"]);
+    assert_eq!(gone[1]["body"], "changed this line in a later version of the diff");
+    let id = project.as_i64().expect("an id");
+    assert_eq!(app.unresolved_threads(ProjectId(id), 1), 1);
+}

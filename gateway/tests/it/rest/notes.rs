@@ -238,3 +238,22 @@ async fn a_note_is_announced() {
     let kinds: Vec<String> = app.announced().into_iter().map(|(kind, _)| kind).collect();
     assert_eq!(kinds, ["note.created", "note.deleted"]);
 }
+
+#[actix_web::test]
+async fn what_somebody_said_stays_unless_they_go_with_everything() {
+    let app = TestApp::new();
+    let (ada, project, issue) = set_up(&app).await;
+    let (bob, eve) = (app.person("bob"), app.person("eve"));
+    let kept = say(&bob, &issue, "I was bob").await["id"].clone();
+    let gone = say(&eve, &issue, "I was eve").await["id"].clone();
+    let root = app.admin();
+
+    root.delete(&format!("/users/{}", app.user("bob").id)).await.with(204);
+    root.delete(&format!("/users/{}?hard_delete=true", app.user("eve").id)).await.with(204);
+    app.work().await;
+
+    let kept = ada.get(&format!("{issue}/notes/{kept}")).await.ok();
+    assert_eq!(kept["author"]["username"], "ghost");
+    ada.get(&format!("{issue}/notes/{gone}")).await.with(404);
+    assert_eq!(app.notes_count(project, 1), 1);
+}

@@ -190,9 +190,12 @@ where
     })
 }
 
+/// A note of a discussion, and what is to become of it.
+type Changed<P> = (P, (OneDiscussion, (OneNote, ChangeThreadNote)));
+
 async fn update_note<A: OnItems>(
     app: App,
-    call: Call<A, (A::Path, (OneDiscussion, (OneNote, ChangeThreadNote)))>,
+    call: Call<A, Changed<A::Path>>,
 ) -> ApiResult<Either<Json<NoteEntity>, AcceptedWith<CommandsEntity>>>
 where
     Grant<A>: TakesPart,

@@ -101,7 +101,7 @@ pub fn feed(
         Feed::Of(user) => Some(user),
         Feed::In(_) | Feed::Around(_) => None,
     };
-    load(tx, actor, author, &known, filter, page)
+    load(tx, actor.id.unwrap_or(UserId(0)), author, &known, filter, page)
 }
 
 /// The projects in which somebody did something, the latest first.
@@ -147,14 +147,12 @@ fn known(standings: &HashMap<ProjectId, Standing>) -> Known {
 
 fn load(
     tx: &mut Tx<'_>,
-    actor: Actor,
+    me: UserId,
     author: Option<UserId>,
     known: &Known,
     filter: FeedFilter,
     page: PageRequest,
 ) -> Result<Page<Activity>> {
-    let me = actor.id.unwrap_or(UserId(0));
-    let kinds = filter.target.map(TargetType::kept);
     let (items, total) = each_backend!(tx, |conn| {
         let chosen = || {
             let mine = assignees::table
@@ -171,11 +169,10 @@ fn load(
                 events::project_id.eq_any(projects.to_vec()).assume_not_null()
             };
             let plain = events::item_kind.is_null().and(events::action.ne(Action::Pushed));
-            let pushes = events::action.eq(Action::Pushed);
             let on_issues = events::item_kind.eq(ItemKind::Issue).assume_not_null();
             let on_requests = events::item_kind.eq(ItemKind::MergeRequest).assume_not_null();
             let allowed = (plain.and(of(&known.visible)))
-                .or(pushes.and(of(&known.code)))
+                .or(events::action.eq(Action::Pushed).and(of(&known.code)))
                 .or(on_requests.and(of(&known.merge_requests)))
                 .or(on_issues
                     .and(of(&known.issues))
@@ -190,7 +187,7 @@ fn load(
             if let Some(action) = filter.action {
                 rows = rows.filter(events::action.eq(action));
             }
-            if let Some(kinds) = kinds {
+            if let Some(kinds) = filter.target.map(TargetType::kept) {
                 rows = rows.filter(events::target_type.eq_any(kinds).assume_not_null());
             }
             if let Some(before) = filter.before {

@@ -28,6 +28,65 @@ diesel::table! {
 }
 
 diesel::table! {
+    approval_rule_branches (rule_id, protected_branch_id) {
+        rule_id -> BigInt,
+        protected_branch_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    approval_rule_groups (rule_id, namespace_id) {
+        rule_id -> BigInt,
+        namespace_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    approval_rule_users (rule_id, user_id) {
+        rule_id -> BigInt,
+        user_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    approval_rules (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        merge_request_id -> Nullable<BigInt>,
+        source_rule_id -> Nullable<BigInt>,
+        name -> Text,
+        rule_type -> Text,
+        report_type -> Nullable<Text>,
+        section -> Nullable<Text>,
+        approvals_required -> BigInt,
+        applies_to_all_protected_branches -> Bool,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    approval_settings (project_id) {
+        project_id -> BigInt,
+        reset_on_push -> Bool,
+        selective_removals -> Bool,
+        no_overriding -> Bool,
+        author_approval -> Bool,
+        no_committer_approval -> Bool,
+        require_password -> Bool,
+    }
+}
+
+diesel::table! {
+    approvals (id) {
+        id -> BigInt,
+        merge_request_id -> BigInt,
+        user_id -> BigInt,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
     award_emoji (id) {
         id -> BigInt,
         project_id -> Nullable<BigInt>,
@@ -333,6 +392,13 @@ diesel::table! {
     merge_request_closes (merge_request_id, issue_id) {
         merge_request_id -> BigInt,
         issue_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    merge_request_committers (merge_request_id, user_id) {
+        merge_request_id -> BigInt,
+        user_id -> BigInt,
     }
 }
 
@@ -994,6 +1060,17 @@ diesel::joinable!(access_requests -> namespaces (namespace_id));
 diesel::joinable!(access_requests -> projects (project_id));
 diesel::joinable!(access_requests -> users (user_id));
 diesel::joinable!(access_tokens -> users (user_id));
+diesel::joinable!(approval_rule_branches -> approval_rules (rule_id));
+diesel::joinable!(approval_rule_branches -> protected_branches (protected_branch_id));
+diesel::joinable!(approval_rule_groups -> approval_rules (rule_id));
+diesel::joinable!(approval_rule_groups -> namespaces (namespace_id));
+diesel::joinable!(approval_rule_users -> approval_rules (rule_id));
+diesel::joinable!(approval_rule_users -> users (user_id));
+diesel::joinable!(approval_rules -> merge_requests (merge_request_id));
+diesel::joinable!(approval_rules -> projects (project_id));
+diesel::joinable!(approval_settings -> projects (project_id));
+diesel::joinable!(approvals -> merge_requests (merge_request_id));
+diesel::joinable!(approvals -> users (user_id));
 diesel::joinable!(award_emoji -> projects (project_id));
 diesel::joinable!(award_emoji -> users (user_id));
 diesel::joinable!(commit_notes -> projects (project_id));
@@ -1029,6 +1106,8 @@ diesel::joinable!(members -> projects (project_id));
 diesel::joinable!(members -> users (user_id));
 diesel::joinable!(merge_request_closes -> issues (issue_id));
 diesel::joinable!(merge_request_closes -> merge_requests (merge_request_id));
+diesel::joinable!(merge_request_committers -> merge_requests (merge_request_id));
+diesel::joinable!(merge_request_committers -> users (user_id));
 diesel::joinable!(merge_request_context_commits -> merge_requests (merge_request_id));
 diesel::joinable!(merge_request_reviewers -> merge_requests (merge_request_id));
 diesel::joinable!(merge_request_reviewers -> users (user_id));
@@ -1087,6 +1166,12 @@ diesel::joinable!(wiki_refs -> projects (project_id));
 diesel::allow_tables_to_appear_in_same_query!(
     access_requests,
     access_tokens,
+    approval_rule_branches,
+    approval_rule_groups,
+    approval_rule_users,
+    approval_rules,
+    approval_settings,
+    approvals,
     award_emoji,
     commit_notes,
     custom_attributes,
@@ -1111,6 +1196,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     member_invitations,
     members,
     merge_request_closes,
+    merge_request_committers,
     merge_request_context_commits,
     merge_request_reviewers,
     merge_request_versions,

@@ -36,6 +36,7 @@ ids! {
     MergeRequestVersionId,
     NoteId,
     TodoId,
+    ApprovalRuleId,
     PipelineId,
     JobId,
 }

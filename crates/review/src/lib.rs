@@ -3,6 +3,7 @@
 
 pub mod activity;
 pub mod emoji;
+pub mod approval;
 pub mod event;
 pub mod heard;
 pub mod heirs;

@@ -1,7 +1,7 @@
 //! Who may do what with issues, merge requests, labels and milestones.
 
 use kernel::{
-    AccessLevel::{Developer, Guest, Owner, Reporter},
+    AccessLevel::{Developer, Guest, Maintainer, Owner, Reporter},
     Error, Feature, Standing,
     access::FeatureAccess,
 };
@@ -60,6 +60,12 @@ kernel::abilities! { in Project, signed in;
     },
     /// Propose something to the project. Where merge requests are switched off, that is said later.
     CreateMergeRequests if |who| takes_merge_requests(who),
+}
+
+kernel::abilities! { in Project, signed in;
+    /// See who has to approve merge requests: for members who could write some.
+    ReadApprovals if |who| reads_merge_requests(who) && who.is(Guest),
+    AdminApprovals if |who| reads_merge_requests(who) && who.writes(Maintainer),
 }
 
 /// A merge request shows code: who may not read that may not read this.

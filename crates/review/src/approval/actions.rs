@@ -1,0 +1,202 @@
+//! Approving a merge request, and no longer approving it.
+
+use db::Tx;
+use kernel::{AccessLevel, Error, Grant, Result, Standing};
+
+use super::{
+    event::Event,
+    load::{refresh, state_of},
+    ports::Branches,
+    reset::item_of,
+    state::ApprovalState,
+    store::ApprovalStore as _,
+};
+use crate::{
+    item::ItemStore as _,
+    merge_request::{MergeRequest, MergeRequestState},
+    note::write_system_note,
+    policy::ReadMergeRequests,
+    todo::{TodoAction, TodoStore as _},
+};
+
+/// A merge request and how far its approval is, for one who looks.
+#[derive(Clone, Debug)]
+pub struct Approvals {
+    pub request: MergeRequest,
+    pub state: ApprovalState,
+    /// Whether the one who looks could approve it now.
+    pub can_approve: bool,
+}
+
+/// Whether somebody showed that they know their password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Password {
+    Shown,
+    NotShown,
+}
+
+pub fn read(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadMergeRequests>,
+    branches: &impl Branches,
+    iid: i64,
+) -> Result<Approvals> {
+    let request = tx.approvable_at(grant.project(), iid)?;
+    let state = state_of(tx, branches, &request)?;
+    shown(tx, grant, request, state)
+}
+
+pub(super) fn shown(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadMergeRequests>,
+    request: MergeRequest,
+    state: ApprovalState,
+) -> Result<Approvals> {
+    let can_approve = match grant.actor().id {
+        Some(user) => {
+            request.state != MergeRequestState::Merged
+                && may_approve(tx, grant.who(), &request)?
+                && state.is_eligible(user)
+        }
+        None => false,
+    };
+    Ok(Approvals { request, state, can_approve })
+}
+
+/// The checks that come before a password is asked for. Whether one has to be shown.
+///
+/// # Errors
+/// `Forbidden` for those who may not change the merge request or are no members, `Conflict` where `sha` is not what
+/// is to be merged.
+pub fn begin(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadMergeRequests>,
+    iid: i64,
+    sha: Option<&str>,
+) -> Result<bool> {
+    checked(tx, grant, iid, sha)?;
+    Ok(tx.approval_settings(grant.project())?.require_password)
+}
+
+fn checked(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadMergeRequests>,
+    iid: i64,
+    sha: Option<&str>,
+) -> Result<MergeRequest> {
+    let request = tx.approvable_at(grant.project(), iid)?;
+    if !may_approve(tx, grant.who(), &request)? {
+        return Err(Error::Forbidden);
+    }
+    let head = request.head_sha.as_deref().unwrap_or_default();
+    if sha.is_some_and(|sha| sha != head) {
+        return Err(Error::Conflict(format!("SHA does not match HEAD of source branch: {head}")));
+    }
+    Ok(request)
+}
+
+/// Approves a merge request.
+///
+/// # Errors
+/// As [`begin`]; `Unauthenticated` without the password that the project wants, and for those who cannot approve it:
+/// they did already, or it is theirs.
+pub fn approve(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadMergeRequests>,
+    branches: &impl Branches,
+    iid: i64,
+    sha: Option<&str>,
+    password: Password,
+) -> Result<Approvals> {
+    let request = checked(tx, grant, iid, sha)?;
+    let user = grant.user()?;
+    let before = state_of(tx, branches, &request)?;
+    let unproven = before.settings.require_password && password == Password::NotShown;
+    let merged = request.state == MergeRequestState::Merged;
+    if unproven || merged || !before.is_eligible(user) {
+        return Err(Error::Unauthenticated);
+    }
+    tx.insert_approval(request.id, user)?;
+    let item = item_of(tx, &request)?;
+    write_system_note(tx, &item, user, "approved this merge request")?;
+    tx.finish_todos(item.id, user)?;
+    let state = refresh(tx, branches, &request)?;
+    let complete = state.is_approved();
+    tx.emit(Event::Approved { of: (&request).into(), user, complete })?;
+    shown(tx, grant, request, state)
+}
+
+/// No longer approves a merge request.
+///
+/// # Errors
+/// `Hidden` for those who had not.
+pub fn unapprove(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadMergeRequests>,
+    branches: &impl Branches,
+    iid: i64,
+) -> Result<Approvals> {
+    let request = checked(tx, grant, iid, None)?;
+    let user = grant.user()?;
+    if !tx.delete_approval(request.id, user)? {
+        return Err(Error::Hidden);
+    }
+    let item = item_of(tx, &request)?;
+    write_system_note(tx, &item, user, "unapproved this merge request")?;
+    let state = refresh(tx, branches, &request)?;
+    tx.emit(Event::Unapproved { of: (&request).into(), user })?;
+    shown(tx, grant, request, state)
+}
+
+/// Takes all approvals back, for a machine that found what they did not know of.
+///
+/// # Errors
+/// `Unauthenticated` for people, and for what is merged.
+pub fn reset(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadMergeRequests>,
+    branches: &impl Branches,
+    iid: i64,
+    is_bot: bool,
+) -> Result<()> {
+    let request = tx.approvable_at(grant.project(), iid)?;
+    let merged = request.state == MergeRequestState::Merged;
+    if !is_bot || merged || !may_change(tx, grant.who(), &request)? {
+        return Err(Error::Unauthenticated);
+    }
+    let taken_from = tx.delete_approvals(request.id, None)?;
+    refresh(tx, branches, &request)?;
+    tx.emit(Event::Reset { of: (&request).into(), user: grant.actor().id, taken_from })
+}
+
+/// Asks those whom the rules of a new merge request name to approve it.
+pub fn ask_approvers(
+    tx: &mut Tx<'_>,
+    branches: &impl Branches,
+    request: &MergeRequest,
+) -> Result<()> {
+    let state = refresh(tx, branches, request)?;
+    let item = item_of(tx, request)?;
+    let open = state.rules.iter().filter(|rule| !rule.approved);
+    for rule in open {
+        for user in rule.rule.users.iter().filter(|user| rule.approvers.contains(user)) {
+            tx.raise_todo(&item, *user, request.author_id, TodoAction::ApprovalRequired, None)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether somebody may change a merge request: its author and assignees, and developers.
+pub(super) fn may_change(tx: &mut Tx<'_>, who: &Standing, request: &MergeRequest) -> Result<bool> {
+    if who.archived {
+        return Ok(false);
+    }
+    let Some(user) = who.actor.id else { return Ok(false) };
+    Ok(who.is(AccessLevel::Developer)
+        || user == request.author_id
+        || tx.is_assigned(request.id.into(), user)?)
+}
+
+fn may_approve(tx: &mut Tx<'_>, who: &Standing, request: &MergeRequest) -> Result<bool> {
+    Ok(who.is(AccessLevel::Guest) && may_change(tx, who, request)?)
+}

@@ -1,0 +1,67 @@
+//! What is announced of approvals.
+
+use kernel::ids::{MergeRequestId, ProjectId, UserId};
+use serde::Serialize;
+
+use crate::merge_request::MergeRequest;
+
+/// A fact about who agreed to a merge request.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// Somebody approved; `complete` when nobody has to any more.
+    Approved {
+        of: Approvable,
+        user: UserId,
+        complete: bool,
+    },
+    Unapproved {
+        of: Approvable,
+        user: UserId,
+    },
+    /// All that is there was taken back, or some of it.
+    Reset {
+        of: Approvable,
+        user: Option<UserId>,
+        taken_from: Vec<UserId>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Approvable {
+    pub project: ProjectId,
+    pub merge_request: MergeRequestId,
+    pub iid: i64,
+}
+
+impl From<&MergeRequest> for Approvable {
+    fn from(request: &MergeRequest) -> Self {
+        Self { project: request.project_id, merge_request: request.id, iid: request.iid }
+    }
+}
+
+impl Event {
+    pub fn of(&self) -> Approvable {
+        match self {
+            Self::Approved { of, .. } | Self::Unapproved { of, .. } | Self::Reset { of, .. } => *of,
+        }
+    }
+}
+
+impl kernel::event::Event for Event {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Approved { .. } => "merge_request.approved",
+            Self::Unapproved { .. } => "merge_request.unapproved",
+            Self::Reset { .. } => "merge_request.approvals_reset",
+        }
+    }
+
+    fn project(&self) -> Option<ProjectId> {
+        Some(self.of().project)
+    }
+
+    fn payload(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}

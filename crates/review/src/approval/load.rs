@@ -1,0 +1,103 @@
+//! How far merge requests are, from the database: a fixed number of queries, however many there are.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use db::Tx;
+use kernel::{
+    Error, Result,
+    ids::{MergeRequestId, NamespaceId, ProjectId, UserId},
+};
+
+use super::{
+    model::Rule,
+    ports::Branches,
+    rule_store::RuleStore as _,
+    state::{ApprovalState, Case, evaluate},
+    store::ApprovalStore as _,
+};
+use crate::merge_request::MergeRequest;
+
+/// How far one merge request is.
+pub fn state_of(
+    tx: &mut Tx<'_>,
+    branches: &impl Branches,
+    request: &MergeRequest,
+) -> Result<ApprovalState> {
+    let one = std::slice::from_ref(request);
+    let mut all = states(tx, branches, request.project_id, one)?;
+    all.pop().map(|(_, state)| state).ok_or(Error::Missing)
+}
+
+/// Works out anew whether nobody has to approve any more, and keeps it.
+pub fn refresh(
+    tx: &mut Tx<'_>,
+    branches: &impl Branches,
+    request: &MergeRequest,
+) -> Result<ApprovalState> {
+    let state = state_of(tx, branches, request)?;
+    tx.keep_approved(request.id, state.is_approved())?;
+    Ok(state)
+}
+
+/// As [`refresh`], for all of a project: what it wants has changed.
+pub fn refresh_project(
+    tx: &mut Tx<'_>,
+    branches: &impl Branches,
+    project: ProjectId,
+) -> Result<()> {
+    let requests = tx.approvable(project)?;
+    let before: HashMap<MergeRequestId, bool> =
+        requests.iter().map(|request| (request.id, request.approved)).collect();
+    for (id, state) in states(tx, branches, project, &requests)? {
+        let approved = state.is_approved();
+        if before.get(&id) != Some(&approved) {
+            tx.keep_approved(id, approved)?;
+        }
+    }
+    Ok(())
+}
+
+/// How far several of one project are, in their order.
+fn states(
+    tx: &mut Tx<'_>,
+    branches: &impl Branches,
+    project: ProjectId,
+    requests: &[MergeRequest],
+) -> Result<Vec<(MergeRequestId, ApprovalState)>> {
+    if requests.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<MergeRequestId> = requests.iter().map(|request| request.id).collect();
+    let settings = tx.approval_settings(project)?;
+    let project_rules = tx.project_rules(project)?;
+    let mut own_rules = tx.own_rules(&ids)?;
+    let mut approvals = tx.approvals_of(&ids)?;
+    let mut committers = tx.committers_of(&ids)?;
+    let targets: HashSet<String> =
+        requests.iter().map(|request| request.target_branch.clone()).collect();
+    let scopes = branches.scopes(tx, project, &targets)?;
+    let named = project_rules.iter().chain(own_rules.values().flatten());
+    let groups: BTreeSet<NamespaceId> = named.flat_map(|rule| rule.groups.clone()).collect();
+    let members = tx.group_members(&groups)?;
+    let state = |request: &MergeRequest| {
+        let scope = scopes.get(&request.target_branch).cloned().unwrap_or_default();
+        let approved = approvals.remove(&request.id).unwrap_or_default();
+        let case = Case {
+            settings,
+            author: request.author_id,
+            committers: committers.remove(&request.id).unwrap_or_default(),
+            approved_by: approved.into_iter().map(|approval| approval.user_id).collect(),
+            target: &scope.protected,
+            needs_code_owner: scope.needs_code_owner,
+            project_rules: &project_rules,
+            own_rules: own_rules.remove(&request.id).unwrap_or_default(),
+        };
+        (request.id, evaluate(case, |rule| members_of(rule, &members)))
+    };
+    Ok(requests.iter().map(state).collect())
+}
+
+/// Whom the groups of a rule hold.
+pub(super) fn members_of(rule: &Rule, members: &HashMap<NamespaceId, Vec<UserId>>) -> Vec<UserId> {
+    rule.groups.iter().filter_map(|group| members.get(group)).flatten().copied().collect()
+}

@@ -1,0 +1,27 @@
+//! Who has to agree before a merge request is merged, and who has.
+
+pub mod actions;
+pub mod config;
+mod event;
+pub mod filter;
+mod head;
+mod load;
+mod model;
+pub mod own_rules;
+pub mod ports;
+mod reset;
+mod rule_fields;
+mod rule_store;
+pub mod rules;
+mod state;
+mod store;
+
+pub use event::{Approvable, Event};
+pub use head::{Look, OwnerRule, note_head};
+pub use load::{refresh, refresh_project, state_of};
+pub use model::{ANY_APPROVER, Approval, ApprovalSettings, ReportType, Rule, RuleRow, RuleType};
+pub use reset::{Reset, reset_on_push};
+pub use rule_fields::{NewRule, RuleChange};
+pub use rule_store::RuleStore;
+pub use state::{ApprovalState, RuleState, evaluate};
+pub use store::ApprovalStore;

@@ -1,0 +1,98 @@
+//! Rules, approvals and what a project wants of them.
+
+use diesel::prelude::{Queryable, Selectable};
+use kernel::{
+    Ts,
+    ids::{ApprovalRuleId, MergeRequestId, NamespaceId, ProjectId, ProtectedBranchId, UserId},
+};
+
+/// What the rule is called that everybody's approval counts for.
+pub const ANY_APPROVER: &str = "All Members";
+
+kernel::text_enum! {
+    pub enum RuleType {
+        /// Everybody's approval counts.
+        AnyApprover = "any_approver",
+        /// That of those whom the rule names.
+        Regular = "regular",
+        /// As the file of code owners says.
+        CodeOwner = "code_owner",
+        /// Asked for by what a report says.
+        Report = "report_approver",
+    }
+}
+
+kernel::text_enum! {
+    pub enum ReportType { LicenseScanning = "license_scanning", CodeCoverage = "code_coverage" }
+}
+
+/// How a project wants its merge requests approved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Queryable, Selectable)]
+#[diesel(table_name = db::schema::approval_settings, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+pub struct ApprovalSettings {
+    /// A push takes all approvals back.
+    pub reset_on_push: bool,
+    /// A push takes back those of the owners of what it changes.
+    pub selective_removals: bool,
+    /// Merge requests have no rules of their own.
+    pub no_overriding: bool,
+    pub author_approval: bool,
+    /// Whose commits it brings does not approve a merge request.
+    pub no_committer_approval: bool,
+    pub require_password: bool,
+}
+
+impl Default for ApprovalSettings {
+    fn default() -> Self {
+        Self {
+            reset_on_push: true,
+            selective_removals: false,
+            no_overriding: false,
+            author_approval: false,
+            no_committer_approval: false,
+            require_password: false,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
+#[diesel(table_name = db::schema::approval_rules, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+pub struct RuleRow {
+    pub id: ApprovalRuleId,
+    pub project_id: ProjectId,
+    /// `None` for one of the project.
+    pub merge_request_id: Option<MergeRequestId>,
+    pub source_rule_id: Option<ApprovalRuleId>,
+    pub name: String,
+    pub rule_type: RuleType,
+    pub report_type: Option<ReportType>,
+    pub section: Option<String>,
+    pub approvals_required: i64,
+    pub applies_to_all_protected_branches: bool,
+    pub updated_at: Ts,
+}
+
+/// A rule with all it names, each in the order of ids.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    pub row: RuleRow,
+    pub users: Vec<UserId>,
+    pub groups: Vec<NamespaceId>,
+    /// With none it counts for every target.
+    pub branches: Vec<ProtectedBranchId>,
+}
+
+impl Rule {
+    /// Whether people made it, and not a file or a report.
+    pub fn is_user_defined(&self) -> bool {
+        matches!(self.row.rule_type, RuleType::AnyApprover | RuleType::Regular)
+    }
+}
+
+#[derive(Clone, Debug, Queryable, Selectable)]
+#[diesel(table_name = db::schema::approvals, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+pub struct Approval {
+    pub merge_request_id: MergeRequestId,
+    pub user_id: UserId,
+    pub created_at: Ts,
+}

@@ -1,0 +1,183 @@
+//! The rules of one merge request.
+
+use db::Tx;
+use kernel::{Error, Faults, Grant, Result, Ts, ids::ApprovalRuleId};
+
+use super::{
+    actions::{Approvals, may_change, shown},
+    load::refresh,
+    model::{Rule, RuleType},
+    ports::{Branches, People},
+    rule_fields::{
+        Details, NewRule, RuleChange, Scope, details_after, details_of_new, faults_of_count,
+    },
+    rule_store::RuleStore as _,
+    store::ApprovalStore as _,
+};
+use crate::{merge_request::MergeRequest, policy::ReadMergeRequests};
+
+const NO_OVERRIDING: &str = "Overriding approvals is disabled";
+
+/// The rules of a merge request itself, with those of its project that they were made from.
+#[derive(Clone, Debug)]
+pub struct OwnRules {
+    pub rules: Vec<Rule>,
+    pub sources: Vec<Rule>,
+}
+
+pub fn list(tx: &mut Tx<'_>, grant: &Grant<ReadMergeRequests>, iid: i64) -> Result<OwnRules> {
+    let request = tx.approvable_at(grant.project(), iid)?;
+    Ok(OwnRules { rules: own(tx, &request)?, sources: tx.project_rules(request.project_id)? })
+}
+
+pub fn read(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadMergeRequests>,
+    iid: i64,
+    id: ApprovalRuleId,
+) -> Result<OwnRules> {
+    let mut all = list(tx, grant, iid)?;
+    all.rules.retain(|rule| rule.row.id == id);
+    if all.rules.is_empty() { Err(Error::Missing) } else { Ok(all) }
+}
+
+/// Makes a rule for this merge request alone, after one of the project or anew.
+pub fn create(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadMergeRequests>,
+    people: &impl People,
+    branches: &impl Branches,
+    iid: i64,
+    new: &NewRule,
+    after: Option<ApprovalRuleId>,
+) -> Result<OwnRules> {
+    let (request, scope) = changeable(tx, grant, iid)?;
+    let source = match after {
+        None => None,
+        Some(id) => {
+            let rules = tx.project_rules(request.project_id)?;
+            Some(rules.into_iter().find(|rule| rule.row.id == id).ok_or(Error::Missing)?)
+        }
+    };
+    let details = match &source {
+        Some(source) => Details {
+            approvals_required: new.approvals_required,
+            all_protected: false,
+            branches: Vec::new(),
+            ..Details::of(source)
+        },
+        None => details_of_new(tx, scope, people, branches, new)?,
+    };
+    details.check(scope, &own(tx, &request)?, None)?;
+    let id = tx.insert_rule(request.project_id, Some(request.id), after, &details)?;
+    refresh(tx, branches, &request)?;
+    read(tx, grant, iid, id)
+}
+
+pub fn update(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadMergeRequests>,
+    people: &impl People,
+    branches: &impl Branches,
+    iid: i64,
+    id: ApprovalRuleId,
+    change: &RuleChange,
+) -> Result<OwnRules> {
+    let (request, scope) = changeable(tx, grant, iid)?;
+    let rule = made_by_people(tx, &request, id)?;
+    let details = details_after(tx, scope, people, branches, &rule, change)?;
+    details.check(scope, &own(tx, &request)?, Some(id))?;
+    tx.keep_rule(id, &details)?;
+    refresh(tx, branches, &request)?;
+    read(tx, grant, iid, id)
+}
+
+pub fn remove(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadMergeRequests>,
+    branches: &impl Branches,
+    iid: i64,
+    id: ApprovalRuleId,
+    unless_newer: Option<Ts>,
+) -> Result<()> {
+    let (request, _) = changeable(tx, grant, iid)?;
+    let rule = made_by_people(tx, &request, id)?;
+    rule.row.updated_at.ensure_unchanged_since(unless_newer)?;
+    tx.delete_rule(id)?;
+    refresh(tx, branches, &request).map(drop)
+}
+
+/// The older way to say how many have to approve this one merge request.
+///
+/// # Errors
+/// `Forbidden` for those who may not change it, `Unfit` where the project's rules are not to be replaced.
+pub fn require(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadMergeRequests>,
+    branches: &impl Branches,
+    iid: i64,
+    required: i64,
+) -> Result<Approvals> {
+    let request = tx.approvable_at(grant.project(), iid)?;
+    if !may_change(tx, grant.who(), &request)? {
+        return Err(Error::Forbidden);
+    }
+    if tx.approval_settings(request.project_id)?.no_overriding {
+        return Err(Error::Unfit(NO_OVERRIDING.to_owned()));
+    }
+    require_any(tx, &request, required)?;
+    let state = refresh(tx, branches, &request)?;
+    shown(tx, grant, request, state)
+}
+
+/// Makes the rule of a merge request that everybody's approval counts for ask for so many.
+pub fn require_any(tx: &mut Tx<'_>, request: &MergeRequest, required: i64) -> Result<()> {
+    let mut faults = Faults::default();
+    faults_of_count(&mut faults, required);
+    faults.into_result()?;
+    let rules = own(tx, request)?;
+    let any = rules.iter().find(|rule| rule.row.rule_type == RuleType::AnyApprover);
+    match any {
+        Some(rule) => {
+            let details = Details { approvals_required: required, ..Details::of(rule) };
+            tx.keep_rule(rule.row.id, &details)
+        }
+        None => {
+            let details = Details::of_any(required);
+            let source = tx.project_rules(request.project_id)?;
+            let source = source.iter().find(|rule| rule.row.rule_type == RuleType::AnyApprover);
+            let source = source.map(|rule| rule.row.id);
+            tx.insert_rule(request.project_id, Some(request.id), source, &details).map(drop)
+        }
+    }
+}
+
+fn own(tx: &mut Tx<'_>, request: &MergeRequest) -> Result<Vec<Rule>> {
+    Ok(tx.own_rules(&[request.id])?.remove(&request.id).unwrap_or_default())
+}
+
+/// The merge request, where the caller may change its rules.
+fn changeable(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadMergeRequests>,
+    iid: i64,
+) -> Result<(MergeRequest, Scope)> {
+    let request = tx.approvable_at(grant.project(), iid)?;
+    let kept = tx.approval_settings(request.project_id)?.no_overriding;
+    if kept || !may_change(tx, grant.who(), &request)? {
+        return Err(Error::Forbidden);
+    }
+    let scope = Scope {
+        project: request.project_id,
+        merge_request: Some(request.id),
+        actor: grant.actor(),
+    };
+    Ok((request, scope))
+}
+
+/// What a file or a report asks for is nobody's to change.
+fn made_by_people(tx: &mut Tx<'_>, request: &MergeRequest, id: ApprovalRuleId) -> Result<Rule> {
+    let rule = own(tx, request)?.into_iter().find(|rule| rule.row.id == id);
+    let rule = rule.ok_or(Error::Missing)?;
+    if rule.is_user_defined() { Ok(rule) } else { Err(Error::Forbidden) }
+}

@@ -41,6 +41,8 @@ pub enum ApiError {
     Nothing,
     /// There is one already; older clients look for the text under another key.
     Taken(String),
+    /// What was asked for is switched off; the text stands under the key that is otherwise for parameters.
+    NotTaken(String),
     /// As [`Nothing`](Self::Nothing), in the words of some older endpoints.
     Absent,
     /// The namespace of a project that is to become a fork is not the caller's to fill.
@@ -156,6 +158,7 @@ impl ApiError {
             Self::Taken(text) => {
                 (StatusCode::UNPROCESSABLE_ENTITY, json!({ "message": text, "error": text }))
             }
+            Self::NotTaken(text) => (StatusCode::UNPROCESSABLE_ENTITY, json!({ "error": text })),
             Self::Nothing => told(StatusCode::NOT_FOUND, "404 Not Found"),
             Self::Unplaced => (
                 StatusCode::UNPROCESSABLE_ENTITY,

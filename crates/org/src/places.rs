@@ -12,7 +12,7 @@ use kernel::{
     ids::{NamespaceId, ProjectId},
 };
 
-use crate::namespace::{Kind, addresses::below, store::NamespaceStore};
+use crate::namespace::{Kind, Namespace, addresses::below, store::NamespaceStore};
 
 /// Groups lie in one another so deep at most.
 const DEEPEST: usize = 64;
@@ -65,6 +65,36 @@ fn children(tx: &mut Tx<'_>, actor: Actor, of: &[NamespaceId]) -> Result<Vec<Nam
             .filter(namespaces::parent_id.eq_any(of))
             .filter(namespaces::deleted_at.is_null())
             .select(namespaces::id)
+            .into_boxed();
+        let open = namespaces::visibility.eq_any(open_to(actor));
+        let rows = match actor.id {
+            _ if actor.admin => rows,
+            None => rows.filter(open),
+            Some(user) => rows.filter(
+                open.or(namespaces::id.eq_any(
+                    namespace_access::table
+                        .filter(namespace_access::user_id.eq(user))
+                        .filter(namespace_access::until.gt(now))
+                        .select(namespace_access::namespace_id),
+                )),
+            ),
+        };
+        rows.load(conn).map_err(error("Group"))
+    })
+}
+
+/// Those of these groups that the caller may know of, in the order of their ids.
+pub fn known_groups(tx: &mut Tx<'_>, actor: Actor, ids: &[NamespaceId]) -> Result<Vec<Namespace>> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let now = tx.now;
+    each_backend!(tx, |conn| {
+        let rows = namespaces::table
+            .filter(namespaces::id.eq_any(ids).and(namespaces::kind.eq(Kind::Group)))
+            .filter(namespaces::deleted_at.is_null())
+            .order(namespaces::id)
+            .select(Namespace::as_select())
             .into_boxed();
         let open = namespaces::visibility.eq_any(open_to(actor));
         let rows = match actor.id {

@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod activity;
+pub mod approvals;
 pub mod avatars;
 pub mod beginnings;
 pub mod ci;

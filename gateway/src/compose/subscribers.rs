@@ -21,6 +21,7 @@ use worker::Queue;
 
 use super::{
     diff_notes::FollowLines,
+    approvals,
     jobs::AFTER_PUSH,
     merge_requests::{DropHead, promise_head},
     merging::{FinishMerge, LookAt, RefreshCloses, note_push, wake},
@@ -88,6 +89,7 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
 }
 
 fn of_merge_request(tx: &mut Tx<'_>, fact: &merge_request::Event) -> Result<()> {
+    approvals::follow(tx, fact)?;
     match fact {
         merge_request::Event::Moved { merge_request, .. } => {
             promise_head(tx, *merge_request)?;
@@ -123,6 +125,9 @@ fn of_project(tx: &mut Tx<'_>, fact: &project::event::Event) -> Result<()> {
         project::event::Event::ProjectCreated { project, namespace } => {
             let groups = group_chain(tx, *namespace)?;
             push_rule::actions::begin(tx, *project, &groups)
+        }
+        project::event::Event::ApprovalsRequired { project, required } => {
+            approvals::require(tx, *project, *required)
         }
     }
 }

@@ -3,6 +3,7 @@
 pub mod access_request;
 pub mod activity;
 pub mod award_emoji;
+pub mod approval;
 pub mod blame;
 pub mod branch;
 pub mod brief_user;

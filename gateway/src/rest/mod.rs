@@ -5,6 +5,9 @@ use crate::route::RouteRow;
 pub mod access_params;
 pub mod access_requests;
 pub mod account_pages;
+pub mod approval_params;
+pub mod approval_rules;
+pub mod approvals;
 pub mod archive;
 pub mod avatar;
 pub mod avatars;
@@ -55,6 +58,8 @@ pub mod member_params;
 pub mod members;
 pub mod merge_base;
 pub mod merge_request_merging;
+pub mod merge_request_approval_rules;
+pub mod merge_request_approvals;
 pub mod merge_request_params;
 pub mod merge_requests;
 pub mod milestone_items;
@@ -113,6 +118,8 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         invites::ROUTES,
         access_requests::ROUTES,
         account_pages::ROUTES,
+        approval_rules::ROUTES,
+        approvals::ROUTES,
         archive::ROUTES,
         avatars::ROUTES,
         award_emoji::ROUTES,
@@ -154,6 +161,8 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         markdown::ROUTES,
         members::ROUTES,
         merge_base::ROUTES,
+        merge_request_approval_rules::ROUTES,
+        merge_request_approvals::ROUTES,
         merge_requests::ROUTES,
         merge_request_merging::ROUTES,
         milestone_items::ROUTES,

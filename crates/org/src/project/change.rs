@@ -8,7 +8,7 @@ use kernel::{
     ids::{NamespaceId, ProjectId},
 };
 
-use super::{Project, SettingsChange, settings::SettingsStore, topics::TopicStore};
+use super::{Project, SettingsChange, event::Event, settings::SettingsStore, topics::TopicStore};
 
 /// Everything that a request may change; `None` keeps.
 #[derive(Clone, Debug, Default)]
@@ -94,8 +94,13 @@ pub(super) fn write(
 ) -> Result<Project> {
     if !change.settings.is_empty() {
         let mut settings = tx.project_settings(project)?;
+        let required = settings.approvals_before_merge;
         change.settings.apply(&mut settings);
         tx.save_settings(project, &settings)?;
+        if settings.approvals_before_merge != required {
+            let required = settings.approvals_before_merge;
+            tx.emit(Event::ApprovalsRequired { project, required })?;
+        }
     }
     if let Some(topics) = &change.topics {
         tx.set_topics(project, topics)?;

@@ -9,18 +9,23 @@ use serde::Serialize;
 pub enum Event {
     /// A project is there, in whatever way it was made; its repository follows.
     ProjectCreated { project: ProjectId, namespace: NamespaceId },
+    /// So many people have to approve each merge request.
+    ApprovalsRequired { project: ProjectId, required: i64 },
 }
 
 impl kernel::event::Event for Event {
     fn kind(&self) -> &'static str {
         match self {
             Self::ProjectCreated { .. } => "project.created",
+            Self::ApprovalsRequired { .. } => "project.approvals_required",
         }
     }
 
     fn project(&self) -> Option<ProjectId> {
         match self {
-            Self::ProjectCreated { project, .. } => Some(*project),
+            Self::ProjectCreated { project, .. } | Self::ApprovalsRequired { project, .. } => {
+                Some(*project)
+            }
         }
     }
 

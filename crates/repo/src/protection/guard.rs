@@ -1,5 +1,7 @@
 //! The rules of one project together with how one caller stands to them: loaded once, asked as often as needed.
 
+use std::collections::HashMap;
+
 use db::{Tx, each_backend, error, schema::namespace_access};
 use diesel::prelude::*;
 use kernel::{
@@ -9,7 +11,7 @@ use kernel::{
 
 use super::{
     branch_store::BranchRuleStore,
-    model::{Access, AccessKind, BranchRule, Holder, TagRule},
+    model::{Access, AccessKind, BranchRule, Holder, ProtectedBranch, TagRule},
     pattern::Pattern,
     tag_store::TagRuleStore,
 };
@@ -67,6 +69,20 @@ impl Protection {
     pub fn may_unprotect(&self, rule: &BranchRule) -> bool {
         rule.unprotect.is_empty() || self.caller.is_let_in(&rule.unprotect)
     }
+}
+
+/// The rules that match each of these branches, whoever asks.
+pub fn rules_matching(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    branches: impl IntoIterator<Item = String>,
+) -> Result<HashMap<String, Vec<ProtectedBranch>>> {
+    let rules = tx.branch_rules(project)?.into_iter();
+    let rules: Vec<(Pattern, ProtectedBranch)> =
+        rules.map(|rule| (Pattern::new(&rule.branch.name), rule.branch)).collect();
+    let fitting =
+        |name: &str| matching(&rules, name).into_iter().cloned().collect::<Vec<ProtectedBranch>>();
+    Ok(branches.into_iter().map(|name| (name.clone(), fitting(&name))).collect())
 }
 
 /// Whether any rule matches the branch, whoever asks.

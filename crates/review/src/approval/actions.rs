@@ -7,13 +7,11 @@ use super::{
     event::Event,
     load::{refresh, state_of},
     ports::Branches,
-    reset::item_of,
     state::ApprovalState,
     store::ApprovalStore as _,
 };
 use crate::{
-    item::ItemStore as _,
-    merge_request::{MergeRequest, MergeRequestState},
+    merge_request::{MergeRequest, MergeRequestState, actions::find, change::may_update},
     note::write_system_note,
     policy::ReadMergeRequests,
     todo::{TodoAction, TodoStore as _},
@@ -41,7 +39,7 @@ pub fn read(
     branches: &impl Branches,
     iid: i64,
 ) -> Result<Approvals> {
-    let request = tx.approvable_at(grant.project(), iid)?;
+    let request = find(tx, grant, iid)?;
     let state = state_of(tx, branches, &request)?;
     shown(tx, grant, request, state)
 }
@@ -84,7 +82,7 @@ fn checked(
     iid: i64,
     sha: Option<&str>,
 ) -> Result<MergeRequest> {
-    let request = tx.approvable_at(grant.project(), iid)?;
+    let request = find(tx, grant, iid)?;
     if !may_approve(tx, grant.who(), &request)? {
         return Err(Error::Forbidden);
     }
@@ -117,7 +115,7 @@ pub fn approve(
         return Err(Error::Unauthenticated);
     }
     tx.insert_approval(request.id, user)?;
-    let item = item_of(tx, &request)?;
+    let item = request.item();
     write_system_note(tx, &item, user, "approved this merge request")?;
     tx.finish_todos(item.id, user)?;
     let state = refresh(tx, branches, &request)?;
@@ -141,7 +139,7 @@ pub fn unapprove(
     if !tx.delete_approval(request.id, user)? {
         return Err(Error::Hidden);
     }
-    let item = item_of(tx, &request)?;
+    let item = request.item();
     write_system_note(tx, &item, user, "unapproved this merge request")?;
     let state = refresh(tx, branches, &request)?;
     tx.emit(Event::Unapproved { of: (&request).into(), user })?;
@@ -159,9 +157,9 @@ pub fn reset(
     iid: i64,
     is_bot: bool,
 ) -> Result<()> {
-    let request = tx.approvable_at(grant.project(), iid)?;
+    let request = find(tx, grant, iid)?;
     let merged = request.state == MergeRequestState::Merged;
-    if !is_bot || merged || !may_change(tx, grant.who(), &request)? {
+    if !is_bot || merged || !may_update(tx, grant.who(), &request)? {
         return Err(Error::Unauthenticated);
     }
     let taken_from = tx.delete_approvals(request.id, None)?;
@@ -176,7 +174,7 @@ pub fn ask_approvers(
     request: &MergeRequest,
 ) -> Result<()> {
     let state = refresh(tx, branches, request)?;
-    let item = item_of(tx, request)?;
+    let item = request.item();
     let open = state.rules.iter().filter(|rule| !rule.approved);
     for rule in open {
         for user in rule.rule.users.iter().filter(|user| rule.approvers.contains(user)) {
@@ -186,17 +184,6 @@ pub fn ask_approvers(
     Ok(())
 }
 
-/// Whether somebody may change a merge request: its author and assignees, and developers.
-pub(super) fn may_change(tx: &mut Tx<'_>, who: &Standing, request: &MergeRequest) -> Result<bool> {
-    if who.archived {
-        return Ok(false);
-    }
-    let Some(user) = who.actor.id else { return Ok(false) };
-    Ok(who.is(AccessLevel::Developer)
-        || user == request.author_id
-        || tx.is_assigned(request.id.into(), user)?)
-}
-
 fn may_approve(tx: &mut Tx<'_>, who: &Standing, request: &MergeRequest) -> Result<bool> {
-    Ok(who.is(AccessLevel::Guest) && may_change(tx, who, request)?)
+    Ok(who.is(AccessLevel::Guest) && may_update(tx, who, request)?)
 }

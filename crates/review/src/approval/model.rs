@@ -83,6 +83,14 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// Whether it says something else than the rule it was made from.
+    pub fn differs_from(&self, source: &Self) -> bool {
+        self.row.approvals_required != source.row.approvals_required
+            || self.row.name != source.row.name
+            || self.users != source.users
+            || self.groups != source.groups
+    }
+
     /// Whether people made it, and not a file or a report.
     pub fn is_user_defined(&self) -> bool {
         matches!(self.row.rule_type, RuleType::AnyApprover | RuleType::Regular)

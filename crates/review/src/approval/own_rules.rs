@@ -4,7 +4,7 @@ use db::Tx;
 use kernel::{Error, Faults, Grant, Result, Ts, ids::ApprovalRuleId};
 
 use super::{
-    actions::{Approvals, may_change, shown},
+    actions::{Approvals, shown},
     load::refresh,
     model::{Rule, RuleType},
     ports::{Branches, People},
@@ -14,7 +14,10 @@ use super::{
     rule_store::RuleStore as _,
     store::ApprovalStore as _,
 };
-use crate::{merge_request::MergeRequest, policy::ReadMergeRequests};
+use crate::{
+    merge_request::{MergeRequest, actions::find, change::may_update},
+    policy::ReadMergeRequests,
+};
 
 const NO_OVERRIDING: &str = "Overriding approvals is disabled";
 
@@ -25,8 +28,15 @@ pub struct OwnRules {
     pub sources: Vec<Rule>,
 }
 
+impl OwnRules {
+    /// The rule of the project that one of these was made from.
+    pub fn source(&self, rule: &Rule) -> Option<&Rule> {
+        self.sources.iter().find(|source| Some(source.row.id) == rule.row.source_rule_id)
+    }
+}
+
 pub fn list(tx: &mut Tx<'_>, grant: &Grant<ReadMergeRequests>, iid: i64) -> Result<OwnRules> {
-    let request = tx.approvable_at(grant.project(), iid)?;
+    let request = find(tx, grant, iid)?;
     Ok(OwnRules { rules: own(tx, &request)?, sources: tx.project_rules(request.project_id)? })
 }
 
@@ -118,8 +128,8 @@ pub fn require(
     iid: i64,
     required: i64,
 ) -> Result<Approvals> {
-    let request = tx.approvable_at(grant.project(), iid)?;
-    if !may_change(tx, grant.who(), &request)? {
+    let request = find(tx, grant, iid)?;
+    if !may_update(tx, grant.who(), &request)? {
         return Err(Error::Forbidden);
     }
     if tx.approval_settings(request.project_id)?.no_overriding {
@@ -162,9 +172,9 @@ fn changeable(
     grant: &Grant<ReadMergeRequests>,
     iid: i64,
 ) -> Result<(MergeRequest, Scope)> {
-    let request = tx.approvable_at(grant.project(), iid)?;
+    let request = find(tx, grant, iid)?;
     let kept = tx.approval_settings(request.project_id)?.no_overriding;
-    if kept || !may_change(tx, grant.who(), &request)? {
+    if kept || !may_update(tx, grant.who(), &request)? {
         return Err(Error::Forbidden);
     }
     let scope = Scope {

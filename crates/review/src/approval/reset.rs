@@ -3,11 +3,10 @@
 use std::collections::HashSet;
 
 use db::Tx;
-use kernel::{Error, Result, ids::UserId};
+use kernel::{Result, ids::UserId};
 
 use super::{event::Event, load::refresh, ports::Branches, store::ApprovalStore as _};
 use crate::{
-    item::{Item, ItemKind, ItemStore as _},
     merge_request::{MergeRequest, MergeRequestState},
     note::write_system_note,
     ports::People,
@@ -52,7 +51,7 @@ pub(super) fn take_back(
     if gone.is_empty() {
         return Ok(gone);
     }
-    let item = item_of(tx, request)?;
+    let item = request.item();
     let names = people.names(tx, &gone)?;
     let names: Vec<String> =
         gone.iter().filter_map(|user| Some(format!("@{}", names.get(user)?))).collect();
@@ -63,12 +62,6 @@ pub(super) fn take_back(
     }
     tx.emit(Event::Reset { of: request.into(), user: Some(pusher), taken_from: gone.clone() })?;
     Ok(gone)
-}
-
-/// The merge request as notes and to-dos see it.
-pub(super) fn item_of(tx: &mut Tx<'_>, request: &MergeRequest) -> Result<Item> {
-    let found = tx.find_item(request.project_id, ItemKind::MergeRequest, request.iid)?;
-    found.ok_or(Error::Missing)
 }
 
 /// `a, b, and c`

@@ -47,7 +47,7 @@ pub struct RuleChange {
 
 /// Whose rule it is, and who asks.
 #[derive(Clone, Copy, Debug)]
-pub struct Scope {
+pub(super) struct Scope {
     pub project: ProjectId,
     pub merge_request: Option<MergeRequestId>,
     pub actor: Actor,

@@ -39,17 +39,6 @@ pub struct RuleState {
 }
 
 impl RuleState {
-    /// Whether it says something else than the rule it was made from.
-    pub fn is_overridden(&self) -> bool {
-        self.source.as_ref().is_some_and(|source| {
-            let (own, source) = (&self.rule, source);
-            own.row.approvals_required != source.row.approvals_required
-                || own.row.name != source.row.name
-                || own.users != source.users
-                || own.groups != source.groups
-        })
-    }
-
     /// Whether it can never be fulfilled by as many as it asks for.
     pub fn is_invalid(&self) -> bool {
         self.rule.row.rule_type != RuleType::AnyApprover && self.approvers.len() < self.required

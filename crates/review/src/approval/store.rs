@@ -11,7 +11,7 @@ use db::{
 };
 use diesel::prelude::*;
 use kernel::{
-    Error, Result,
+    Result,
     ids::{MergeRequestId, ProjectId, UserId},
 };
 
@@ -46,8 +46,6 @@ pub trait ApprovalStore {
     fn keep_committers(&mut self, id: MergeRequestId, people: &[UserId]) -> Result<()>;
     /// Writes down whether nobody has to approve any more.
     fn keep_approved(&mut self, id: MergeRequestId, approved: bool) -> Result<()>;
-    /// The merge request of that number in a project.
-    fn approvable_at(&mut self, project: ProjectId, iid: i64) -> Result<MergeRequest>;
     /// The merge requests of a project that can still be approved.
     fn approvable(&mut self, project: ProjectId) -> Result<Vec<MergeRequest>>;
 }
@@ -170,17 +168,6 @@ impl ApprovalStore for Tx<'_> {
         let update = diesel::update(other).set(merge_requests::approved.eq(approved));
         each_backend!(self, |conn| update.execute(conn).map_err(error("Merge request")))?;
         Ok(())
-    }
-
-    fn approvable_at(&mut self, project: ProjectId, iid: i64) -> Result<MergeRequest> {
-        let one = merge_requests::project_id.eq(project).and(merge_requests::iid.eq(iid));
-        let found = each_backend!(self, |conn| merge_requests::table
-            .filter(one)
-            .select(MergeRequest::as_select())
-            .get_result(conn)
-            .optional()
-            .map_err(error("Merge request")))?;
-        found.ok_or(Error::Missing)
     }
 
     fn approvable(&mut self, project: ProjectId) -> Result<Vec<MergeRequest>> {

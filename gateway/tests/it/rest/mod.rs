@@ -2,6 +2,8 @@
 
 mod access_requests;
 mod account_pages;
+mod approval_rules;
+mod approvals;
 mod archive;
 mod avatar;
 mod award_emoji;
@@ -35,6 +37,7 @@ mod markdown;
 mod members;
 mod mentions;
 mod merge;
+mod merge_request_approvals;
 mod merge_requests;
 mod milestones;
 mod namespaces;

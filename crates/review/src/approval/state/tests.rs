@@ -156,7 +156,8 @@ fn rules_of_a_merge_request_replace_those_that_people_made() {
 
     let replaced = counted(false, vec![own.clone()]);
     assert_eq!((ids(&replaced), replaced.overwritten), (vec![2, 3], true));
-    assert!(replaced.rules[0].is_overridden());
+    let source = replaced.rules[0].source.as_ref();
+    assert!(source.is_some_and(|source| replaced.rules[0].rule.differs_from(source)));
     let kept = counted(true, vec![own]);
     assert_eq!((ids(&kept), kept.overwritten), (vec![1, 3], false));
     assert_eq!(ids(&counted(false, Vec::new())), [1, 3]);

@@ -1,0 +1,203 @@
+//! What rules of approval are made from.
+
+use kernel::ids::{ApprovalRuleId, NamespaceId, ProtectedBranchId, UserId};
+use review::approval::{NewRule, ReportType, RuleChange, RuleType};
+use serde_json::{Value, json};
+
+use crate::{
+    extract::{Csv, Flaws, Param, Raw, params::INVALID},
+    param_enums, params,
+};
+
+kernel::text_enum! {
+    /// The kinds of rules that people make.
+    pub enum AskedRuleType {
+        AnyApprover = "any_approver",
+        Regular = "regular",
+        Report = "report_approver",
+    }
+}
+param_enums! { AskedRuleType, ReportType }
+
+impl From<AskedRuleType> for RuleType {
+    fn from(asked: AskedRuleType) -> Self {
+        match asked {
+            AskedRuleType::AnyApprover => Self::AnyApprover,
+            AskedRuleType::Regular => Self::Regular,
+            AskedRuleType::Report => Self::Report,
+        }
+    }
+}
+
+/// Ids, with commas or as a list; some clients send back whole records.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ids(pub Vec<i64>);
+
+impl Param for Ids {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        let Raw::List(list) = raw else {
+            return Ok(Csv::<i64>::read(raw)?.map(|ids| Self(ids.0)));
+        };
+        let mut ids = Vec::new();
+        for element in list {
+            match element {
+                Raw::Map(record) => {
+                    let id = record.get("id").ok_or_else(|| Flaws::one(INVALID))?;
+                    ids.extend(i64::read(id)?);
+                }
+                plain => ids.extend(Csv::<i64>::read(plain)?.unwrap_or_default().0),
+            }
+        }
+        Ok(Some(Self(ids)))
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "array", "items": { "type": "integer" } })
+    }
+}
+
+impl Ids {
+    fn of<T>(first: Option<Self>, second: Option<Self>, id: fn(i64) -> T) -> Option<Vec<T>> {
+        first.or(second).map(|ids| ids.0.into_iter().map(id).collect())
+    }
+}
+
+params! {
+    pub struct OneApprovalRule {
+        approval_rule_id: ApprovalRuleId,
+    }
+}
+
+params! {
+    pub struct OneOwnRule {
+        merge_request_iid: i64,
+        approval_rule_id: ApprovalRuleId,
+    }
+}
+
+params! {
+    /// Whom a rule names.
+    pub struct Named {
+        user_ids: Option<Ids>,
+        /// Another name of `user_ids`.
+        users: Option<Ids>,
+        usernames: Option<Csv<String>>,
+        group_ids: Option<Ids>,
+        /// Another name of `group_ids`.
+        groups: Option<Ids>,
+    }
+}
+
+params! {
+    pub struct CreateApprovalRule {
+        approvals_required: i64,
+        name: String,
+        rule_type: Option<AskedRuleType>,
+        report_type: Option<ReportType>,
+        /// When true, `protected_branch_ids` does not count.
+        applies_to_all_protected_branches: bool = false,
+        protected_branch_ids: Option<Ids>,
+    }
+}
+
+params! {
+    pub struct ChangeApprovalRule {
+        approvals_required: Option<i64>,
+        name: Option<String>,
+        report_type: Option<ReportType>,
+        applies_to_all_protected_branches: Option<bool>,
+        protected_branch_ids: Option<Ids>,
+        /// Also those groups that the caller may not see.
+        remove_hidden_groups: bool = false,
+    }
+}
+
+params! {
+    pub struct CreateOwnRule {
+        merge_request_iid: i64,
+        approvals_required: i64,
+        name: String,
+        rule_type: Option<AskedRuleType>,
+        /// A rule of the project, whose name, people and groups it takes over.
+        approval_project_rule_id: Option<ApprovalRuleId>,
+    }
+}
+
+params! {
+    pub struct ChangeOwnRule {
+        approvals_required: Option<i64>,
+        name: Option<String>,
+        remove_hidden_groups: bool = false,
+    }
+}
+
+impl Named {
+    fn into_new(self, rule: NewRule) -> NewRule {
+        NewRule {
+            users: Ids::of(self.user_ids, self.users, UserId).unwrap_or_default(),
+            usernames: self.usernames.unwrap_or_default().0,
+            groups: Ids::of(self.group_ids, self.groups, NamespaceId).unwrap_or_default(),
+            ..rule
+        }
+    }
+
+    fn into_change(self, change: RuleChange) -> RuleChange {
+        RuleChange {
+            users: Ids::of(self.user_ids, self.users, UserId),
+            usernames: self.usernames.map(|names| names.0),
+            groups: Ids::of(self.group_ids, self.groups, NamespaceId),
+            ..change
+        }
+    }
+}
+
+impl CreateApprovalRule {
+    pub(super) fn into_new(self, named: Named) -> NewRule {
+        let branches = Ids::of(self.protected_branch_ids, None, ProtectedBranchId);
+        named.into_new(NewRule {
+            name: self.name,
+            approvals_required: self.approvals_required,
+            rule_type: self.rule_type.map(RuleType::from),
+            report_type: self.report_type,
+            all_protected: self.applies_to_all_protected_branches,
+            branches: branches.unwrap_or_default(),
+            ..NewRule::default()
+        })
+    }
+}
+
+impl ChangeApprovalRule {
+    pub(super) fn into_change(self, named: Named) -> RuleChange {
+        named.into_change(RuleChange {
+            name: self.name,
+            approvals_required: self.approvals_required,
+            report_type: self.report_type,
+            all_protected: self.applies_to_all_protected_branches,
+            branches: Ids::of(self.protected_branch_ids, None, ProtectedBranchId),
+            remove_hidden_groups: self.remove_hidden_groups,
+            ..RuleChange::default()
+        })
+    }
+}
+
+impl CreateOwnRule {
+    pub(super) fn into_new(self, named: Named) -> NewRule {
+        named.into_new(NewRule {
+            name: self.name,
+            approvals_required: self.approvals_required,
+            rule_type: self.rule_type.map(RuleType::from),
+            ..NewRule::default()
+        })
+    }
+}
+
+impl ChangeOwnRule {
+    pub(super) fn into_change(self, named: Named) -> RuleChange {
+        named.into_change(RuleChange {
+            name: self.name,
+            approvals_required: self.approvals_required,
+            remove_hidden_groups: self.remove_hidden_groups,
+            ..RuleChange::default()
+        })
+    }
+}

@@ -1,0 +1,368 @@
+//! Approving merge requests, and the rules of one.
+
+use kernel::{
+    AccessLevel::{self, Developer, Maintainer, Reporter},
+    ids::ProjectId,
+};
+use org::user::password;
+use repo::testing::Fixture;
+use serde_json::{Value, json};
+
+use crate::support::{Person, TestApp};
+
+/// `ada`'s project with a merge request of `dev`'s.
+struct Forge<'a> {
+    ada: Person<'a>,
+    dev: Person<'a>,
+    project: ProjectId,
+    /// Below which the merge request is.
+    at: String,
+}
+
+async fn forge(app: &TestApp) -> Forge<'_> {
+    let project = app.project_from(&Fixture::new());
+    let (ada, dev) = (app.person("ada"), app.member(project, "dev", Developer));
+    change(&dev, project, "feature", "main", "one").await;
+    let new = json!({ "title": "A feature", "source_branch": "feature", "target_branch": "main" });
+    let made = dev.post(&format!("/projects/{project}/merge_requests"), new).await.created();
+    let at = format!("/projects/{project}/merge_requests/{}", made["iid"]);
+    app.announced();
+    Forge { ada, dev, project, at }
+}
+
+/// Commits a file to a branch.
+async fn change(person: &Person<'_>, project: ProjectId, branch: &str, start: &str, content: &str) {
+    let action =
+        json!({ "action": "create", "file_path": format!("{content}.txt"), "content": content });
+    let mut body = json!({ "branch": branch, "commit_message": "Change", "actions": [action] });
+    if start != branch {
+        body["start_branch"] = json!(start);
+    }
+    person.post(&format!("/projects/{project}/repository/commits"), body).await.created();
+}
+
+impl Forge<'_> {
+    async fn rule(&self, body: Value) -> Value {
+        self.ada.post(&format!("/projects/{}/approval_rules", self.project), body).await.created()
+    }
+
+    async fn configure(&self, body: Value) {
+        self.ada.post(&format!("/projects/{}/approvals", self.project), body).await.created();
+    }
+
+    async fn approvals(&self, person: &Person<'_>) -> Value {
+        person.get(&format!("{}/approvals", self.at)).await.ok()
+    }
+
+    async fn approve(&self, person: &Person<'_>) -> Value {
+        person.post(&format!("{}/approve", self.at), json!({})).await.created()
+    }
+}
+
+fn usernames(approvers: &Value) -> Vec<&str> {
+    let all = approvers.as_array().into_iter().flatten();
+    all.filter_map(|one| one["user"]["username"].as_str().or(one["username"].as_str())).collect()
+}
+
+fn nobody() -> Value {
+    json!({ "message": "401 Unauthorized" })
+}
+
+#[actix_web::test]
+async fn an_approval_counts_for_the_rules_that_name_its_giver() {
+    let app = TestApp::new();
+    let forge = forge(&app).await;
+    let grace = app.member(forge.project, "grace", Developer);
+    let named = [app.user("grace").id.0];
+    forge.rule(json!({ "name": "Review", "approvals_required": 1, "user_ids": named })).await;
+    forge.configure(json!({ "approvals_before_merge": 2 })).await;
+
+    let before = forge.approvals(&grace).await;
+    assert_eq!((&before["approved"], &before["approvals_required"]), (&json!(false), &json!(3)));
+    assert_eq!((&before["approvals_left"], &before["user_can_approve"]), (&json!(2), &json!(true)));
+    assert_eq!(usernames(&forge.approvals(&forge.ada).await["suggested_approvers"]), ["grace"]);
+    let half = forge.approve(&grace).await;
+    assert_eq!((&half["approved"], &half["approvals_left"]), (&json!(false), &json!(1)));
+    assert_eq!(
+        (&half["user_has_approved"], &half["user_can_approve"]),
+        (&json!(true), &json!(false))
+    );
+    assert_eq!(half["approval_rules_left"][0]["name"], "All Members");
+    let whole = forge.approve(&forge.ada).await;
+    assert_eq!((&whole["approved"], &whole["approvals_left"]), (&json!(true), &json!(0)));
+    assert_eq!(usernames(&whole["approved_by"]), ["grace", "ada"]);
+    let told: Vec<String> = app.announced().into_iter().map(|(kind, _)| kind).collect();
+    assert_eq!(told.iter().filter(|kind| *kind == "merge_request.approved").count(), 2);
+}
+
+#[actix_web::test]
+async fn an_approval_is_given_once_and_taken_back() {
+    let app = TestApp::new();
+    let forge = forge(&app).await;
+    let (approve, unapprove) = (format!("{}/approve", forge.at), format!("{}/unapprove", forge.at));
+
+    forge.approve(&forge.ada).await;
+    forge.ada.post(&approve, json!({})).await.refused(401, nobody());
+    let back = forge.ada.post(&unapprove, json!({})).await.created();
+    assert_eq!((&back["approved_by"], &back["user_has_approved"]), (&json!([]), &json!(false)));
+    let none = json!({ "message": "404 Not Found" });
+    forge.ada.post(&unapprove, json!({})).await.refused(404, none);
+    forge.approve(&forge.ada).await;
+}
+
+#[actix_web::test]
+async fn authors_approve_where_the_project_lets_them() {
+    let app = TestApp::new();
+    let forge = forge(&app).await;
+    let approve = format!("{}/approve", forge.at);
+
+    forge.dev.post(&approve, json!({})).await.refused(401, nobody());
+    assert_eq!(forge.approvals(&forge.dev).await["user_can_approve"], false);
+    forge.configure(json!({ "merge_requests_author_approval": true })).await;
+    assert_eq!(usernames(&forge.approve(&forge.dev).await["approved_by"]), ["dev"]);
+}
+
+#[actix_web::test]
+async fn members_who_may_change_a_merge_request_may_approve_it() {
+    let app = TestApp::new();
+    let forge = forge(&app).await;
+    let approve = format!("{}/approve", forge.at);
+    let forbidden = json!({ "message": "403 Forbidden" });
+
+    app.person("stranger").post(&approve, json!({})).await.refused(403, forbidden.clone());
+    let reporter = app.member(forge.project, "reporter", Reporter);
+    reporter.post(&approve, json!({})).await.refused(403, forbidden);
+    let absent = format!("/projects/{}/merge_requests/99/approve", forge.project);
+    forge.ada.post(&absent, json!({})).await.refused(404, json!({ "message": "404 Not found" }));
+    assert_eq!(forge.approvals(&reporter).await["user_can_approve"], false);
+}
+
+#[actix_web::test]
+async fn what_is_approved_is_what_was_seen() {
+    let app = TestApp::new();
+    let forge = forge(&app).await;
+    let approve = format!("{}/approve", forge.at);
+    let branch = format!("/projects/{}/repository/branches/feature", forge.project);
+    let head = forge.ada.get(&branch).await.ok()["commit"]["id"].clone();
+
+    let told =
+        format!("SHA does not match HEAD of source branch: {}", head.as_str().unwrap_or_default());
+    let other = json!({ "sha": "0".repeat(40) });
+    forge.ada.post(&approve, other).await.refused(409, json!({ "message": told }));
+    forge.ada.post(&approve, json!({ "sha": head })).await.created();
+}
+
+#[actix_web::test]
+async fn a_project_may_ask_for_the_password() {
+    let app = TestApp::new();
+    let forge = forge(&app).await;
+    let approve = format!("{}/approve", forge.at);
+    let ada = app.user("ada").id;
+    app.write(move |tx| {
+        use org::user::store::UserStore as _;
+        tx.keep_password(ada, &password::hash("correct horse")?, None)
+    });
+    forge.configure(json!({ "require_password_to_approve": true })).await;
+
+    assert_eq!(forge.approvals(&forge.ada).await["require_password_to_approve"], true);
+    forge.ada.post(&approve, json!({})).await.refused(401, nobody());
+    let wrong = json!({ "approval_password": "wrong" });
+    forge.ada.post(&approve, wrong).await.refused(401, nobody());
+    let right = json!({ "approval_password": "correct horse" });
+    assert_eq!(usernames(&forge.ada.post(&approve, right).await.created()["approved_by"]), ["ada"]);
+}
+
+#[actix_web::test]
+async fn approvals_are_told_among_notes_and_finish_what_was_asked() {
+    let app = TestApp::new();
+    let project = app.project_from(&Fixture::new());
+    let (ada, dev) = (app.person("ada"), app.member(project, "dev", Developer));
+    let named = [app.user("ada").id.0];
+    let rule = json!({ "name": "Review", "approvals_required": 1, "user_ids": named });
+    ada.post(&format!("/projects/{project}/approval_rules"), rule).await.created();
+    change(&dev, project, "feature", "main", "one").await;
+    let new = json!({ "title": "A feature", "source_branch": "feature", "target_branch": "main" });
+    let made = dev.post(&format!("/projects/{project}/merge_requests"), new).await.created();
+    assert_eq!(todos(&app), [("approval_required".to_owned(), "pending".to_owned())]);
+    assert_eq!(stored(&app), [false]);
+
+    let at = format!("/projects/{project}/merge_requests/{}", made["iid"]);
+    ada.post(&format!("{at}/approve"), json!({})).await.created();
+
+    assert_eq!(todos(&app), [("approval_required".to_owned(), "done".to_owned())]);
+    assert_eq!(stored(&app), [true]);
+    assert!(notes(&app).contains(&"approved this merge request".to_owned()));
+}
+
+fn todos(app: &TestApp) -> Vec<(String, String)> {
+    use db::schema::todos;
+    use diesel::prelude::*;
+    app.write(|tx| {
+        let all = todos::table.order(todos::id).select((todos::action, todos::state));
+        db::each_backend!(tx, |conn| all.load(conn).map_err(db::error("Todo")))
+    })
+}
+
+/// Whether each merge request is kept as approved.
+fn stored(app: &TestApp) -> Vec<bool> {
+    use db::schema::merge_requests;
+    use diesel::prelude::*;
+    app.write(|tx| {
+        let all = merge_requests::table.order(merge_requests::id).select(merge_requests::approved);
+        db::each_backend!(tx, |conn| all.load(conn).map_err(db::error("Merge request")))
+    })
+}
+
+fn notes(app: &TestApp) -> Vec<String> {
+    use db::schema::notes;
+    use diesel::prelude::*;
+    app.write(|tx| {
+        let all = notes::table.order(notes::id).select(notes::body);
+        db::each_backend!(tx, |conn| all.load(conn).map_err(db::error("Note")))
+    })
+}
+
+#[actix_web::test]
+async fn what_a_project_wants_changes_what_is_kept_of_its_merge_requests() {
+    let app = TestApp::new();
+    let forge = forge(&app).await;
+    assert_eq!(stored(&app), [true]);
+
+    let named = [app.user("ada").id.0];
+    let rule =
+        forge.rule(json!({ "name": "Review", "approvals_required": 1, "user_ids": named })).await;
+    assert_eq!(stored(&app), [false]);
+    let one = format!("/projects/{}/approval_rules/{}", forge.project, rule["id"]);
+    forge.ada.put(&one, json!({ "approvals_required": 0 })).await.ok();
+    assert_eq!(stored(&app), [true]);
+    forge.configure(json!({ "approvals_before_merge": 1 })).await;
+    assert_eq!(stored(&app), [false]);
+    forge.approve(&forge.ada).await;
+    assert_eq!(stored(&app), [true]);
+}
+
+#[actix_web::test]
+async fn a_merge_request_may_have_rules_of_its_own() {
+    let app = TestApp::new();
+    let forge = forge(&app).await;
+    let named = [app.user("ada").id.0];
+    let source =
+        forge.rule(json!({ "name": "Review", "approvals_required": 1, "user_ids": named })).await;
+    let (own, state) =
+        (format!("{}/approval_rules", forge.at), format!("{}/approval_state", forge.at));
+    assert_eq!(forge.dev.get(&own).await.ok(), json!([]));
+
+    let copy =
+        json!({ "name": "x", "approvals_required": 2, "approval_project_rule_id": source["id"] });
+    let made = forge.dev.post(&own, copy).await.created();
+
+    assert_eq!((&made["name"], &made["approvals_required"]), (&json!("Review"), &json!(2)));
+    assert_eq!(
+        (&made["source_rule"], &made["overridden"]),
+        (&json!({ "approvals_required": 1 }), &json!(true))
+    );
+    assert_eq!(usernames(&made["users"]), ["ada"]);
+    let shown = forge.dev.get(&state).await.ok();
+    assert_eq!(shown["approval_rules_overwritten"], true);
+    assert_eq!(shown["rules"].as_array().map(Vec::len), Some(1));
+    assert_eq!(
+        (&shown["rules"][0]["id"], &shown["rules"][0]["approved"]),
+        (&made["id"], &json!(false))
+    );
+    let one = format!("{own}/{}", made["id"]);
+    assert_eq!(
+        forge.dev.put(&one, json!({ "approvals_required": 0 })).await.ok()["approvals_required"],
+        0
+    );
+    assert_eq!(forge.approvals(&forge.ada).await["approved"], true);
+    forge.dev.delete(&one).await.with(204);
+    forge.dev.get(&one).await.refused(404, json!({ "message": "404 Not found" }));
+    assert_eq!(forge.dev.get(&state).await.ok()["rules"][0]["id"], source["id"]);
+}
+
+#[actix_web::test]
+async fn the_rules_of_a_project_may_be_the_only_ones() {
+    let app = TestApp::new();
+    let forge = forge(&app).await;
+    let own = format!("{}/approval_rules", forge.at);
+    let approvals = format!("{}/approvals", forge.at);
+    let new = json!({ "name": "Mine", "approvals_required": 1 });
+    forge.dev.post(&own, new.clone()).await.created();
+
+    forge.configure(json!({ "disable_overriding_approvers_per_merge_request": true })).await;
+
+    forge.dev.post(&own, new).await.refused(403, json!({ "message": "403 Forbidden" }));
+    let told = json!({ "error": "Overriding approvals is disabled" });
+    forge.dev.post(&approvals, json!({ "approvals_required": 1 })).await.refused(422, told);
+    let state = forge.dev.get(&format!("{}/approval_state", forge.at)).await.ok();
+    assert_eq!(
+        (&state["approval_rules_overwritten"], &state["rules"]),
+        (&json!(false), &json!([]))
+    );
+}
+
+#[actix_web::test]
+async fn a_number_of_approvals_is_a_rule_of_the_merge_request() {
+    let app = TestApp::new();
+    let forge = forge(&app).await;
+    let approvals = format!("{}/approvals", forge.at);
+
+    let kept = forge.dev.post(&approvals, json!({ "approvals_required": 2 })).await.created();
+
+    assert_eq!((&kept["approvals_required"], &kept["approved"]), (&json!(2), &json!(false)));
+    let own = forge.dev.get(&format!("{}/approval_rules", forge.at)).await;
+    assert_eq!(own.each("rule_type"), ["any_approver"]);
+    let reporter = app.member(forge.project, "reporter", Reporter);
+    let forbidden = json!({ "message": "403 Forbidden" });
+    reporter.post(&approvals, json!({ "approvals_required": 0 })).await.refused(403, forbidden);
+    let missing = json!({ "error": "approvals_required is missing" });
+    forge.dev.post(&approvals, json!({})).await.refused(400, missing);
+}
+
+#[actix_web::test]
+async fn members_of_a_group_approve_by_membership_from_above_too() {
+    let app = TestApp::new();
+    let forge = forge(&app).await;
+    let owls = forge.ada.post("/groups", json!({ "name": "Owls", "path": "owls" })).await.created();
+    let inner = json!({ "name": "Young", "path": "young", "parent_id": owls["id"] });
+    let inner = forge.ada.post("/groups", inner).await.created();
+    let grace = app.member(forge.project, "grace", Developer);
+    let member = json!({ "user_id": app.user("grace").id.0, "access_level": 30 });
+    forge.ada.post(&format!("/groups/{}/members", owls["id"]), member).await.created();
+    forge
+        .rule(json!({ "name": "Night", "approvals_required": 1, "group_ids": [inner["id"]] }))
+        .await;
+
+    let state = forge.ada.get(&format!("{}/approval_state", forge.at)).await.ok();
+    assert_eq!(usernames(&state["rules"][0]["eligible_approvers"]), ["ada", "grace"]);
+    let approved = forge.approve(&grace).await;
+    assert_eq!((&approved["approved"], &approved["approvals_left"]), (&json!(true), &json!(0)));
+    assert_eq!(approved["approver_groups"], json!([]));
+    assert_eq!(forge.approvals(&forge.ada).await["approver_groups"][0]["group"]["path"], "young");
+}
+
+#[actix_web::test]
+async fn only_machines_take_all_approvals_back() {
+    let app = TestApp::new();
+    let forge = forge(&app).await;
+    forge.approve(&forge.ada).await;
+    let reset = format!("{}/reset_approvals", forge.at);
+
+    forge.ada.put(&reset, json!({})).await.refused(401, nobody());
+    let bot = bot(&app, forge.project, Maintainer);
+    let accepted = bot.put(&reset, json!({})).await.with(202);
+    assert_eq!(accepted, json!({ "message": "202 Accepted" }));
+    assert_eq!(forge.approvals(&forge.ada).await["approved_by"], json!([]));
+}
+
+fn bot(app: &TestApp, project: ProjectId, level: AccessLevel) -> Person<'_> {
+    use db::schema::users;
+    use diesel::prelude::*;
+    let person = app.member(project, "robot", level);
+    let id = app.user("robot").id;
+    app.write(move |tx| {
+        let row = diesel::update(users::table.find(id)).set(users::bot.eq(true));
+        db::each_backend!(tx, |conn| row.execute(conn).map_err(db::error("User")))
+    });
+    person
+}

@@ -2,6 +2,7 @@
 
 pub mod branch;
 pub mod changelog;
+pub mod code_owners;
 pub mod commit;
 pub mod compare;
 pub mod event;

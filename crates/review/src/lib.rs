@@ -2,8 +2,8 @@
 //! projects and groups.
 
 pub mod activity;
-pub mod emoji;
 pub mod approval;
+pub mod emoji;
 pub mod event;
 pub mod heard;
 pub mod heirs;

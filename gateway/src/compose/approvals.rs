@@ -18,7 +18,12 @@ use review::{
     ports::People as _,
 };
 
-use super::review::Places;
+use worker::Queue;
+
+use super::{
+    code_owners::{LookAtCommits, Pushed},
+    review::Places,
+};
 
 /// Protected branches, people and groups, and older settings, as their domains know them.
 #[derive(Clone, Copy, Debug)]
@@ -117,15 +122,24 @@ pub fn follow(tx: &mut Tx<'_>, fact: &merge_request::Event) -> Result<()> {
             if let Some(required) = request.approvals_before_merge.filter(|count| *count > 0) {
                 own_rules::require_any(tx, &request, required)?;
             }
+            tx.enqueue(&LookAtCommits { merge_request: *merge_request, pushed: None })?;
             actions::ask_approvers(tx, &Approvers, &request)
         }
         merge_request::Event::Updated { merge_request, changes, .. } => {
             update(tx, *merge_request, changes)
         }
-        merge_request::Event::Stepped { .. }
-        | merge_request::Event::Moved { .. }
-        | merge_request::Event::Removed { .. } => Ok(()),
+        merge_request::Event::Moved { merge_request, .. } => {
+            tx.enqueue(&LookAtCommits { merge_request: *merge_request, pushed: None })
+        }
+        merge_request::Event::Stepped { .. } | merge_request::Event::Removed { .. } => Ok(()),
     }
+}
+
+/// Sees to it that somebody looks whose files a push changed.
+pub fn look_after(tx: &mut Tx<'_>, fact: &approval::Event) -> Result<()> {
+    let approval::Event::Pushed { of, user, from } = fact else { return Ok(()) };
+    let pushed = Some(Pushed { by: *user, from: from.clone() });
+    tx.enqueue(&LookAtCommits { merge_request: of.merge_request, pushed })
 }
 
 fn update(tx: &mut Tx<'_>, id: MergeRequestId, changes: &[&str]) -> Result<()> {

@@ -16,6 +16,8 @@ use super::{
     accounts::{confirm_address, send_password_link},
     beginnings::SettleBeginning,
     confirmation, diff_notes,
+    code_owners::LookAtCommits,
+    confirmation,
     merge_requests::{DropHead, KeepHead},
     merging::{self, UnlockMerges},
     purge,
@@ -47,6 +49,7 @@ pub fn worker(app: App) -> Worker<App> {
         .on(merging::merge_waiting)
         .on(merging::unlock_merges)
         .every(Duration::minutes(5), UnlockMerges {})
+        .on(look_at_commits)
         .on(send_letter)
         .on(send_confirmation)
         .on(send_invitation)
@@ -82,6 +85,10 @@ async fn keep_head(app: App, job: KeepHead) -> Result<()> {
 }
 
 async fn drop_head(app: App, job: DropHead) -> Result<()> {
+    job.run(&app).await
+}
+
+async fn look_at_commits(app: App, job: LookAtCommits) -> Result<()> {
     job.run(&app).await
 }
 

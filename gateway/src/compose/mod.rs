@@ -6,6 +6,7 @@ pub mod approvals;
 pub mod avatars;
 pub mod beginnings;
 pub mod ci;
+pub mod code_owners;
 pub mod confirmation;
 pub mod diff_notes;
 pub mod forge;

@@ -45,6 +45,9 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
     if let Some(fact) = fact.downcast_ref() {
         return of_pipeline(tx, fact);
     }
+    if let Some(fact) = fact.downcast_ref() {
+        return approvals::look_after(tx, fact);
+    }
     if let Some(org::member::Event::Removed { fact, unassign_issuables: true }) =
         fact.downcast_ref()
     {

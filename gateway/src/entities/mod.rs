@@ -2,8 +2,8 @@
 
 pub mod access_request;
 pub mod activity;
-pub mod award_emoji;
 pub mod approval;
+pub mod award_emoji;
 pub mod blame;
 pub mod branch;
 pub mod brief_user;

@@ -1,6 +1,6 @@
 //! Whose e-mail address is whose: what commits say of people is compared with this.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use db::{
     Tx, each_backend, error,
@@ -45,6 +45,24 @@ pub fn known(tx: &mut Tx<'_>, emails: &[String], host: &str) -> Result<HashSet<S
         known.extend(theirs.map(|(_, email)| email.clone()));
     }
     Ok(known)
+}
+
+/// Whose these addresses are, all in small letters, where somebody has shown that one is theirs.
+pub fn holders(tx: &mut Tx<'_>, emails: &[String], host: &str) -> Result<HashMap<String, UserId>> {
+    let primary = users::table
+        .filter(users::email_key.eq_any(emails).and(users::confirmed_at.is_not_null()))
+        .select((users::email_key, users::id));
+    let mut all: Vec<(String, UserId)> =
+        each_backend!(tx, |conn| primary.load(conn).map_err(error("User")))?;
+    let further = user_emails::table
+        .filter(user_emails::email_key.eq_any(emails).and(user_emails::confirmed_at.is_not_null()))
+        .select((user_emails::email_key, user_emails::user_id));
+    let further: Vec<(String, UserId)> =
+        each_backend!(tx, |conn| further.load(conn).map_err(error("Email")))?;
+    all.extend(further);
+    let private = emails.iter().filter_map(|email| Some((email.clone(), private_id(email, host)?)));
+    all.extend(private);
+    Ok(all.into_iter().collect())
 }
 
 /// Every address of a person.

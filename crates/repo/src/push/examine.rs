@@ -9,7 +9,7 @@ use db::Database;
 use kernel::{Error, Result};
 
 use super::{
-    Incoming, Push, RefChange, Via, check,
+    Incoming, Push, RefChange, Via, check, owners,
     walk::{Findings, Walk, Wanted},
 };
 use crate::{
@@ -32,19 +32,26 @@ pub async fn examine(
     incoming: &Incoming,
     push: &Push,
 ) -> Result<()> {
-    let project = push.project.id;
-    let terms = db.peek(move |tx| enforced(tx, project)).await?.filter(|_| !push.by_server);
-    let Some(terms) = terms else {
-        let push = push.clone();
-        return match push.via {
-            Via::Api | Via::Merge => Ok(()),
-            Via::Git => db.read(move |tx| check(tx, &push)).await,
-        };
-    };
-    let judge = Arc::new(Judge::new(terms)?);
-    let (refused, pusher) = permission(db, people, &judge, push).await?;
-    let examination = Examination { db, people, incoming, push, judge, pusher: Arc::new(pusher) };
-    examination.run(refused).await
+    let (project, asked) = (push.project.id, push.clone());
+    let looked =
+        db.peek(move |tx| Ok((enforced(tx, project)?, owners::guarded(tx, &asked)?))).await?;
+    let (terms, guarded) = looked;
+    match terms.filter(|_| !push.by_server) {
+        None => {
+            let push = push.clone();
+            match push.via {
+                Via::Api | Via::Merge => Ok(()),
+                Via::Git => db.read(move |tx| check(tx, &push)).await,
+            }
+        }
+        Some(terms) => {
+            let judge = Arc::new(Judge::new(terms)?);
+            let (refused, pusher) = permission(db, people, &judge, push).await?;
+            let pusher = Arc::new(pusher);
+            Examination { db, people, incoming, push, judge, pusher }.run(refused).await
+        }
+    }?;
+    owners::ensure_unowned(incoming, push, &guarded).await
 }
 
 /// The place of the first ref that may not move at all, with the sentence that says so.

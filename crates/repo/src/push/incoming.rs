@@ -1,6 +1,6 @@
 //! What a git client wants to push, read while its objects are still in quarantine.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +9,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 
 use super::RefChange;
 use crate::{
+    code_owners::{self, CodeOwners},
     git::{
         Git, GitError, Oid, RefName, RepoPath, Result, cli::Call, hook::Asked,
         quarantine::QUARANTINE,
@@ -24,6 +25,8 @@ const COUNTED_REFS: usize = 500;
 /// A push of more new commits is refused where they must be looked at.
 const MOST_COMMITS: u64 = 5_000_000;
 const LONGEST_TITLE: usize = 255;
+/// Bytes of paths that one push may change.
+const LONGEST_LISTING: u64 = 256 << 20;
 
 /// The arriving objects of one push.
 #[derive(Clone, Debug)]
@@ -149,6 +152,30 @@ impl Incoming {
             changes.push(change);
         }
         Ok(changes)
+    }
+
+    /// What the file of code owners says at a commit; nothing where there is none.
+    pub(super) async fn code_owners(&self, at: Oid) -> Result<CodeOwners> {
+        for place in code_owners::PLACES {
+            let call = self.call("cat-file").arg("blob").arg(format!("{at}:{place}"));
+            match call.output_limit(code_owners::LARGEST).output().await {
+                Ok(output) if output.status.success() => {
+                    return Ok(CodeOwners::parse(&output.stdout.to_str_lossy()));
+                }
+                Ok(_absent) => {}
+                Err(GitError::TooLarge) => break,
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(CodeOwners::default())
+    }
+
+    /// The paths that differ between two commits.
+    pub(super) async fn changed_paths(&self, from: Oid, to: Oid) -> Result<BTreeSet<String>> {
+        let call = self.call("diff-tree").args(["-r", "-z", "--name-only", "--no-renames"]);
+        let listing = call.id(from).id(to).output_limit(LONGEST_LISTING).succeed().await?;
+        let paths = listing.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+        Ok(paths.map(|path| path.to_str_lossy().into_owned()).collect())
     }
 
     fn call(&self, subcommand: &'static str) -> Call {

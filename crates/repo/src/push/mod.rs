@@ -10,6 +10,7 @@ pub mod head;
 pub mod incoming;
 pub mod journal;
 pub mod model;
+mod owners;
 mod walk;
 
 pub(crate) use actions::follow_late;

@@ -19,6 +19,13 @@ pub enum Event {
         of: Approvable,
         user: UserId,
     },
+    /// Somebody pushed to its source branch, which was at `from`: the approvals of the owners of what that changed are
+    /// to be taken back.
+    Pushed {
+        of: Approvable,
+        user: UserId,
+        from: Option<String>,
+    },
     /// All that is there was taken back, or some of it.
     Reset {
         of: Approvable,
@@ -43,7 +50,10 @@ impl From<&MergeRequest> for Approvable {
 impl Event {
     pub fn of(&self) -> Approvable {
         match self {
-            Self::Approved { of, .. } | Self::Unapproved { of, .. } | Self::Reset { of, .. } => *of,
+            Self::Approved { of, .. }
+            | Self::Unapproved { of, .. }
+            | Self::Pushed { of, .. }
+            | Self::Reset { of, .. } => *of,
         }
     }
 }
@@ -53,6 +63,7 @@ impl kernel::event::Event for Event {
         match self {
             Self::Approved { .. } => "merge_request.approved",
             Self::Unapproved { .. } => "merge_request.unapproved",
+            Self::Pushed { .. } => "merge_request.pushed",
             Self::Reset { .. } => "merge_request.approvals_reset",
         }
     }

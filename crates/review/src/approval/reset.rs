@@ -21,16 +21,22 @@ pub struct Reset {
 }
 
 /// To be called for each opened or closed merge request to whose source branch somebody pushed; not for what the
-/// platform itself did, such as a rebase. Takes all approvals back where the project wants that.
+/// platform itself did, such as a rebase. `from` is where the branch was. Takes all approvals back where the project
+/// wants that, or sees to it that those of the owners of what was changed are.
 pub fn reset_on_push(
     tx: &mut Tx<'_>,
     branches: &impl Branches,
     people: &impl People,
     request: &MergeRequest,
     pusher: UserId,
+    from: Option<&str>,
 ) -> Result<Reset> {
     let settings = tx.approval_settings(request.project_id)?;
     let open = matches!(request.state, MergeRequestState::Opened | MergeRequestState::Closed);
+    if open && settings.selective_removals {
+        let from = from.map(str::to_owned);
+        tx.emit(Event::Pushed { of: request.into(), user: pusher, from })?;
+    }
     if !settings.reset_on_push || !open {
         return Ok(Reset::default());
     }

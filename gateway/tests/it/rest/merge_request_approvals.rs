@@ -32,8 +32,7 @@ async fn forge(app: &TestApp) -> Forge<'_> {
 
 /// Commits a file to a branch.
 async fn change(person: &Person<'_>, project: ProjectId, branch: &str, start: &str, content: &str) {
-    let action =
-        json!({ "action": "create", "file_path": format!("{content}.txt"), "content": content });
+    let action = json!({ "action": "create", "file_path": format!("new-{content}.txt"), "content": content });
     let mut body = json!({ "branch": branch, "commit_message": "Change", "actions": [action] });
     if start != branch {
         body["start_branch"] = json!(start);

@@ -9,6 +9,7 @@ mod avatar;
 mod award_emoji;
 mod branches;
 mod changelog;
+mod code_owners;
 mod commit_actions;
 mod commit_comments;
 mod commit_statuses;

@@ -1,0 +1,9 @@
+//! Who owns which files, as a file in the repository says.
+
+mod glob;
+mod parse;
+mod read;
+
+pub use parse::{CodeOwners, Owner, Section};
+pub(crate) use read::{LARGEST, PLACES};
+pub use read::{Owned, OwnedBy, changed_by, of_branch, refusal};

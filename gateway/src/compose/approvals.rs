@@ -2,19 +2,23 @@
 
 use std::collections::{HashMap, HashSet};
 
+use ci::pipeline::PipelineStore;
 use db::Tx;
 use kernel::{
     AccessLevel, Actor, Result,
     ids::{MergeRequestId, NamespaceId, ProjectId, ProtectedBranchId, UserId},
 };
 use org::project::settings::SettingsStore;
-use repo::protection::{BranchRuleStore, rules_matching};
+use repo::{
+    event::Moved,
+    protection::{BranchRuleStore, rules_matching},
+};
 use review::{
     approval::{
-        self, actions, config, own_rules,
+        self, ApprovalStore, actions, config, own_rules,
         ports::{self, BranchScope},
     },
-    merge_request::{self, MergeRequestStore},
+    merge_request::{self, MergeRequestStore, state::Step},
     ports::People as _,
 };
 
@@ -22,6 +26,7 @@ use worker::Queue;
 
 use super::{
     code_owners::{LookAtCommits, Pushed},
+    merging::wake,
     review::Places,
 };
 
@@ -108,6 +113,11 @@ impl ports::Projects for Approvers {
     }
 }
 
+/// Which branches are protected has changed, and with it which rules count and where owners have to approve.
+pub fn branches_changed(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
+    approval::refresh_project(tx, &Approvers, project)
+}
+
 /// A project asks for so many approvals in the older way.
 pub fn require(tx: &mut Tx<'_>, project: ProjectId, required: i64) -> Result<()> {
     config::require_any(tx, project, required)?;
@@ -131,15 +141,51 @@ pub fn follow(tx: &mut Tx<'_>, fact: &merge_request::Event) -> Result<()> {
         merge_request::Event::Moved { merge_request, .. } => {
             tx.enqueue(&LookAtCommits { merge_request: *merge_request, pushed: None })
         }
+        merge_request::Event::Stepped { merge_request, step: Step::Reopen, .. } => {
+            let request = tx.merge_request(*merge_request)?;
+            approval::refresh(tx, &Approvers, &request).map(drop)
+        }
         merge_request::Event::Stepped { .. } | merge_request::Event::Removed { .. } => Ok(()),
     }
 }
 
-/// Sees to it that somebody looks whose files a push changed.
+/// Sees to it that somebody looks whose files a push changed, and merges what waited for an approval alone.
 pub fn look_after(tx: &mut Tx<'_>, fact: &approval::Event) -> Result<()> {
-    let approval::Event::Pushed { of, user, from } = fact else { return Ok(()) };
-    let pushed = Some(Pushed { by: *user, from: from.clone() });
-    tx.enqueue(&LookAtCommits { merge_request: of.merge_request, pushed })
+    match fact {
+        approval::Event::Pushed { of, user, from } => {
+            let pushed = Some(Pushed { by: *user, from: from.clone() });
+            tx.enqueue(&LookAtCommits { merge_request: of.merge_request, pushed })
+        }
+        approval::Event::Approved { of, complete: true, .. } => {
+            let request = tx.merge_request(of.merge_request)?;
+            let home = request.source_project_id.unwrap_or(of.project);
+            let Some(head) = request.head_sha else { return Ok(()) };
+            match tx.newest_pipeline(home, &head)? {
+                Some(pipeline) if pipeline.status == ci::Status::Success => wake(tx, home, &head),
+                _ => Ok(()),
+            }
+        }
+        approval::Event::Approved { .. }
+        | approval::Event::Unapproved { .. }
+        | approval::Event::Reset { .. } => Ok(()),
+    }
+}
+
+/// Somebody moved branches: what was approved is no longer what is there.
+pub fn follow_push(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    user: Option<UserId>,
+    moves: &[Moved],
+) -> Result<()> {
+    for moved in moves.iter().filter(|moved| moved.before.is_some() && moved.after.is_some()) {
+        let Some(branch) = moved.name.strip_prefix("refs/heads/") else { continue };
+        for request in tx.approvable_from(project, branch)? {
+            let (pusher, from) = (user.unwrap_or(request.author_id), moved.before.as_deref());
+            approval::reset_on_push(tx, &Approvers, &Places, &request, pusher, from)?;
+        }
+    }
+    Ok(())
 }
 
 fn update(tx: &mut Tx<'_>, id: MergeRequestId, changes: &[&str]) -> Result<()> {

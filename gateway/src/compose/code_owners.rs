@@ -14,7 +14,7 @@ use org::{
 use repo::{
     code_owners::{self, Owned, OwnedBy, Owner},
     commit::read::deadline,
-    git::{LogQuery, Oid, Reader, Tips},
+    git::{LogQuery, Oid, Reader, RefInfo, RefName, Tips},
 };
 use review::{
     approval::{self, Look, OwnerRule},
@@ -85,9 +85,22 @@ impl LookAtCommits {
 
 fn seen(reader: &Reader, row: &MergeRequest, from: Option<&str>) -> Result<Seen> {
     let id = |text: Option<&str>| text.and_then(|text| text.parse::<Oid>().ok());
-    let (head, base) = (id(row.head_sha.as_deref()), id(row.base_sha.as_deref()));
-    let (Some(head), Some(base)) = (head, base) else { return Ok(Seen::default()) };
-    let start = id(row.start_sha.as_deref()).unwrap_or(base);
+    let Some(head) = id(row.head_sha.as_deref()) else { return Ok(Seen::default()) };
+    if !reader.has(head) {
+        return Err(Error::Unavailable("the commits of a fork are still on their way".to_owned()));
+    }
+    // Right after a push nobody has looked yet where the source left the target.
+    let start = match id(row.start_sha.as_deref()) {
+        Some(start) => start,
+        None => match reader.find_reference(&RefName::branch(&row.target_branch)?)? {
+            Some(RefInfo { commit: Some(start), .. }) => start,
+            _ => return Ok(Seen::default()),
+        },
+    };
+    let base = match id(row.base_sha.as_deref()) {
+        Some(base) => base,
+        None => reader.merge_base(&[start, head])?.unwrap_or(start),
+    };
     let query =
         LogQuery { exclude: vec![base], take: MOST_COMMITS, ..LogQuery::new(Tips::One(head)) };
     let commits = reader.log(&query, deadline())?;

@@ -61,8 +61,12 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
             moves,
             head,
             growth,
+            by_rebase,
             ..
         }) => {
+            if !*by_rebase {
+                approvals::follow_push(tx, *project, *user, moves)?;
+            }
             note_push(tx, *project, *user, moves)?;
             let (first, head) = (becomes_default.as_deref(), head.as_deref());
             let noted = org::project::push::note(tx, *project, first, head, *growth)?;

@@ -14,7 +14,7 @@ use super::access_params::{
 };
 use crate::{
     app::App,
-    compose::repo::Members,
+    compose::{approvals::branches_changed, repo::Members},
     entities::protection::ProtectedBranchEntity,
     error::ApiResult,
     extract::{Call, Given},
@@ -117,6 +117,7 @@ async fn protect(
     let (grant, new) = (call.grant, call.params.into_new());
     let made = app.db.write(move |tx| {
         let rule = actions::protect_branch(tx, &grant, &Members, &new)?;
+        branches_changed(tx, grant.project())?;
         ProtectedBranchEntity::one(tx, rule)
     });
     Ok(Created(made.await?))
@@ -159,6 +160,7 @@ async fn update(
     let (grant, params) = (call.grant, call.params);
     let changed = app.db.write(move |tx| {
         let rule = actions::update_branch(tx, &grant, &Members, &params.name, &params.change())?;
+        branches_changed(tx, grant.project())?;
         ProtectedBranchEntity::one(tx, rule)
     });
     Ok(Json(changed.await?))
@@ -167,7 +169,10 @@ async fn update(
 async fn unprotect(app: App, call: Call<ProtectRefs, OneProtectedBranch>) -> ApiResult<NoContent> {
     let since = call.unmodified_since();
     let (grant, name) = (call.grant, call.params.name);
-    let done = app.db.write(move |tx| actions::unprotect_branch(tx, &grant, &name, since));
+    let done = app.db.write(move |tx| {
+        actions::unprotect_branch(tx, &grant, &name, since)?;
+        branches_changed(tx, grant.project())
+    });
     done.await?;
     Ok(NoContent)
 }

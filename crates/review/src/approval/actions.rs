@@ -11,6 +11,7 @@ use super::{
     store::ApprovalStore as _,
 };
 use crate::{
+    activity,
     merge_request::{MergeRequest, MergeRequestState, actions::find, change::may_update},
     note::write_system_note,
     policy::ReadMergeRequests,
@@ -117,6 +118,7 @@ pub fn approve(
     tx.insert_approval(request.id, user)?;
     let item = request.item();
     write_system_note(tx, &item, user, "approved this merge request")?;
+    activity::record(tx, &item, user, activity::Action::Approved)?;
     tx.finish_todos(item.id, user)?;
     let state = refresh(tx, branches, &request)?;
     let complete = state.is_approved();
@@ -136,6 +138,9 @@ pub fn unapprove(
 ) -> Result<Approvals> {
     let request = checked(tx, grant, iid, None)?;
     let user = grant.user()?;
+    if request.state == MergeRequestState::Merged {
+        return Err(Error::Unauthenticated);
+    }
     if !tx.delete_approval(request.id, user)? {
         return Err(Error::Hidden);
     }

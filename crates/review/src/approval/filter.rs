@@ -1,64 +1,48 @@
-//! Conditions by which lists of merge requests choose by approvals.
+//! Conditions by which lists of merge requests choose by approvals. Their rows are called `i`.
 
-use std::fmt::Write as _;
-
-use diesel::{dsl::sql, expression::SqlLiteral, sql_types::Bool};
 use kernel::ids::UserId;
 
-const APPROVED: &str =
-    "SELECT 1 FROM approvals WHERE approvals.merge_request_id = merge_requests.id";
+use crate::item::list::{Choice, Conditions};
+
+const APPROVED: &str = "SELECT 1 FROM approvals ap WHERE ap.merge_request_id = i.id";
 
 /// Rules that count for a merge request: its own where people made some, else those of its project.
-const RULES: &str = "SELECT 1 FROM approval_rules AS rules \
-    WHERE (rules.merge_request_id = merge_requests.id \
-        OR (rules.project_id = merge_requests.project_id AND rules.merge_request_id IS NULL \
-            AND NOT EXISTS (SELECT 1 FROM approval_rules AS own \
-                WHERE own.merge_request_id = merge_requests.id \
+const RULES: &str = "SELECT 1 FROM approval_rules ar \
+    WHERE (ar.merge_request_id = i.id \
+        OR (ar.project_id = i.project_id AND ar.merge_request_id IS NULL \
+            AND NOT EXISTS (SELECT 1 FROM approval_rules own \
+                WHERE own.merge_request_id = i.id \
                     AND own.rule_type IN ('any_approver', 'regular'))))";
 
-/// All of these people approved.
-pub fn approved_by_all(people: &[UserId]) -> SqlLiteral<Bool> {
-    all(people, |user| format!("EXISTS ({APPROVED} AND approvals.user_id = {user})"))
-}
-
-/// Somebody approved, or nobody.
-pub fn approved_by_anybody(wanted: bool) -> SqlLiteral<Bool> {
-    sql(&format!("{} ({APPROVED})", exists(wanted)))
-}
-
-/// All of these people are among those who are to approve, named or by a group.
-pub fn approvers_are(people: &[UserId]) -> SqlLiteral<Bool> {
-    all(people, |user| {
-        format!(
-            "EXISTS ({RULES} AND (EXISTS (SELECT 1 FROM approval_rule_users AS named \
-                WHERE named.rule_id = rules.id AND named.user_id = {user}) \
-             OR EXISTS (SELECT 1 FROM approval_rule_groups AS groups \
-                JOIN namespace_access ON namespace_access.namespace_id = groups.namespace_id \
-                WHERE groups.rule_id = rules.id AND namespace_access.user_id = {user} \
-                    AND namespace_access.access_level >= 10)))"
-        )
-    })
-}
-
-/// Somebody is named who is to approve, or nobody.
-pub fn has_approvers(wanted: bool) -> SqlLiteral<Bool> {
-    sql(&format!(
-        "{} ({RULES} AND (EXISTS (SELECT 1 FROM approval_rule_users AS named WHERE named.rule_id = rules.id) \
-            OR EXISTS (SELECT 1 FROM approval_rule_groups AS groups WHERE groups.rule_id = rules.id)))",
-        exists(wanted)
-    ))
-}
-
-fn exists(wanted: bool) -> &'static str {
-    if wanted { "EXISTS" } else { "NOT EXISTS" }
-}
-
-/// Ids are numbers, so that they can stand in the text.
-fn all(people: &[UserId], condition: impl Fn(UserId) -> String) -> SqlLiteral<Bool> {
-    let mut text = "(1 = 1".to_owned();
-    for user in people {
-        let _infallible = write!(text, " AND {}", condition(*user));
+/// Approved by each of these people, by somebody, or by nobody.
+pub fn approved_by(all: &mut Conditions, choice: &Choice<Vec<UserId>>) {
+    match choice {
+        Choice::Nothing => all.plain(format!("NOT EXISTS ({APPROVED})")),
+        Choice::Anything => all.plain(format!("EXISTS ({APPROVED})")),
+        Choice::These(people) => {
+            for user in people {
+                all.plain(format!("EXISTS ({APPROVED} AND ap.user_id = {user})"));
+            }
+        }
     }
-    text.push(')');
-    sql(&text)
+}
+
+/// With each of these people among those who are to approve, themselves or by a group; with somebody, or nobody.
+pub fn approvers(all: &mut Conditions, choice: &Choice<Vec<UserId>>) {
+    let named = "EXISTS (SELECT 1 FROM approval_rule_users u WHERE u.rule_id = ar.id";
+    let grouped = "EXISTS (SELECT 1 FROM approval_rule_groups g";
+    let anybody = format!("({RULES} AND ({named}) OR {grouped} WHERE g.rule_id = ar.id)))");
+    match choice {
+        Choice::Nothing => all.plain(format!("NOT EXISTS {anybody}")),
+        Choice::Anything => all.plain(format!("EXISTS {anybody}")),
+        Choice::These(people) => {
+            for user in people {
+                all.plain(format!(
+                    "EXISTS ({RULES} AND ({named} AND u.user_id = {user}) \
+                     OR {grouped} JOIN namespace_access a ON a.namespace_id = g.namespace_id \
+                         WHERE g.rule_id = ar.id AND a.user_id = {user} AND a.access_level >= 10)))"
+                ));
+            }
+        }
+    }
 }

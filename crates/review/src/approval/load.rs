@@ -39,7 +39,8 @@ pub fn refresh(
     Ok(state)
 }
 
-/// As [`refresh`], for all of a project: what it wants has changed.
+/// As [`refresh`], for all that is open in a project: what it wants has changed. What is closed is weighed when it is
+/// opened again.
 pub fn refresh_project(
     tx: &mut Tx<'_>,
     branches: &impl Branches,

@@ -46,7 +46,9 @@ pub trait ApprovalStore {
     fn keep_committers(&mut self, id: MergeRequestId, people: &[UserId]) -> Result<()>;
     /// Writes down whether nobody has to approve any more.
     fn keep_approved(&mut self, id: MergeRequestId, approved: bool) -> Result<()>;
-    /// The merge requests of a project that can still be approved.
+    /// The merge requests from a branch that can still be approved.
+    fn approvable_from(&mut self, project: ProjectId, branch: &str) -> Result<Vec<MergeRequest>>;
+    /// The open merge requests of a project.
     fn approvable(&mut self, project: ProjectId) -> Result<Vec<MergeRequest>>;
 }
 
@@ -170,12 +172,22 @@ impl ApprovalStore for Tx<'_> {
         Ok(())
     }
 
-    fn approvable(&mut self, project: ProjectId) -> Result<Vec<MergeRequest>> {
+    fn approvable_from(&mut self, project: ProjectId, branch: &str) -> Result<Vec<MergeRequest>> {
         let states = [MergeRequestState::Opened, MergeRequestState::Closed];
         each_backend!(self, |conn| merge_requests::table
-            .filter(
-                merge_requests::project_id.eq(project).and(merge_requests::state.eq_any(states))
-            )
+            .filter(merge_requests::source_project_id.eq(project))
+            .filter(merge_requests::source_branch.eq(branch))
+            .filter(merge_requests::state.eq_any(states))
+            .order(merge_requests::id)
+            .select(MergeRequest::as_select())
+            .load(conn)
+            .map_err(error("Merge request")))
+    }
+
+    fn approvable(&mut self, project: ProjectId) -> Result<Vec<MergeRequest>> {
+        let open = merge_requests::state.eq(MergeRequestState::Opened);
+        each_backend!(self, |conn| merge_requests::table
+            .filter(merge_requests::project_id.eq(project).and(open))
             .order(merge_requests::id)
             .select(MergeRequest::as_select())
             .load(conn)

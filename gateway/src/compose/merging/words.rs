@@ -15,6 +15,7 @@ use repo::{
     git::{CommitInfo, Signature},
     merge::{Method, Plan, Squash},
 };
+use review::approval::ApprovalStore as _;
 use review::merge_request::{
     MergeRequest, ReviewState, ReviewerStore as _,
     merge::{AutoMerge, ClosesStore as _},
@@ -158,8 +159,8 @@ impl Around {
 
 /// Who approved it, the first of them first.
 fn approvers(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<Vec<UserId>> {
-    let _ = (tx, row);
-    Ok(Vec::new())
+    let approvals = tx.approvals_of(&[row.id])?.remove(&row.id).unwrap_or_default();
+    Ok(approvals.into_iter().map(|approval| approval.user_id).collect())
 }
 
 fn one(tx: &mut Tx<'_>, id: UserId) -> Result<Option<User>> {

@@ -151,3 +151,27 @@ async fn whose_commits_they_are_may_keep_somebody_from_approving() {
     forge.grace.post(&approve, json!({})).await.refused(401, nobody);
     forge.ada.post(&approve, json!({})).await.created();
 }
+
+#[actix_web::test]
+async fn a_push_takes_back_the_approvals_of_those_who_own_what_it_changed() {
+    let app = TestApp::new();
+    let forge = forge(&app).await;
+    let some = json!({ "reset_approvals_on_push": false, "selective_code_owner_removals": true });
+    forge.ada.post(&forge.at("/approvals"), some).await.created();
+    let request = forge.propose(&[("a.md", "a")]).await;
+    for person in [&forge.ada, &forge.grace] {
+        person.post(&format!("{request}/approve"), json!({})).await.created();
+    }
+    let approved = async || {
+        let shown = forge.ada.get(&format!("{request}/approvals")).await.ok();
+        let by = shown["approved_by"].as_array().cloned().unwrap_or_default();
+        by.iter().map(|one| one["user"]["username"].clone()).collect::<Vec<Value>>()
+    };
+
+    forge.commit(&forge.dev, "feature", None, &[("x.txt", "x")]).await.created();
+    app.work().await;
+    assert_eq!(approved().await, ["ada", "grace"]);
+    forge.commit(&forge.dev, "feature", None, &[("b.md", "b")]).await.created();
+    app.work().await;
+    assert_eq!(approved().await, ["ada"]);
+}

@@ -336,8 +336,8 @@ async fn members_of_a_group_approve_by_membership_from_above_too() {
     assert_eq!(usernames(&state["rules"][0]["eligible_approvers"]), ["ada", "grace"]);
     let approved = forge.approve(&grace).await;
     assert_eq!((&approved["approved"], &approved["approvals_left"]), (&json!(true), &json!(0)));
-    assert_eq!(approved["approver_groups"], json!([]));
-    assert_eq!(forge.approvals(&forge.ada).await["approver_groups"][0]["group"]["path"], "young");
+    assert_eq!(approved["approver_groups"][0]["group"]["path"], "young");
+    assert_eq!(forge.approvals(&forge.dev).await["approver_groups"], json!([]));
 }
 
 #[actix_web::test]
@@ -364,4 +364,54 @@ fn bot(app: &TestApp, project: ProjectId, level: AccessLevel) -> Person<'_> {
         db::each_backend!(tx, |conn| row.execute(conn).map_err(db::error("User")))
     });
     person
+}
+
+#[actix_web::test]
+async fn a_push_takes_approvals_back_where_the_project_wants_it() {
+    let app = TestApp::new();
+    let forge = forge(&app).await;
+    forge.approve(&forge.ada).await;
+
+    change(&forge.dev, forge.project, "feature", "feature", "two").await;
+
+    assert_eq!(forge.approvals(&forge.ada).await["approved_by"], json!([]));
+    let told = "reset approvals from @ada by pushing to the branch".to_owned();
+    assert!(notes(&app).contains(&told));
+    assert_eq!(todos(&app), [("approval_required".to_owned(), "pending".to_owned())]);
+    forge.configure(json!({ "reset_approvals_on_push": false })).await;
+    forge.approve(&forge.ada).await;
+    change(&forge.dev, forge.project, "feature", "feature", "three").await;
+    assert_eq!(usernames(&forge.approvals(&forge.ada).await["approved_by"]), ["ada"]);
+}
+
+#[actix_web::test]
+async fn a_rebase_by_the_platform_takes_nothing_back() {
+    let app = TestApp::new();
+    let forge = forge(&app).await;
+    forge.approve(&forge.ada).await;
+    change(&forge.ada, forge.project, "main", "main", "elsewhere").await;
+
+    forge.dev.put(&format!("{}/rebase", forge.at), json!({})).await.with(202);
+    app.work().await;
+
+    assert_eq!(usernames(&forge.approvals(&forge.ada).await["approved_by"]), ["ada"]);
+}
+
+#[actix_web::test]
+async fn what_is_not_approved_is_not_merged() {
+    let app = TestApp::new();
+    let forge = forge(&app).await;
+    let named = [app.user("ada").id.0];
+    forge.rule(json!({ "name": "Review", "approvals_required": 1, "user_ids": named })).await;
+    app.work().await;
+    let merge = format!("{}/merge", forge.at);
+
+    let refusal = json!({ "message": "405 Method Not Allowed" });
+    forge.ada.put(&merge, json!({})).await.refused(405, refusal);
+    assert_eq!(forge.ada.get(&forge.at).await.ok()["detailed_merge_status"], "not_approved");
+    forge.approve(&forge.ada).await;
+    assert_eq!(forge.ada.put(&merge, json!({})).await.ok()["state"], "merged");
+    forge.ada.post(&format!("{}/unapprove", forge.at), json!({})).await.refused(401, nobody());
+    let grace = app.member(forge.project, "grace", Developer);
+    grace.post(&format!("{}/approve", forge.at), json!({})).await.refused(401, nobody());
 }

@@ -15,9 +15,8 @@ use worker::Worker;
 use super::{
     accounts::{confirm_address, send_password_link},
     beginnings::SettleBeginning,
-    confirmation, diff_notes,
     code_owners::LookAtCommits,
-    confirmation,
+    confirmation, diff_notes,
     merge_requests::{DropHead, KeepHead},
     merging::{self, UnlockMerges},
     purge,

@@ -20,8 +20,8 @@ use review::{
 use worker::Queue;
 
 use super::{
-    diff_notes::FollowLines,
     approvals,
+    diff_notes::FollowLines,
     jobs::AFTER_PUSH,
     merge_requests::{DropHead, promise_head},
     merging::{FinishMerge, LookAt, RefreshCloses, note_push, wake},

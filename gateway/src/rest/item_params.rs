@@ -6,9 +6,8 @@ use review::policy::{
     TakePartInMergeRequests,
 };
 
-use super::issue_params::OneIssue;
 pub(super) use super::merge_request_params::OneMergeRequest;
-use crate::extract::Params;
+use crate::{extract::Params, params};
 
 /// The part of a path that names an item of some kind.
 pub trait NamesItem: Params + Send {
@@ -18,6 +17,13 @@ pub trait NamesItem: Params + Send {
 /// An ability on the items of one kind.
 pub trait OnItems: Ability<Scope = Project> {
     type Path: NamesItem;
+}
+
+params! {
+    pub struct OneIssue {
+        /// Its number in the project.
+        issue_iid: i64,
+    }
 }
 
 impl NamesItem for OneIssue {

@@ -63,6 +63,7 @@ fn position(tx: &mut Tx<'_>, issue: &Issue, id: Option<IssueId>) -> Result<Optio
     each_backend!(tx, |conn| found.first(conn).optional().map_err(error("Issue")))
 }
 
+#[derive(Clone, Copy)]
 enum Side {
     Before(i64),
     After(i64),

@@ -23,6 +23,7 @@ use crate::{
         forge::Forge,
         merge_request_records::{self as records, Extras},
         merge_requests::{elsewhere, kinship, look, look_at},
+        merging::recheck,
     },
     entities::merge_request_detail::MergeRequestDetail,
     error::ApiResult,
@@ -72,6 +73,10 @@ async fn show(
 ) -> ApiResult<Json<MergeRequestDetail>> {
     let (grant, params, urls) = (call.grant, call.params, app.urls.clone());
     let row = found(&app, &grant, params.merge_request_iid).await?;
+    if row.merge_status.is_open() {
+        let seen = row.clone();
+        app.db.write(move |tx| recheck(tx, &seen)).await?;
+    }
     let diverged = match params.include_diverged_commits_count {
         true => Some(records::diverged_commits(&app, &row).await?),
         false => None,

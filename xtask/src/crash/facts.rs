@@ -61,6 +61,29 @@ pub(super) fn read(connection: &mut Connection) -> Result<Told> {
     Ok(Told { refs, gaps, unfinished: unfinished.first().map_or(0, |row| row.count) })
 }
 
+/// A merge request, as its row tells it.
+#[derive(QueryableByName)]
+pub(super) struct Proposal {
+    #[diesel(sql_type = BigInt)]
+    pub(super) project_id: i64,
+    #[diesel(sql_type = BigInt)]
+    pub(super) iid: i64,
+    #[diesel(sql_type = Text)]
+    pub(super) state: String,
+    #[diesel(sql_type = Text)]
+    pub(super) target_branch: String,
+    #[diesel(sql_type = Nullable<Text>)]
+    pub(super) head_sha: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    pub(super) merge_commit_sha: Option<String>,
+}
+
+pub(super) fn proposals(connection: &mut Connection) -> Result<Vec<Proposal>> {
+    let query = "SELECT project_id, iid, state, target_branch, head_sha, merge_commit_sha \
+                 FROM merge_requests ORDER BY id";
+    load(connection, query)
+}
+
 /// Work that was queued for the next two minutes and has not been done.
 pub(super) fn waiting(connection: &mut Connection) -> Result<i64> {
     let query = "SELECT count(*) AS count FROM work WHERE run_at <= created_at + 120000000";

@@ -19,6 +19,8 @@ pub(super) struct Ledger {
     pub(super) projects: Vec<i64>,
     pub(super) stars: Vec<i64>,
     pub(super) protected: Vec<(i64, String)>,
+    /// Merge requests, by project and number.
+    pub(super) merged: Vec<(i64, i64)>,
     /// Answers that were neither a success nor an expected refusal.
     refused: Vec<String>,
 }
@@ -44,9 +46,10 @@ impl Shared {
         let commits = ledger.commits.values().map(Vec::len).sum::<usize>();
         let rows = ledger.projects.len() + ledger.stars.len() + ledger.protected.len();
         format!(
-            "acknowledged {commits} commits, {} refs, {} pushes, {rows} rows",
+            "acknowledged {commits} commits, {} refs, {} pushes, {} merges, {rows} rows",
             ledger.refs.len(),
-            ledger.pushes
+            ledger.pushes,
+            ledger.merged.len()
         )
     }
 
@@ -62,5 +65,6 @@ impl Shared {
         ledger.projects.extend(other.projects);
         ledger.stars.extend(other.stars);
         ledger.protected.extend(other.protected);
+        ledger.merged.extend(other.merged);
     }
 }

@@ -1,4 +1,5 @@
-//! The load of a round: threads that commit through the API, push with git and write rows until the server is gone.
+//! The load of a round: threads that commit through the API, push with git, merge and write rows until the server is
+//! gone.
 
 use std::{
     path::Path,
@@ -20,6 +21,7 @@ pub(super) struct Stage<'a> {
     client: Client,
     shared_project: i64,
     own_project: i64,
+    merging_project: i64,
     pushers: Vec<Pusher<'a>>,
 }
 
@@ -37,11 +39,12 @@ impl<'a> Stage<'a> {
         let client = installation.client();
         let (shared_project, shared_path) = project(&client, "crash-shared")?;
         let (own_project, own_path) = project(&client, "crash-own")?;
+        let (merging_project, _) = project(&client, "crash-merging")?;
         let pushers = vec![
             Pusher::prepare(installation, scratch, (shared_project, &shared_path), "first")?,
             Pusher::prepare(installation, scratch, (own_project, &own_path), "second")?,
         ];
-        Ok(Self { client, shared_project, own_project, pushers })
+        Ok(Self { client, shared_project, own_project, merging_project, pushers })
     }
 
     /// Starts the threads; they end soon after `stop`.
@@ -71,6 +74,10 @@ impl<'a> Stage<'a> {
         for name in ["rows", "more-rows"] {
             let rows = worker(name);
             scope.spawn(move || rows.repeat(Worker::rows));
+        }
+        for name in ["merges", "more-merges"] {
+            let merges = worker(name);
+            scope.spawn(move || merges.repeat(|worker, n| worker.merge(self.merging_project, n)));
         }
         for pusher in &self.pushers {
             scope.spawn(move || pusher.work(round, ledger, stop));
@@ -137,6 +144,35 @@ impl Worker<'_> {
             ledger.commits.entry((project, format!("refs/heads/{branch}"))).or_default().push(sha);
         }
         self.commit(project, &branch, n)
+    }
+
+    /// A branch with a commit, a merge request of it, and the merge; each second branch goes with it.
+    fn merge(&self, project: i64, n: u64) -> Result<()> {
+        let branch = format!("{}-{n}", self.name);
+        let path = format!("{}/file-{n}.txt", self.name);
+        let action =
+            json!({ "action": "create", "file_path": path, "content": format!("line {n}\n") });
+        let body = json!({ "branch": branch, "start_branch": "main", "actions": [action],
+                           "commit_message": format!("Add {path}") });
+        let commit = self.client.post(&format!("/projects/{project}/repository/commits"), &body)?;
+        let head = text(&commit, "id")?;
+        let body = json!({ "source_branch": branch, "target_branch": "main", "title": branch });
+        let made = self.client.post(&format!("/projects/{project}/merge_requests"), &body)?;
+        let iid = made.json()?["iid"].as_i64().context("a merge request without a number")?;
+        let how = json!({ "should_remove_source_branch": n.is_multiple_of(2) });
+        let merge = format!("/projects/{project}/merge_requests/{iid}/merge");
+        let answer = self.client.put(&merge, &how)?;
+        // Others who merge into the same branch may be faster each time.
+        if answer.status == 422 {
+            return Ok(());
+        }
+        let sha = text(&answer, "merge_commit_sha")?;
+        let mut ledger = self.ledger.write();
+        ledger.pushes += 2;
+        let main = (project, "refs/heads/main".to_owned());
+        ledger.commits.entry(main).or_default().extend([head, sha]);
+        ledger.merged.push((project, iid));
+        Ok(())
     }
 
     /// A project, a star on it, a protected branch in it.

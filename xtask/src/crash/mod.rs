@@ -4,6 +4,7 @@
 mod facts;
 mod ledger;
 mod load;
+mod merges;
 mod pushes;
 mod verify;
 

@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 use super::{
     facts,
     ledger::{Ledger, Ref, Shared},
+    merges,
     pushes::plain,
 };
 use crate::{client::Client, migrate::Connection, server::Installation};
@@ -30,6 +31,7 @@ pub(super) fn after_crash(installation: &Installation, ledger: &Shared) -> Resul
     let mut found = locks(installation);
     let ledger = ledger.write();
     found.extend(refs_and_events(installation, &ledger)?);
+    found.extend(merges::check(installation, &ledger)?);
     found.extend(rows(&installation.client(), &ledger)?);
     for project in touched(&ledger) {
         found.extend(fsck(&repository(installation, project)));
@@ -42,6 +44,7 @@ pub(super) fn at_the_end(installation: &Installation, everything: &Shared) -> Re
     let mut found = locks(installation);
     let ledger = everything.write();
     found.extend(refs_and_events(installation, &ledger)?);
+    found.extend(merges::check(installation, &ledger)?);
     found.extend(rows(&installation.client(), &ledger)?);
     for project in touched(&ledger).into_iter().chain(ledger.projects.iter().copied()) {
         found.extend(fsck(&repository(installation, project)));
@@ -234,7 +237,7 @@ fn collect_locks(folder: &Path, found: &mut Vec<String>) {
     }
 }
 
-fn git(repository: &Path, arguments: &[&str]) -> Result<String> {
+pub(super) fn git(repository: &Path, arguments: &[&str]) -> Result<String> {
     let mut git = Command::new("git");
     git.arg("--git-dir").arg(repository).args(arguments);
     let done = plain(&mut git).output()?;

@@ -7,6 +7,7 @@ mod forge;
 mod lfs;
 mod lfs_locks;
 mod limits;
+mod merge_requests;
 mod push;
 mod push_rules;
 mod refusals;

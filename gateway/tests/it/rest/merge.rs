@@ -1,5 +1,6 @@
 //! Merging merge requests, and what pushes do to them.
 
+use futures_util::future::{join, join_all};
 use kernel::{AccessLevel::Developer, Visibility::Private, ids::ProjectId};
 use serde_json::{Value, json};
 use time::Duration;
@@ -434,8 +435,7 @@ async fn of_two_who_merge_at_once_one_wins() {
     let app = TestApp::new();
     let stage = Stage::with_merge_request(&app).await;
 
-    let (one, other) =
-        futures_util::future::join(stage.merge(1, json!({})), stage.merge(1, json!({}))).await;
+    let (one, other) = join(stage.merge(1, json!({})), stage.merge(1, json!({}))).await;
 
     let mut statuses = [one.status, other.status];
     statuses.sort_unstable();
@@ -698,4 +698,21 @@ async fn commits_pushed_to_the_default_branch_close_issues() {
     app.work().await;
 
     assert_eq!(stage.issue_states(), ["closed", "opened"]);
+}
+
+#[actix_web::test]
+async fn two_merges_into_one_branch_both_happen() {
+    let app = TestApp::new();
+    let stage = Stage::new(&app).await;
+    stage.propose("one", json!({})).await;
+    stage.propose("two", json!({})).await;
+
+    let both = [stage.merge(1, json!({})), stage.merge(2, json!({}))];
+    let [one, other] = <[Answer; 2]>::try_from(join_all(both).await).expect("two answers");
+
+    assert_eq!((one.status, other.status), (200, 200));
+    for file in ["one.txt", "two.txt"] {
+        let path = format!("{}/repository/files/{file}?ref=main", stage.home);
+        assert_eq!(stage.ada.get(&path).await.status, 200, "{file}");
+    }
 }

@@ -7,6 +7,7 @@ use org::{
     survey::{Associations, Belonging, SourceKind},
     user::User,
 };
+use review::todo::waiting::Waiting;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -56,8 +57,8 @@ impl From<Preferences> for PreferencesEntity {
     }
 }
 
-/// What waits for somebody. Nothing can be assigned yet, to anybody.
-#[derive(Debug, Default, Serialize, ToSchema)]
+/// What waits for somebody.
+#[derive(Debug, Serialize, ToSchema)]
 pub struct CountsEntity {
     /// The old name of the assigned ones.
     merge_requests: i64,
@@ -65,6 +66,18 @@ pub struct CountsEntity {
     assigned_merge_requests: i64,
     review_requested_merge_requests: i64,
     todos: i64,
+}
+
+impl From<Waiting> for CountsEntity {
+    fn from(waiting: Waiting) -> Self {
+        Self {
+            merge_requests: waiting.merge_requests,
+            assigned_issues: waiting.issues,
+            assigned_merge_requests: waiting.merge_requests,
+            review_requested_merge_requests: waiting.reviews,
+            todos: waiting.todos,
+        }
+    }
 }
 
 #[derive(Debug, Serialize, ToSchema)]

@@ -18,6 +18,7 @@ use org::{
     },
     user::{User, store::UserStore},
 };
+use review::activity::feed::contributed_to;
 
 use super::{
     custom_attribute_params::{WantedAttributes, entities},
@@ -38,6 +39,7 @@ routes! { "Projects" at "";
     GET "/projects"                        => list            : Anyone,
     GET "/users/{user_id}/projects"         => list_of_user    : Anyone,
     GET "/users/{user_id}/starred_projects" => list_of_starred : Anyone,
+    GET "/users/{user_id}/contributed_projects" => list_of_contributed : Anyone,
     GET "/projects/{id}/forks"              => list_of_forks   : ReadProject,
 }
 
@@ -141,6 +143,15 @@ async fn list_of_starred(app: App, call: Call<Anyone, Within<OfUser>>) -> ApiRes
     // What a person keeps to themselves looks like nothing.
     let among = match reads_profile(actor, &user) {
         true => Among::StarredBy(user.id),
+        false => Among::Nothing,
+    };
+    answer(&app, Asked::of(&call, &call.params.list), among).await
+}
+
+async fn list_of_contributed(app: App, call: Call<Anyone, Within<OfUser>>) -> ApiResult<Projects> {
+    let user = person(&app, &call.params.place.user_id).await?;
+    let among = match reads_profile(call.grant.actor(), &user) {
+        true => Among::These(app.db.read(move |tx| contributed_to(tx, user.id)).await?),
         false => Among::Nothing,
     };
     answer(&app, Asked::of(&call, &call.params.list), among).await

@@ -2,9 +2,11 @@
 
 use kernel::access::SignedIn;
 use org::preference::{self, Change};
+use review::todo::waiting::waiting;
 
 use crate::{
     app::App,
+    compose::forge::Forge,
     entities::person::{CountsEntity, PreferencesEntity},
     error::ApiResult,
     extract::Call,
@@ -43,6 +45,7 @@ async fn change(
     Ok(Json(app.db.write(move |tx| preference::change(tx, user, change)).await?.into()))
 }
 
-async fn counts(_: App, _: Call<SignedIn>) -> ApiResult<Json<CountsEntity>> {
-    Ok(Json(CountsEntity::default()))
+async fn counts(app: App, call: Call<SignedIn>) -> ApiResult<Json<CountsEntity>> {
+    let (actor, forge) = (call.grant.actor(), Forge::new(&app.urls));
+    Ok(Json(app.db.read(move |tx| waiting(tx, &forge, actor)).await?.into()))
 }

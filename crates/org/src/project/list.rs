@@ -48,6 +48,7 @@ pub enum Among {
     Group(GroupScope),
     StarredBy(UserId),
     ForksOf(ProjectId),
+    These(Vec<ProjectId>),
 }
 
 /// Which projects are wanted.
@@ -459,6 +460,11 @@ fn among(tx: &mut Tx<'_>, all: &mut Conditions, filter: &ProjectFilter) -> Resul
             user.0,
         ),
         Among::ForksOf(source) => all.number("p.forked_from_id = {}", source.0),
+        Among::These(ref ids) if ids.is_empty() => all.plain("1 = 0"),
+        Among::These(ref ids) => {
+            let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+            all.plain(&format!("p.id IN ({})", ids.join(", ")));
+        }
         Among::Namespace(id) => all.number("p.namespace_id = {}", id.0),
         Among::Group(ref scope) => {
             let within = in_group::condition(tx, scope)?;

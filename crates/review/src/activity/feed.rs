@@ -105,9 +105,22 @@ pub fn feed(
 }
 
 /// The projects in which somebody did something, the latest first.
-pub fn projects_of(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<ProjectId>> {
+fn projects_of(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<ProjectId>> {
     let rows = events::table
         .filter(events::author_id.eq(user).and(events::project_id.is_not_null()))
+        .group_by(events::project_id)
+        .order(diesel::dsl::max(events::id).desc())
+        .limit(MOST_PROJECTS)
+        .select(events::project_id.assume_not_null());
+    each_backend!(tx, |conn| rows.load(conn).map_err(error("Event")))
+}
+
+/// The projects to which somebody contributed, the latest first: to come and to go is no contribution.
+pub fn contributed_to(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<ProjectId>> {
+    let moves = [Action::Joined, Action::Left, Action::Expired];
+    let rows = events::table
+        .filter(events::author_id.eq(user).and(events::project_id.is_not_null()))
+        .filter(events::action.ne_all(moves))
         .group_by(events::project_id)
         .order(diesel::dsl::max(events::id).desc())
         .limit(MOST_PROJECTS)

@@ -2,8 +2,8 @@
 
 use db::Tx;
 use kernel::{
-    AccessLevel, Result, TextEnum, Ts,
-    ids::{MilestoneId, UserId},
+    AccessLevel, Result, Standing, TextEnum, Ts,
+    ids::{MilestoneId, ProjectId, UserId},
     page::PageRequest,
     time::parse_date,
 };
@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use time::Duration;
 
 use super::{
+    beyond::leave,
     parse::Command,
     table::{Effect, Needs},
 };
@@ -18,8 +19,12 @@ use crate::{
     Home, emoji,
     issue::{
         self, HealthStatus, Issue, IssueStep, IssueStore as _, Severity, actions::IssueChange,
+        link::LinkType, relocation::Notes,
     },
-    item::{Item, ItemKind, ItemStore as _, TakesPart, labels::LabelChange, subscriptions},
+    item::{
+        Item, ItemKind, ItemStore as _, TakesPart, labels::LabelChange, subscriptions,
+        time::actions as times,
+    },
     label::{LabelName, LabelStore as _, actions::usable},
     merge_request::{
         MergeRequest, MergeRequestStore as _,
@@ -45,7 +50,7 @@ impl Done {
         self.changes.is_empty()
     }
 
-    fn note(&mut self, key: &str, value: Value, summary: impl Into<String>) {
+    pub(super) fn note(&mut self, key: &str, value: Value, summary: impl Into<String>) {
         self.changes.insert(key.to_owned(), value);
         self.summary.push(summary.into());
     }
@@ -53,7 +58,7 @@ impl Done {
 
 /// What is to become of an item; what is `None` stays.
 #[derive(Clone, Debug, Default)]
-struct Wanted {
+pub(super) struct Wanted {
     closed: Option<bool>,
     title: Option<String>,
     labels: LabelChange,
@@ -66,10 +71,18 @@ struct Wanted {
     weight: Option<Option<i64>>,
     severity: Option<Severity>,
     health: Option<Option<HealthStatus>>,
+    pub(super) leaves: Option<Leaves>,
     is_changed: bool,
 }
 
-enum Row {
+/// Where an issue goes, or a copy of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Leaves {
+    Move(ProjectId),
+    Copy(ProjectId, Notes),
+}
+
+pub(super) enum Row {
     Issue(Box<Issue>),
     MergeRequest(Box<MergeRequest>),
 }
@@ -84,8 +97,8 @@ pub fn run<G: TakesPart, F: Forge + Branches>(
 ) -> Result<Done> {
     let Some(row) = find(tx, item)? else { return Ok(Done::default()) };
     let user = grant.user()?;
-    let mut doing =
-        Doing { forge, item, row, user, wanted: Wanted::default(), done: Done::default() };
+    let (wanted, done) = (Wanted::default(), Done::default());
+    let mut doing = Doing { forge, item, row, user, who: *grant.who(), wanted, done };
     let may_update = match &doing.row {
         Row::Issue(issue) => issue::actions::may_update(tx, grant.who(), issue)?,
         Row::MergeRequest(row) => change::may_update(tx, grant.who(), row)?,
@@ -119,13 +132,14 @@ fn find(tx: &mut Tx<'_>, item: &Item) -> Result<Option<Row>> {
     })
 }
 
-struct Doing<'d, F> {
-    forge: &'d F,
-    item: &'d Item,
-    row: Row,
-    user: UserId,
-    wanted: Wanted,
-    done: Done,
+pub(super) struct Doing<'d, F> {
+    pub(super) forge: &'d F,
+    pub(super) item: &'d Item,
+    pub(super) row: Row,
+    pub(super) user: UserId,
+    pub(super) who: Standing,
+    pub(super) wanted: Wanted,
+    pub(super) done: Done,
 }
 
 impl<F: Forge + Branches> Doing<'_, F> {
@@ -155,6 +169,20 @@ impl<F: Forge + Branches> Doing<'_, F> {
             Effect::Subscribe => self.subscribe(tx, true)?,
             Effect::Unsubscribe => self.subscribe(tx, false)?,
             Effect::Award => self.award(tx, argument)?,
+            Effect::Estimate | Effect::RemoveEstimate => {
+                self.estimate(tx, command.row.effect == Effect::Estimate, argument)?;
+            }
+            Effect::Spend => self.spend(tx, argument)?,
+            Effect::RemoveTimeSpent => {
+                times::take_all_back(tx, self.item, self.user)?;
+                self.done.note("spend_time", json!({ "duration": "reset" }), "Removed spent time.");
+            }
+            Effect::Relate => self.relate(tx, LinkType::RelatesTo, argument)?,
+            Effect::Blocks => self.relate(tx, LinkType::Blocks, argument)?,
+            Effect::BlockedBy => self.relate(tx, LinkType::IsBlockedBy, argument)?,
+            Effect::Move | Effect::Clone => {
+                self.leave(tx, command.row.effect == Effect::Clone, argument)?;
+            }
             Effect::Lock => self.lock(true),
             Effect::Unlock => self.lock(false),
             Effect::CopyMetadata => self.copy(tx, argument)?,
@@ -452,17 +480,21 @@ impl<F: Forge + Branches> Doing<'_, F> {
 
     /// Changes the item as was wanted, all at once.
     fn finish(self, tx: &mut Tx<'_>) -> Result<Done> {
-        let Self { forge, row, user, wanted, done, .. } = self;
-        if !wanted.is_changed {
-            return Ok(done);
-        }
+        let Self { forge, row, user, who, wanted, mut done, .. } = self;
+        let (leaves, is_changed) = (wanted.leaves, wanted.is_changed);
         match row {
             Row::Issue(issue) => {
-                issue::actions::change(tx, user, forge, *issue, &of_issue(wanted))?;
+                let issue = match is_changed {
+                    true => issue::actions::change(tx, user, forge, *issue, &of_issue(wanted))?,
+                    false => *issue,
+                };
+                let Some(leaves) = leaves else { return Ok(done) };
+                leave(tx, forge, &who, &issue, leaves, &mut done)?;
             }
-            Row::MergeRequest(row) => {
+            Row::MergeRequest(row) if is_changed => {
                 change::change(tx, user, forge, &row, None, &of_merge_request(wanted))?;
             }
+            Row::MergeRequest(_) => {}
         }
         Ok(done)
     }

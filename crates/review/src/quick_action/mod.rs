@@ -1,6 +1,7 @@
 //! Quick actions: lines of a text that change the item it is about.
 
 mod apply;
+mod beyond;
 pub mod described;
 mod parse;
 mod table;

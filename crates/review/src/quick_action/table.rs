@@ -23,6 +23,15 @@ pub(super) enum Effect {
     Subscribe,
     Unsubscribe,
     Award,
+    Estimate,
+    RemoveEstimate,
+    Spend,
+    RemoveTimeSpent,
+    Relate,
+    Blocks,
+    BlockedBy,
+    Move,
+    Clone,
     Lock,
     Unlock,
     CopyMetadata,
@@ -104,6 +113,15 @@ pub(super) static TABLE: &[Row] = rows! {
     Subscribe         ["subscribe"]                                         Both          Voice  No;
     Unsubscribe       ["unsubscribe"]                                       Both          Voice  No;
     Award             ["award" "react"]                                     Both          Voice  Yes;
+    Estimate          ["estimate" "estimate_time"]                          Both          Manage Yes;
+    RemoveEstimate    ["remove_estimate" "remove_time_estimate"]            Both          Manage No;
+    Spend             ["spend" "spent" "spend_time"]                        Both          Manage Yes;
+    RemoveTimeSpent   ["remove_time_spent"]                                 Both          Manage No;
+    Relate            ["relate"]                                            Issues        Manage Yes;
+    Blocks            ["blocks"]                                            Issues        Manage Yes;
+    BlockedBy         ["blocked_by"]                                        Issues        Manage Yes;
+    Move              ["move"]                                              Issues        Manage Yes;
+    Clone             ["clone"]                                             Issues        Manage Yes;
     Lock              ["lock"]                                              Both          Manage No;
     Unlock            ["unlock"]                                            Both          Manage No;
     CopyMetadata      ["copy_metadata"]                                     Both          Manage Yes;

@@ -3,6 +3,7 @@
 pub mod actions;
 mod model;
 mod store;
+pub mod waiting;
 
 pub use model::Todo;
 pub use store::TodoStore;

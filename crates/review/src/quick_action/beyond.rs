@@ -1,0 +1,117 @@
+//! Quick actions that reach beyond the fields of an item: time that is spent on it, other issues, and other projects.
+
+use db::Tx;
+use kernel::{Error, Result, Standing, Ts, time::parse_date};
+use serde_json::json;
+
+use super::apply::{Doing, Done, Leaves, Row};
+use crate::{
+    issue::{
+        Issue,
+        link::{self, LinkType},
+        relocation::{self, Notes},
+    },
+    item::{
+        ItemKind,
+        time::{self, Spent, actions as times},
+    },
+    ports::{Branches, Forge},
+    reference::parse,
+};
+
+impl<F: Forge + Branches> Doing<'_, F> {
+    pub(super) fn estimate(&mut self, tx: &mut Tx<'_>, wanted: bool, argument: &str) -> Result<()> {
+        let seconds = if wanted { time::parse(argument) } else { Some(0) };
+        let Some(seconds) = seconds.filter(|seconds| *seconds >= 0) else { return Ok(()) };
+        times::set_estimate(tx, self.item, self.user, seconds)?;
+        let summary = match time::human(seconds, false) {
+            Some(span) => format!("Set time estimate to {span}."),
+            None => "Removed time estimate.".to_owned(),
+        };
+        self.done.note("time_estimate", json!(seconds), summary);
+        Ok(())
+    }
+
+    /// `1h 30m`, or `1h 30m 2026-12-31`
+    pub(super) fn spend(&mut self, tx: &mut Tx<'_>, argument: &str) -> Result<()> {
+        let (last, now) = (argument.rsplit_once(' '), tx.now);
+        let dated = last.and_then(|(span, day)| Some((span, parse_date(day).ok()?)));
+        let (span, at) = dated.map_or((argument, now), |(span, day)| (span, Ts::from_date(day)));
+        let Some(seconds) = time::parse(span).filter(|seconds| *seconds != 0 && at <= now) else {
+            return Ok(());
+        };
+        let spent = Spent { seconds, at, summary: None };
+        if !has_effect(times::add(tx, self.item, self.user, &spent))? {
+            return Ok(());
+        }
+        let told = json!({ "duration": seconds, "user_id": self.user.0, "spent_at": at });
+        let span = time::human(seconds.saturating_abs(), false).unwrap_or_default();
+        let word = if seconds < 0 { "Subtracted" } else { "Added" };
+        self.done.note("spend_time", told, format!("{word} {span} spent time."));
+        Ok(())
+    }
+
+    pub(super) fn relate(&mut self, tx: &mut Tx<'_>, of: LinkType, argument: &str) -> Result<()> {
+        let Row::Issue(issue) = &self.row else { return Ok(()) };
+        let names = parse(argument, self.forge.address()).items;
+        let found = crate::reference::find_items(tx, self.forge, self.item, self.user, &names)?;
+        let others = found.iter().filter(|(_, other)| other.id.kind == ItemKind::Issue);
+        let mut ids = Vec::new();
+        for (_, other) in others {
+            let target = (other.project, other.iid);
+            let linked = link::actions::create(tx, self.forge, &self.who, issue, target, of);
+            if has_effect(linked)? {
+                ids.push(other.id.id);
+            }
+        }
+        if !ids.is_empty() {
+            let summary = format!("Linked {argument} to this issue.");
+            self.done.note("related_issues", json!(ids), summary);
+        }
+        Ok(())
+    }
+
+    /// Notes the project to which the issue goes, or a copy of it, once all else is done.
+    pub(super) fn leave(&mut self, tx: &mut Tx<'_>, copies: bool, argument: &str) -> Result<()> {
+        let (path, notes) = match argument.strip_suffix("--with_notes").filter(|_| copies) {
+            Some(path) => (path.trim(), Notes::Copy),
+            None => (argument, Notes::Leave),
+        };
+        let Some(project) = self.forge.project_at(tx, path)? else { return Ok(()) };
+        self.wanted.leaves = Some(match copies {
+            true => Leaves::Copy(project, notes),
+            false => Leaves::Move(project),
+        });
+        Ok(())
+    }
+}
+
+pub(super) fn leave(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    who: &Standing,
+    issue: &Issue,
+    leaves: Leaves,
+    done: &mut Done,
+) -> Result<()> {
+    let (key, made) = match leaves {
+        Leaves::Move(to) => ("target_project", relocation::relocate(tx, forge, who, issue, to)),
+        Leaves::Copy(to, notes) => {
+            ("target_clone_project", relocation::copy(tx, forge, who, issue, to, notes))
+        }
+    };
+    if let (Leaves::Move(to) | Leaves::Copy(to, _), true) = (leaves, has_effect(made)?) {
+        let word = if key == "target_project" { "Moved" } else { "Cloned" };
+        done.note(key, json!(to.0), format!("{word} this issue."));
+    }
+    Ok(())
+}
+
+/// What is refused has no effect; what fails fails.
+fn has_effect<T>(done: Result<T>) -> Result<bool> {
+    match done {
+        Ok(_) => Ok(true),
+        Err(failure @ Error::Internal(_)) => Err(failure),
+        Err(_) => Ok(false),
+    }
+}

@@ -4,7 +4,6 @@ use db::Tx;
 use kernel::{
     AccessLevel, Result, Standing, TextEnum, Ts,
     ids::{MilestoneId, ProjectId, UserId},
-    page::PageRequest,
     time::parse_date,
 };
 use serde_json::{Map, Value, json};
@@ -16,25 +15,19 @@ use super::{
     table::{Effect, Needs},
 };
 use crate::{
-    Home, emoji,
+    emoji,
     issue::{
         self, HealthStatus, Issue, IssueStep, IssueStore as _, Severity, actions::IssueChange,
         link::LinkType, relocation::Notes,
     },
-    item::{
-        Item, ItemKind, ItemStore as _, TakesPart, labels::LabelChange, subscriptions,
-        time::actions as times,
-    },
-    label::{LabelName, LabelStore as _, actions::usable},
+    item::{Item, ItemKind, TakesPart, labels::LabelChange, subscriptions, time::actions as times},
     merge_request::{
         MergeRequest, MergeRequestStore as _,
         change::{self, MergeRequestChange, Metadata},
         draft,
         state::Step,
     },
-    milestone::{MilestoneFilter, MilestoneStore as _},
     ports::{Branches, Forge},
-    reference::parse,
     todo::{TodoAction, TodoStore as _},
 };
 
@@ -59,20 +52,20 @@ impl Done {
 /// What is to become of an item; what is `None` stays.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wanted {
-    closed: Option<bool>,
-    title: Option<String>,
-    labels: LabelChange,
-    assignees: Option<Vec<UserId>>,
-    reviewers: Option<Vec<UserId>>,
-    milestone: Option<Option<MilestoneId>>,
-    locked: Option<bool>,
-    due: Option<Option<Ts>>,
-    confidential: bool,
-    weight: Option<Option<i64>>,
-    severity: Option<Severity>,
-    health: Option<Option<HealthStatus>>,
+    pub(super) closed: Option<bool>,
+    pub(super) title: Option<String>,
+    pub(super) labels: LabelChange,
+    pub(super) assignees: Option<Vec<UserId>>,
+    pub(super) reviewers: Option<Vec<UserId>>,
+    pub(super) milestone: Option<Option<MilestoneId>>,
+    pub(super) locked: Option<bool>,
+    pub(super) due: Option<Option<Ts>>,
+    pub(super) confidential: bool,
+    pub(super) weight: Option<Option<i64>>,
+    pub(super) severity: Option<Severity>,
+    pub(super) health: Option<Option<HealthStatus>>,
     pub(super) leaves: Option<Leaves>,
-    is_changed: bool,
+    pub(super) is_changed: bool,
 }
 
 /// Where an issue goes, or a copy of it.
@@ -120,7 +113,7 @@ pub fn run<G: TakesPart, F: Forge + Branches>(
     doing.finish(tx)
 }
 
-fn find(tx: &mut Tx<'_>, item: &Item) -> Result<Option<Row>> {
+pub(super) fn find(tx: &mut Tx<'_>, item: &Item) -> Result<Option<Row>> {
     Ok(match item.id.kind {
         ItemKind::Issue => {
             tx.find_issue(item.project, item.iid)?.map(|issue| Row::Issue(Box::new(issue)))
@@ -211,7 +204,7 @@ impl<F: Forge + Branches> Doing<'_, F> {
         Ok(())
     }
 
-    fn changed(&mut self, key: &str, value: Value, summary: impl Into<String>) {
+    pub(super) fn changed(&mut self, key: &str, value: Value, summary: impl Into<String>) {
         self.wanted.is_changed = true;
         self.done.note(key, value, summary);
     }
@@ -266,119 +259,6 @@ impl<F: Forge + Branches> Doing<'_, F> {
         self.changed("wip_event", json!(event), summary);
     }
 
-    /// The people that an argument names, the author as `me`.
-    fn people(&self, tx: &mut Tx<'_>, argument: &str) -> Result<Vec<UserId>> {
-        let words = argument.split([' ', ',']).map(str::trim).filter(|word| !word.is_empty());
-        let (mut names, mut found) = (Vec::new(), Vec::new());
-        for word in words.take(100) {
-            match word {
-                "me" | "@me" => found.push(self.user),
-                word => names.push(word.trim_start_matches('@').to_lowercase()),
-            }
-        }
-        let known = self.forge.named(tx, &names)?;
-        found.extend(names.iter().filter_map(|name| known.get(name).copied()));
-        Ok(found)
-    }
-
-    fn assign(&mut self, tx: &mut Tx<'_>, effect: Effect, argument: &str) -> Result<()> {
-        let named = self.people(tx, argument)?;
-        let mut all = match self.wanted.assignees.take() {
-            Some(all) => all,
-            None => {
-                let id = self.item.id;
-                tx.assignees_of(id.kind, &[id.id])?.remove(&id.id).unwrap_or_default()
-            }
-        };
-        if moved(&mut all, effect == Effect::Assign, effect == Effect::Reassign, argument, &named) {
-            let ids: Vec<i64> = all.iter().map(|user| user.0).collect();
-            let word = if effect == Effect::Unassign { "Removed" } else { "Assigned" };
-            let summary = format!("{word} {argument}.").replace(" .", " assignees.");
-            self.changed("assignee_ids", json!(ids), summary);
-        }
-        self.wanted.assignees = Some(all);
-        Ok(())
-    }
-
-    fn review(&mut self, tx: &mut Tx<'_>, effect: Effect, argument: &str) -> Result<()> {
-        let Row::MergeRequest(row) = &self.row else { return Ok(()) };
-        let id = row.id;
-        let named = self.people(tx, argument)?;
-        let mut all = match self.wanted.reviewers.take() {
-            Some(all) => all,
-            None => {
-                let known = crate::merge_request::ReviewerStore::reviewers_of(tx, &[id])?;
-                let known = known.into_values().flatten();
-                known.map(|reviewer| reviewer.user_id).collect()
-            }
-        };
-        if moved(&mut all, effect == Effect::AssignReviewer, false, argument, &named) {
-            let ids: Vec<i64> = all.iter().map(|user| user.0).collect();
-            let word = if effect == Effect::UnassignReviewer { "Removed" } else { "Assigned" };
-            let summary = format!("{word} {argument} as reviewer.").replace("  ", " ");
-            self.changed("reviewer_ids", json!(ids), summary);
-        }
-        self.wanted.reviewers = Some(all);
-        Ok(())
-    }
-
-    fn label(&mut self, tx: &mut Tx<'_>, effect: Effect, argument: &str) -> Result<()> {
-        if effect == Effect::Unlabel && argument.is_empty() {
-            self.wanted.labels = LabelChange { all: Some(Vec::new()), ..LabelChange::default() };
-            self.changed("label_ids", json!([]), "Removed all labels.");
-            return Ok(());
-        }
-        let mut names = parse(argument, self.forge.address()).labels;
-        if names.is_empty() {
-            let words = argument.split([' ', ',']).map(|word| word.trim_matches(['~', '"']));
-            names = words.filter(|word| !word.is_empty()).take(100).map(str::to_owned).collect();
-        }
-        let within = usable(tx, self.forge, Home::Project(self.item.project))?;
-        let (mut ids, mut known) = (Vec::new(), Vec::new());
-        for name in names {
-            if let Some(label) = tx.find_label(&within, &LabelName::Name(name))? {
-                ids.push(label.id.0);
-                known.push(label.name);
-            }
-        }
-        if known.is_empty() {
-            return Ok(());
-        }
-        let told: Vec<String> = known.iter().map(|name| format!("~\"{name}\"")).collect();
-        let told = told.join(" ");
-        let (key, summary) = match effect {
-            Effect::Unlabel => {
-                self.wanted.labels.remove.extend(known);
-                ("remove_label_ids", format!("Removed {told} label(s)."))
-            }
-            Effect::Relabel => {
-                self.wanted.labels = LabelChange { all: Some(known), ..LabelChange::default() };
-                ("label_ids", format!("Replaced all labels with {told} label(s)."))
-            }
-            _ => {
-                self.wanted.labels.add.extend(known);
-                ("add_label_ids", format!("Added {told} label(s)."))
-            }
-        };
-        self.changed(key, json!(ids), summary);
-        Ok(())
-    }
-
-    fn milestone(&mut self, tx: &mut Tx<'_>, argument: &str) -> Result<()> {
-        let title = parse(argument, self.forge.address()).milestones.into_iter().next();
-        let home = Home::Project(self.item.project);
-        let mut filter = MilestoneFilter::of(home);
-        filter.groups = self.forge.above(tx, home)?;
-        filter.title = Some(title.unwrap_or_else(|| argument.to_owned()));
-        let found = tx.milestones(&filter, PageRequest { page: 1, per_page: 1 })?.items.pop();
-        if let Some(milestone) = found {
-            self.wanted.milestone = Some(Some(milestone.id));
-            let summary = format!("Set the milestone to %\"{}\".", milestone.title);
-            self.changed("milestone_id", json!(milestone.id.0), summary);
-        }
-        Ok(())
-    }
-
     fn todo(&mut self, tx: &mut Tx<'_>, wanted: bool) -> Result<()> {
         if wanted {
             if tx.raise_todo(self.item, self.user, self.user, TodoAction::Marked, None)? {
@@ -419,28 +299,6 @@ impl<F: Forge + Branches> Doing<'_, F> {
             let word = if locked { "Locked" } else { "Unlocked" };
             self.changed("discussion_locked", json!(locked), format!("{word} the discussion."));
         }
-    }
-
-    /// Takes over labels and milestone of another item that the author may read.
-    fn copy(&mut self, tx: &mut Tx<'_>, argument: &str) -> Result<()> {
-        let names = parse(argument, self.forge.address()).items;
-        let found = crate::reference::find_items(tx, self.forge, self.item, self.user, &names)?;
-        let Some((_, other)) = found.into_iter().next() else { return Ok(()) };
-        let labels = tx.labels_of(other.id.kind, &[other.id.id])?.remove(&other.id.id);
-        let labels = labels.unwrap_or_default();
-        self.wanted.labels.add.extend(labels.iter().map(|label| label.name.clone()));
-        let milestone = match find(tx, &other)? {
-            Some(Row::Issue(issue)) => issue.milestone_id,
-            Some(Row::MergeRequest(row)) => row.milestone_id,
-            None => None,
-        };
-        if milestone.is_some() {
-            self.wanted.milestone = Some(milestone);
-        }
-        let ids: Vec<i64> = labels.iter().map(|label| label.id.0).collect();
-        let summary = format!("Copied labels and milestone from {argument}.");
-        self.changed("add_label_ids", json!(ids), summary);
-        Ok(())
     }
 
     fn due(&mut self, now: Ts, argument: &str) {
@@ -498,32 +356,6 @@ impl<F: Forge + Branches> Doing<'_, F> {
         }
         Ok(done)
     }
-}
-
-/// Gives somebody something, gives it to them alone, or takes it from them: from all where nobody is named.
-fn moved(
-    all: &mut Vec<UserId>,
-    add: bool,
-    replace: bool,
-    argument: &str,
-    named: &[UserId],
-) -> bool {
-    let before = all.clone();
-    if replace && !named.is_empty() {
-        all.clear();
-    }
-    if add || replace {
-        for user in named {
-            if !all.contains(user) {
-                all.push(*user);
-            }
-        }
-    } else if argument.is_empty() {
-        all.clear();
-    } else {
-        all.retain(|user| !named.contains(user));
-    }
-    *all != before
 }
 
 fn of_issue(wanted: Wanted) -> IssueChange {
@@ -587,9 +419,9 @@ fn day(now: Ts, text: &str) -> Option<Ts> {
 
 #[cfg(test)]
 mod tests {
-    use kernel::{Ts, ids::UserId};
+    use kernel::Ts;
 
-    use super::{day, moved};
+    use super::day;
 
     #[test]
     fn days_are_named_in_several_ways() {
@@ -602,18 +434,5 @@ mod tests {
             (read("soon"), read("in 99999999 days"), read("in 1 day or so")),
             (None, None, None)
         );
-    }
-
-    #[test]
-    fn people_are_added_replaced_and_taken_away() {
-        let (ada, bob) = (UserId(1), UserId(2));
-        let after = |add, replace, argument: &str, named: &[UserId]| {
-            let mut all = vec![ada];
-            (moved(&mut all, add, replace, argument, named), all)
-        };
-        assert_eq!(after(true, false, "@bob", &[bob]), (true, vec![ada, bob]));
-        assert_eq!(after(false, true, "@bob", &[bob]), (true, vec![bob]));
-        assert_eq!(after(false, false, "", &[]), (true, vec![]));
-        assert_eq!(after(false, false, "@bob", &[bob]), (false, vec![ada]));
     }
 }

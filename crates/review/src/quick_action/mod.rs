@@ -3,6 +3,7 @@
 mod apply;
 mod beyond;
 pub mod described;
+mod named;
 mod parse;
 mod table;
 

@@ -139,3 +139,21 @@ async fn what_happened_to_an_issue_is_listed_by_kind() {
     let other = one.replace("state_events", "weight_events");
     ada.get(&other).await.with(404);
 }
+
+#[actix_web::test]
+async fn projects_to_which_somebody_contributed_are_listed() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let (open, closed) = (app.project(&ada, "open", Public), app.project(&ada, "closed", Private));
+    app.project(&ada, "idle", Public);
+    app.issue(open, &ada);
+    app.issue(closed, &ada);
+
+    let seen = ada.get("/users/ada/contributed_projects?order_by=id&sort=asc").await;
+    assert_eq!(seen.each("path"), ["open", "closed"]);
+    let seen = app.person("eve").get("/users/ada/contributed_projects").await;
+    assert_eq!(seen.each("path"), ["open"]);
+    app.hide_profile("ada");
+    let seen = app.person("eve").get("/users/ada/contributed_projects").await;
+    assert_eq!(seen.each("path"), Vec::<Value>::new());
+}

@@ -183,3 +183,24 @@ async fn a_description_mentions_people_and_issues() {
     let bob = app.person("bob").get(&format!("/projects/{project}/issues/{}", made["iid"])).await;
     assert_eq!(bob.ok()["subscribed"], true, "who is mentioned hears of it");
 }
+
+#[actix_web::test]
+async fn time_links_and_moves_are_made_by_commands() {
+    let app = TestApp::new();
+    let (ada, project, issue) = set_up(&app).await;
+    app.issue(project, &ada);
+    let other = app.project(&ada, "other", Public);
+
+    let text = "/estimate 1d\n/spend 1h 30m\n/relate #2\n/title Gone\n/move ada/other";
+    let done = say(&ada, &issue, text).await.with(202)["commands_changes"].clone();
+
+    assert_eq!(
+        (&done["time_estimate"], &done["spend_time"]["duration"]),
+        (&json!(28800), &json!(5400))
+    );
+    assert_eq!(done["related_issues"].as_array().map(Vec::len), Some(1));
+    assert_eq!(done["target_project"], json!(other.0));
+    assert_eq!(app.kept_issue(project, 1).state, IssueState::Closed);
+    assert_eq!(app.kept_issue(other, 1).title, "Gone");
+    say(&ada, &issue, "/move ada/nowhere").await.with(400);
+}

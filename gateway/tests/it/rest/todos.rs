@@ -80,3 +80,17 @@ async fn who_may_not_read_any_more_is_not_shown_what_was_asked() {
     rita.post(&format!("/todos/{id}/mark_as_done"), json!({})).await.with(404);
     rita.post(&format!("{issue}/todo"), json!({})).await.with(404);
 }
+
+#[actix_web::test]
+async fn what_waits_for_somebody_is_counted() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Public);
+    let issue = format!("/projects/{project}/issues/{}", app.issue(project, &ada));
+    ada.post(&format!("{issue}/notes"), json!({ "body": "/assign me\n/todo" })).await.with(202);
+
+    let counts = ada.get("/user_counts").await.ok();
+
+    assert_eq!((&counts["assigned_issues"], &counts["todos"]), (&json!(1), &json!(1)));
+    assert_eq!(counts["assigned_merge_requests"], 0);
+}

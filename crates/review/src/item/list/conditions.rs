@@ -113,6 +113,8 @@ impl Conditions {
         let kind = self.kind;
         let set =
             format!("SELECT x.item_id FROM {table} x WHERE x.item_kind = '{kind}' AND {further}");
+        // With the plus, what one item has is looked through instead of asking for each of many labels.
+        let further = further.replace("x.label_id IN", "+x.label_id IN");
         let check = format!(
             "EXISTS (SELECT 1 FROM {table} x WHERE x.item_kind = '{kind}' AND x.item_id = i.id AND {further})"
         );
@@ -188,7 +190,7 @@ impl Conditions {
         }
         let places = vec!["{}"; names.len()].join(", ");
         let further =
-            format!(" AND x.label_id IN (SELECT l.id FROM labels l WHERE l.name IN ({places}))");
+            format!(" AND +x.label_id IN (SELECT l.id FROM labels l WHERE l.name IN ({places}))");
         let binds = names.iter().cloned().map(Bind::Word).collect();
         self.whether(false, "item_labels", &further, binds);
     }

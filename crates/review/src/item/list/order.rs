@@ -53,7 +53,7 @@ impl Sorting {
     /// What stands after `ORDER BY`.
     pub(super) fn sql(&self, kind: ItemKind) -> String {
         let direction = self.direction.sql();
-        let last = |what: &str| format!("({what}) IS NULL, ({what}) {direction}");
+        let last = |what: &str| format!("({what}) {direction} NULLS LAST");
         match self.by {
             Order::Id => format!("i.id {direction}"),
             Order::Column(column) => format!("i.{column} {direction}, i.id DESC"),

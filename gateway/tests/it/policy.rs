@@ -22,7 +22,8 @@ const ROLES: [(&str, AccessLevel); 5] = [
 ];
 
 /// What everybody may ask for, and whose actions then refuse some: the contract gives these refusals other words.
-const OWN_REFUSALS: [&str; 8] = [
+const OWN_REFUSALS: [&str; 9] = [
+    "ReadPipelines",
     "AskForProjectTokens",
     "LeaveProject",
     "ManageProjectMembers",

@@ -3,6 +3,7 @@
 pub mod access_request;
 pub mod activity;
 pub mod approval;
+pub mod approval_rule;
 pub mod award_emoji;
 pub mod blame;
 pub mod branch;

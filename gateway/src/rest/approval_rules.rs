@@ -9,7 +9,7 @@ use super::approval_params::{ChangeApprovalRule, CreateApprovalRule, Named, OneA
 use crate::{
     app::App,
     compose::approvals::Approvers,
-    entities::approval::ProjectRuleEntity,
+    entities::approval_rule::ProjectRuleEntity,
     error::ApiResult,
     extract::{Call, params::OnlyPage},
     present::{Created, Json, Listed, NoContent},

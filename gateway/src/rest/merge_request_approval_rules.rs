@@ -6,7 +6,7 @@ use super::approval_params::{ChangeOwnRule, CreateOwnRule, Named, OneOwnRule};
 use crate::{
     app::App,
     compose::approvals::Approvers,
-    entities::approval::OwnRuleEntity,
+    entities::approval_rule::OwnRuleEntity,
     error::ApiResult,
     extract::Call,
     params,

@@ -54,6 +54,11 @@ impl Schemas {
         Files { root, newer: self.map["newer"].clone() }
     }
 
+    /// Whether the schema is at hand; those of paid editions may not be.
+    fn has(&self, name: &str) -> bool {
+        self.files().root.join(name.trim_matches(['[', ']'])).is_file()
+    }
+
     fn validator(&self, name: &str) -> Validator {
         let files = self.files();
         let file = name.trim_matches(['[', ']']);
@@ -117,6 +122,8 @@ async fn made(app: &TestApp) -> BTreeMap<&'static str, String> {
     let admin = app.admin();
     let comments = format!("/projects/{project}/repository/commits/main/comments");
     admin.post(&comments, json!({ "note": "Seen" })).await.created();
+    let status = json!({ "state": "success", "name": "build" });
+    admin.post(&format!("/projects/{project}/statuses/main"), status).await.created();
     app.person("grace");
     let grace = app.user("grace").id;
     let member = json!({ "user_id": grace, "access_level": 30, "expires_at": "2030-01-01" });
@@ -169,6 +176,10 @@ async fn answers_have_the_published_shapes() {
         let bare = path.split('?').next().unwrap_or_default();
         if matches!(router.find("GET", &format!("{ROOT}{bare}")), Found::Nothing) {
             eprintln!("not served yet: {endpoint}");
+            continue;
+        }
+        if !schemas.has(&schema) {
+            eprintln!("no schema at hand: {schema}");
             continue;
         }
         served += 1;

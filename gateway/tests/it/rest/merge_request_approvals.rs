@@ -11,15 +11,15 @@ use serde_json::{Value, json};
 use crate::support::{Person, TestApp};
 
 /// `ada`'s project with a merge request of `dev`'s.
-struct Forge<'a> {
-    ada: Person<'a>,
-    dev: Person<'a>,
-    project: ProjectId,
+pub(super) struct Forge<'a> {
+    pub(super) ada: Person<'a>,
+    pub(super) dev: Person<'a>,
+    pub(super) project: ProjectId,
     /// Below which the merge request is.
-    at: String,
+    pub(super) at: String,
 }
 
-async fn forge(app: &TestApp) -> Forge<'_> {
+pub(super) async fn forge(app: &TestApp) -> Forge<'_> {
     let project = app.project_from(&Fixture::new());
     let (ada, dev) = (app.person("ada"), app.member(project, "dev", Developer));
     change(&dev, project, "feature", "main", "one").await;
@@ -41,24 +41,24 @@ async fn change(person: &Person<'_>, project: ProjectId, branch: &str, start: &s
 }
 
 impl Forge<'_> {
-    async fn rule(&self, body: Value) -> Value {
+    pub(super) async fn rule(&self, body: Value) -> Value {
         self.ada.post(&format!("/projects/{}/approval_rules", self.project), body).await.created()
     }
 
-    async fn configure(&self, body: Value) {
+    pub(super) async fn configure(&self, body: Value) {
         self.ada.post(&format!("/projects/{}/approvals", self.project), body).await.created();
     }
 
-    async fn approvals(&self, person: &Person<'_>) -> Value {
+    pub(super) async fn approvals(&self, person: &Person<'_>) -> Value {
         person.get(&format!("{}/approvals", self.at)).await.ok()
     }
 
-    async fn approve(&self, person: &Person<'_>) -> Value {
+    pub(super) async fn approve(&self, person: &Person<'_>) -> Value {
         person.post(&format!("{}/approve", self.at), json!({})).await.created()
     }
 }
 
-fn usernames(approvers: &Value) -> Vec<&str> {
+pub(super) fn usernames(approvers: &Value) -> Vec<&str> {
     let all = approvers.as_array().into_iter().flatten();
     all.filter_map(|one| one["user"]["username"].as_str().or(one["username"].as_str())).collect()
 }
@@ -238,84 +238,6 @@ async fn what_a_project_wants_changes_what_is_kept_of_its_merge_requests() {
     assert_eq!(stored(&app), [false]);
     forge.approve(&forge.ada).await;
     assert_eq!(stored(&app), [true]);
-}
-
-#[actix_web::test]
-async fn a_merge_request_may_have_rules_of_its_own() {
-    let app = TestApp::new();
-    let forge = forge(&app).await;
-    let named = [app.user("ada").id.0];
-    let source =
-        forge.rule(json!({ "name": "Review", "approvals_required": 1, "user_ids": named })).await;
-    let (own, state) =
-        (format!("{}/approval_rules", forge.at), format!("{}/approval_state", forge.at));
-    assert_eq!(forge.dev.get(&own).await.ok(), json!([]));
-
-    let copy =
-        json!({ "name": "x", "approvals_required": 2, "approval_project_rule_id": source["id"] });
-    let made = forge.dev.post(&own, copy).await.created();
-
-    assert_eq!((&made["name"], &made["approvals_required"]), (&json!("Review"), &json!(2)));
-    assert_eq!(
-        (&made["source_rule"], &made["overridden"]),
-        (&json!({ "approvals_required": 1 }), &json!(true))
-    );
-    assert_eq!(usernames(&made["users"]), ["ada"]);
-    let shown = forge.dev.get(&state).await.ok();
-    assert_eq!(shown["approval_rules_overwritten"], true);
-    assert_eq!(shown["rules"].as_array().map(Vec::len), Some(1));
-    assert_eq!(
-        (&shown["rules"][0]["id"], &shown["rules"][0]["approved"]),
-        (&made["id"], &json!(false))
-    );
-    let one = format!("{own}/{}", made["id"]);
-    assert_eq!(
-        forge.dev.put(&one, json!({ "approvals_required": 0 })).await.ok()["approvals_required"],
-        0
-    );
-    assert_eq!(forge.approvals(&forge.ada).await["approved"], true);
-    forge.dev.delete(&one).await.with(204);
-    forge.dev.get(&one).await.refused(404, json!({ "message": "404 Not found" }));
-    assert_eq!(forge.dev.get(&state).await.ok()["rules"][0]["id"], source["id"]);
-}
-
-#[actix_web::test]
-async fn the_rules_of_a_project_may_be_the_only_ones() {
-    let app = TestApp::new();
-    let forge = forge(&app).await;
-    let own = format!("{}/approval_rules", forge.at);
-    let approvals = format!("{}/approvals", forge.at);
-    let new = json!({ "name": "Mine", "approvals_required": 1 });
-    forge.dev.post(&own, new.clone()).await.created();
-
-    forge.configure(json!({ "disable_overriding_approvers_per_merge_request": true })).await;
-
-    forge.dev.post(&own, new).await.refused(403, json!({ "message": "403 Forbidden" }));
-    let told = json!({ "error": "Overriding approvals is disabled" });
-    forge.dev.post(&approvals, json!({ "approvals_required": 1 })).await.refused(422, told);
-    let state = forge.dev.get(&format!("{}/approval_state", forge.at)).await.ok();
-    assert_eq!(
-        (&state["approval_rules_overwritten"], &state["rules"]),
-        (&json!(false), &json!([]))
-    );
-}
-
-#[actix_web::test]
-async fn a_number_of_approvals_is_a_rule_of_the_merge_request() {
-    let app = TestApp::new();
-    let forge = forge(&app).await;
-    let approvals = format!("{}/approvals", forge.at);
-
-    let kept = forge.dev.post(&approvals, json!({ "approvals_required": 2 })).await.created();
-
-    assert_eq!((&kept["approvals_required"], &kept["approved"]), (&json!(2), &json!(false)));
-    let own = forge.dev.get(&format!("{}/approval_rules", forge.at)).await;
-    assert_eq!(own.each("rule_type"), ["any_approver"]);
-    let reporter = app.member(forge.project, "reporter", Reporter);
-    let forbidden = json!({ "message": "403 Forbidden" });
-    reporter.post(&approvals, json!({ "approvals_required": 0 })).await.refused(403, forbidden);
-    let missing = json!({ "error": "approvals_required is missing" });
-    forge.dev.post(&approvals, json!({})).await.refused(400, missing);
 }
 
 #[actix_web::test]

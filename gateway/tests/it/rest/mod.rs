@@ -38,6 +38,7 @@ mod markdown;
 mod members;
 mod mentions;
 mod merge;
+mod merge_request_approval_rules;
 mod merge_request_approvals;
 mod merge_requests;
 mod milestones;

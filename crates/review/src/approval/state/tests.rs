@@ -1,3 +1,5 @@
+//! Rules and approvals put together, and what they come to.
+
 use std::collections::HashSet;
 
 use kernel::{

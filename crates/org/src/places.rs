@@ -166,6 +166,21 @@ pub fn projects_below(
     each_backend!(tx, |conn| rows.load(conn).map_err(error("Project")))
 }
 
+/// Which of these groups are a group or lie below it.
+pub fn groups_within(
+    tx: &mut Tx<'_>,
+    group: NamespaceId,
+    among: &[NamespaceId],
+) -> Result<Vec<NamespaceId>> {
+    let (from, to) = below(&tx.namespace(group)?.full_path);
+    let inside = namespaces::path_key.ge(from).and(namespaces::path_key.lt(to));
+    let rows = namespaces::table
+        .filter(namespaces::id.eq_any(among))
+        .filter(namespaces::id.eq(group).or(inside))
+        .select(namespaces::id);
+    each_backend!(tx, |conn| rows.load(conn).map_err(error("Group")))
+}
+
 /// The full paths of projects.
 pub fn project_paths(tx: &mut Tx<'_>, ids: &[ProjectId]) -> Result<HashMap<ProjectId, String>> {
     let rows = projects::table

@@ -15,20 +15,22 @@ use repo::{
 };
 use review::{
     approval::{
-        self, ApprovalStore, actions, config, own_rules,
+        self, ApprovalStore, RuleStore, actions, config, own_rules,
         ports::{self, BranchScope},
     },
     merge_request::{self, MergeRequestStore, state::Step},
     ports::People as _,
 };
 
-use worker::Queue;
+use serde::{Deserialize, Serialize};
+use worker::{Job, Queue};
 
 use super::{
     code_owners::{LookAtCommits, Pushed},
     merging::wake,
     review::Places,
 };
+use crate::app::App;
 
 /// Protected branches, people and groups, and older settings, as their domains know them.
 #[derive(Clone, Copy, Debug)]
@@ -116,6 +118,39 @@ impl ports::Projects for Approvers {
 /// Which branches are protected has changed, and with it which rules count and where owners have to approve.
 pub fn branches_changed(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
     approval::refresh_project(tx, &Approvers, project)
+}
+
+/// Weighs anew what is open in a project.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct WeighApprovals {
+    project: ProjectId,
+}
+
+impl Job for WeighApprovals {
+    const KIND: &'static str = "project.weigh_approvals";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(self.project.to_string())
+    }
+}
+
+impl WeighApprovals {
+    pub async fn run(self, app: &App) -> Result<()> {
+        app.db.write(move |tx| approval::refresh_project(tx, &Approvers, self.project)).await
+    }
+}
+
+/// Other people than before are in a group and all below it, which rules may name.
+pub fn members_changed(tx: &mut Tx<'_>, group: NamespaceId) -> Result<()> {
+    let named = tx.groups_with_rules()?;
+    if named.is_empty() {
+        return Ok(());
+    }
+    let inside = org::places::groups_within(tx, group, &named)?;
+    for project in tx.projects_with_rules_of(&inside)? {
+        tx.enqueue(&WeighApprovals { project })?;
+    }
+    Ok(())
 }
 
 /// A project asks for so many approvals in the older way.

@@ -115,11 +115,11 @@ fn seen(reader: &Reader, row: &MergeRequest, from: Option<&str>) -> Result<Seen>
         Some(from) => code_owners::changed_by(reader, from, head)?,
         None => BTreeSet::new(),
     };
-    let pushed = owners.of_paths(pushed.iter().map(String::as_str));
+    let pushed = owners.of_paths(&pushed);
     let key = |owned: OwnedBy| (owned.section, owned.pattern);
     Ok(Seen {
         emails,
-        owned: owners.of_paths(paths.iter().map(String::as_str)),
+        owned: owners.of_paths(&paths),
         pushed: pushed.into_iter().map(key).collect(),
     })
 }

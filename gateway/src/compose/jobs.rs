@@ -14,6 +14,7 @@ use worker::Worker;
 
 use super::{
     accounts::{confirm_address, send_password_link},
+    approvals::WeighApprovals,
     beginnings::SettleBeginning,
     code_owners::LookAtCommits,
     confirmation, diff_notes,
@@ -49,6 +50,7 @@ pub fn worker(app: App) -> Worker<App> {
         .on(merging::unlock_merges)
         .every(Duration::minutes(5), UnlockMerges {})
         .on(look_at_commits)
+        .on(weigh_approvals)
         .on(send_letter)
         .on(send_confirmation)
         .on(send_invitation)
@@ -84,6 +86,10 @@ async fn keep_head(app: App, job: KeepHead) -> Result<()> {
 }
 
 async fn drop_head(app: App, job: DropHead) -> Result<()> {
+    job.run(&app).await
+}
+
+async fn weigh_approvals(app: App, job: WeighApprovals) -> Result<()> {
     job.run(&app).await
 }
 

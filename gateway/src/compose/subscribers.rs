@@ -48,6 +48,11 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
     if let Some(fact) = fact.downcast_ref() {
         return approvals::look_after(tx, fact);
     }
+    if let Some(fact) = fact.downcast_ref::<org::member::Event>()
+        && let Some(group) = fact.fact().group
+    {
+        approvals::members_changed(tx, group)?;
+    }
     if let Some(org::member::Event::Removed { fact, unassign_issuables: true }) =
         fact.downcast_ref()
     {

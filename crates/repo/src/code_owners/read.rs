@@ -53,11 +53,11 @@ pub type Owned = Vec<OwnedBy>;
 
 impl CodeOwners {
     /// The patterns that count for these paths, each once, section by section.
-    pub fn of_paths<'p>(&self, paths: impl Iterator<Item = &'p str> + Clone) -> Owned {
+    pub fn of_paths(&self, paths: &BTreeSet<String>) -> Owned {
         let mut found = Vec::new();
         for section in &self.sections {
             let patterns: BTreeSet<(&str, &[Owner])> =
-                paths.clone().filter_map(|path| section.owners_of(path)).collect();
+                paths.iter().filter_map(|path| section.owners_of(path)).collect();
             found.extend(patterns.into_iter().map(|(pattern, owners)| OwnedBy {
                 section: section.name.clone(),
                 pattern: pattern.to_owned(),
@@ -72,7 +72,7 @@ impl CodeOwners {
 
 /// What somebody is told who pushes what has owners past them; nothing where it has none.
 pub fn refusal(owners: &CodeOwners, paths: &BTreeSet<String>) -> Option<String> {
-    let owned = owners.of_paths(paths.iter().map(String::as_str));
+    let owned = owners.of_paths(paths);
     let required = owned.iter().filter(|owned| !owned.optional);
     let patterns: BTreeSet<&str> = required.map(|owned| owned.pattern.as_str()).collect();
     if patterns.is_empty() {

@@ -36,6 +36,10 @@ pub trait RuleStore {
     fn delete_rule(&mut self, id: ApprovalRuleId) -> Result<()>;
     /// Takes away what the file of code owners once said of a merge request.
     fn delete_code_owner_rules(&mut self, id: MergeRequestId) -> Result<()>;
+    /// The groups that rules name anywhere.
+    fn groups_with_rules(&mut self) -> Result<Vec<NamespaceId>>;
+    /// The projects in which a rule names one of these groups.
+    fn projects_with_rules_of(&mut self, groups: &[NamespaceId]) -> Result<Vec<ProjectId>>;
     /// Who is in these groups, by membership of their own or from above.
     fn group_members(
         &mut self,
@@ -124,6 +128,24 @@ impl RuleStore for Tx<'_> {
         let gone = diesel::delete(rules::table.filter(of_file));
         each_backend!(self, |conn| gone.execute(conn).map_err(error("Approval rule")))?;
         Ok(())
+    }
+
+    fn groups_with_rules(&mut self) -> Result<Vec<NamespaceId>> {
+        each_backend!(self, |conn| groups::table
+            .select(groups::namespace_id)
+            .distinct()
+            .load(conn)
+            .map_err(error("Group")))
+    }
+
+    fn projects_with_rules_of(&mut self, named: &[NamespaceId]) -> Result<Vec<ProjectId>> {
+        each_backend!(self, |conn| groups::table
+            .inner_join(rules::table)
+            .filter(groups::namespace_id.eq_any(named))
+            .select(rules::project_id)
+            .distinct()
+            .load(conn)
+            .map_err(error("Project")))
     }
 
     fn group_members(

@@ -143,7 +143,7 @@ impl ApprovalState {
     /// What is left to be done, where one approval does for a named rule and for everybody's.
     pub fn rules_left(&self) -> impl Iterator<Item = &RuleState> {
         let covered = self.left_of_any() <= self.left_of_named();
-        self.rules.iter().filter(move |state| !state.approved && !(state.is_any() && covered))
+        self.rules.iter().filter(move |state| !(state.approved || (state.is_any() && covered)))
     }
 
     pub fn has_approved(&self, user: UserId) -> bool {

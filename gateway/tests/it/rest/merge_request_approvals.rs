@@ -256,6 +256,7 @@ async fn members_of_a_group_approve_by_membership_from_above_too() {
 
     let state = forge.ada.get(&format!("{}/approval_state", forge.at)).await.ok();
     assert_eq!(usernames(&state["rules"][0]["eligible_approvers"]), ["ada", "grace"]);
+    assert_eq!(stored(&app), [false]);
     let approved = forge.approve(&grace).await;
     assert_eq!((&approved["approved"], &approved["approvals_left"]), (&json!(true), &json!(0)));
     assert_eq!(approved["approver_groups"][0]["group"]["path"], "young");
@@ -336,4 +337,22 @@ async fn what_is_not_approved_is_not_merged() {
     forge.ada.post(&format!("{}/unapprove", forge.at), json!({})).await.refused(401, nobody());
     let grace = app.member(forge.project, "grace", Developer);
     grace.post(&format!("{}/approve", forge.at), json!({})).await.refused(401, nobody());
+}
+
+#[actix_web::test]
+async fn whoever_joins_a_group_brings_their_approval_with_them() {
+    let app = TestApp::new();
+    let forge = forge(&app).await;
+    let owls = forge.ada.post("/groups", json!({ "name": "Owls", "path": "owls" })).await.created();
+    let grace = app.member(forge.project, "grace", Developer);
+    let rule = json!({ "name": "Night", "approvals_required": 1, "group_ids": [owls["id"]] });
+    forge.rule(rule).await;
+    forge.approve(&grace).await;
+    assert_eq!(stored(&app), [false]);
+
+    let member = json!({ "user_id": app.user("grace").id.0, "access_level": 30 });
+    forge.ada.post(&format!("/groups/{}/members", owls["id"]), member).await.created();
+    app.work().await;
+
+    assert_eq!(stored(&app), [true]);
 }

@@ -350,3 +350,19 @@ async fn nobody_looks_everybody_up_one_by_one() {
     bob.get(&path).await.ok();
     ada.get("/users").await.ok();
 }
+
+#[actix_web::test]
+async fn whose_last_role_has_ended_is_without_projects() {
+    let app = TestApp::new();
+    let (root, ada) = (app.admin(), app.person("ada"));
+    let project = app.project(&ada, "tool", kernel::Visibility::Private);
+    let bob = app.id_of("bob");
+    let role = json!({ "user_id": bob, "access_level": 30, "expires_at": "2026-03-10" });
+    ada.post(&format!("/projects/{project}/members"), role).await.created();
+    let without = "/users?without_projects=true&username=bob";
+    assert!(root.get(without).await.each("id").is_empty());
+
+    app.clock.advance(time::Duration::days(400));
+
+    assert_eq!(root.get(without).await.each("id"), [json!(bob)]);
+}

@@ -396,6 +396,13 @@ diesel::table! {
 }
 
 diesel::table! {
+    merge_request_commits (merge_request_id, sha) {
+        merge_request_id -> BigInt,
+        sha -> Text,
+    }
+}
+
+diesel::table! {
     merge_request_committers (merge_request_id, user_id) {
         merge_request_id -> BigInt,
         user_id -> BigInt,
@@ -1106,6 +1113,7 @@ diesel::joinable!(members -> projects (project_id));
 diesel::joinable!(members -> users (user_id));
 diesel::joinable!(merge_request_closes -> issues (issue_id));
 diesel::joinable!(merge_request_closes -> merge_requests (merge_request_id));
+diesel::joinable!(merge_request_commits -> merge_requests (merge_request_id));
 diesel::joinable!(merge_request_committers -> merge_requests (merge_request_id));
 diesel::joinable!(merge_request_committers -> users (user_id));
 diesel::joinable!(merge_request_context_commits -> merge_requests (merge_request_id));
@@ -1196,6 +1204,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     member_invitations,
     members,
     merge_request_closes,
+    merge_request_commits,
     merge_request_committers,
     merge_request_context_commits,
     merge_request_reviewers,

@@ -1,10 +1,12 @@
 //! What one commit brings to another: for merge requests, whose sources are proposed to their targets.
 
+use std::sync::Arc;
+
 use kernel::Result;
 
 use crate::{
-    commit::read::deadline,
-    git::{DiffLimits, FileDiff, GitError, Oid, Reader},
+    commit::{Answers, read::deadline},
+    git::{DiffLimits, FileDiff, Git, GitError, LogQuery, Oid, Reader, RepoPath},
 };
 
 /// Files are counted, not compared.
@@ -29,7 +31,31 @@ pub fn extent(reader: &Reader, start: Oid, head: Oid) -> Result<Extent> {
     Ok(Extent { base, files })
 }
 
-/// How each file differs between two commits.
-pub fn files(reader: &Reader, base: Oid, head: Oid, limits: DiffLimits) -> Result<Vec<FileDiff>> {
-    Ok(reader.diff(Some(base), head, limits, deadline())?)
+/// Files of several megabytes are told, too, as long as memory lasts.
+const WHOLE: DiffLimits = DiffLimits { total_bytes: 64 << 20, ..DiffLimits::NONE };
+
+/// How each file differs between two commits, with what is usually left out for its size.
+pub fn whole_files(reader: &Reader, base: Oid, head: Oid) -> Result<Vec<FileDiff>> {
+    Ok(reader.diff(Some(base), head, WHOLE, deadline())?)
+}
+
+/// The commits that `head` has and `start` lacks, newest first. Where `start` is gone, `base` stands for it.
+pub fn commits(
+    reader: &Reader,
+    answers: &Answers,
+    start: Oid,
+    base: Oid,
+    head: Oid,
+) -> Result<Arc<[Oid]>> {
+    let left_out = if reader.has(start) { start } else { base };
+    let query = LogQuery { exclude: vec![left_out], ..LogQuery::of(head) };
+    Ok(answers.log(reader, &query, deadline())?)
+}
+
+/// The whole difference as git prints it.
+pub async fn raw(git: &Git, repo: &RepoPath, base: Oid, head: Oid) -> Result<Vec<u8>> {
+    let options =
+        ["--no-color", "--no-ext-diff", "--no-textconv", "--find-renames", "--full-index"];
+    let printed = git.at(repo, "diff").args(options).id(base).id(head).succeed();
+    Ok(printed.await?)
 }

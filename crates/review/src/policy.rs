@@ -18,6 +18,7 @@ kernel::abilities! { in Group, signed in;
     ManageGroupLabels if |who| who.is(Reporter),
     ReadGroupMilestones if |_who| true,
     ManageGroupMilestones if |who| who.is(Reporter),
+    ReadGroupMergeRequests if |_who| true,
 }
 
 /// Labels and milestones are there for issues and for merge requests: one of the two is enough.

@@ -4,11 +4,14 @@ use std::collections::HashMap;
 
 use db::Tx;
 use kernel::{
-    AccessLevel, Actor, Result, Standing,
+    AccessLevel, Actor, Result, Standing, Ts,
     ids::{NamespaceId, ProjectId, UserId},
 };
 
-use crate::{Home, item::ItemKind};
+use crate::{
+    Home,
+    item::{ItemKind, list::Part},
+};
 
 /// How projects and groups lie in one another.
 pub trait Places {
@@ -97,4 +100,20 @@ pub trait Forge: Places + People {
     fn paths(&self, tx: &mut Tx<'_>, projects: &[ProjectId]) -> Result<HashMap<ProjectId, String>>;
     /// Where the addresses of this installation begin, without a slash at the end.
     fn address(&self) -> &str;
+}
+
+/// Which deployments are meant.
+#[derive(Clone, Debug, Default)]
+pub struct Deployed {
+    /// Moments, both included.
+    pub after: Option<Ts>,
+    pub before: Option<Ts>,
+    /// The name of an environment.
+    pub environment: Option<String>,
+}
+
+/// What was deployed where.
+pub trait Deployments {
+    /// Whether the merge request `i` was deployed so, as a condition on its row.
+    fn deployed(&self, wanted: &Deployed) -> Part;
 }

@@ -171,7 +171,8 @@ pub fn follow(tx: &mut Tx<'_>, fact: &merge_request::Event) -> Result<()> {
             actions::ask_approvers(tx, &Approvers, &request)
         }
         merge_request::Event::Updated { merge_request, changes, .. } => {
-            update(tx, *merge_request, changes)
+            let fields: Vec<&str> = changes.iter().map(|change| change.field).collect();
+            update(tx, *merge_request, &fields)
         }
         merge_request::Event::Moved { merge_request, .. } => {
             tx.enqueue(&LookAtCommits { merge_request: *merge_request, pushed: None })

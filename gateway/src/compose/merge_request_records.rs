@@ -2,17 +2,23 @@
 
 use db::Tx;
 use kernel::{Ability, AccessLevel, Actor, Grant, Result, Standing, access::Project};
+use org::{
+    access::{IdOrPath, locate_project},
+    user::store::UserStore,
+};
 use repo::{commit::read::deadline, git::LogQuery, protection::Protection};
 use review::{
     item::subscriptions::is_subscribed,
     merge_request::{MergeRequest, MergeRequestState, MergeRequestStore},
 };
 
+use super::ci::shown_pipeline;
 use crate::{
     app::{App, Urls},
     entities::{
         merge_request::{MergeRequestEntity, MergeRequestView},
         merge_request_detail::{Known, MergeRequestDetail},
+        pipeline::FullPipelineEntity,
     },
 };
 
@@ -39,7 +45,8 @@ pub fn read<A: Ability<Scope = Project>>(
         ..known(tx, grant.who(), row)?
     };
     let view = MergeRequestView { render_html: extras.render_html, ..MergeRequestView::default() };
-    detail(tx, urls, row, &view, known)
+    let pipeline = pipeline(tx, urls, grant.who(), row)?;
+    detail(tx, urls, row, &view, pipeline, known)
 }
 
 /// The record as changes answer with it.
@@ -50,7 +57,8 @@ pub fn written<A: Ability<Scope = Project>>(
     row: &MergeRequest,
 ) -> Result<MergeRequestDetail> {
     let known = known(tx, grant.who(), row)?;
-    detail(tx, urls, row, &MergeRequestView::default(), known)
+    let pipeline = pipeline(tx, urls, grant.who(), row)?;
+    detail(tx, urls, row, &MergeRequestView::default(), pipeline, known)
 }
 
 fn detail(
@@ -58,11 +66,33 @@ fn detail(
     urls: &Urls,
     row: &MergeRequest,
     view: &MergeRequestView,
+    pipeline: Option<FullPipelineEntity>,
     known: Known,
 ) -> Result<MergeRequestDetail> {
     let basic = MergeRequestEntity::all(tx, urls, vec![row.clone()], view)?.pop();
     let basic = basic.ok_or(kernel::Error::Missing)?;
-    Ok(MergeRequestDetail::new(basic, row, known))
+    Ok(MergeRequestDetail::new(basic, row, pipeline, known))
+}
+
+/// The newest pipeline of the newest commit, where the caller may know of it in the project that it comes from.
+fn pipeline(
+    tx: &mut Tx<'_>,
+    urls: &Urls,
+    who: &Standing,
+    row: &MergeRequest,
+) -> Result<Option<FullPipelineEntity>> {
+    let (Some(source), Some(head)) = (row.source_project_id, &row.head_sha) else {
+        return Ok(None);
+    };
+    let Ok((project, who)) = locate_project(tx, who.actor, &IdOrPath::Id(source.0)) else {
+        return Ok(None);
+    };
+    let Some(found) = shown_pipeline(tx, &who, source, head)? else { return Ok(None) };
+    let user = match found.user_id {
+        Some(user) => tx.find_user(user)?,
+        None => None,
+    };
+    Ok(Some(FullPipelineEntity::new(urls, &project.0, &found, user.as_ref())))
 }
 
 fn known(tx: &mut Tx<'_>, who: &Standing, row: &MergeRequest) -> Result<Known> {

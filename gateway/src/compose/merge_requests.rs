@@ -15,11 +15,13 @@ use repo::{
     proposal,
 };
 use review::merge_request::{
-    Ends, Heads, Kinship, MergeRequest, MergeRequestStore, VersionStore, version::MOST_FILES,
+    Ends, Heads, Kinship, MergeRequest, MergeRequestCommitStore, MergeRequestStore, VersionStore,
+    version::MOST_FILES,
 };
 use serde::{Deserialize, Serialize};
 use worker::{Job, Queue};
 
+use super::merge_request_contents::commit_ids;
 use crate::app::App;
 
 /// A project that the caller names, where they may do something there.
@@ -85,7 +87,8 @@ async fn branch_head(app: &App, project: ProjectId, branch: &str) -> Result<Opti
     }
 }
 
-/// Keeps the commits of a merge request in the project it leads to, whatever becomes of its source.
+/// Keeps the commits of a merge request in the project it leads to, whatever becomes of its source, and writes down
+/// which they are.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct KeepHead {
     pub merge_request: MergeRequestId,
@@ -114,7 +117,9 @@ impl KeepHead {
         });
         match found.await? {
             Some((row, heads)) if app.storage.exists(row.project_id) => {
-                keep(app, &row, &heads).await
+                keep(app, &row, &heads).await?;
+                let shas = commit_ids(app, &row).await?;
+                app.db.write(move |tx| tx.keep_commits(id, &shas)).await
             }
             _ => Ok(()),
         }

@@ -12,6 +12,7 @@ pub mod diff_notes;
 pub mod forge;
 pub mod jobs;
 pub mod mail;
+pub mod merge_request_contents;
 pub mod merge_request_records;
 pub mod merge_requests;
 pub mod merging;

@@ -9,7 +9,11 @@ use kernel::{
 };
 use org::project::readable::{Readable, What, Within, readable};
 use repo::git::RefName;
-use review::{Home, item::ItemKind, ports};
+use review::{
+    Home,
+    item::{ItemKind, list::Part},
+    ports,
+};
 
 /// How projects and groups lie in one another, and who people are, as `org` knows it.
 #[derive(Clone, Copy, Debug)]
@@ -82,5 +86,12 @@ impl ports::Projects for Places {
 impl ports::Branches for Places {
     fn is_name(&self, name: &str) -> bool {
         RefName::branch(name).is_ok()
+    }
+}
+
+impl ports::Deployments for Places {
+    /// Nothing has ever been deployed: there are no deployments yet.
+    fn deployed(&self, _: &ports::Deployed) -> Part {
+        Part::new("1 = 0")
     }
 }

@@ -5,7 +5,10 @@ use review::merge_request::{MergeRequest, version::MOST_FILES};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::merge_request::MergeRequestEntity;
+use super::{
+    merge_request::MergeRequestEntity,
+    pipeline::{FullPipelineEntity, PipelineEntity},
+};
 
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct MergeRequestDetail {
@@ -21,8 +24,9 @@ pub struct MergeRequestDetail {
     pub latest_build_finished_at: Option<Ts>,
     #[schema(value_type = Option<String>)]
     pub first_deployed_to_production_at: Option<Ts>,
-    pub pipeline: Option<MergeRequestPipeline>,
-    pub head_pipeline: Option<MergeRequestPipeline>,
+    /// The newest one of the newest commit.
+    pub pipeline: Option<PipelineEntity>,
+    pub head_pipeline: Option<FullPipelineEntity>,
     pub diff_refs: Option<DiffRefs>,
     pub merge_error: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,24 +36,6 @@ pub struct MergeRequestDetail {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_contribution: Option<bool>,
     pub user: CallerRights,
-}
-
-/// The pipeline of the newest commit.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct MergeRequestPipeline {
-    pub id: i64,
-    pub iid: i64,
-    pub project_id: i64,
-    pub sha: String,
-    #[serde(rename = "ref")]
-    pub ref_name: String,
-    pub status: String,
-    pub source: String,
-    #[schema(value_type = String)]
-    pub created_at: Ts,
-    #[schema(value_type = String)]
-    pub updated_at: Ts,
-    pub web_url: String,
 }
 
 /// Between which commits the changes are.
@@ -77,7 +63,12 @@ pub struct Known {
 
 impl MergeRequestDetail {
     /// `basic` shows the same row.
-    pub fn new(basic: MergeRequestEntity, row: &MergeRequest, known: Known) -> Self {
+    pub fn new(
+        basic: MergeRequestEntity,
+        row: &MergeRequest,
+        pipeline: Option<FullPipelineEntity>,
+        known: Known,
+    ) -> Self {
         Self {
             basic,
             subscribed: known.subscribed,
@@ -85,11 +76,11 @@ impl MergeRequestDetail {
                 true => format!("{MOST_FILES}+"),
                 false => files.to_string(),
             }),
-            latest_build_started_at: None,
-            latest_build_finished_at: None,
+            latest_build_started_at: pipeline.as_ref().and_then(|found| found.started_at),
+            latest_build_finished_at: pipeline.as_ref().and_then(|found| found.finished_at),
             first_deployed_to_production_at: None,
-            pipeline: None,
-            head_pipeline: None,
+            pipeline: pipeline.as_ref().map(|found| found.basic.clone()),
+            head_pipeline: pipeline,
             diff_refs: diff_refs(row),
             merge_error: row.merge_error.clone(),
             rebase_in_progress: known.rebase_in_progress,

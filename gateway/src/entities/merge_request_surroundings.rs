@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use ci::pipeline::PipelineStore;
 use db::Tx;
 use kernel::{
     Result,
@@ -23,7 +24,7 @@ use review::{
 };
 
 use super::milestone::MilestoneEntity;
-use crate::app::Urls;
+use crate::{app::Urls, compose::merging::stands};
 
 /// People, labels, milestones and projects, by their ids.
 pub struct Surroundings {
@@ -34,6 +35,7 @@ pub struct Surroundings {
     pub milestones: HashMap<i64, MilestoneEntity>,
     paths: HashMap<ProjectId, String>,
     demands: HashMap<ProjectId, Demands>,
+    pipelines: HashMap<(ProjectId, String), HeadPipeline>,
 }
 
 impl Surroundings {
@@ -58,12 +60,14 @@ impl Surroundings {
         let mut projects: Vec<ProjectId> = rows.iter().map(|row| row.project_id).collect();
         projects.sort_unstable();
         projects.dedup();
+        let demands = demands(tx, &projects)?;
         Ok(Self {
             users: tx.users_by_id(&people)?,
             labels: tx.labels_of(ItemKind::MergeRequest, &numbers)?,
             milestones: milestones(tx, urls, rows)?,
             paths: places::project_paths(tx, &projects)?,
-            demands: demands(tx, &projects)?,
+            pipelines: pipelines(tx, rows, &demands)?,
+            demands,
             assignees,
             reviewers,
         })
@@ -82,6 +86,11 @@ impl Surroundings {
         self.paths.get(&project).map_or("", String::as_str)
     }
 
+    fn pipeline(&self, row: &MergeRequest) -> HeadPipeline {
+        let newest = row.source_project_id.zip(row.head_sha.clone());
+        newest.and_then(|key| self.pipelines.get(&key).copied()).unwrap_or(HeadPipeline::Missing)
+    }
+
     /// Everything that decides whether it can be merged.
     pub fn facts(&self, row: &MergeRequest) -> Facts {
         Facts {
@@ -90,7 +99,7 @@ impl Surroundings {
             draft: row.draft,
             approved: row.approved,
             has_open_threads: row.unresolved_threads > 0,
-            pipeline: HeadPipeline::Missing,
+            pipeline: self.pipeline(row),
             demands: self.demands.get(&row.project_id).copied().unwrap_or_default(),
         }
     }
@@ -110,6 +119,28 @@ fn milestones(
     let found = tx.milestones_by_id(&ids)?;
     let entities = MilestoneEntity::all(tx, urls, found)?;
     Ok(entities.into_iter().map(|milestone| (milestone.id, milestone)).collect())
+}
+
+/// How the newest pipelines stand, where projects want them to succeed.
+fn pipelines(
+    tx: &mut Tx<'_>,
+    rows: &[MergeRequest],
+    demands: &HashMap<ProjectId, Demands>,
+) -> Result<HashMap<(ProjectId, String), HeadPipeline>> {
+    let mut heads: HashMap<ProjectId, Vec<String>> = HashMap::new();
+    for row in rows {
+        let wanted = demands.get(&row.project_id).is_some_and(|all| all.successful_pipeline);
+        if let (true, Some(source), Some(head)) = (wanted, row.source_project_id, &row.head_sha) {
+            heads.entry(source).or_default().push(head.clone());
+        }
+    }
+    let mut found = HashMap::new();
+    for (source, shas) in heads {
+        for (sha, pipeline) in tx.newest_pipelines(source, &shas)? {
+            found.insert((source, sha), stands(Some(pipeline.status)));
+        }
+    }
+    Ok(found)
 }
 
 /// What each project wants to be true before a merge.

@@ -51,7 +51,7 @@ impl PipelineEntity {
 }
 
 /// A pipeline with all that is known of it.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct FullPipelineEntity {
     #[serde(flatten)]
     pub basic: PipelineEntity,

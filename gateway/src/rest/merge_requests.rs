@@ -3,7 +3,7 @@
 use kernel::{Ability, Grant, Result, access::Project};
 use review::{
     merge_request::{
-        Ends, MergeRequest,
+        Ends, MergeRequest, MergeRequestState,
         actions::{self, Proposal},
         change::{Looked, MergeRequestChange},
     },

@@ -59,8 +59,14 @@ pub mod members;
 pub mod merge_base;
 pub mod merge_request_approval_rules;
 pub mod merge_request_approvals;
+pub mod merge_request_contents;
+pub mod merge_request_context;
+pub mod merge_request_list_params;
+pub mod merge_request_lists;
 pub mod merge_request_merging;
 pub mod merge_request_params;
+pub mod merge_request_people;
+pub mod merge_request_relations;
 pub mod merge_requests;
 pub mod milestone_items;
 pub mod milestone_params;
@@ -70,6 +76,7 @@ pub mod note_params;
 pub mod notes;
 pub mod oauth;
 pub mod people;
+pub mod people_named;
 pub mod personal_access_tokens;
 pub mod pipelines;
 pub mod project_lists;
@@ -163,6 +170,11 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         merge_base::ROUTES,
         merge_request_approval_rules::ROUTES,
         merge_request_approvals::ROUTES,
+        merge_request_contents::ROUTES,
+        merge_request_context::ROUTES,
+        merge_request_lists::ROUTES,
+        merge_request_people::ROUTES,
+        merge_request_relations::ROUTES,
         merge_requests::ROUTES,
         merge_request_merging::ROUTES,
         milestone_items::ROUTES,

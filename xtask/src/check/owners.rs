@@ -62,6 +62,7 @@ const OWNERS: &[(&str, &[&str])] = &[
             "merge_request_versions",
             "merge_request_reviewers",
             "merge_request_context_commits",
+            "merge_request_commits",
             "item_labels",
             "merge_request_closes",
             "item_assignees",

@@ -20,6 +20,7 @@ const PROJECTS: u64 = 10_000;
 const LOG_BYTES: u64 = 16 << 20;
 const BLAME_BYTES: u64 = 32 << 20;
 const COMPARISON_BYTES: u64 = 32 << 20;
+const DIFF_BYTES: u64 = 64 << 20;
 
 /// Pages of logs, by the whole question.
 type Logs = Cache<String, Arc<[Oid]>>;
@@ -44,6 +45,8 @@ pub struct Answers {
     blames: Cache<BlameKey, Arc<Vec<BlameRange>>>,
     comparisons: Cache<ComparisonKey, Arc<Comparison>>,
     diffs: Cache<Oid, Arc<Vec<FileDiff>>>,
+    /// How the files differ between two commits, within the usual limits.
+    changes: Cache<(Oid, Oid), Arc<[FileDiff]>>,
 }
 
 impl Default for Answers {
@@ -77,6 +80,12 @@ impl Default for Answers {
             diffs: Cache::builder()
                 .weigher(move |_: &Oid, files: &Arc<Vec<FileDiff>>| weight(bytes_of(files)))
                 .max_capacity(COMPARISON_BYTES)
+                .build(),
+            changes: Cache::builder()
+                .weigher(move |_: &(Oid, Oid), files: &Arc<[FileDiff]>| {
+                    weight(100 + files.iter().map(|file| file.text.len() + 300).sum::<usize>())
+                })
+                .max_capacity(DIFF_BYTES)
                 .build(),
         }
     }
@@ -208,6 +217,19 @@ impl Answers {
             self.comparisons.insert(key, Arc::clone(&found));
         }
         Ok(found)
+    }
+
+    /// How each file differs between two commits.
+    pub fn diff(
+        &self,
+        reader: &Reader,
+        base: Oid,
+        head: Oid,
+        deadline: Deadline,
+    ) -> Result<Arc<[FileDiff]>> {
+        kept(&self.changes, (base, head), || {
+            Ok(reader.diff(Some(base), head, DiffLimits::default(), deadline)?.into())
+        })
     }
 
     pub fn blame(

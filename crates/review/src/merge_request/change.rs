@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     activity,
+    event::Change,
     item::{
         ItemStore as _, assignees,
         labels::{self, LabelChange, Unknown},
@@ -213,46 +214,36 @@ fn heads_of<'a>(row: &MergeRequest, looked: Option<&'a Looked>) -> Result<&'a He
     }
 }
 
-/// Gives a merge request labels, people and a milestone. The answer names the fields that changed.
+/// Gives a merge request labels, people and a milestone. The answer tells what changed.
 pub(super) fn keep_metadata(
     tx: &mut Tx<'_>,
     by: UserId,
     around: &(impl Places + People),
     row: &MergeRequest,
     asked: &Metadata,
-) -> Result<Vec<&'static str>> {
-    let mut changes = Vec::new();
-    if relabel(tx, by, around, row, &asked.labels)? {
-        changes.push("labels");
+) -> Result<Vec<Change>> {
+    let mut new = row.clone();
+    if let Some(id) = asked.milestone {
+        new.milestone_id = milestones::usable(tx, around, row.project_id, id)?;
     }
-    if reassign(tx, by, around, row, asked.assignees.as_deref())? {
-        changes.push("assignees");
-    }
-    if ask_reviewers(tx, by, around, row, asked.reviewers.as_deref())? {
-        changes.push("reviewers");
-    }
-    let milestone = match asked.milestone {
-        None => row.milestone_id,
-        Some(id) => milestones::usable(tx, around, row.project_id, id)?,
-    };
-    let locked = asked.discussion_locked.or(row.discussion_locked);
-    if milestone != row.milestone_id {
-        changes.push("milestone_id");
-        told::milestone(tx, by, row, milestone)?;
-        activity::milestone_changed(tx, &row.item(), by, row.milestone_id, milestone)?;
-    }
-    if locked != row.discussion_locked {
-        changes.push("discussion_locked");
-        told::lock(tx, by, row, locked.unwrap_or_default())?;
-    }
-    if milestone != row.milestone_id || locked != row.discussion_locked {
+    new.discussion_locked = asked.discussion_locked.or(row.discussion_locked);
+    let mut changes = told::fields(row, &new);
+    if !changes.is_empty() {
         let columns = Columns {
-            milestone_id: Some(milestone),
-            discussion_locked: Some(locked),
+            milestone_id: Some(new.milestone_id),
+            discussion_locked: Some(new.discussion_locked),
             ..Columns::default()
         };
         tx.change_merge_request(row.id, &columns)?;
+        told::place(tx, by, row, &new)?;
     }
+    if new.milestone_id != row.milestone_id {
+        let (before, after) = (row.milestone_id, new.milestone_id);
+        activity::milestone_changed(tx, &row.item(), by, before, after)?;
+    }
+    changes.extend(relabel(tx, by, around, row, &asked.labels)?);
+    changes.extend(reassign(tx, by, around, row, asked.assignees.as_deref())?);
+    changes.extend(ask_reviewers(tx, by, around, row, asked.reviewers.as_deref())?);
     Ok(changes)
 }
 
@@ -262,17 +253,19 @@ fn relabel(
     around: &impl Places,
     row: &MergeRequest,
     asked: &LabelChange,
-) -> Result<bool> {
+) -> Result<Option<Change>> {
     if asked.is_empty() {
-        return Ok(false);
+        return Ok(None);
     }
     let item = row.item();
     let old = tx.labels_of(item.id.kind, &[item.id.id])?.remove(&item.id.id).unwrap_or_default();
     let new = labels::chosen(tx, around, row.project_id, &old, asked, Unknown::Make)?;
     let moved = labels::keep(tx, item.id, &old, &new)?;
-    let ids = |labels: &[Label]| labels.iter().map(|label| label.id).collect::<Vec<_>>();
-    activity::labels_changed(tx, &item, by, &ids(&moved.added), &ids(&moved.removed))?;
-    Ok(!moved.is_empty())
+    let named = |labels: &[Label]| labels.iter().map(|label| label.id).collect::<Vec<_>>();
+    activity::labels_changed(tx, &item, by, &named(&moved.added), &named(&moved.removed))?;
+    let ids = |labels: &[Label]| labels.iter().map(|label| label.id.0).collect::<Vec<_>>();
+    let change = told::listed("labels", ids(&old), ids(&new));
+    Ok((!moved.is_empty()).then_some(change))
 }
 
 fn reassign(
@@ -281,19 +274,19 @@ fn reassign(
     people: &impl People,
     row: &MergeRequest,
     asked: Option<&[UserId]>,
-) -> Result<bool> {
-    let (Some(asked), item) = (asked, row.item()) else { return Ok(false) };
-    let Some(new) = assignees::chosen(tx, people, &item, asked)? else { return Ok(false) };
+) -> Result<Option<Change>> {
+    let (Some(asked), item) = (asked, row.item()) else { return Ok(None) };
+    let Some(new) = assignees::chosen(tx, people, &item, asked)? else { return Ok(None) };
     let old = tx.assignees_of(item.id.kind, &[item.id.id])?.remove(&item.id.id).unwrap_or_default();
     let moved = assignees::keep(tx, &item, &old, &new)?;
     if moved.is_empty() {
-        return Ok(false);
+        return Ok(None);
     }
     assignees::tell(tx, people, &item, by, &moved)?;
     for person in &moved.added {
         tx.raise_todo(&item, *person, by, TodoAction::Assigned, None)?;
     }
-    Ok(true)
+    Ok(Some(told::listed("assignees", numbers(&old), numbers(&new))))
 }
 
 fn ask_reviewers(
@@ -302,21 +295,25 @@ fn ask_reviewers(
     people: &impl People,
     row: &MergeRequest,
     asked: Option<&[UserId]>,
-) -> Result<bool> {
-    let (Some(asked), item) = (asked, row.item()) else { return Ok(false) };
-    let Some(new) = assignees::chosen(tx, people, &item, asked)? else { return Ok(false) };
+) -> Result<Option<Change>> {
+    let (Some(asked), item) = (asked, row.item()) else { return Ok(None) };
+    let Some(new) = assignees::chosen(tx, people, &item, asked)? else { return Ok(None) };
     let old = tx.reviewers_of(&[row.id])?.remove(&row.id).unwrap_or_default();
     let old: Vec<UserId> = old.into_iter().map(|reviewer| reviewer.user_id).collect();
     let moved = assignees::PeopleMoved::between(&old, &new);
     if moved.is_empty() {
-        return Ok(false);
+        return Ok(None);
     }
     tx.keep_reviewers(row.id, &new)?;
     told::reviewers(tx, people, by, row, &moved)?;
     for person in &moved.added {
         tx.raise_todo(&item, *person, by, TodoAction::ReviewRequested, None)?;
     }
-    Ok(true)
+    Ok(Some(told::listed("reviewers", numbers(&old), numbers(&new))))
+}
+
+fn numbers(people: &[UserId]) -> Vec<i64> {
+    people.iter().map(|person| person.0).collect()
 }
 
 /// Closes a merge request that is open; any other stays as it is.

@@ -4,6 +4,7 @@ use kernel::ids::{MergeRequestId, ProjectId, UserId};
 use serde::Serialize;
 
 use super::state::Step;
+use crate::event::Change;
 
 /// A fact about a merge request of a project.
 #[derive(Debug, Serialize)]
@@ -19,7 +20,7 @@ pub enum Event {
         merge_request: MergeRequestId,
         project: ProjectId,
         user: UserId,
-        changes: Vec<&'static str>,
+        changes: Vec<Change>,
         /// What it said of itself before and says now, for those who hear it at once.
         #[serde(skip)]
         described: Option<Box<(Option<String>, Option<String>)>>,

@@ -3,8 +3,11 @@
 pub mod actions;
 pub mod change;
 pub mod closing;
+mod commits;
+pub mod context;
 pub mod draft;
 mod event;
+pub mod list;
 pub mod merge;
 pub mod mergeability;
 mod model;
@@ -16,6 +19,7 @@ pub mod template;
 pub(crate) mod told;
 pub mod version;
 
+pub use commits::MergeRequestCommitStore;
 pub use event::Event;
 pub use model::{MergeRequest, MergeRequestState, MergeStatus};
 pub use reviewers::{ReviewState, Reviewer, ReviewerStore};

@@ -1,33 +1,51 @@
 //! What changed of a merge request, told among its notes and to those who listen.
 
 use db::Tx;
-use kernel::{
-    Result,
-    ids::{MilestoneId, UserId},
-};
+use kernel::{Result, ids::UserId};
 
 use super::{Event, MergeRequest, draft::ready, state::Step};
 use crate::{
+    event::Change,
     item::{assignees::PeopleMoved, milestones},
     note::write_system_note,
     ports::People,
 };
 
-/// The names of the fields that differ.
-pub(super) fn fields(old: &MergeRequest, new: &MergeRequest) -> Vec<&'static str> {
-    let all = [
-        ("title", old.title != new.title),
-        ("description", old.description != new.description),
-        ("target_branch", old.target_branch != new.target_branch),
-        (
-            "force_remove_source_branch",
-            old.force_remove_source_branch != new.force_remove_source_branch,
-        ),
-        ("squash", old.squash != new.squash),
-        ("allow_collaboration", old.allow_collaboration != new.allow_collaboration),
-        ("approvals_before_merge", old.approvals_before_merge != new.approvals_before_merge),
-    ];
-    all.into_iter().filter(|(_, differs)| *differs).map(|(field, _)| field).collect()
+/// Every field with another value than before.
+pub(super) fn fields(old: &MergeRequest, new: &MergeRequest) -> Vec<Change> {
+    let mut all = Vec::new();
+    let mut note = |field: &'static str, of: fn(&MergeRequest) -> Option<String>| {
+        let (before, after) = (of(old), of(new));
+        if before != after {
+            all.push(Change { field, before, after });
+        }
+    };
+    note("title", |row| Some(row.title.clone()));
+    note("description", |row| row.description.clone());
+    note("draft", |row| Some(row.draft.to_string()));
+    note("target_branch", |row| Some(row.target_branch.clone()));
+    note("milestone_id", |row| row.milestone_id.map(|id| id.to_string()));
+    note("discussion_locked", |row| Some(row.discussion_locked.unwrap_or_default().to_string()));
+    note("force_remove_source_branch", |row| {
+        row.force_remove_source_branch.map(|value| value.to_string())
+    });
+    note("squash", |row| Some(row.squash.to_string()));
+    note("allow_collaboration", |row| Some(row.allow_collaboration.to_string()));
+    note("approvals_before_merge", |row| row.approvals_before_merge.map(|count| count.to_string()));
+    all
+}
+
+/// A list of ids that is another one now.
+pub(super) fn listed(
+    field: &'static str,
+    before: impl IntoIterator<Item = i64>,
+    after: impl IntoIterator<Item = i64>,
+) -> Change {
+    let text = |ids: &mut dyn Iterator<Item = i64>| {
+        Some(ids.map(|id| id.to_string()).collect::<Vec<_>>().join(","))
+    };
+    let (before, after) = (text(&mut before.into_iter()), text(&mut after.into_iter()));
+    Change { field, before, after }
 }
 
 /// Tells what of a merge request reads otherwise now.
@@ -57,19 +75,24 @@ pub(super) fn tell(
     texts.iter().try_for_each(|text| write_system_note(tx, &item, by, text))
 }
 
-pub(super) fn milestone(
+/// Tells that a merge request lies elsewhere, or is open to others, than before.
+pub(super) fn place(
     tx: &mut Tx<'_>,
     by: UserId,
-    row: &MergeRequest,
-    to: Option<MilestoneId>,
+    old: &MergeRequest,
+    new: &MergeRequest,
 ) -> Result<()> {
-    let text = milestones::sentence(tx, to)?;
-    write_system_note(tx, &row.item(), by, &text)
-}
-
-pub(super) fn lock(tx: &mut Tx<'_>, by: UserId, row: &MergeRequest, locked: bool) -> Result<()> {
-    let done = if locked { "locked" } else { "unlocked" };
-    write_system_note(tx, &row.item(), by, &format!("{done} this merge request"))
+    let item = new.item();
+    if old.milestone_id != new.milestone_id {
+        let text = milestones::sentence(tx, new.milestone_id)?;
+        write_system_note(tx, &item, by, &text)?;
+    }
+    let locked = new.discussion_locked.unwrap_or_default();
+    if old.discussion_locked.unwrap_or_default() != locked {
+        let done = if locked { "locked" } else { "unlocked" };
+        write_system_note(tx, &item, by, &format!("{done} this merge request"))?;
+    }
+    Ok(())
 }
 
 /// `requested review from @ada and @bob`

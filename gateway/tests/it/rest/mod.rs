@@ -40,6 +40,8 @@ mod mentions;
 mod merge;
 mod merge_request_approval_rules;
 mod merge_request_approvals;
+mod merge_request_contents;
+mod merge_request_lists;
 mod merge_requests;
 mod milestones;
 mod namespaces;

@@ -92,6 +92,14 @@ impl Conditions {
         self.plain.push(Part::new(sql));
     }
 
+    pub fn part(&mut self, part: Part) {
+        self.plain.push(part);
+    }
+
+    pub fn probe(&mut self, probe: Probe) {
+        self.probes.push(probe);
+    }
+
     /// A condition about one value, for which `{}` stands.
     pub fn word(&mut self, sql: &str, word: &str) {
         self.plain.push(Part::with(sql, vec![Bind::Word(word.to_owned())]));

@@ -1,0 +1,127 @@
+//! Which commits merge requests hold, and which ones they are shown beside.
+
+use std::collections::HashSet;
+
+use db::{
+    CountOf, Tx, each_backend, error,
+    schema::{
+        merge_request_commits as commits, merge_request_context_commits as context, merge_requests,
+    },
+};
+use diesel::prelude::*;
+use kernel::{
+    Result,
+    ids::{MergeRequestId, ProjectId},
+    page::{COUNT_LIMIT, Page, PageRequest, Total},
+};
+
+use super::MergeRequest;
+
+/// So many rows go into one statement.
+const AT_ONCE: usize = 500;
+
+pub trait MergeRequestCommitStore {
+    /// Makes these the commits that a merge request holds.
+    fn keep_commits(&mut self, of: MergeRequestId, shas: &[String]) -> Result<()>;
+    /// The merge requests of a project that hold a commit, or became it when they were merged; newest first.
+    fn merge_requests_with(
+        &mut self,
+        project: ProjectId,
+        sha: &str,
+        page: PageRequest,
+    ) -> Result<Page<MergeRequest>>;
+    /// Commits that are shown beside its own, in the order in which they were given.
+    fn context_commits(&mut self, of: MergeRequestId) -> Result<Vec<String>>;
+    fn insert_context_commits(&mut self, of: MergeRequestId, shas: &[String]) -> Result<()>;
+    fn delete_context_commits(&mut self, of: MergeRequestId, shas: &[String]) -> Result<()>;
+}
+
+impl MergeRequestCommitStore for Tx<'_> {
+    fn keep_commits(&mut self, of: MergeRequestId, shas: &[String]) -> Result<()> {
+        let mine = commits::table.filter(commits::merge_request_id.eq(of));
+        let old: Vec<String> = each_backend!(self, |conn| mine
+            .select(commits::sha)
+            .load(conn)
+            .map_err(error("Commit")))?;
+        let new: HashSet<&str> = shas.iter().map(String::as_str).collect();
+        let gone: Vec<&String> = old.iter().filter(|sha| !new.contains(sha.as_str())).collect();
+        for some in gone.chunks(AT_ONCE) {
+            let rows = mine.filter(commits::sha.eq_any(some.iter().copied()));
+            each_backend!(self, |conn| diesel::delete(rows)
+                .execute(conn)
+                .map_err(error("Commit")))?;
+        }
+        let known: HashSet<&str> = old.iter().map(String::as_str).collect();
+        let added: Vec<&str> = new.into_iter().filter(|sha| !known.contains(sha)).collect();
+        for some in added.chunks(AT_ONCE) {
+            let rows: Vec<_> = some
+                .iter()
+                .map(|sha| (commits::merge_request_id.eq(of), commits::sha.eq(*sha)))
+                .collect();
+            each_backend!(self, |conn| diesel::insert_into(commits::table)
+                .values(&rows)
+                .execute(conn)
+                .map_err(error("Commit")))?;
+        }
+        Ok(())
+    }
+
+    fn merge_requests_with(
+        &mut self,
+        project: ProjectId,
+        sha: &str,
+        page: PageRequest,
+    ) -> Result<Page<MergeRequest>> {
+        let (items, total) = each_backend!(self, |conn| {
+            let chosen = || {
+                let holding =
+                    commits::table.filter(commits::sha.eq(sha)).select(commits::merge_request_id);
+                merge_requests::table.filter(merge_requests::project_id.eq(project)).filter(
+                    merge_requests::id
+                        .eq_any(holding)
+                        .or(merge_requests::merge_commit_sha.eq(sha).assume_not_null())
+                        .or(merge_requests::squash_commit_sha.eq(sha).assume_not_null()),
+                )
+            };
+            let items = chosen()
+                .order(merge_requests::id.desc())
+                .limit(page.per_page)
+                .offset(page.offset())
+                .select(MergeRequest::as_select())
+                .load(conn)
+                .map_err(error("Merge request"))?;
+            let count = CountOf(chosen().select(merge_requests::id).limit(COUNT_LIMIT + 1));
+            let total: i64 = count.get_result(conn).map_err(error("Merge request"))?;
+            (items, total)
+        });
+        Ok(Page { items, total: Total::Counted(total) })
+    }
+
+    fn context_commits(&mut self, of: MergeRequestId) -> Result<Vec<String>> {
+        each_backend!(self, |conn| context::table
+            .filter(context::merge_request_id.eq(of))
+            .order(context::id)
+            .select(context::sha)
+            .load(conn)
+            .map_err(error("Commit")))
+    }
+
+    fn insert_context_commits(&mut self, of: MergeRequestId, shas: &[String]) -> Result<()> {
+        let rows: Vec<_> = shas
+            .iter()
+            .map(|sha| (context::merge_request_id.eq(of), context::sha.eq(sha)))
+            .collect();
+        each_backend!(self, |conn| diesel::insert_into(context::table)
+            .values(&rows)
+            .execute(conn)
+            .map_err(error("Commit")))?;
+        Ok(())
+    }
+
+    fn delete_context_commits(&mut self, of: MergeRequestId, shas: &[String]) -> Result<()> {
+        let rows =
+            context::table.filter(context::merge_request_id.eq(of).and(context::sha.eq_any(shas)));
+        each_backend!(self, |conn| diesel::delete(rows).execute(conn).map_err(error("Commit")))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,223 @@
+//! Lists of merge requests: what can be asked of them.
+
+use db::{Tx, listing::list_of};
+use kernel::{
+    Actor, Result, Ts,
+    ids::{ProjectId, UserId},
+    page::{Page, PageRequest},
+};
+
+use super::{MergeRequest, MergeRequestState, MergeRequestStore as _};
+use crate::{
+    issue::list::midnight,
+    item::{
+        ItemKind,
+        list::{
+            Choice, Conditions, MilestoneChoice, Part, Place, Probe, Query, Search, Sorting,
+            page_of,
+        },
+    },
+    ports::{Deployed, Deployments, Projects},
+};
+
+/// Which merge requests are wanted. Filters act only when they are set.
+#[derive(Clone, Debug, Default)]
+pub struct MergeRequestFilter {
+    pub state: Option<MergeRequestState>,
+    pub created_after: Option<Ts>,
+    pub created_before: Option<Ts>,
+    pub updated_after: Option<Ts>,
+    pub updated_before: Option<Ts>,
+    pub search: Option<Search>,
+    /// All of these must hold, as the caller's own share and a person who was named do.
+    pub authors: Vec<UserId>,
+    pub assignees: Vec<Choice<Vec<UserId>>>,
+    pub reviewers: Vec<Choice<Vec<UserId>>>,
+    pub merged_by: Option<UserId>,
+    pub iids: Option<Vec<i64>>,
+    pub labels: Option<Choice<Vec<String>>>,
+    pub milestone: Option<Choice<MilestoneChoice>>,
+    pub source_project: Option<ProjectId>,
+    pub source_branch: Option<String>,
+    pub target_branch: Option<String>,
+    pub draft: Option<bool>,
+    pub approved: Option<bool>,
+    pub deployed: Option<Deployed>,
+    /// Somebody, and how they reacted.
+    pub reaction: Option<(UserId, Choice<String>)>,
+    pub not: NotFilter,
+}
+
+/// Which merge requests are left out.
+#[derive(Clone, Debug, Default)]
+pub struct NotFilter {
+    pub labels: Vec<String>,
+    pub milestone: Option<Choice<MilestoneChoice>>,
+    pub author: Option<UserId>,
+    pub assignee: Option<Choice<Vec<UserId>>>,
+    pub reviewer: Option<Choice<Vec<UserId>>>,
+    pub reaction: Option<(UserId, Choice<String>)>,
+}
+
+/// Where a list looks.
+#[derive(Clone, Debug)]
+pub enum Among<'a> {
+    Project(ProjectId),
+    /// In a group and those inside it, by its full path.
+    Group(&'a str),
+    Everywhere,
+}
+
+/// What a list is asked.
+#[derive(Clone, Debug)]
+pub struct Asked<'a> {
+    pub actor: Actor,
+    pub among: Among<'a>,
+    /// Also in archived projects; a project is always looked into that was named itself.
+    pub archived: bool,
+    pub filter: &'a MergeRequestFilter,
+}
+
+/// A page of the merge requests that somebody may read.
+pub fn list(
+    tx: &mut Tx<'_>,
+    around: &(impl Projects + Deployments),
+    asked: &Asked<'_>,
+    sorting: Sorting,
+    page: PageRequest,
+) -> Result<Page<MergeRequest>> {
+    let kind = ItemKind::MergeRequest;
+    let group = match asked.among {
+        Among::Group(path) => Some(path),
+        Among::Project(_) | Among::Everywhere => None,
+    };
+    let place = match asked.among {
+        Among::Project(project) => Place::Project(project),
+        Among::Group(_) | Among::Everywhere => {
+            Place::Projects(around.readable(tx, asked.actor, kind, group, asked.archived)?)
+        }
+    };
+    let mut conditions = Conditions::of(kind);
+    wanted(tx, &mut conditions, around, asked.filter);
+    not_wanted(tx.now, &mut conditions, &asked.filter.not);
+    let found = page_of(tx, &Query { place, conditions }, sorting, page)?;
+    Ok(Page { items: tx.merge_requests_in_order(&found.items)?, total: found.total })
+}
+
+fn wanted(
+    tx: &Tx<'_>,
+    all: &mut Conditions,
+    deployments: &impl Deployments,
+    filter: &MergeRequestFilter,
+) {
+    if let Some(state) = filter.state {
+        all.plain(format!("i.state = '{state}'"));
+    }
+    all.between("created_at", filter.created_after, filter.created_before);
+    all.between("updated_at", filter.updated_after, filter.updated_before);
+    if let Some(search) = &filter.search {
+        all.containing(tx, search);
+    }
+    filter.authors.iter().for_each(|author| all.written_by(*author));
+    filter.assignees.iter().for_each(|choice| all.assigned(choice));
+    filter.reviewers.iter().for_each(|choice| people(all, REVIEWERS, choice));
+    if let Some(user) = filter.merged_by {
+        all.plain(format!("i.state = 'merged' AND i.merge_user_id = {user}"));
+    }
+    if let Some(iids) = &filter.iids {
+        all.numbered(iids);
+    }
+    if let Some(labels) = &filter.labels {
+        all.labelled(labels);
+    }
+    if let Some(milestone) = &filter.milestone {
+        all.milestone(milestone, midnight(tx.now));
+    }
+    if let Some(project) = filter.source_project {
+        all.column("source_project_id", project.0);
+    }
+    if let Some(branch) = &filter.source_branch {
+        branch_named(all, "source_branch", branch);
+    }
+    if let Some(branch) = &filter.target_branch {
+        branch_named(all, "target_branch", branch);
+    }
+    flag(all, "draft", filter.draft);
+    flag(all, "approved", filter.approved);
+    if let Some((user, choice)) = &filter.reaction {
+        all.reacted(Some(*user), choice);
+    }
+    if let Some(deployed) = &filter.deployed {
+        all.part(deployments.deployed(deployed));
+    }
+}
+
+fn not_wanted(now: Ts, all: &mut Conditions, not: &NotFilter) {
+    all.not_labelled(&not.labels);
+    if let Some(milestone) = &not.milestone {
+        all.not_milestone(milestone, midnight(now));
+    }
+    if let Some(author) = not.author {
+        all.plain(format!("i.author_id <> {author}"));
+    }
+    if let Some(choice) = &not.assignee {
+        all.not_assigned(choice);
+    }
+    if let Some(choice) = &not.reviewer {
+        not_people(all, REVIEWERS, choice);
+    }
+    if let Some((user, choice)) = &not.reaction {
+        match choice {
+            Choice::Nothing => all.reacted(Some(*user), &Choice::Anything),
+            Choice::Anything => all.reacted(Some(*user), &Choice::Nothing),
+            Choice::These(name) => all.not_reacted(Some(*user), name),
+        }
+    }
+}
+
+fn flag(all: &mut Conditions, column: &str, wanted: Option<bool>) {
+    match wanted {
+        Some(true) => all.plain(format!("i.{column}")),
+        Some(false) => all.plain(format!("NOT i.{column}")),
+        None => {}
+    }
+}
+
+/// A branch that an index leads to.
+fn branch_named(all: &mut Conditions, column: &str, name: &str) {
+    let bind = || vec![db::listing::Bind::Word(name.to_owned())];
+    let set = format!("SELECT y.id FROM merge_requests y WHERE y.{column} = {{}}");
+    let check = format!("i.{column} = {{}}");
+    all.probe(Probe { set: Part::with(set, bind()), check: Part::with(check, bind()) });
+}
+
+const REVIEWERS: &str = "merge_request_reviewers";
+
+/// Each of these people has a row in a table about merge requests.
+fn people(all: &mut Conditions, table: &str, choice: &Choice<Vec<UserId>>) {
+    let any = format!("EXISTS (SELECT 1 FROM {table} x WHERE x.merge_request_id = i.id");
+    match choice {
+        Choice::Nothing => all.plain(format!("NOT {any})")),
+        Choice::Anything => all.plain(format!("{any})")),
+        Choice::These(people) => {
+            for person in people {
+                let set =
+                    format!("SELECT x.merge_request_id FROM {table} x WHERE x.user_id = {person}");
+                let check = format!("{any} AND x.user_id = {person})");
+                all.probe(Probe { set: Part::new(set), check: Part::new(check) });
+            }
+        }
+    }
+}
+
+fn not_people(all: &mut Conditions, table: &str, choice: &Choice<Vec<UserId>>) {
+    let any = format!("EXISTS (SELECT 1 FROM {table} x WHERE x.merge_request_id = i.id");
+    match choice {
+        Choice::Nothing => all.plain(format!("{any})")),
+        Choice::Anything => all.plain(format!("NOT {any})")),
+        Choice::These(people) => {
+            let ids: Vec<i64> = people.iter().map(|person| person.0).collect();
+            all.plain(format!("NOT {any} AND x.user_id IN ({}))", list_of(&ids)));
+        }
+    }
+}

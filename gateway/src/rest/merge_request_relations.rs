@@ -1,0 +1,80 @@
+//! What belongs to merge requests elsewhere: the issues that they close, and the pipelines of their commits.
+
+use ci::{pipeline::PipelineStore, policy::ReadPipelines};
+use db::Tx;
+use kernel::{Actor, Result, page::Page};
+use org::access::{IdOrPath, locate_project};
+use review::{
+    issue::Issue,
+    item::is_readable_by,
+    merge_request::{MergeRequest, actions, merge::ClosesStore},
+    policy::ReadMergeRequests,
+};
+
+use super::merge_request_params::OneMergeRequest;
+use crate::{
+    app::App,
+    compose::{merge_request_contents::commit_ids, merge_requests::elsewhere},
+    entities::{
+        issue::{IssueEntity, IssueView},
+        pipeline::PipelineEntity,
+    },
+    error::ApiResult,
+    extract::{Call, params::OnlyPage},
+    present::Listed,
+    routes,
+};
+
+routes! { "Relations of merge requests" at "/projects/{id}/merge_requests/{merge_request_iid}";
+    GET "/closes_issues" => closes    : ReadMergeRequests,
+    GET "/pipelines"     => pipelines : ReadMergeRequests,
+}
+
+async fn closes(
+    app: App,
+    call: Call<ReadMergeRequests, (OneMergeRequest, OnlyPage)>,
+) -> ApiResult<Listed<IssueEntity>> {
+    let (grant, (one, _), page, urls) = (call.grant, call.params, call.page, app.urls.clone());
+    let found = app.db.read(move |tx| {
+        let row = actions::find(tx, &grant, one.merge_request_iid)?;
+        let issues = tx.closed_issues(row.id)?;
+        let issues = page.slice(readable(tx, grant.actor(), issues)?);
+        issues.try_map_all(|rows| IssueEntity::all(tx, &urls, rows, &IssueView::default()))
+    });
+    Ok(Listed(found.await?))
+}
+
+/// Those that somebody may read, wherever they are.
+fn readable(tx: &mut Tx<'_>, actor: Actor, issues: Vec<Issue>) -> Result<Vec<Issue>> {
+    let mut shown = Vec::new();
+    for issue in issues {
+        let Ok((_, who)) = locate_project(tx, actor, &IdOrPath::Id(issue.project_id.0)) else {
+            continue;
+        };
+        if is_readable_by(tx, &who, &issue.item())? {
+            shown.push(issue);
+        }
+    }
+    Ok(shown)
+}
+
+async fn pipelines(
+    app: App,
+    call: Call<ReadMergeRequests, (OneMergeRequest, OnlyPage)>,
+) -> ApiResult<Listed<PipelineEntity>> {
+    let (grant, page, urls) = (call.grant, call.page, app.urls.clone());
+    let iid = call.params.0.merge_request_iid;
+    let (who, known) = (*grant.who(), grant.clone());
+    let row: MergeRequest = app.db.peek(move |tx| actions::find(tx, &known, iid)).await?;
+    let shas = commit_ids(&app, &row).await?;
+    let found = app.db.read(move |tx| {
+        let nothing: Page<PipelineEntity> = page.slice(Vec::new());
+        let Some(source) = row.source_project_id else { return Ok(nothing) };
+        // Who may not read them there is shown none.
+        let Ok(there) = elsewhere::<ReadPipelines>(tx, &who, source) else { return Ok(nothing) };
+        let url = urls.at(&there.facts().full_path);
+        let found = tx.pipelines_of_commits(source, &row.source_branch, &shas, page)?;
+        Ok(found.map(|pipeline| PipelineEntity::new(&pipeline, &url)))
+    });
+    Ok(Listed(found.await?))
+}

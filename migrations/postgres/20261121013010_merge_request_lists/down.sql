@@ -1,0 +1,17 @@
+DROP INDEX merge_requests_search;
+DROP INDEX merge_requests_squash_commit;
+DROP INDEX merge_requests_merge_commit;
+DROP INDEX merge_requests_head;
+DROP INDEX merge_requests_target_branch;
+DROP INDEX merge_requests_source_branch;
+DROP INDEX merge_requests_project_updated;
+DROP INDEX merge_requests_updated;
+DROP INDEX merge_requests_author;
+DROP INDEX merge_requests_state;
+DROP INDEX merge_requests_project_state;
+DROP INDEX merge_requests_project;
+DROP INDEX merge_requests_listed;
+CREATE INDEX merge_requests_project_created ON merge_requests (project_id, created_at, id);
+CREATE INDEX merge_requests_project_state ON merge_requests (project_id, state, created_at, id);
+CREATE INDEX merge_requests_author ON merge_requests (author_id, created_at, id);
+CREATE INDEX merge_requests_created ON merge_requests (created_at, id);

@@ -14,7 +14,10 @@ use repo::{commit::read::commit_named, git::Oid};
 
 use crate::{
     app::App,
-    compose::ci::{Projects, Refs, branch_with, named},
+    compose::{
+        ci::{Projects, Refs, branch_with, named},
+        merging::merge_waiting_for,
+    },
     entities::commit_status::CommitStatusEntity,
     error::ApiResult,
     extract::{Call, Sort},
@@ -113,11 +116,17 @@ async fn report(
         coverage: params.coverage,
         pipeline: params.pipeline_id,
     };
+    let (project, sha) = (grant.project(), commit.to_string());
+    let success = report.state == Reported::Success;
     let kept = app.db.write(move |tx| {
         let job = actions::report(tx, &grant, &Refs, report)?;
         CommitStatusEntity::one(tx, &urls, job)
     });
-    Ok(Created(kept.await?))
+    let kept = kept.await?;
+    if success {
+        merge_waiting_for(&app, project, sha).await?;
+    }
+    Ok(Created(kept))
 }
 
 /// A branch with the commit, which is looked for only where no pipeline says one.

@@ -3,7 +3,7 @@
 use kernel::{Ability, Grant, Result, access::Project};
 use review::{
     merge_request::{
-        Ends, MergeRequest, MergeRequestState,
+        Ends, MergeRequest,
         actions::{self, Proposal},
         change::{Looked, MergeRequestChange},
     },
@@ -23,7 +23,7 @@ use crate::{
         forge::Forge,
         merge_request_records::{self as records, Extras},
         merge_requests::{elsewhere, kinship, look, look_at},
-        merging::recheck,
+        merging::{self, recheck},
     },
     entities::merge_request_detail::MergeRequestDetail,
     error::ApiResult,
@@ -62,9 +62,12 @@ async fn create(
     let made = app.db.write(move |tx| {
         let new = params.into();
         let made = described::create_merge_request(tx, &source, &target, &forge, &proposal, new)?;
-        records::written(tx, &urls, &target, &made)
+        Ok((made.id, target))
     });
-    Ok(Created(made.await?))
+    let (id, target) = made.await?;
+    // The answer says whether git can merge it.
+    let made = merging::look(&app, id).await?;
+    Ok(Created(app.db.read(move |tx| records::written(tx, &urls, &target, &made)).await?))
 }
 
 async fn show(

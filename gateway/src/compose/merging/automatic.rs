@@ -51,6 +51,18 @@ pub fn wake(tx: &mut Tx<'_>, project: ProjectId, sha: &str) -> Result<()> {
     Ok(())
 }
 
+/// What waits for a commit's pipeline, before whoever reported that it succeeded is answered. Should that fail, the job
+/// does it.
+pub async fn merge_waiting_for(app: &App, project: ProjectId, sha: String) -> Result<()> {
+    let waiting = app.db.read(move |tx| auto::waiting_for(tx, project, &sha)).await?;
+    for merge_request in waiting {
+        if let Err(failure) = merge_waiting(app.clone(), MergeWaiting { merge_request }).await {
+            tracing::warn!(%merge_request, %failure, "a merge is left to the job");
+        }
+    }
+    Ok(())
+}
+
 /// Merges as whoever asked for it, where everything is as it should be; otherwise it waits on.
 pub async fn merge_waiting(app: App, job: MergeWaiting) -> Result<()> {
     let id = job.merge_request;

@@ -37,6 +37,8 @@ use crate::{
 
 /// So many merge requests into a branch are looked at in one go.
 const AT_ONCE: i64 = 100;
+/// So many merge requests into a branch are looked at before its pusher is answered.
+const BEFORE_THE_ANSWER: usize = 10;
 
 /// Looks after merge requests when somebody pushed.
 pub struct Follower(pub Weak<State>);
@@ -134,6 +136,13 @@ async fn follow_branch(app: &App, moved: &FollowPush) -> Result<()> {
     for row in from {
         let id = row.id;
         renew(app, row, moved.user).await?;
+        look(app, id).await?;
+    }
+    // What is into a branch that many propose to change waits for the job; the pusher does not.
+    let (project, branch) = (moved.project, moved.branch.clone());
+    let first = MergeRequestId(0);
+    let into = app.db.read(move |tx| tx.unlooked_into(project, &branch, first, AT_ONCE)).await?;
+    for id in into.into_iter().take(BEFORE_THE_ANSWER) {
         look(app, id).await?;
     }
     Ok(())

@@ -10,7 +10,7 @@ mod run;
 mod words;
 
 pub use accept::{Wish, accept, ensure_may_merge};
-pub use automatic::{MergeWaiting, cancel, merge_waiting, wake};
+pub use automatic::{MergeWaiting, cancel, merge_waiting, merge_waiting_for, wake};
 pub use finish::{FinishMerge, RefreshCloses, finish_merge, refresh_closed_issues};
 pub use follow::{FollowPush, Follower, follow_push, note_push};
 pub(crate) use look::Sides;

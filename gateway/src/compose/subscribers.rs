@@ -48,18 +48,25 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
     if let Some(fact) = fact.downcast_ref() {
         return approvals::look_after(tx, fact);
     }
-    if let Some(fact) = fact.downcast_ref::<org::member::Event>()
-        && let Some(group) = fact.fact().group
-    {
+    if let Some(fact) = fact.downcast_ref() {
+        return of_membership(tx, fact);
+    }
+    fact.downcast_ref().map_or(Ok(()), |fact| of_repository(tx, fact))
+}
+
+fn of_membership(tx: &mut Tx<'_>, fact: &org::member::Event) -> Result<()> {
+    if let Some(group) = fact.fact().group {
         approvals::members_changed(tx, group)?;
     }
-    if let Some(org::member::Event::Removed { fact, unassign_issuables: true }) =
-        fact.downcast_ref()
-    {
-        return unassign(tx, fact);
+    match fact {
+        org::member::Event::Removed { fact, unassign_issuables: true } => unassign(tx, fact),
+        _ => Ok(()),
     }
-    match fact.downcast_ref() {
-        Some(repo::Event::RefsMoved {
+}
+
+fn of_repository(tx: &mut Tx<'_>, fact: &repo::Event) -> Result<()> {
+    match fact {
+        repo::Event::RefsMoved {
             project,
             user,
             becomes_default,
@@ -68,7 +75,7 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
             growth,
             by_rebase,
             ..
-        }) => {
+        } => {
             if !*by_rebase {
                 approvals::follow_push(tx, *project, *user, moves)?;
             }
@@ -84,8 +91,8 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
             let later = tx.now.plus(AFTER_PUSH);
             tx.enqueue_at(&MaintainRepository { project: *project }, later)
         }
-        Some(repo::Event::LfsChanged { project, bytes }) => tx.save_lfs_size(*project, *bytes),
-        Some(repo::Event::WikiChanged { project, group, .. }) => {
+        repo::Event::LfsChanged { project, bytes } => tx.save_lfs_size(*project, *bytes),
+        repo::Event::WikiChanged { project, group, .. } => {
             if let Some(project) = project {
                 org::project::push::note_activity(tx, *project)?;
             }
@@ -96,7 +103,7 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
                 None => Ok(()),
             }
         }
-        Some(repo::Event::CommitCommented { .. }) | None => Ok(()),
+        repo::Event::CommitCommented { .. } => Ok(()),
     }
 }
 

@@ -96,7 +96,7 @@ impl ProjectRuleEntity {
         urls: &Urls,
         actor: Actor,
         project: ProjectId,
-        rules: Vec<Rule>,
+        rules: &[Rule],
     ) -> Result<Vec<Self>> {
         let around = Around::of(tx, urls, actor, rules.iter(), [])?;
         let scoped =
@@ -125,7 +125,7 @@ impl ProjectRuleEntity {
         project: ProjectId,
         rule: Rule,
     ) -> Result<Self> {
-        Self::all(tx, urls, actor, project, vec![rule])?.pop().ok_or(Error::Missing)
+        Self::all(tx, urls, actor, project, &[rule])?.pop().ok_or(Error::Missing)
     }
 }
 

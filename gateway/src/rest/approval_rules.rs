@@ -32,7 +32,7 @@ async fn list(
     let listed = app.db.read(move |tx| {
         let found = rules::list(tx, &grant, page)?;
         let (actor, project) = (grant.actor(), grant.project());
-        found.try_map_all(|rules| ProjectRuleEntity::all(tx, &urls, actor, project, rules))
+        found.try_map_all(|rules| ProjectRuleEntity::all(tx, &urls, actor, project, &rules))
     });
     Ok(Listed(listed.await?))
 }

@@ -153,8 +153,8 @@ impl FilterMergeRequests {
             updated_after: self.updated_after,
             updated_before: self.updated_before,
             authors: self.author_id.into_iter().collect(),
-            assignees: self.assignee_id.map(one_of).into_iter().collect(),
-            reviewers: self.reviewer_id.map(one_of).into_iter().collect(),
+            assignees: self.assignee_id.as_ref().map(one_of).into_iter().collect(),
+            reviewers: self.reviewer_id.as_ref().map(one_of).into_iter().collect(),
             merged_by: self.merge_user_id,
             iids: self.iids.map(|iids| iids.0).filter(|iids| !iids.is_empty()),
             labels: self.labels.map(|labels| labels.0),
@@ -237,8 +237,8 @@ impl NotMergeRequests {
             labels: self.labels.unwrap_or_default().0,
             milestone: self.milestone.map(TextChoice::into_milestone),
             author: self.author_id.or(author),
-            assignee: self.assignee_id.map(one_of).or(assignees),
-            reviewer: self.reviewer_id.map(one_of).or(reviewers),
+            assignee: self.assignee_id.as_ref().map(one_of).or(assignees),
+            reviewer: self.reviewer_id.as_ref().map(one_of).or(reviewers),
             reaction: self.my_reaction_emoji.map(|choice| (caller, choice.0)),
         })
     }

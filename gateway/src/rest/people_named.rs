@@ -11,12 +11,12 @@ use super::choices::NumberChoice;
 const NOBODY: UserId = UserId(0);
 
 /// Somebody, by number.
-pub fn one_of(choice: NumberChoice) -> Choice<Vec<UserId>> {
-    match choice.0 {
+pub fn one_of(choice: &NumberChoice) -> Choice<Vec<UserId>> {
+    match &choice.0 {
         // Older clients say 0 for nobody.
         Choice::Nothing | Choice::These(0) => Choice::Nothing,
         Choice::Anything => Choice::Anything,
-        Choice::These(id) => Choice::These(vec![UserId(id)]),
+        Choice::These(id) => Choice::These(vec![UserId(*id)]),
     }
 }
 

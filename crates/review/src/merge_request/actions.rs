@@ -1,4 +1,4 @@
-//! Proposing, reading and removing merge requests; [`change`](super::change) has what happens to one meanwhile.
+//! Proposing, reading and removing merge requests; [`super::change`] has what happens to one meanwhile.
 
 use db::Tx;
 use kernel::{

@@ -154,10 +154,6 @@ impl<F: Forge + Branches> Doing<'_, F> {
                 self.label(tx, command.row.effect, argument)?;
             }
             Effect::Milestone => self.milestone(tx, argument)?,
-            Effect::RemoveMilestone => {
-                self.wanted.milestone = Some(None);
-                self.changed("milestone_id", Value::Null, "Removed milestone.");
-            }
             Effect::Todo | Effect::Done => self.todo(tx, command.row.effect == Effect::Todo)?,
             Effect::Subscribe => self.subscribe(tx, true)?,
             Effect::Unsubscribe => self.subscribe(tx, false)?,
@@ -180,28 +176,44 @@ impl<F: Forge + Branches> Doing<'_, F> {
             Effect::Unlock => self.lock(false),
             Effect::CopyMetadata => self.copy(tx, argument)?,
             Effect::Due => self.due(tx.now, argument),
-            Effect::RemoveDueDate => {
-                self.wanted.due = Some(None);
-                self.changed("due_date", Value::Null, "Removed the due date.");
-            }
             Effect::Confidential => {
                 self.wanted.confidential = true;
                 self.changed("confidential", json!(true), "Made this issue confidential.");
             }
             Effect::Weight => self.weight(argument),
-            Effect::ClearWeight => {
-                self.wanted.weight = Some(None);
-                self.changed("weight", Value::Null, "Cleared weight.");
-            }
             Effect::Severity => self.severity(argument),
             Effect::HealthStatus => self.health(argument),
-            Effect::ClearHealthStatus => {
-                self.wanted.health = Some(None);
-                self.changed("health_status", Value::Null, "Cleared health status.");
-            }
+            Effect::RemoveMilestone
+            | Effect::RemoveDueDate
+            | Effect::ClearWeight
+            | Effect::ClearHealthStatus => self.clear(command.row.effect),
             Effect::Shrug | Effect::Tableflip => {}
         }
         Ok(())
+    }
+
+    /// Leaves a field of the item without a value.
+    fn clear(&mut self, effect: Effect) {
+        let (field, summary) = match effect {
+            Effect::RemoveMilestone => {
+                self.wanted.milestone = Some(None);
+                ("milestone_id", "Removed milestone.")
+            }
+            Effect::RemoveDueDate => {
+                self.wanted.due = Some(None);
+                ("due_date", "Removed the due date.")
+            }
+            Effect::ClearWeight => {
+                self.wanted.weight = Some(None);
+                ("weight", "Cleared weight.")
+            }
+            Effect::ClearHealthStatus => {
+                self.wanted.health = Some(None);
+                ("health_status", "Cleared health status.")
+            }
+            _ => return,
+        };
+        self.changed(field, Value::Null, summary);
     }
 
     pub(super) fn changed(&mut self, key: &str, value: Value, summary: impl Into<String>) {

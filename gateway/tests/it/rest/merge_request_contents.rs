@@ -152,7 +152,7 @@ async fn commits_of_the_target_are_shown_beside() {
 
     let added = ada.post(&context, json!({ "commits": [main] })).await.created();
     assert_eq!(added[0]["id"], main);
-    assert_eq!(ada.get(&context).await.each("id"), [main.clone()]);
+    assert_eq!(ada.get(&context).await.each("id"), std::slice::from_ref(&main));
     let many: Vec<String> = (0..21).map(|_| main.clone()).collect();
     let text = "Context commits array size should not be more than 20";
     ada.post(&context, json!({ "commits": many })).await.refused(400, json!({ "message": text }));

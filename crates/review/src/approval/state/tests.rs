@@ -38,6 +38,7 @@ fn any(id: i64, required: i64) -> Rule {
     rule(id, RuleType::AnyApprover, required, &[])
 }
 
+#[derive(Default)]
 struct Asked {
     settings: ApprovalSettings,
     committers: Vec<i64>,
@@ -45,19 +46,6 @@ struct Asked {
     target: Vec<ProtectedBranchId>,
     needs_code_owner: bool,
     own: Vec<Rule>,
-}
-
-impl Default for Asked {
-    fn default() -> Self {
-        Self {
-            settings: ApprovalSettings::default(),
-            committers: Vec::new(),
-            approved_by: Vec::new(),
-            target: Vec::new(),
-            needs_code_owner: false,
-            own: Vec::new(),
-        }
-    }
 }
 
 fn state(rules: &[Rule], asked: Asked) -> ApprovalState {

@@ -1,8 +1,6 @@
 DROP INDEX issues_weight_up;
 DROP INDEX issues_due_date_up;
 DROP INDEX issues_upvotes_up;
-DROP INDEX issues_weight_last;
-DROP INDEX issues_due_date_last;
 DROP INDEX issues_weight;
 DROP INDEX issues_due_date;
 DROP INDEX issues_upvotes;

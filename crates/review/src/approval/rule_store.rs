@@ -6,7 +6,7 @@ use db::{
     Tx, each_backend, error,
     schema::{
         approval_rule_branches as branches, approval_rule_groups as groups,
-        approval_rule_users as users, approval_rules as rules, namespace_access,
+        approval_rule_users as rule_users, approval_rules as rules, namespace_access,
     },
 };
 use diesel::prelude::*;
@@ -194,7 +194,7 @@ fn with_names(tx: &mut Tx<'_>, rows: Vec<RuleRow>) -> Result<Vec<Rule>> {
             all
         }};
     }
-    let mut of_users = named!(users, user_id);
+    let mut of_users = named!(rule_users, user_id);
     let mut of_groups = named!(groups, namespace_id);
     let mut of_branches = named!(branches, protected_branch_id);
     let whole = rows.into_iter().map(|row| Rule {
@@ -222,7 +222,7 @@ fn keep_names(tx: &mut Tx<'_>, id: ApprovalRuleId, details: &Details) -> Result<
             each_backend!(tx, |conn| rows.execute(conn).map_err(error("Approval rule")))?;
         };
     }
-    keep!(users, user_id, details.users);
+    keep!(rule_users, user_id, details.users);
     keep!(groups, namespace_id, details.groups);
     keep!(branches, protected_branch_id, details.branches);
     Ok(())

@@ -12,6 +12,7 @@ use gateway::{
     route::{Found, ROOT, Router},
 };
 use jsonschema::{Retrieve, Uri, Validator};
+use kernel::ids::ProjectId;
 use repo::testing::Fixture;
 use serde_json::{Value, json};
 
@@ -23,6 +24,7 @@ const OTHERWISE: &[(&str, &str, &str)] = &[
     ("members.json", "expires_at", "the last day of a membership is a date, not a moment"),
     ("milestone.json", "_date", "the days of a milestone are dates, not moments"),
     ("milestones.json", "_date", "the days of a milestone are dates, not moments"),
+    ("notes.json", "attachment", "the specification shows an attachment with every note"),
     ("projects.json", "repository_storage", "administrators see it in the short form, too"),
     ("user/admins.json", "namespace_id", "the bot of a project token has no namespace of its own"),
 ];
@@ -140,13 +142,44 @@ async fn made(app: &TestApp) -> BTreeMap<&'static str, String> {
     admin.post(&format!("/groups/{group}/labels"), label).await.created();
     let milestone = json!({ "title": "1.0", "start_date": "2026-01-01", "due_date": "2026-02-01" });
     let milestone = admin.post(&format!("/projects/{project}/milestones"), milestone).await;
+    let place = json!({ "namespace": group });
+    admin.put(&format!("/projects/{project}/transfer"), place).await.ok();
+    let (issue, merge_request) = proposed(app, project).await;
+    let pipelines = admin.get(&format!("/projects/{project}/pipelines")).await.ok();
     BTreeMap::from([
+        ("{issue}", issue),
+        ("{mr}", merge_request),
+        ("{pipeline}", pipelines[0]["id"].to_string()),
         ("{milestone}", milestone.created()["id"].to_string()),
         ("{project}", project.to_string()),
         ("{group}", group),
         ("{user}", grace.to_string()),
         ("{sha}", fixture.id("main").to_string()),
     ])
+}
+
+/// An issue and a merge request of the project, each with a label, a person and a note.
+async fn proposed(app: &TestApp, project: ProjectId) -> (String, String) {
+    let (admin, project) = (app.admin(), format!("/projects/{project}"));
+    let grace = app.user("grace").id;
+    let issues = format!("{project}/issues");
+    let issue = json!({ "title": "Broken", "labels": "bug", "assignee_id": grace, "weight": 3 });
+    let issue = admin.post(&issues, issue).await.created()["iid"].to_string();
+    let other = admin.post(&issues, json!({ "title": "Also" })).await.created()["iid"].clone();
+    let link =
+        json!({ "target_project_id": project.rsplit('/').next(), "target_issue_iid": other });
+    admin.post(&format!("{issues}/{issue}/links"), link).await.created();
+    let note = json!({ "body": "Seen" });
+    admin.post(&format!("{issues}/{issue}/notes"), note.clone()).await.created();
+
+    let branch = json!({ "branch": "old", "ref": "main~1" });
+    admin.post(&format!("{project}/repository/branches"), branch).await.created();
+    let asked = json!({ "source_branch": "main", "target_branch": "old", "title": "Mend", "labels": "bug",
+        "reviewer_ids": [grace], "description": format!("Closes #{issue}") });
+    let requests = format!("{project}/merge_requests");
+    let request = admin.post(&requests, asked).await.created()["iid"].to_string();
+    admin.post(&format!("{requests}/{request}/notes"), note).await.created();
+    (issue, request)
 }
 
 /// What is wrong with an answer, but for what is meant to be otherwise.

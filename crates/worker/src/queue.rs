@@ -37,6 +37,8 @@ pub trait Queue {
     fn enqueue_at<J: Job>(&mut self, job: &J, at: Ts) -> Result<()>;
     /// Takes the piece of work that has been due for the longest time.
     fn take_work(&mut self) -> Result<Option<Taken>>;
+    /// Takes what waits under a key, due or not, and under keys that continue it after a colon; oldest first.
+    fn take_work_under(&mut self, key: &str) -> Result<Vec<Taken>>;
     fn finish_work(&mut self, id: WorkId) -> Result<()>;
     /// Frees what a process that was killed had taken; for the start, before anything is taken. Work that another
     /// process is doing may then be done twice, which does no harm.
@@ -70,6 +72,28 @@ impl Queue for Tx<'_> {
         Ok(())
     }
 
+    fn take_work_under(&mut self, key: &str) -> Result<Vec<Taken>> {
+        let continued = work::unique_key.gt(format!("{key}:")).and(
+            // The sign after the colon.
+            work::unique_key.lt(format!("{key};")),
+        );
+        let under = work::table
+            .filter(work::unique_key.eq(key).or(continued).assume_not_null())
+            .filter(work::run_at.lt(NEVER))
+            .order(work::id);
+        let found: Vec<Taken> = each_backend!(self, |conn| under
+            .select(Taken::as_select())
+            .load(conn)
+            .map_err(error("Work")))?;
+        let mut taken = Vec::with_capacity(found.len());
+        for one in found {
+            if take(self, one.id)? {
+                taken.push(one);
+            }
+        }
+        Ok(taken)
+    }
+
     fn take_work(&mut self) -> Result<Option<Taken>> {
         let now = self.now;
         let free = work::locked_until.is_null().or(work::locked_until.le(now));
@@ -84,17 +108,7 @@ impl Queue for Tx<'_> {
             .optional()
             .map_err(error("Work")))?;
         let Some(taken) = first else { return Ok(None) };
-        // Somebody else may have seen the same row: only one of us changes it. Without its key, the same work can be
-        // asked for again while it is being done.
-        let mine = work::table.find(taken.id).filter(free);
-        let changed = each_backend!(self, |conn| diesel::update(mine)
-            .set((
-                work::locked_until.eq(Some(now.plus(LEASE))),
-                work::unique_key.eq(None::<String>)
-            ))
-            .execute(conn)
-            .map_err(error("Work")))?;
-        Ok((changed == 1).then_some(taken))
+        Ok(take(self, taken.id)?.then_some(taken))
     }
 
     fn finish_work(&mut self, id: WorkId) -> Result<()> {
@@ -135,6 +149,19 @@ impl Queue for Tx<'_> {
             each_backend!(self, |conn| given_up.get_result(conn).map_err(error("Work")))?;
         Ok(Depth { waiting, given_up })
     }
+}
+
+/// Somebody else may have seen the same row: only one of us changes it. Without its key, the same work can be asked for
+/// again while it is being done.
+fn take(tx: &mut Tx<'_>, id: WorkId) -> Result<bool> {
+    let now = tx.now;
+    let free = work::locked_until.is_null().or(work::locked_until.le(now));
+    let mine = work::table.find(id).filter(free);
+    let changed = each_backend!(tx, |conn| diesel::update(mine)
+        .set((work::locked_until.eq(Some(now.plus(LEASE))), work::unique_key.eq(None::<String>)))
+        .execute(conn)
+        .map_err(error("Work")))?;
+    Ok(changed == 1)
 }
 
 /// 10 s, 20 s, 40 s … an hour.

@@ -140,18 +140,38 @@ impl<C: Clone + Send + Sync + 'static> Worker<C> {
 
     async fn run_one(&self) -> Result<bool> {
         let Some(taken) = self.db.write(|tx| tx.take_work()).await? else { return Ok(false) };
+        self.carry_out(taken).await?;
+        Ok(true)
+    }
+
+    /// Does at once what waits under these keys, each `KIND:key`, for somebody who wants to see its effect; work that
+    /// goes on under `KIND:key:` as well. What fails is put back, to be tried again later.
+    ///
+    /// # Errors
+    /// When the queue cannot be read.
+    pub async fn hurry(&self, keys: Vec<String>) -> Result<()> {
+        let taken = self.db.write(move |tx| {
+            let each = keys.iter().map(|key| tx.take_work_under(key));
+            Ok(each.collect::<Result<Vec<_>>>()?.concat())
+        });
+        for one in taken.await? {
+            self.carry_out(one).await?;
+        }
+        Ok(())
+    }
+
+    async fn carry_out(&self, taken: Taken) -> Result<()> {
         let outcome = self.attempt(&taken).await;
         metrics::counter!("forgeway_work_total", "kind" => taken.kind.clone(), "outcome" => if outcome.is_ok() { "done" } else { "failed" })
             .increment(1);
         match outcome {
-            Ok(()) => self.db.write(move |tx| tx.finish_work(taken.id)).await?,
+            Ok(()) => self.db.write(move |tx| tx.finish_work(taken.id)).await,
             Err(cause) => {
                 tracing::error!(kind = taken.kind, attempts = taken.attempts + 1, error = %cause, "work failed");
                 let text = cause.to_string();
-                self.db.write(move |tx| tx.fail_work(&taken, &text)).await?;
+                self.db.write(move |tx| tx.fail_work(&taken, &text)).await
             }
         }
-        Ok(true)
     }
 
     async fn attempt(&self, taken: &Taken) -> Result<()> {

@@ -47,6 +47,14 @@ pub struct Pushed {
 
 impl Job for LookAtCommits {
     const KIND: &'static str = "merge_request.look_at_commits";
+
+    fn unique_key(&self) -> Option<String> {
+        let id = self.merge_request;
+        Some(match &self.pushed {
+            None => id.to_string(),
+            Some(push) => format!("{id}:{}:{}", push.by, push.from.as_deref().unwrap_or_default()),
+        })
+    }
 }
 
 /// What git says.

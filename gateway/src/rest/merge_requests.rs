@@ -3,7 +3,7 @@
 use kernel::{Ability, Grant, Result, access::Project};
 use review::{
     merge_request::{
-        Ends, MergeRequest,
+        Ends, MergeRequest, MergeRequestStore as _,
         actions::{self, Proposal},
         change::{Looked, MergeRequestChange},
     },
@@ -65,6 +65,7 @@ async fn create(
         Ok((made.id, target))
     });
     let (id, target) = made.await?;
+    merging::settle(&app, id).await?;
     // The answer says whether git can merge it.
     let made = merging::look(&app, id).await?;
     Ok(Created(app.db.read(move |tx| records::written(tx, &urls, &target, &made)).await?))
@@ -107,9 +108,15 @@ async fn update(
     let changed = app.db.write(move |tx| {
         let row =
             described::update_merge_request(tx, &grant, &forge, iid, looked.as_ref(), change)?;
+        Ok((row.id, grant))
+    });
+    let (id, grant) = changed.await?;
+    merging::settle(&app, id).await?;
+    let shown = app.db.read(move |tx| {
+        let row = tx.merge_request(id)?;
         records::written(tx, &urls, &grant, &row)
     });
-    Ok(Json(changed.await?))
+    Ok(Json(shown.await?))
 }
 
 /// What git says of the branches as they are to be.

@@ -124,3 +124,27 @@ async fn work_of_a_process_that_was_killed_is_free_again_at_the_next_start() {
 
     assert_eq!(set.worker.run_due().await.unwrap(), 1);
 }
+
+#[tokio::test]
+async fn work_that_somebody_waits_for_is_done_at_once_with_what_goes_on_under_its_key() {
+    let set = Setting::new();
+    for name in ["1:again", "1", "10", "2"] {
+        set.ask(name).await;
+    }
+
+    set.worker.hurry(vec!["greet:1".to_owned(), "greet:nobody".to_owned()]).await.unwrap();
+
+    assert_eq!(*set.log.lock().unwrap(), ["1:again", "1"]);
+    assert_eq!(set.depth().await, Depth { waiting: 2, given_up: 0 });
+}
+
+#[tokio::test]
+async fn hurried_work_that_fails_waits_for_its_next_try() {
+    let set = Setting::new();
+    set.ask("nobody").await;
+
+    set.worker.hurry(vec!["greet:nobody".to_owned()]).await.unwrap();
+
+    assert_eq!(set.depth().await, Depth { waiting: 1, given_up: 0 });
+    assert_eq!(set.worker.run_due().await.unwrap(), 0);
+}

@@ -29,6 +29,7 @@ use worker::{Job, Queue as _};
 use super::{
     finish::close_named,
     look::{commits_between, keep_closes, look},
+    settle,
 };
 use crate::{
     app::{App, State},
@@ -137,6 +138,7 @@ async fn follow_branch(app: &App, moved: &FollowPush) -> Result<()> {
         let id = row.id;
         renew(app, row, moved.user).await?;
         look(app, id).await?;
+        settle(app, id).await?;
     }
     // What is into a branch that many propose to change waits for the job; the pusher does not.
     let (project, branch) = (moved.project, moved.branch.clone());

@@ -7,6 +7,7 @@ mod follow;
 mod look;
 mod rebase;
 mod run;
+mod settle;
 mod words;
 
 pub use accept::{Wish, accept, ensure_may_merge};
@@ -17,3 +18,4 @@ pub(crate) use look::Sides;
 pub use look::{LookAt, NamedProjects, facts, head_pipeline, look, look_at, recheck, stands};
 pub use rebase::{merge_ref, rebase};
 pub use run::{UnlockMerges, unlock_left_behind, unlock_merges};
+pub use settle::settle;

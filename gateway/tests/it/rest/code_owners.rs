@@ -59,7 +59,6 @@ impl Forge<'_> {
         self.commit(&self.dev, "feature", Some("main"), files).await.created();
         let new = json!({ "title": "x", "source_branch": "feature", "target_branch": "main" });
         let made = self.dev.post(&self.at("/merge_requests"), new).await.created();
-        self.app.work().await;
         self.at(&format!("/merge_requests/{}", made["iid"]))
     }
 
@@ -142,7 +141,6 @@ async fn whose_commits_they_are_may_keep_somebody_from_approving() {
     forge.commit(&forge.grace, "feature", Some("main"), &[("g.txt", "g")]).await.created();
     let new = json!({ "title": "x", "source_branch": "feature", "target_branch": "main" });
     let made = forge.dev.post(&forge.at("/merge_requests"), new).await.created();
-    app.work().await;
     let approve = forge.at(&format!("/merge_requests/{}/approve", made["iid"]));
     let strict = json!({ "merge_requests_disable_committers_approval": true });
     forge.ada.post(&forge.at("/approvals"), strict).await.created();
@@ -169,9 +167,7 @@ async fn a_push_takes_back_the_approvals_of_those_who_own_what_it_changed() {
     };
 
     forge.commit(&forge.dev, "feature", None, &[("x.txt", "x")]).await.created();
-    app.work().await;
     assert_eq!(approved().await, ["ada", "grace"]);
     forge.commit(&forge.dev, "feature", None, &[("b.md", "b")]).await.created();
-    app.work().await;
     assert_eq!(approved().await, ["ada"]);
 }

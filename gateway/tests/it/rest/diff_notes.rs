@@ -111,7 +111,6 @@ async fn a_thread_follows_its_line_and_is_settled_when_that_is_changed() {
     }
 
     let head = ada.commit_text(&project, "topic", "topic.txt", "zero\none\n2\n").await;
-    app.work().await;
 
     let threads = ada.get(&discussions).await.ok();
     let threads: Vec<&Value> = threads

@@ -315,7 +315,6 @@ async fn a_rebase_by_the_platform_takes_nothing_back() {
     change(&forge.ada, forge.project, "main", "main", "elsewhere").await;
 
     forge.dev.put(&format!("{}/rebase", forge.at), json!({})).await.with(202);
-    app.work().await;
 
     assert_eq!(usernames(&forge.approvals(&forge.ada).await["approved_by"]), ["ada"]);
 }
@@ -326,7 +325,6 @@ async fn what_is_not_approved_is_not_merged() {
     let forge = forge(&app).await;
     let named = [app.user("ada").id.0];
     forge.rule(json!({ "name": "Review", "approvals_required": 1, "user_ids": named })).await;
-    app.work().await;
     let merge = format!("{}/merge", forge.at);
 
     let refusal = json!({ "message": "405 Method Not Allowed" });

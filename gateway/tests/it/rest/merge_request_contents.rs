@@ -131,7 +131,6 @@ async fn a_commit_tells_which_merge_requests_brought_it() {
     let app = TestApp::new();
     let ada = app.person("ada");
     let (project, _, head) = set_up(&ada).await;
-    app.work().await;
 
     let commits = format!("/projects/{project}/repository/commits");
     assert_eq!(ada.get(&format!("{commits}/{head}/merge_requests")).await.each("iid"), [1]);
@@ -174,7 +173,6 @@ async fn it_names_the_issues_that_it_closes_and_the_pipelines_of_its_commits() {
     let secret = json!({ "title": "Hole", "confidential": true });
     ada.post(&issues, secret).await.created();
     ada.put(&path, json!({ "description": "Closes #1, #2" })).await.ok();
-    app.work().await;
 
     assert_eq!(ada.get(&format!("{path}/closes_issues")).await.each("iid"), [1, 2]);
     let eve = app.person("eve");

@@ -232,7 +232,6 @@ async fn milestones_list_their_merge_requests() {
 async fn git_is_asked_again_for_a_list_where_that_is_wanted() {
     let app = TestApp::new();
     let (ada, dora, project) = set_up(&app).await;
-    app.work().await;
     let number = ProjectId(project.as_i64().expect("an id"));
     app.write(move |tx| {
         let row = tx.find_merge_request(number, 1)?.expect("a merge request");

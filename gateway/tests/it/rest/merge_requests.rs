@@ -170,7 +170,6 @@ async fn forks_propose_and_their_commits_outlive_them() {
     let new = json!({ "title": "Fix", "source_branch": "fix", "target_branch": "main",
         "target_project_id": project, "allow_collaboration": true });
     let made = bob.post(&format!("/projects/{fork}/merge_requests"), new).await.created();
-    app.work().await;
 
     assert_eq!((&made["source_project_id"], &made["project_id"]), (&fork, &project));
     assert_eq!((&made["allow_collaboration"], &made["sha"]), (&json!(true), &json!(head)));
@@ -195,7 +194,6 @@ async fn heads_that_a_forced_push_left_behind_are_kept() {
     let ada = app.person("ada");
     let (project, first) = project_with_topic(&ada).await;
     ada.propose(&project, "topic", "Add it").await;
-    app.work().await;
     let forced = json!({ "branch": "topic", "start_branch": "main", "force": true,
         "commit_message": "Again", "actions": [{ "action": "create", "file_path": "again.txt", "content": "x" }] });
     let again = ada.post(&format!("/projects/{project}/repository/commits"), forced).await;
@@ -204,7 +202,6 @@ async fn heads_that_a_forced_push_left_behind_are_kept() {
 
     ada.put(&merge_request, json!({ "state_event": "close" })).await.ok();
     let opened = ada.put(&merge_request, json!({ "state_event": "reopen" })).await.ok();
-    app.work().await;
 
     assert_eq!((&opened["sha"], &opened["state"]), (&again, &json!("opened")));
     let refs = app.refs(id(&project));

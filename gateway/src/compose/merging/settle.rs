@@ -1,0 +1,21 @@
+//! What follows from a change to a merge request is there when the change is answered.
+
+use kernel::{Result, ids::MergeRequestId};
+use worker::Job;
+
+use super::{LookAt, RefreshCloses};
+use crate::{
+    app::App,
+    compose::{
+        code_owners::LookAtCommits, diff_notes::FollowLines, jobs::worker, merge_requests::KeepHead,
+    },
+};
+
+/// Does now what waits to be done for a merge request: the commits that it holds are kept, git and the code owners are
+/// asked, remarks on lines follow them, and issues know what closes them.
+pub async fn settle(app: &App, id: MergeRequestId) -> Result<()> {
+    let keys =
+        [KeepHead::KIND, LookAt::KIND, LookAtCommits::KIND, FollowLines::KIND, RefreshCloses::KIND];
+    let keys = keys.into_iter().map(|kind| format!("{kind}:{id}")).collect();
+    worker(app.clone()).hurry(keys).await
+}

@@ -1,6 +1,6 @@
 //! Filters that take a value, or `None` and `Any`.
 
-use kernel::TextEnum as _;
+use kernel::{TextEnum as _, ids::UserId};
 use review::{
     issue::HealthStatus,
     item::list::{Choice, Fields, MilestoneChoice},
@@ -64,6 +64,39 @@ impl Param for TextsChoice {
 
     fn schema() -> Value {
         Csv::<String>::schema()
+    }
+}
+
+/// People by their ids, or `None` and `Any`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PeopleChoice(pub Choice<Vec<UserId>>);
+
+/// Further people are passed over.
+pub const MOST_PEOPLE: usize = 5;
+
+impl Param for PeopleChoice {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        let Some(Csv(given)) = Csv::<String>::read(raw)? else { return Ok(None) };
+        if let [one] = given.as_slice()
+            && let Some(choice) = word(one)
+        {
+            return Ok(Some(Self(choice)));
+        }
+        let mut people: Vec<UserId> = Vec::new();
+        for text in &given {
+            let Ok(id) = text.trim().parse() else {
+                let flaw = format!("should be an array, 'None' or 'Any', however got {text}");
+                return Err(Flaws::one(flaw));
+            };
+            if !people.contains(&UserId(id)) && people.len() < MOST_PEOPLE {
+                people.push(UserId(id));
+            }
+        }
+        Ok((!people.is_empty()).then_some(Self(Choice::These(people))))
+    }
+
+    fn schema() -> Value {
+        Csv::<i64>::schema()
     }
 }
 

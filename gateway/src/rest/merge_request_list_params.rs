@@ -15,7 +15,7 @@ use review::{
 };
 
 use super::{
-    choices::{NumberChoice, SearchedFields, TextChoice, TextsChoice},
+    choices::{MOST_PEOPLE, NumberChoice, PeopleChoice, SearchedFields, TextChoice, TextsChoice},
     people_named::{all_people, known_people, one_of, person, person_or_nobody},
 };
 use crate::{
@@ -92,6 +92,12 @@ params! {
         /// Whether it is a draft.
         wip: Option<YesOrNo>,
         approved: Option<YesOrNo>,
+        /// Approved by all of these, or `None` and `Any`; the first five count.
+        approved_by_ids: Option<PeopleChoice>,
+        /// As `approved_by_ids`, by their names.
+        approved_by_usernames: Option<TextsChoice>,
+        /// To be approved by all of these, or `None` and `Any`; the first five count.
+        approver_ids: Option<PeopleChoice>,
         merge_user_id: Option<UserId>,
         merge_user_username: Option<String>,
         created_after: Option<Ts>,
@@ -105,7 +111,8 @@ params! {
         /// What is not wanted.
         not: Option<NotMergeRequests>,
     } with exclusive("author_id", "author_username"), exclusive("assignee_id", "assignee_username"),
-        exclusive("reviewer_id", "reviewer_username"), exclusive("merge_user_id", "merge_user_username");
+        exclusive("reviewer_id", "reviewer_username"), exclusive("merge_user_id", "merge_user_username"),
+        exclusive("approved_by_ids", "approved_by_usernames");
 }
 
 params! {
@@ -164,6 +171,8 @@ impl FilterMergeRequests {
             target_branch: self.target_branch.filter(|name| !name.is_empty()),
             draft: self.wip.map(|wip| wip == YesOrNo::Yes),
             approved: self.approved.map(|approved| approved == YesOrNo::Yes),
+            approved_by: self.approved_by_ids.map(|people| people.0),
+            approvers: self.approver_ids.map(|people| people.0),
             ..MergeRequestFilter::default()
         };
         let fields = self.r#in.map_or(Fields::Both, |fields| fields.0);
@@ -182,6 +191,9 @@ impl FilterMergeRequests {
         }
         if let Some(TextChoice(choice)) = self.reviewer_username {
             filter.reviewers.push(named(tx, choice)?);
+        }
+        if let Some(TextsChoice(choice)) = self.approved_by_usernames {
+            filter.approved_by = Some(all_named(tx, choice)?);
         }
         if let Some(name) = self.merge_user_username {
             filter.merged_by = Some(person_or_nobody(tx, &name)?);
@@ -216,6 +228,18 @@ fn named(tx: &mut Tx<'_>, choice: Choice<String>) -> Result<Choice<Vec<UserId>>>
         Choice::Nothing => Choice::Nothing,
         Choice::Anything => Choice::Anything,
         Choice::These(name) => Choice::These(vec![person_or_nobody(tx, &name)?]),
+    })
+}
+
+/// The first of these people; further ones are passed over.
+fn all_named(tx: &mut Tx<'_>, choice: Choice<Vec<String>>) -> Result<Choice<Vec<UserId>>> {
+    Ok(match choice {
+        Choice::Nothing => Choice::Nothing,
+        Choice::Anything => Choice::Anything,
+        Choice::These(mut names) => {
+            names.truncate(MOST_PEOPLE);
+            Choice::These(all_people(tx, &names)?)
+        }
     })
 }
 

@@ -9,6 +9,7 @@ use kernel::{
 
 use super::{MergeRequest, MergeRequestState, MergeRequestStore as _};
 use crate::{
+    approval::filter::{approved_by, approvers},
     issue::list::midnight,
     item::{
         ItemKind,
@@ -42,6 +43,9 @@ pub struct MergeRequestFilter {
     pub target_branch: Option<String>,
     pub draft: Option<bool>,
     pub approved: Option<bool>,
+    pub approved_by: Option<Choice<Vec<UserId>>>,
+    /// Who is to approve.
+    pub approvers: Option<Choice<Vec<UserId>>>,
     pub deployed: Option<Deployed>,
     /// Somebody, and how they reacted.
     pub reaction: Option<(UserId, Choice<String>)>,
@@ -144,6 +148,12 @@ fn wanted(
     }
     flag(all, "draft", filter.draft);
     flag(all, "approved", filter.approved);
+    if let Some(choice) = &filter.approved_by {
+        approved_by(all, choice);
+    }
+    if let Some(choice) = &filter.approvers {
+        approvers(all, choice);
+    }
     if let Some((user, choice)) = &filter.reaction {
         all.reacted(Some(*user), choice);
     }

@@ -116,6 +116,15 @@ async fn what_excludes_each_other_is_refused() {
             "reviewer_id, reviewer_username are mutually exclusive",
         ),
         ("state=open", "state does not have a valid value"),
+        ("approved_by_ids=x", "approved_by_ids should be an array, 'None' or 'Any', however got x"),
+        (
+            "approver_ids[]=1&approver_ids[]=Any",
+            "approver_ids should be an array, 'None' or 'Any', however got Any",
+        ),
+        (
+            "approved_by_ids=1&approved_by_usernames=ada",
+            "approved_by_ids, approved_by_usernames are mutually exclusive",
+        ),
         ("wip=maybe", "wip does not have a valid value"),
         ("view=full", "view does not have a valid value"),
         ("order_by=weight", "order_by does not have a valid value"),
@@ -123,6 +132,56 @@ async fn what_excludes_each_other_is_refused() {
     ] {
         ada.get(&format!("{list}?{query}")).await.refused(400, json!({ "error": text }));
     }
+}
+
+#[actix_web::test]
+async fn approvals_choose_merge_requests() {
+    let app = TestApp::new();
+    let (ada, dora, project) = set_up(&app).await;
+    let list = format!("/projects/{project}/merge_requests");
+    app.member(ProjectId(project.as_i64().expect("an id")), "gil", Developer);
+    let (dora_id, gil) = (app.user("dora").id, app.user("gil").id);
+    let rule = |user| json!({ "name": "Own", "approvals_required": 1, "user_ids": [user] });
+    ada.post(&format!("/projects/{project}/approval_rules"), rule(gil.0)).await.created();
+    ada.post(&format!("{list}/2/approval_rules"), rule(dora_id.0)).await.created();
+    dora.post(&format!("{list}/1/approve"), json!({})).await.created();
+
+    for (query, expected) in [
+        (format!("approved_by_ids[]={dora_id}"), &[1][..]),
+        (format!("approved_by_ids={dora_id},{gil}"), &[]),
+        ("approved_by_ids=Any".to_owned(), &[1]),
+        ("approved_by_ids=none".to_owned(), &[3, 2]),
+        ("approved_by_ids=".to_owned(), &[3, 2, 1]),
+        ("approved_by_usernames[]=DORA".to_owned(), &[1]),
+        ("approved_by_usernames=dora,nobody".to_owned(), &[]),
+        ("approved_by_usernames=None".to_owned(), &[3, 2]),
+        (format!("approver_ids={gil}"), &[3, 1]),
+        (format!("approver_ids={dora_id}"), &[2]),
+        (format!("approver_ids={dora_id},{gil}"), &[]),
+        ("approver_ids=Any".to_owned(), &[3, 2, 1]),
+        ("approver_ids=None".to_owned(), &[]),
+    ] {
+        assert_eq!(iids(&ada, &format!("{list}?{query}")).await, expected, "{query}");
+    }
+}
+
+#[actix_web::test]
+async fn only_the_first_five_approvers_count() {
+    let app = TestApp::new();
+    let (ada, _, project) = set_up(&app).await;
+    let list = format!("/projects/{project}/merge_requests");
+    let mut ids = Vec::new();
+    for name in ["p1", "p2", "p3", "p4", "p5"] {
+        let person = app.member(ProjectId(project.as_i64().expect("an id")), name, Developer);
+        person.post(&format!("{list}/1/approve"), json!({})).await.created();
+        ids.push(app.user(name).id.to_string());
+    }
+
+    let all = ids.join(",");
+    assert_eq!(iids(&ada, &format!("{list}?approved_by_ids={all},999")).await, [1]);
+    assert_eq!(iids(&ada, &format!("{list}?approved_by_ids=999,{all}")).await, [0_i64; 0]);
+    let names = "p1,p2,p3,p4,p5,nobody";
+    assert_eq!(iids(&ada, &format!("{list}?approved_by_usernames={names}")).await, [1]);
 }
 
 #[actix_web::test]
@@ -152,13 +211,13 @@ async fn lists_show_records_in_two_forms() {
     assert_eq!(
         keys,
         [
-            "created_at",
-            "description",
             "id",
             "iid",
             "project_id",
-            "state",
             "title",
+            "description",
+            "state",
+            "created_at",
             "updated_at",
             "web_url"
         ]

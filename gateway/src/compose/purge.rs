@@ -8,6 +8,7 @@ use kernel::{
 use org::{jobs::PurgeRemoved, namespace::removal, project::actions};
 
 use repo::git::Wiki;
+use review::item::removal::forget_project;
 
 use super::{
     avatars::{Owner, tidy},
@@ -47,7 +48,11 @@ async fn purge_project(app: &App, project: ProjectId) -> Result<()> {
     clear_wiki(app, Wiki::Project(project)).await?;
     tidy(app, Owner::Project(project), None).await?;
     remove_uploads(app, project).await?;
-    app.db.write(move |tx| actions::purge(tx, project)).await
+    let gone = app.db.write(move |tx| {
+        forget_project(tx, project)?;
+        actions::purge(tx, project)
+    });
+    gone.await
 }
 
 /// Ids are never given twice, so a picture or wiki that a crash leaves behind harms nobody.

@@ -7,7 +7,7 @@ pub mod labels;
 pub mod list;
 pub mod milestones;
 pub mod reading;
-pub(crate) mod removal;
+pub mod removal;
 mod store;
 pub mod subscriptions;
 mod tasks;

@@ -1,5 +1,7 @@
 //! What pipelines ask of others.
 
+use std::collections::HashMap;
+
 use ci::{
     pipeline::{self, Pipeline, PipelineStore, Place},
     policy::ReadPipelines,
@@ -61,6 +63,18 @@ pub fn shown_pipeline(
     let Some(found) = tx.newest_pipeline(project, sha)? else { return Ok(None) };
     let shown = pipeline::actions::is_shown(tx, &Projects, who, project)?;
     Ok(shown.then_some(found))
+}
+
+/// The newest pipelines of these commits, by commit, where the caller may know of them.
+pub fn shown_pipelines(
+    tx: &mut Tx<'_>,
+    who: &Standing,
+    project: ProjectId,
+    shas: &[String],
+) -> Result<HashMap<String, Pipeline>> {
+    let shown =
+        ReadPipelines::allows(who) && pipeline::actions::is_shown(tx, &Projects, who, project)?;
+    if shown { tx.newest_pipelines(project, shas) } else { Ok(HashMap::new()) }
 }
 
 /// A commit, by whatever names it, and the branch or tag that was named beside it.

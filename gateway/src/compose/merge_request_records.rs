@@ -1,9 +1,15 @@
 //! The record of one merge request: what several domains know of it.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
 use db::Tx;
-use kernel::{Ability, AccessLevel, Actor, Grant, Result, Standing, access::Project};
+use kernel::{
+    Ability, AccessLevel, Actor, Grant, Result, Standing,
+    access::Project,
+    ids::{ProjectId, UserId},
+};
 use org::{
-    access::{IdOrPath, locate_project},
+    access::{IdOrPath, locate_project, standings_of_one::in_projects},
     user::store::UserStore,
 };
 use repo::{commit::read::deadline, git::LogQuery, protection::Protection};
@@ -12,7 +18,7 @@ use review::{
     merge_request::{MergeRequest, MergeRequestState, MergeRequestStore},
 };
 
-use super::ci::shown_pipeline;
+use super::ci::{shown_pipeline, shown_pipelines};
 use crate::{
     app::{App, Urls},
     entities::{
@@ -59,6 +65,73 @@ pub fn written<A: Ability<Scope = Project>>(
     let known = known(tx, grant.who(), row)?;
     let pipeline = pipeline(tx, urls, grant.who(), row)?;
     detail(tx, urls, row, &MergeRequestView::default(), pipeline, known)
+}
+
+/// Records of several that the caller may read, wherever they are, without whether the caller hears of them.
+pub fn listed(
+    tx: &mut Tx<'_>,
+    urls: &Urls,
+    actor: Actor,
+    rows: &[MergeRequest],
+) -> Result<Vec<MergeRequestDetail>> {
+    let basics = MergeRequestEntity::all(tx, urls, rows.to_vec(), &MergeRequestView::default())?;
+    let pipelines = pipelines(tx, urls, actor, rows)?;
+    let rights = rights(tx, actor, rows)?;
+    let details = basics.into_iter().zip(rows).map(|(basic, row)| {
+        let key = row.source_project_id.zip(row.head_sha.clone());
+        let pipeline = key.and_then(|key| pipelines.get(&key).cloned());
+        let branch = rights.get(&row.project_id).map(|rules| rules.branch(&row.target_branch));
+        let can_merge = branch.is_some_and(|branch| branch.may_push() || branch.may_merge());
+        MergeRequestDetail::new(basic, row, pipeline, Known { can_merge, ..Known::default() })
+    });
+    Ok(details.collect())
+}
+
+/// What the caller may do with the branches of the projects that these merge requests are for.
+fn rights(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    rows: &[MergeRequest],
+) -> Result<HashMap<ProjectId, Protection>> {
+    let projects: BTreeSet<ProjectId> = rows.iter().map(|row| row.project_id).collect();
+    let projects: Vec<ProjectId> = projects.into_iter().collect();
+    let mut all = HashMap::new();
+    for (project, who) in in_projects(tx, actor, &projects)? {
+        if !who.archived && who.signed_in() {
+            all.insert(project, Protection::load(tx, &who, project)?);
+        }
+    }
+    Ok(all)
+}
+
+/// The newest pipelines of the newest commits, by where they are, as far as the caller may know of them.
+fn pipelines(
+    tx: &mut Tx<'_>,
+    urls: &Urls,
+    actor: Actor,
+    rows: &[MergeRequest],
+) -> Result<HashMap<(ProjectId, String), FullPipelineEntity>> {
+    let mut heads: BTreeMap<ProjectId, Vec<String>> = BTreeMap::new();
+    for (source, head) in
+        rows.iter().filter_map(|row| row.source_project_id.zip(row.head_sha.clone()))
+    {
+        heads.entry(source).or_default().push(head);
+    }
+    let mut all = HashMap::new();
+    for (source, shas) in heads {
+        let Ok((project, who)) = locate_project(tx, actor, &IdOrPath::Id(source.0)) else {
+            continue;
+        };
+        let found = shown_pipelines(tx, &who, source, &shas)?;
+        let people: Vec<UserId> = found.values().filter_map(|pipeline| pipeline.user_id).collect();
+        let people = tx.users_by_id(&people)?;
+        for (sha, pipeline) in found {
+            let user = pipeline.user_id.and_then(|user| people.get(&user));
+            let shown = FullPipelineEntity::new(urls, &project.0, &pipeline, user);
+            all.insert((source, sha), shown);
+        }
+    }
+    Ok(all)
 }
 
 fn detail(

@@ -2,7 +2,7 @@
 
 use db::Tx;
 use kernel::{
-    Result, Ts,
+    Actor, Result, Ts,
     ids::{IssueId, UserId},
     time::date_text,
 };
@@ -27,11 +27,14 @@ use crate::app::Urls;
 pub struct IssueView {
     pub from: SeenFrom,
     pub with_labels_details: bool,
+    /// Only what they may read is counted.
+    pub reader: Actor,
 }
 
-impl Default for IssueView {
-    fn default() -> Self {
-        Self { from: SeenFrom::Home, with_labels_details: false }
+impl IssueView {
+    /// As seen from its own project.
+    pub fn of(reader: Actor) -> Self {
+        Self { from: SeenFrom::Home, with_labels_details: false, reader }
     }
 }
 
@@ -61,7 +64,7 @@ pub struct IssueEntity {
     /// The first of the assignees; for older clients.
     pub assignee: Option<BriefUser>,
     pub user_notes_count: i64,
-    /// How many merge requests would close it.
+    /// How many merge requests that the caller may read would close it.
     pub merge_requests_count: i64,
     pub upvotes: i64,
     pub downvotes: i64,
@@ -112,18 +115,18 @@ impl IssueEntity {
         rows: Vec<Issue>,
         view: &IssueView,
     ) -> Result<Vec<Self>> {
-        let around = Surroundings::load(tx, urls, &rows)?;
+        let around = Surroundings::load(tx, urls, view.reader, &rows)?;
         Ok(rows.into_iter().map(|row| Self::new(urls, row, &around, view)).collect())
     }
 
     /// One issue alone, with whether somebody hears of it.
-    pub fn one(tx: &mut Tx<'_>, urls: &Urls, issue: Issue, user: Option<UserId>) -> Result<Self> {
-        let subscribed = match user {
+    pub fn one(tx: &mut Tx<'_>, urls: &Urls, issue: Issue, reader: Actor) -> Result<Self> {
+        let subscribed = match reader.id {
             Some(user) => is_subscribed(tx, &issue.item(), user)?,
             None => false,
         };
-        let around = Surroundings::load(tx, urls, std::slice::from_ref(&issue))?;
-        let shown = Self::new(urls, issue, &around, &IssueView::default());
+        let around = Surroundings::load(tx, urls, reader, std::slice::from_ref(&issue))?;
+        let shown = Self::new(urls, issue, &around, &IssueView::of(reader));
         Ok(Self { subscribed: Some(subscribed), ..shown })
     }
 
@@ -163,7 +166,7 @@ impl IssueEntity {
             updated_at: row.updated_at,
             closed_at: row.closed_at,
             user_notes_count: row.user_notes_count,
-            merge_requests_count: row.merge_requests_count,
+            merge_requests_count: around.closing(row.id),
             upvotes: row.upvotes,
             downvotes: row.downvotes,
             confidential: row.confidential,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use db::Tx;
 use kernel::{
-    Result,
+    Actor, Result,
     ids::{IssueId, MilestoneId, ProjectId, UserId},
 };
 use org::{
@@ -12,14 +12,14 @@ use org::{
     user::{User, store::UserStore},
 };
 use review::{
-    issue::{Issue, IssueStore},
+    issue::{Issue, IssueStore, merge_requests::count_closing},
     item::{ItemKind, ItemStore},
     label::Label,
     milestone::MilestoneStore,
 };
 
 use super::milestone::MilestoneEntity;
-use crate::app::Urls;
+use crate::{app::Urls, compose::forge::Forge};
 
 /// People, labels, milestones and projects, by their ids.
 pub struct Surroundings {
@@ -30,10 +30,11 @@ pub struct Surroundings {
     paths: HashMap<ProjectId, String>,
     /// Where the issues are that some of these repeat.
     originals: HashMap<IssueId, (ProjectId, i64)>,
+    closing: HashMap<IssueId, i64>,
 }
 
 impl Surroundings {
-    pub fn load(tx: &mut Tx<'_>, urls: &Urls, rows: &[Issue]) -> Result<Self> {
+    pub fn load(tx: &mut Tx<'_>, urls: &Urls, reader: Actor, rows: &[Issue]) -> Result<Self> {
         let ids: Vec<i64> = rows.iter().map(|row| row.id.0).collect();
         let assignees = tx.assignees_of(ItemKind::Issue, &ids)?;
         let people = rows.iter().flat_map(|row| [Some(row.author_id), row.closed_by_id]).flatten();
@@ -51,6 +52,7 @@ impl Surroundings {
             labels: tx.labels_of(ItemKind::Issue, &ids)?,
             milestones: milestones(tx, urls, rows)?,
             paths: places::project_paths(tx, &projects)?,
+            closing: count_closing(tx, &Forge::new(urls), reader, rows)?,
             originals: originals.into_iter().map(place).collect(),
             assignees,
         })
@@ -63,6 +65,11 @@ impl Surroundings {
     /// The full path of a project.
     pub fn path(&self, project: ProjectId) -> &str {
         self.paths.get(&project).map_or("", String::as_str)
+    }
+
+    /// How many merge requests close an issue, of those that the reader may read.
+    pub fn closing(&self, id: IssueId) -> i64 {
+        self.closing.get(&id).copied().unwrap_or_default()
     }
 
     /// Where in the API the issue is that this one repeats.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use db::Tx;
 use kernel::{
-    Result, Ts,
+    Actor, Result, Ts,
     ids::{ProjectId, UserId},
 };
 use org::{
@@ -84,13 +84,13 @@ struct Named {
 }
 
 impl TodoEntity {
-    pub fn all(tx: &mut Tx<'_>, urls: &Urls, todos: Vec<Todo>) -> Result<Vec<Self>> {
-        let named = Named::load(tx, urls, &todos)?;
+    pub fn all(tx: &mut Tx<'_>, urls: &Urls, reader: Actor, todos: Vec<Todo>) -> Result<Vec<Self>> {
+        let named = Named::load(tx, urls, reader, &todos)?;
         Ok(todos.into_iter().map(|todo| Self::new(urls, &todo, &named)).collect())
     }
 
-    pub fn one(tx: &mut Tx<'_>, urls: &Urls, todo: Todo) -> Result<Self> {
-        Self::all(tx, urls, vec![todo])?.pop().ok_or(kernel::Error::Missing)
+    pub fn one(tx: &mut Tx<'_>, urls: &Urls, reader: Actor, todo: Todo) -> Result<Self> {
+        Self::all(tx, urls, reader, vec![todo])?.pop().ok_or(kernel::Error::Missing)
     }
 
     fn new(urls: &Urls, todo: &Todo, named: &Named) -> Self {
@@ -119,7 +119,7 @@ impl TodoEntity {
 }
 
 impl Named {
-    fn load(tx: &mut Tx<'_>, urls: &Urls, todos: &[Todo]) -> Result<Self> {
+    fn load(tx: &mut Tx<'_>, urls: &Urls, reader: Actor, todos: &[Todo]) -> Result<Self> {
         let mut authors: Vec<UserId> = todos.iter().map(|todo| todo.author_id).collect();
         authors.sort_unstable();
         authors.dedup();
@@ -136,7 +136,7 @@ impl Named {
                 .into_iter()
                 .map(|project| (project.id, project))
                 .collect(),
-            targets: targets(tx, urls, todos)?,
+            targets: targets(tx, urls, reader, todos)?,
             notes: notes.into_iter().map(|note| (note.id.0, note.body)).collect(),
         })
     }
@@ -145,6 +145,7 @@ impl Named {
 fn targets(
     tx: &mut Tx<'_>,
     urls: &Urls,
+    reader: Actor,
     todos: &[Todo],
 ) -> Result<HashMap<(ItemKind, i64), TargetEntity>> {
     let of = |kind: ItemKind| {
@@ -155,7 +156,7 @@ fn targets(
         ids
     };
     let issues = tx.issues_in_order(&of(ItemKind::Issue))?;
-    let issues = IssueEntity::all(tx, urls, issues, &IssueView::default())?;
+    let issues = IssueEntity::all(tx, urls, issues, &IssueView::of(reader))?;
     let merge_requests = tx.merge_requests_in_order(&of(ItemKind::MergeRequest))?;
     let merge_requests =
         MergeRequestEntity::all(tx, urls, merge_requests, &MergeRequestView::default())?;

@@ -56,7 +56,7 @@ async fn list(
     let found = app.db.read(move |tx| {
         let issue = read(tx, grant.who(), grant.project(), iid)?;
         let related = actions::list(tx, &forge, grant.who(), &issue)?;
-        RelatedIssueEntity::all(tx, &urls, related)
+        RelatedIssueEntity::all(tx, &urls, grant.actor(), related)
     });
     Ok(Json(found.await?))
 }
@@ -78,7 +78,7 @@ async fn create(
         };
         let target = (project, asked.target_issue_iid);
         let made = actions::create(tx, &forge, grant.who(), &issue, target, asked.link_type)?;
-        IssueLinkEntity::one(tx, &urls, made)
+        IssueLinkEntity::one(tx, &urls, grant.actor(), made)
     });
     Ok(Created(made.await?))
 }
@@ -92,7 +92,7 @@ async fn show(
     let found = app.db.read(move |tx| {
         let issue = read(tx, grant.who(), grant.project(), one.issue_iid)?;
         let linked = actions::read(tx, &forge, grant.who(), &issue, link.issue_link_id)?;
-        IssueLinkEntity::one(tx, &urls, linked)
+        IssueLinkEntity::one(tx, &urls, grant.actor(), linked)
     });
     Ok(Json(found.await?))
 }
@@ -106,7 +106,7 @@ async fn remove(
     let gone = app.db.write(move |tx| {
         let issue = read(tx, grant.who(), grant.project(), one.issue_iid)?;
         let linked = actions::remove(tx, &forge, grant.who(), &issue, link.issue_link_id)?;
-        IssueLinkEntity::one(tx, &urls, linked)
+        IssueLinkEntity::one(tx, &urls, grant.actor(), linked)
     });
     Ok(Json(gone.await?))
 }

@@ -125,7 +125,7 @@ async fn listed(
         let asked = Asked { actor, among: place.among(), archived, filter: &filter };
         let found = list(tx, &Places, &asked, show.sorting(), page)?;
         let with_labels_details = show.with_labels_details;
-        let view = IssueView { from: place.from(), with_labels_details };
+        let view = IssueView { from: place.from(), with_labels_details, ..IssueView::of(actor) };
         found.try_map_all(|issues| IssueEntity::all(tx, &urls, issues, &view))
     });
     Ok(Listed(found.await?))

@@ -72,7 +72,7 @@ async fn relocated(
     let made = app.db.write(move |tx| {
         let issue = named(tx, &grant, one.issue_iid)?;
         let new = relocate(tx, &forge, grant.who(), &issue, to.to_project_id)?;
-        IssueEntity::one(tx, &urls, new, grant.actor().id)
+        IssueEntity::one(tx, &urls, new, grant.actor())
     });
     Ok(Created(made.await?))
 }
@@ -87,7 +87,7 @@ async fn cloned(
     let made = app.db.write(move |tx| {
         let issue = named(tx, &grant, one.issue_iid)?;
         let new = copy(tx, &forge, grant.who(), &issue, asked.to_project_id, notes)?;
-        IssueEntity::one(tx, &urls, new, grant.actor().id)
+        IssueEntity::one(tx, &urls, new, grant.actor())
     });
     Ok(Created(made.await?))
 }
@@ -101,7 +101,7 @@ async fn reordered(
     let placed = app.db.write(move |tx| {
         let issue = actions::read(tx, grant.who(), grant.project(), one.issue_iid)?;
         let Some(placed) = place(tx, &issue, between)? else { return Ok(None) };
-        IssueEntity::one(tx, &urls, placed, grant.actor().id).map(Some)
+        IssueEntity::one(tx, &urls, placed, grant.actor()).map(Some)
     });
     Ok(Json(placed.await?.ok_or(ApiError::Unplaced)?))
 }

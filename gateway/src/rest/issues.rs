@@ -37,10 +37,10 @@ async fn show_any(
     app: App,
     call: Call<Administrate, OneIssueById>,
 ) -> ApiResult<Json<IssueEntity>> {
-    let (id, user, urls) = (call.params.issue_id, call.grant.user()?, app.urls.clone());
+    let (grant, id, urls) = (call.grant, call.params.issue_id, app.urls.clone());
     let shown = app.db.read(move |tx| {
         let issue = tx.find_issue_by_id(id)?.ok_or(Error::Missing)?;
-        IssueEntity::one(tx, &urls, issue, Some(user))
+        IssueEntity::one(tx, &urls, issue, grant.actor())
     });
     Ok(Json(shown.await?))
 }
@@ -49,7 +49,7 @@ async fn show(app: App, call: Call<ReadIssues, OneIssue>) -> ApiResult<Json<Issu
     let (grant, iid, urls) = (call.grant, call.params.issue_iid, app.urls.clone());
     let shown = app.db.read(move |tx| {
         let issue = actions::find(tx, &grant, iid)?;
-        IssueEntity::one(tx, &urls, issue, grant.actor().id)
+        IssueEntity::one(tx, &urls, issue, grant.actor())
     });
     Ok(Json(shown.await?))
 }
@@ -62,7 +62,7 @@ async fn create(
     let forge = Forge::new(&app.urls);
     let made = app.db.write(move |tx| {
         let issue = described::create_issue(tx, &grant, &forge, new)?;
-        IssueEntity::one(tx, &urls, issue, grant.actor().id)
+        IssueEntity::one(tx, &urls, issue, grant.actor())
     });
     Ok(Created(made.await?))
 }
@@ -75,7 +75,7 @@ async fn update(
     let forge = Forge::new(&app.urls);
     let changed = app.db.write(move |tx| {
         let issue = described::update_issue(tx, &grant, &forge, one.issue_iid, change.into())?;
-        IssueEntity::one(tx, &urls, issue, grant.actor().id)
+        IssueEntity::one(tx, &urls, issue, grant.actor())
     });
     Ok(Json(changed.await?))
 }
@@ -109,7 +109,7 @@ async fn subscription(
     let set = app.db.write(move |tx| {
         let issue = actions::read(tx, grant.who(), grant.project(), iid)?;
         set_subscription(tx, &issue.item(), grant.user()?, wanted)?;
-        IssueEntity::one(tx, &urls, issue, grant.actor().id)
+        IssueEntity::one(tx, &urls, issue, grant.actor())
     });
     Ok(Created(set.await?))
 }

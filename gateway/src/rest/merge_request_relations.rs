@@ -39,7 +39,8 @@ async fn closes(
         let row = actions::find(tx, &grant, one.merge_request_iid)?;
         let issues = tx.closed_issues(row.id)?;
         let issues = page.slice(readable(tx, grant.actor(), issues)?);
-        issues.try_map_all(|rows| IssueEntity::all(tx, &urls, rows, &IssueView::default()))
+        let view = IssueView::of(grant.actor());
+        issues.try_map_all(|rows| IssueEntity::all(tx, &urls, rows, &view))
     });
     Ok(Listed(found.await?))
 }

@@ -50,7 +50,8 @@ async fn issues_of_project(
         }
         let among = Among::Project(grant.project(), grant.who());
         let found = listed(tx, grant.actor(), among, id, page)?;
-        found.try_map_all(|issues| IssueEntity::all(tx, &urls, issues, &IssueView::default()))
+        let view = IssueView::of(grant.actor());
+        found.try_map_all(|issues| IssueEntity::all(tx, &urls, issues, &view))
     });
     Ok(Listed(found.await?))
 }
@@ -65,7 +66,7 @@ async fn issues_of_group(
         actions::read(tx, &grant, id)?;
         let path = grant.group_facts().full_path.clone();
         let found = listed(tx, grant.actor(), Among::Group(&path), id, page)?;
-        let view = IssueView { from: SeenFrom::Group(path), ..IssueView::default() };
+        let view = IssueView { from: SeenFrom::Group(path), ..IssueView::of(grant.actor()) };
         found.try_map_all(|issues| IssueEntity::all(tx, &urls, issues, &view))
     });
     Ok(Listed(found.await?))

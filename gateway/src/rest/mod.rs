@@ -46,6 +46,7 @@ pub mod invites;
 pub mod issue_links;
 pub mod issue_list_params;
 pub mod issue_lists;
+pub mod issue_merge_requests;
 pub mod issue_moves;
 pub mod issue_params;
 pub mod issues;
@@ -160,6 +161,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         impersonation_tokens::ROUTES,
         issue_links::ROUTES,
         issue_lists::ROUTES,
+        issue_merge_requests::ROUTES,
         issue_moves::ROUTES,
         issues::ROUTES,
         keys::ROUTES,

@@ -89,7 +89,7 @@ async fn list(app: App, call: Call<SignedIn, ListTodos>) -> ApiResult<Listed<Tod
     let (forge, urls) = (Forge::new(&app.urls), app.urls.clone());
     let found = app.db.read(move |tx| {
         let todos = actions::list(tx, &forge, actor, &filter, page)?;
-        todos.try_map_all(|todos| TodoEntity::all(tx, &urls, todos))
+        todos.try_map_all(|todos| TodoEntity::all(tx, &urls, actor, todos))
     });
     Ok(Listed(found.await?))
 }
@@ -99,7 +99,7 @@ async fn finish(app: App, call: Call<SignedIn, OneTodo>) -> ApiResult<Created<To
     let forge = Forge::new(&app.urls);
     let done = app.db.write(move |tx| {
         let todo = actions::finish(tx, &forge, actor, id)?;
-        TodoEntity::one(tx, &urls, todo)
+        TodoEntity::one(tx, &urls, actor, todo)
     });
     Ok(Created(done.await?))
 }
@@ -117,7 +117,7 @@ where
     let (grant, iid, urls) = (call.grant, call.params.iid(), app.urls.clone());
     let made = app.db.write(move |tx| {
         let todo = actions::create(tx, &grant, iid)?;
-        TodoEntity::one(tx, &urls, todo)
+        TodoEntity::one(tx, &urls, grant.actor(), todo)
     });
     Ok(Created(made.await?))
 }

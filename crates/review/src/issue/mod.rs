@@ -4,6 +4,7 @@ pub mod actions;
 mod changes;
 pub mod link;
 pub mod list;
+pub mod merge_requests;
 mod model;
 pub mod order;
 pub mod relocation;

@@ -211,13 +211,13 @@ async fn lists_show_records_in_two_forms() {
     assert_eq!(
         keys,
         [
+            "created_at",
+            "description",
             "id",
             "iid",
             "project_id",
-            "title",
-            "description",
             "state",
-            "created_at",
+            "title",
             "updated_at",
             "web_url"
         ]

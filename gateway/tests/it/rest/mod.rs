@@ -31,6 +31,7 @@ mod health;
 mod invitations;
 mod issue_links;
 mod issue_lists;
+mod issue_merge_requests;
 mod issue_moves;
 mod issues;
 mod labels;

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use db::{
     Tx, each_backend, error,
-    schema::{issues, merge_request_closes as closes},
+    schema::{issues, merge_request_closes as closes, merge_requests},
 };
 use diesel::prelude::*;
 use kernel::{
     Result,
-    ids::{IssueId, MergeRequestId},
+    ids::{IssueId, MergeRequestId, ProjectId},
 };
 
 use crate::{
@@ -26,6 +26,11 @@ pub trait ClosesStore {
     fn closed_issues(&mut self, of: MergeRequestId) -> Result<Vec<Issue>>;
     /// The merge requests that close an issue, oldest first.
     fn closing_merge_requests(&mut self, of: IssueId) -> Result<Vec<MergeRequestId>>;
+    /// The merge requests that close these issues, each with its project.
+    fn closings_of(
+        &mut self,
+        issues: &[IssueId],
+    ) -> Result<Vec<(IssueId, MergeRequestId, ProjectId)>>;
     /// Makes these the issues that a merge request closes, and counts them.
     fn keep_closes(&mut self, of: MergeRequestId, issues: &[IssueId]) -> Result<()>;
 }
@@ -46,6 +51,18 @@ impl ClosesStore for Tx<'_> {
             .filter(closes::issue_id.eq(of))
             .order(closes::merge_request_id)
             .select(closes::merge_request_id)
+            .load(conn)
+            .map_err(error("Merge request")))
+    }
+
+    fn closings_of(
+        &mut self,
+        issues: &[IssueId],
+    ) -> Result<Vec<(IssueId, MergeRequestId, ProjectId)>> {
+        each_backend!(self, |conn| closes::table
+            .inner_join(merge_requests::table)
+            .filter(closes::issue_id.eq_any(issues))
+            .select((closes::issue_id, closes::merge_request_id, merge_requests::project_id))
             .load(conn)
             .map_err(error("Merge request")))
     }
@@ -86,7 +103,7 @@ fn count(tx: &mut Tx<'_>, issue: IssueId) -> Result<()> {
 pub fn named_issues(
     tx: &mut Tx<'_>,
     projects: &impl NamedProjects,
-    from: kernel::ids::ProjectId,
+    from: ProjectId,
     texts: &[&str],
     home: &str,
 ) -> Result<Vec<Issue>> {
@@ -114,7 +131,7 @@ pub fn named_issues(
     Ok(found)
 }
 
-fn issue_at(tx: &mut Tx<'_>, project: kernel::ids::ProjectId, iid: i64) -> Result<Option<Issue>> {
+fn issue_at(tx: &mut Tx<'_>, project: ProjectId, iid: i64) -> Result<Option<Issue>> {
     each_backend!(tx, |conn| issues::table
         .filter(issues::project_id.eq(project).and(issues::iid.eq(iid)))
         .select(Issue::as_select())

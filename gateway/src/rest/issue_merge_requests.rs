@@ -1,0 +1,54 @@
+//! The merge requests that close an issue, or have to do with it.
+
+use review::{
+    issue::{actions, merge_requests},
+    policy::ReadIssues,
+};
+
+use super::item_params::OneIssue;
+use crate::{
+    app::App,
+    compose::{forge::Forge, merge_request_records},
+    entities::{
+        merge_request::{MergeRequestEntity, MergeRequestView},
+        merge_request_detail::MergeRequestDetail,
+    },
+    error::ApiResult,
+    extract::{Call, params::OnlyPage},
+    present::Listed,
+    routes,
+};
+
+routes! { "Merge requests of issues" at "/projects/{id}/issues/{issue_iid}";
+    GET "/closed_by"              => closing : ReadIssues,
+    GET "/related_merge_requests" => related : ReadIssues,
+}
+
+async fn closing(
+    app: App,
+    call: Call<ReadIssues, (OneIssue, OnlyPage)>,
+) -> ApiResult<Listed<MergeRequestEntity>> {
+    let (grant, (one, _), page, urls) = (call.grant, call.params, call.page, app.urls.clone());
+    let found = app.db.read(move |tx| {
+        let issue = actions::find(tx, &grant, one.issue_iid)?;
+        let rows = merge_requests::closing(tx, &Forge::new(&urls), grant.actor(), &issue)?;
+        let view = MergeRequestView::default();
+        page.slice(rows).try_map_all(|rows| MergeRequestEntity::all(tx, &urls, rows, &view))
+    });
+    Ok(Listed(found.await?))
+}
+
+async fn related(
+    app: App,
+    call: Call<ReadIssues, (OneIssue, OnlyPage)>,
+) -> ApiResult<Listed<MergeRequestDetail>> {
+    let (grant, (one, _), page, urls) = (call.grant, call.params, call.page, app.urls.clone());
+    let found = app.db.read(move |tx| {
+        let issue = actions::find(tx, &grant, one.issue_iid)?;
+        let forge = Forge::new(&urls);
+        let rows = merge_requests::related(tx, &forge, grant.actor(), &issue)?;
+        let page = page.slice(rows);
+        page.try_map_all(|rows| merge_request_records::listed(tx, &urls, grant.actor(), &rows))
+    });
+    Ok(Listed(found.await?))
+}

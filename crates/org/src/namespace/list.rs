@@ -14,7 +14,9 @@ use super::{
 };
 use crate::{
     custom_attribute::filter,
-    listing::{Bind, Conditions, Selection, count, count_up_to, ids, list_of, page_of_ids},
+    listing::{
+        Bind, Conditions, Selection, count, count_up_to, ids, is_walked, list_of, page_of_ids,
+    },
     project::{home::HomeStore, search::likeness},
 };
 
@@ -99,7 +101,10 @@ fn question(tx: &mut Tx<'_>, filter: &GroupFilter) -> Result<Question> {
     let mut all = Conditions::default();
     // In these words, for which there are indexes.
     all.plain("g.kind = 'group' AND g.deleted_at IS NULL");
-    let member = within_reach(tx, &mut all, filter.reach)?;
+    let member = match is_all_visible(tx, filter)? {
+        true => None,
+        false => within_reach(tx, &mut all, filter.reach)?,
+    };
     let shortened = within_network(tx, &mut all, filter)?;
     place(tx, &mut all, &filter.place)?;
     if !filter.skip.is_empty() {
@@ -183,6 +188,24 @@ fn within_reach(
     Ok(None)
 }
 
+/// Whether the caller sees every group of the list: whoever has a role in a group has it in all that is inside.
+fn is_all_visible(tx: &mut Tx<'_>, filter: &GroupFilter) -> Result<bool> {
+    let Reach::Open { user: Some(user), .. } = filter.reach else { return Ok(false) };
+    let (top, value) = match &filter.place {
+        Place::Under(parent) => ("a.namespace_id = $2".to_owned(), Bind::Number(parent.0)),
+        Place::Below(path) => (
+            "a.namespace_id = (SELECT g.id FROM namespaces g WHERE g.path_key = $2)".to_owned(),
+            Bind::Word(path.to_lowercase()),
+        ),
+        Place::Anywhere | Place::TopLevel => return Ok(false),
+    };
+    let reached = seen::reached(tx.now, AccessLevel::Guest);
+    let sql = format!(
+        "SELECT a.namespace_id AS id FROM namespace_access a WHERE a.user_id = $1 AND {top} AND {reached}"
+    );
+    Ok(!ids(tx, &sql, &[Bind::Number(user.0), value])?.is_empty())
+}
+
 /// Groups that somebody has a role in, and these others.
 fn member(
     tx: &mut Tx<'_>,
@@ -218,13 +241,11 @@ fn place(tx: &mut Tx<'_>, all: &mut Conditions, place: &Place) -> Result<()> {
             let key = path.to_lowercase();
             let (first, last) = (format!("{key}/"), format!("{key}0"));
             let range = "namespaces g WHERE g.kind = 'group' AND g.deleted_at IS NULL AND g.path_key > $1 AND g.path_key < $2";
-            let binds = [Bind::Word(first.clone()), Bind::Word(last.clone())];
-            let many = count_up_to(tx, range, &binds, COUNT_LIMIT + 1)? > COUNT_LIMIT;
+            let bounds = [Bind::Word(first.clone()), Bind::Word(last.clone())];
             // With the plus, SQLite keeps to the order; PostgreSQL knows by itself.
-            let column = match tx.conn {
-                Conn::Sqlite(_) if many => "+g.path_key",
-                _ => "g.path_key",
-            };
+            let walked =
+                matches!(tx.conn, Conn::Sqlite(_)) && is_walked(tx, "namespaces", range, &bounds)?;
+            let column = if walked { "+g.path_key" } else { "g.path_key" };
             all.word(&format!("{column} > {{}}"), first);
             all.word(&format!("{column} < {{}}"), last);
         }

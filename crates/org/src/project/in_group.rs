@@ -4,7 +4,7 @@ use db::{Conn, Tx};
 use kernel::{AccessLevel, Actor, Result, ids::NamespaceId, page::COUNT_LIMIT};
 
 use crate::{
-    listing::{Bind, count_up_to, ids, list_of},
+    listing::{Bind, count, ids, list_of},
     namespace::seen,
 };
 
@@ -27,10 +27,12 @@ pub struct GroupScope {
 pub(super) struct Within {
     pub(super) sql: String,
     pub(super) words: Vec<String>,
+    /// How many there are, where that had to be found out.
+    pub(super) total: Option<i64>,
 }
 
 pub(super) fn condition(tx: &mut Tx<'_>, scope: &GroupScope) -> Result<Within> {
-    let mut all = Within { sql: String::new(), words: Vec::new() };
+    let mut all = Within { sql: String::new(), words: Vec::new(), total: None };
     let mut parts = Vec::new();
     let groups = if scope.above { ancestors(tx, scope.id)? } else { Vec::new() };
     let shared = if scope.shared { shared_with(tx, scope.id, &groups)? } else { Vec::new() };
@@ -41,7 +43,11 @@ pub(super) fn condition(tx: &mut Tx<'_>, scope: &GroupScope) -> Result<Within> {
         // With the plus, SQLite keeps to the list's order instead of picking out what is inside and sorting it;
         // PostgreSQL knows by itself.
         let on_sqlite = matches!(tx.conn, Conn::Sqlite(_));
-        let walked = on_sqlite && alone && holds_many(tx, &all.words)?;
+        all.total = match on_sqlite && alone {
+            true => Some(inside(tx, &all.words)?),
+            false => None,
+        };
+        let walked = all.total.is_some_and(|total| total > COUNT_LIMIT);
         let column = if walked { "+p.path_key" } else { "p.path_key" };
         parts.push(format!("({column} > {{}} AND {column} < {{}})"));
     } else if scope.own {
@@ -60,10 +66,11 @@ pub(super) fn condition(tx: &mut Tx<'_>, scope: &GroupScope) -> Result<Within> {
     Ok(all)
 }
 
-fn holds_many(tx: &mut Tx<'_>, bounds: &[String]) -> Result<bool> {
+/// How many projects are inside, at most one more than lists tell.
+fn inside(tx: &mut Tx<'_>, bounds: &[String]) -> Result<i64> {
     let inside = "projects p WHERE p.deleted_at IS NULL AND p.path_key > $1 AND p.path_key < $2";
     let binds: Vec<Bind> = bounds.iter().cloned().map(Bind::Word).collect();
-    Ok(count_up_to(tx, inside, &binds, COUNT_LIMIT + 1)? > COUNT_LIMIT)
+    count(tx, inside, &binds)
 }
 
 /// The groups that a group lies in.

@@ -98,6 +98,8 @@ struct Conditions {
     binds: Vec<Bind>,
     /// What SQLite's index of texts is asked: it is walked in an order of its own.
     indexed: Option<Indexed>,
+    /// How many rows fulfil the first so many conditions, where that had to be found out.
+    counted: Option<(usize, i64)>,
 }
 
 /// A question to the index of texts, and the same as a condition on each row.
@@ -329,8 +331,16 @@ fn page_of_ids(
     if !more && (listed > 0 || page.page == 1) {
         return Ok(Page { total: Total::Counted(page.offset() + listed), ..found });
     }
-    let (from, binds) = conditions.by_id();
-    let total = match listing::count(tx, &from, &binds)? {
+    let total = match conditions.counted {
+        Some((those, total)) if those == conditions.sql.len() && conditions.indexed.is_none() => {
+            total
+        }
+        _ => {
+            let (from, binds) = conditions.by_id();
+            listing::count(tx, &from, &binds)?
+        }
+    };
+    let total = match total {
         total if total > COUNT_LIMIT => Total::Uncounted { more },
         total => Total::Counted(total),
     };
@@ -474,6 +484,8 @@ fn among(tx: &mut Tx<'_>, all: &mut Conditions, filter: &ProjectFilter) -> Resul
                 sql = sql.replacen("{}", &format!("${}", all.binds.len()), 1);
             }
             all.plain(&sql);
+            // Nothing but that, and that they are there.
+            all.counted = within.total.filter(|_| all.sql.len() == 2).map(|total| (2, total));
         }
     }
     Ok(())

@@ -87,6 +87,9 @@ pub fn find(tx: &mut Tx<'_>, grant: &Grant<ReadIssues>, iid: i64) -> Result<Issu
     read(tx, grant.who(), grant.project(), iid)
 }
 
+/// The highest number that somebody may choose, so that others can follow it.
+const MOST_IID: i64 = i32::MAX as i64;
+
 /// Writes an issue. What only members may say of one is left out where others say it.
 ///
 /// # Errors
@@ -103,6 +106,9 @@ pub fn create(
         (new.created_at, new.iid) = (None, None);
     }
     ensure_fit(&new.title, new.description.as_deref(), new.weight)?;
+    if new.iid.is_some_and(|iid| !(1..=MOST_IID).contains(&iid)) {
+        return Err(Error::invalid("iid", format!("must be from 1 to {MOST_IID}")));
+    }
     if let Some(iid) = new.iid
         && tx.find_issue(project, iid)?.is_some()
     {

@@ -128,6 +128,27 @@ diesel::table! {
 }
 
 diesel::table! {
+    epics (id) {
+        id -> BigInt,
+        iid -> BigInt,
+        namespace_id -> BigInt,
+        title -> Text,
+        description -> Nullable<Text>,
+        state -> Text,
+        author_id -> BigInt,
+        confidential -> Bool,
+        color -> Text,
+        start_date_fixed -> Nullable<BigInt>,
+        start_date_is_fixed -> Bool,
+        due_date_fixed -> Nullable<BigInt>,
+        due_date_is_fixed -> Bool,
+        closed_at -> Nullable<BigInt>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
     events (id) {
         id -> BigInt,
         project_id -> Nullable<BigInt>,
@@ -232,6 +253,8 @@ diesel::table! {
         duplicated_to_id -> Nullable<BigInt>,
         created_at -> BigInt,
         updated_at -> BigInt,
+        epic_position -> Nullable<BigInt>,
+        promoted_to_epic_id -> Nullable<BigInt>,
     }
 }
 
@@ -1084,6 +1107,7 @@ diesel::joinable!(commit_notes -> projects (project_id));
 diesel::joinable!(custom_attributes -> namespaces (namespace_id));
 diesel::joinable!(custom_attributes -> projects (project_id));
 diesel::joinable!(custom_attributes -> users (user_id));
+diesel::joinable!(epics -> namespaces (namespace_id));
 diesel::joinable!(events -> projects (project_id));
 diesel::joinable!(gpg_keys -> users (user_id));
 diesel::joinable!(gpg_subkeys -> gpg_keys (gpg_key_id));
@@ -1183,6 +1207,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     award_emoji,
     commit_notes,
     custom_attributes,
+    epics,
     events,
     gpg_keys,
     gpg_subkeys,

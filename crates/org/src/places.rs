@@ -8,11 +8,11 @@ use db::{
 };
 use diesel::prelude::*;
 use kernel::{
-    Actor, Result, Visibility,
+    AccessLevel, Actor, Result, Ts, Visibility,
     ids::{NamespaceId, ProjectId},
 };
 
-use crate::namespace::{Kind, Namespace, addresses::below, store::NamespaceStore};
+use crate::namespace::{Kind, Namespace, addresses::below, seen, store::NamespaceStore};
 
 /// Groups lie in one another so deep at most.
 const DEEPEST: usize = 64;
@@ -150,6 +150,35 @@ fn open_to(actor: Actor) -> Vec<Visibility> {
     } else {
         vec![Visibility::Public]
     }
+}
+
+/// Whether somebody may look around in a group, as SQL about its id: because it is open, or with a role in it.
+pub fn sees_group(now: Ts, actor: Actor, group: &str) -> String {
+    let seen = match actor.admin {
+        true => String::new(),
+        false => {
+            let open: Vec<String> =
+                open_to(actor).iter().map(|visibility| format!("'{visibility}'")).collect();
+            let member = has_role_in(now, actor, group, AccessLevel::Guest);
+            format!(" AND (g.visibility IN ({}) OR {member})", open.join(", "))
+        }
+    };
+    format!(
+        "EXISTS (SELECT 1 FROM namespaces g WHERE g.id = {group} AND g.deleted_at IS NULL{seen})"
+    )
+}
+
+/// Whether somebody has at least this role in a group, as SQL about its id.
+pub fn has_role_in(now: Ts, actor: Actor, group: &str, role: AccessLevel) -> String {
+    if actor.admin {
+        return "1 = 1".to_owned();
+    }
+    let Some(user) = actor.id else { return "1 = 0".to_owned() };
+    let reached = seen::reached(now, role);
+    format!(
+        "EXISTS (SELECT 1 FROM namespace_access a WHERE a.user_id = {user} \
+         AND a.namespace_id = {group} AND {reached})"
+    )
 }
 
 /// Which of these projects lie in a group or below it.

@@ -2,7 +2,7 @@
 
 use db::{
     Tx, each_backend, error,
-    schema::{events, issues, merge_requests, notes, resource_events, todos},
+    schema::{epics, events, issues, merge_requests, notes, resource_events, todos},
 };
 use diesel::prelude::*;
 use kernel::{
@@ -14,6 +14,7 @@ use crate::{
     Event,
     activity::ActivityStore as _,
     emoji,
+    epic::{self, Epic},
     issue::Issue,
     item::{ItemId, removal},
     merge_request::{self, MergeRequest, MergeRequestStore as _},
@@ -37,6 +38,7 @@ pub fn hand_over(tx: &mut Tx<'_>, from: UserId, heir: Option<UserId>) -> Result<
     let Some(heir) = heir else { return take_away(tx, from) };
     inherit! {
         issues.author_id = heir,
+        epics.author_id = heir,
         merge_requests.author_id = heir,
         notes.author_id = heir,
         todos.author_id = heir,
@@ -57,6 +59,14 @@ fn take_away(tx: &mut Tx<'_>, from: UserId) -> Result<()> {
         let row = diesel::delete(issues::table.find(issue.id));
         each_backend!(tx, |conn| row.execute(conn).map_err(error("Issue")))?;
         tx.emit(Event::IssueRemoved { issue: (&issue).into(), user: from })?;
+    }
+    let planned: Vec<Epic> = each_backend!(tx, |conn| epics::table
+        .filter(epics::author_id.eq(from))
+        .select(Epic::as_select())
+        .load(conn)
+        .map_err(error("Epic")))?;
+    for epic in planned {
+        epic::delete(tx, &epic)?;
     }
     let proposed: Vec<MergeRequest> = each_backend!(tx, |conn| merge_requests::table
         .filter(merge_requests::author_id.eq(from))

@@ -4,6 +4,7 @@
 pub mod activity;
 pub mod approval;
 pub mod emoji;
+pub mod epic;
 pub mod event;
 pub mod heard;
 pub mod heirs;

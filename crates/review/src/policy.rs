@@ -2,7 +2,7 @@
 
 use kernel::{
     AccessLevel::{Developer, Guest, Maintainer, Owner, Reporter},
-    Error, Feature, Standing,
+    Error, Feature, Standing, Visibility,
     access::FeatureAccess,
 };
 
@@ -19,6 +19,25 @@ kernel::abilities! { in Group, signed in;
     ReadGroupMilestones if |_who| true,
     ManageGroupMilestones if |who| who.is(Reporter),
     ReadGroupMergeRequests if |_who| true,
+}
+
+kernel::abilities! { in Group, open;
+    ReadGroupEpics if |who| looks_around(who),
+}
+
+kernel::abilities! { in Group, signed in;
+    /// Make and change epics, and say what works towards them.
+    ManageGroupEpics if |who| who.is(Reporter),
+    DeleteGroupEpics if |who| who.is(Owner),
+}
+
+/// A group that only leads to one's own shows no more than its name.
+fn looks_around(who: &Standing) -> bool {
+    match who.visibility {
+        Visibility::Public => true,
+        Visibility::Internal => who.is(Guest) || (who.signed_in() && !who.actor.external),
+        Visibility::Private => who.is(Guest),
+    }
 }
 
 /// Labels and milestones are there for issues and for merge requests: one of the two is enough.

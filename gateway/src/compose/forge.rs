@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use db::Tx;
 use kernel::{
-    AccessLevel, Actor, Result, Standing,
+    AccessLevel, Actor, Result, Standing, Ts,
     ids::{NamespaceId, ProjectId, UserId},
 };
 use org::{
@@ -48,6 +48,14 @@ impl ports::Places for Forge {
 
     fn level_in(&self, tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<AccessLevel> {
         Places.level_in(tx, actor, group)
+    }
+
+    fn sees_group(&self, now: Ts, actor: Actor, group: &str) -> String {
+        Places.sees_group(now, actor, group)
+    }
+
+    fn has_role_in(&self, now: Ts, actor: Actor, group: &str, role: AccessLevel) -> String {
+        Places.has_role_in(now, actor, group, role)
     }
 }
 

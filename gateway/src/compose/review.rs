@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use db::Tx;
 use kernel::{
-    AccessLevel, Actor, Result, Standing,
+    AccessLevel, Actor, Result, Standing, Ts,
     ids::{NamespaceId, ProjectId, UserId},
 };
 use org::project::readable::{Readable, What, Within, readable};
@@ -42,6 +42,14 @@ impl ports::Places for Places {
 
     fn level_in(&self, tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<AccessLevel> {
         org::access::level_in_namespace(tx, actor, group)
+    }
+
+    fn sees_group(&self, now: Ts, actor: Actor, group: &str) -> String {
+        org::places::sees_group(now, actor, group)
+    }
+
+    fn has_role_in(&self, now: Ts, actor: Actor, group: &str, role: AccessLevel) -> String {
+        org::places::has_role_in(now, actor, group, role)
     }
 }
 

@@ -16,6 +16,7 @@ use utoipa::ToSchema;
 
 use super::{
     brief_user::BriefUser,
+    epic::BriefEpic,
     issue_surroundings::Surroundings,
     item::{LabelsShown, References, SeenFrom, TaskCompletion, TimeStatsEntity},
     milestone::MilestoneEntity,
@@ -27,7 +28,7 @@ use crate::app::Urls;
 pub struct IssueView {
     pub from: SeenFrom,
     pub with_labels_details: bool,
-    /// Only what they may read is counted.
+    /// Only what they may read is shown and counted.
     pub reader: Actor,
 }
 
@@ -92,6 +93,10 @@ pub struct IssueEntity {
     pub subscribed: Option<bool>,
     pub moved_to_id: Option<i64>,
     pub service_desk_reply_to: Option<String>,
+    /// The number of the epic; for older clients.
+    pub epic_iid: Option<i64>,
+    /// What it works towards, for those who may read that.
+    pub epic: Option<BriefEpic>,
     #[schema(value_type = Option<String>)]
     pub health_status: Option<HealthStatus>,
 }
@@ -137,6 +142,7 @@ impl IssueEntity {
         let labels: &[Label] = around.labels.get(&row.id.0).map_or(&[], Vec::as_slice);
         let path = around.path(row.project_id);
         let milestone = row.milestone_id.and_then(|id| around.milestones.get(&id.0).cloned());
+        let epic = row.epic_id.and_then(|id| around.epics.get(&id).cloned());
         let tasks =
             TaskCompletion { count: row.task_count, completed_count: row.task_completed_count };
         Self {
@@ -178,6 +184,8 @@ impl IssueEntity {
             moved_to_id: row.moved_to_id.map(|id: IssueId| id.0),
             // Nobody writes to a service desk here.
             service_desk_reply_to: None,
+            epic_iid: epic.as_ref().map(|epic| epic.iid),
+            epic,
             health_status: row.health_status,
         }
     }

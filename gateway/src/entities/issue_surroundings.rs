@@ -18,7 +18,7 @@ use review::{
     milestone::MilestoneStore,
 };
 
-use super::milestone::MilestoneEntity;
+use super::{epic::BriefEpic, milestone::MilestoneEntity};
 use crate::{app::Urls, compose::forge::Forge};
 
 /// People, labels, milestones and projects, by their ids.
@@ -27,6 +27,7 @@ pub struct Surroundings {
     assignees: HashMap<i64, Vec<UserId>>,
     pub labels: HashMap<i64, Vec<Label>>,
     pub milestones: HashMap<i64, MilestoneEntity>,
+    pub epics: HashMap<i64, BriefEpic>,
     paths: HashMap<ProjectId, String>,
     /// Where the issues are that some of these repeat.
     originals: HashMap<IssueId, (ProjectId, i64)>,
@@ -51,6 +52,7 @@ impl Surroundings {
             users: tx.users_by_id(&people)?,
             labels: tx.labels_of(ItemKind::Issue, &ids)?,
             milestones: milestones(tx, urls, rows)?,
+            epics: BriefEpic::of(tx, reader, &distinct(rows.iter().filter_map(|row| row.epic_id)))?,
             paths: places::project_paths(tx, &projects)?,
             closing: count_closing(tx, &Forge::new(urls), reader, rows)?,
             originals: originals.into_iter().map(place).collect(),

@@ -15,6 +15,7 @@ pub mod commit_status;
 pub mod custom_attribute;
 pub mod diff;
 pub mod email;
+pub mod epic;
 pub mod file;
 pub mod group;
 pub mod group_statistics;

@@ -5,6 +5,7 @@ use kernel::{
     ids::{MilestoneId, UserId},
 };
 use review::{
+    epic::EpicName,
     issue::{
         HealthStatus, IssueStep, IssueType,
         actions::{IssueChange, NewIssue},
@@ -35,6 +36,9 @@ params! {
         discussion_locked: Option<bool>,
         issue_type: Option<IssueType>,
         weight: Option<i64>,
+        epic_id: Option<i64>,
+        /// Its number in the project's group; older than `epic_id`.
+        epic_iid: Option<i64>,
         health_status: Option<HealthStatus>,
         /// For owners.
         created_at: Option<Ts>,
@@ -59,6 +63,7 @@ impl From<CreateIssue> for NewIssue {
             assignees: people.or(params.assignee_id.map(|id| vec![id])).unwrap_or_default(),
             milestone: params.milestone_id,
             weight: params.weight,
+            epic: epic(given(params.epic_id), given(params.epic_iid)).flatten(),
             health_status: params.health_status,
             due_date: params.due_date.map(Ts::from_date),
             created_at: params.created_at,
@@ -88,13 +93,17 @@ params! {
         issue_type: Option<IssueType>,
         state_event: Option<IssueStep>,
         weight: Change<i64>,
+        /// 0, or a blank, takes it out of its epic.
+        epic_id: Change<i64>,
+        /// Its number in the project's group; older than `epic_id`.
+        epic_iid: Change<i64>,
         health_status: Change<HealthStatus>,
         /// For owners.
         updated_at: Option<Ts>,
     } with at_least_one(
         "assignee_id", "assignee_ids", "confidential", "created_at", "description", "discussion_locked", "due_date",
         "labels", "add_labels", "remove_labels", "milestone_id", "state_event", "title", "issue_type", "weight",
-        "health_status",
+        "health_status", "epic_id", "epic_iid",
     );
 }
 
@@ -121,10 +130,25 @@ impl From<ChangeIssue> for IssueChange {
             assignees: params.assignee_ids.map(|ids| ids.0).or(older),
             milestone: params.milestone_id.into_update(),
             weight: params.weight.into_update(),
+            epic: epic(params.epic_id, params.epic_iid),
             health_status: params.health_status.into_update(),
             due_date: params.due_date.into_update().map(|day| day.map(Ts::from_date)),
             updated_at: params.updated_at,
             ..Self::default()
         }
     }
+}
+
+fn given(number: Option<i64>) -> Change<i64> {
+    number.map_or(Change::Keep, Change::Set)
+}
+
+/// The epic that is asked for; 0 is none.
+fn epic(id: Change<i64>, iid: Change<i64>) -> Option<Option<EpicName>> {
+    let (change, name): (_, fn(i64) -> EpicName) = match id {
+        Change::Keep => (iid, EpicName::Numbered),
+        id => (id, EpicName::Id),
+    };
+    let number = change.into_update()?;
+    Some(number.filter(|number| *number != 0).map(name))
 }

@@ -28,6 +28,9 @@ pub mod custom_attributes;
 pub mod discussions;
 pub mod documents;
 pub mod email_confirmation;
+pub mod epic_issues;
+pub mod epic_params;
+pub mod epics;
 pub mod events;
 pub mod files;
 pub mod forks;
@@ -148,6 +151,8 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         discussions::ROUTES,
         documents::ROUTES,
         email_confirmation::ROUTES,
+        epic_issues::ROUTES,
+        epics::ROUTES,
         events::ROUTES,
         events::of_projects::ROUTES,
         files::ROUTES,

@@ -57,6 +57,7 @@ const OWNERS: &[(&str, &[&str])] = &[
             "label_priorities",
             "label_subscriptions",
             "milestones",
+            "epics",
             "issues",
             "merge_requests",
             "merge_request_versions",

@@ -14,7 +14,8 @@ use super::{
     link::LinkStore as _, store,
 };
 use crate::{
-    Event,
+    Event, Home,
+    epic::{EpicName, first_place, issues as epic_issues},
     event::Change,
     item::{
         ItemStore as _, assignees, ensure_readable,
@@ -42,7 +43,7 @@ pub struct NewIssue {
     pub labels: LabelChange,
     pub assignees: Vec<UserId>,
     pub milestone: Option<MilestoneId>,
-    pub epic: Option<i64>,
+    pub epic: Option<EpicName>,
     pub iteration: Option<i64>,
     pub weight: Option<i64>,
     pub health_status: Option<HealthStatus>,
@@ -66,7 +67,7 @@ pub struct IssueChange {
     /// Nobody, or only the number 0, takes it from everybody.
     pub assignees: Option<Vec<UserId>>,
     pub milestone: Option<Option<MilestoneId>>,
-    pub epic: Option<Option<i64>>,
+    pub epic: Option<Option<EpicName>>,
     pub iteration: Option<Option<i64>>,
     pub weight: Option<Option<i64>>,
     pub health_status: Option<Option<HealthStatus>>,
@@ -114,6 +115,7 @@ pub fn create(
     {
         return Err(Error::Conflict("Duplicated issue".to_owned()));
     }
+    let epic = epic_of_new(tx, around, project, author, &new)?;
     let row = store::IssueRow {
         project,
         iid: store::next_iid(tx, project, new.iid)?,
@@ -124,7 +126,8 @@ pub fn create(
         confidential: new.confidential,
         discussion_locked: new.discussion_locked.filter(|_| who.is(AccessLevel::Reporter)),
         milestone: milestones::usable(tx, around, project, new.milestone)?,
-        epic: new.epic,
+        epic: epic.map(|(id, _)| id),
+        epic_position: epic.map(|(_, position)| position),
         iteration: new.iteration,
         weight: new.weight,
         health_status: new.health_status,
@@ -134,7 +137,7 @@ pub fn create(
     let issue = store::insert(tx, &row)?;
     let item = issue.item();
     let unknown = if who.is(AccessLevel::Reporter) { Unknown::Make } else { Unknown::LeaveOut };
-    let chosen = labels::chosen(tx, around, project, &[], &new.labels, unknown)?;
+    let chosen = labels::chosen(tx, around, Home::Project(project), &[], &new.labels, unknown)?;
     labels::keep(tx, item.id, &[], &chosen)?;
     if let Some(people) = assignees::chosen(tx, around, &item, &new.assignees)? {
         assignees::keep(tx, &item, &[], &people)?;
@@ -144,6 +147,20 @@ pub fn create(
     }
     tx.emit(Event::IssueOpened { issue: (&issue).into(), user: author })?;
     Ok(issue)
+}
+
+/// The epic of a new issue, and the place before all others in it.
+fn epic_of_new(
+    tx: &mut Tx<'_>,
+    around: &(impl Places + People),
+    project: ProjectId,
+    author: UserId,
+    new: &NewIssue,
+) -> Result<Option<(i64, i64)>> {
+    let Some(name) = new.epic else { return Ok(None) };
+    let epic = epic_issues::usable(tx, around, project, author, name)?;
+    epic_issues::ensure_kept_secret(&epic, new.confidential)?;
+    Ok(Some((epic.id, first_place(tx, epic.id)?)))
 }
 
 /// What somebody may say of a new issue who is no member.
@@ -217,6 +234,10 @@ pub fn change(
         None => issue.milestone_id,
     };
     apply(&mut new, asked, milestone);
+    new.epic_id = epic_issues::after(tx, around, by, &issue, asked.epic, new.confidential)?;
+    if new.epic_id != issue.epic_id {
+        new.epic_position = new.epic_id.map(|epic| first_place(tx, epic)).transpose()?;
+    }
     ensure_fit(&new.title, new.description.as_deref(), new.weight)?;
     let told = changes::between(&issue, &new);
     let mut all = told.clone();
@@ -250,7 +271,6 @@ fn apply(new: &mut Issue, asked: &IssueChange, milestone: Option<MilestoneId>) {
     new.confidential = asked.confidential.unwrap_or(new.confidential);
     new.discussion_locked = asked.discussion_locked.or(new.discussion_locked);
     new.milestone_id = milestone;
-    new.epic_id = asked.epic.unwrap_or(new.epic_id);
     new.iteration_id = asked.iteration.unwrap_or(new.iteration_id);
     new.weight = asked.weight.unwrap_or(new.weight);
     new.health_status = asked.health_status.unwrap_or(new.health_status);
@@ -267,7 +287,8 @@ fn relabel(
         return Ok(None);
     }
     let old = labels_of(tx, issue)?;
-    let new = labels::chosen(tx, around, issue.project_id, &old, asked, Unknown::Make)?;
+    let new =
+        labels::chosen(tx, around, Home::Project(issue.project_id), &old, asked, Unknown::Make)?;
     let moved = labels::keep(tx, issue.id.into(), &old, &new)?;
     let ids = |labels: &[crate::label::Label]| {
         Some(labels.iter().map(|label| label.id.to_string()).collect::<Vec<_>>().join(","))

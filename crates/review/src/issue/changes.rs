@@ -8,7 +8,12 @@ use kernel::{
 };
 
 use super::Issue;
-use crate::{event::Change, item::milestones, note::write_system_note};
+use crate::{
+    epic::EpicStore as _,
+    event::Change,
+    item::{Item, milestones},
+    note::{write_system_note, write_system_note_about},
+};
 
 /// Every field with another value than before.
 pub(super) fn between(old: &Issue, new: &Issue) -> Vec<Change> {
@@ -43,11 +48,28 @@ pub(super) fn between(old: &Issue, new: &Issue) -> Vec<Change> {
 pub(super) fn tell(tx: &mut Tx<'_>, issue: &Issue, by: UserId, changes: &[Change]) -> Result<()> {
     let item = issue.item();
     for change in changes {
+        if change.field == "epic_id" {
+            tell_of_epic(tx, &item, by, change)?;
+        }
         if let Some(text) = sentence(tx, change)? {
             write_system_note(tx, &item, by, &text)?;
         }
     }
     Ok(())
+}
+
+/// Only those who may read the epic are told.
+fn tell_of_epic(tx: &mut Tx<'_>, item: &Item, by: UserId, change: &Change) -> Result<()> {
+    let id = |text: Option<&str>| text.and_then(|id| id.parse::<i64>().ok());
+    let (before, after) = (id(change.before.as_deref()), id(change.after.as_deref()));
+    let Some(id) = after.or(before) else { return Ok(()) };
+    let Some(epic) = tx.epics_by_id(&[id])?.pop() else { return Ok(()) };
+    let did = match (before, after) {
+        (Some(_), Some(_)) => "changed epic to",
+        (None, _) => "added to epic",
+        (_, None) => "removed from epic",
+    };
+    write_system_note_about(tx, item, by, &format!("{did} &{}", epic.iid), epic.item())
 }
 
 fn sentence(tx: &mut Tx<'_>, change: &Change) -> Result<Option<String>> {

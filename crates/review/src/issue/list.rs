@@ -9,6 +9,7 @@ use kernel::{
 
 use super::{HealthStatus, Issue, IssueState, IssueStore, IssueType};
 use crate::{
+    epic,
     item::{
         ItemKind,
         list::{
@@ -16,7 +17,7 @@ use crate::{
             count_all, page_of,
         },
     },
-    ports::Projects,
+    ports::{Places, Projects},
 };
 
 kernel::text_enum! {
@@ -97,7 +98,7 @@ pub struct Asked<'a> {
 /// A page of the issues that somebody may read.
 pub fn list(
     tx: &mut Tx<'_>,
-    projects: &impl Projects,
+    projects: &(impl Projects + Places),
     asked: &Asked<'_>,
     sorting: Sorting,
     page: PageRequest,
@@ -108,7 +109,11 @@ pub fn list(
 }
 
 /// How many of the issues that somebody may read are open, and how many closed.
-pub fn count(tx: &mut Tx<'_>, projects: &impl Projects, asked: &Asked<'_>) -> Result<(i64, i64)> {
+pub fn count(
+    tx: &mut Tx<'_>,
+    projects: &(impl Projects + Places),
+    asked: &Asked<'_>,
+) -> Result<(i64, i64)> {
     let mut of = |state| {
         let filter = IssueFilter { state: Some(state), ..asked.filter.clone() };
         let query = query(tx, projects, &Asked { filter: &filter, ..asked.clone() })?;
@@ -117,7 +122,7 @@ pub fn count(tx: &mut Tx<'_>, projects: &impl Projects, asked: &Asked<'_>) -> Re
     Ok((of(IssueState::Opened)?, of(IssueState::Closed)?))
 }
 
-fn query(tx: &mut Tx<'_>, projects: &impl Projects, asked: &Asked<'_>) -> Result<Query> {
+fn query(tx: &mut Tx<'_>, projects: &(impl Projects + Places), asked: &Asked<'_>) -> Result<Query> {
     let (actor, filter) = (asked.actor, asked.filter);
     let mut all = Conditions::of(ItemKind::Issue);
     let within = |tx: &mut Tx<'_>, group: Option<&str>| {
@@ -140,6 +145,7 @@ fn query(tx: &mut Tx<'_>, projects: &impl Projects, asked: &Asked<'_>) -> Result
     if let Some(reaction) = &filter.reaction {
         all.reacted(actor.id, reaction);
     }
+    in_epic(&mut all, filter, || epic::condition(projects, tx.now, actor, "e"));
     not_wanted(tx.now, &mut all, &filter.not);
     Ok(Query { place, conditions: all })
 }
@@ -180,7 +186,6 @@ fn wanted(tx: &Tx<'_>, all: &mut Conditions, filter: &IssueFilter) {
         all.milestone(milestone, today);
     }
     number(all, "weight", filter.weight.as_ref());
-    number(all, "epic_id", filter.epic.as_ref());
     number(all, "iteration_id", filter.iteration.as_ref());
     match filter.health {
         Some(Choice::Nothing) => all.plain("i.health_status IS NULL"),
@@ -205,8 +210,32 @@ fn not_wanted(now: Ts, all: &mut Conditions, not: &NotFilter) {
         all.not_assigned(choice);
     }
     not_number(all, "weight", not.weight.as_ref());
-    not_number(all, "epic_id", not.epic.as_ref());
     not_number(all, "iteration_id", not.iteration.as_ref());
+}
+
+/// An epic that somebody may not read is none; `readable` says which they may, of rows `e`.
+fn in_epic(all: &mut Conditions, filter: &IssueFilter, readable: impl Fn() -> String) {
+    let inside = |which: &str| {
+        let readable = readable();
+        format!("EXISTS (SELECT 1 FROM epics e WHERE e.id = i.epic_id{which} AND {readable})")
+    };
+    match &filter.epic {
+        Some(Choice::Nothing) => all.plain(format!("NOT {}", inside(""))),
+        Some(Choice::Anything) => all.plain(inside("")),
+        Some(Choice::These(id)) => {
+            all.column("epic_id", *id);
+            all.plain(inside(""));
+        }
+        None => {}
+    }
+    match &filter.not.epic {
+        Some(Choice::Nothing) => all.plain(inside("")),
+        Some(Choice::Anything) => all.plain(format!("NOT {}", inside(""))),
+        Some(Choice::These(id)) => {
+            all.plain(format!("NOT {}", inside(&format!(" AND e.id = {id}"))));
+        }
+        None => {}
+    }
 }
 
 fn number(all: &mut Conditions, column: &str, choice: Option<&Choice<i64>>) {

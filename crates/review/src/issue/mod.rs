@@ -13,4 +13,5 @@ mod store;
 
 pub use model::{HealthStatus, Issue, IssueState, IssueType, Severity};
 pub use state::IssueStep;
+pub(crate) use store::APART;
 pub use store::IssueStore;

@@ -52,6 +52,8 @@ pub struct Issue {
     pub discussion_locked: Option<bool>,
     pub milestone_id: Option<MilestoneId>,
     pub epic_id: Option<i64>,
+    /// Its place among the issues of the epic.
+    pub epic_position: Option<i64>,
     pub iteration_id: Option<i64>,
     pub weight: Option<i64>,
     pub health_status: Option<HealthStatus>,
@@ -72,6 +74,7 @@ pub struct Issue {
     pub closed_by_id: Option<UserId>,
     pub moved_to_id: Option<IssueId>,
     pub duplicated_to_id: Option<IssueId>,
+    pub promoted_to_epic_id: Option<i64>,
     pub created_at: Ts,
     pub updated_at: Ts,
 }

@@ -135,6 +135,7 @@ fn copied(
         discussion_locked: issue.discussion_locked,
         milestone: milestone(tx, forge, issue, to)?,
         epic: None,
+        epic_position: None,
         iteration: None,
         weight: issue.weight,
         health_status: issue.health_status,
@@ -146,7 +147,7 @@ fn copied(
     let names = tx.labels_of(old.kind, &[old.id])?.remove(&old.id).unwrap_or_default();
     let names = names.into_iter().map(|label| label.name).collect();
     let change = LabelChange { all: Some(names), ..LabelChange::default() };
-    let chosen = labels::chosen(tx, forge, to, &[], &change, Unknown::LeaveOut)?;
+    let chosen = labels::chosen(tx, forge, Home::Project(to), &[], &change, Unknown::LeaveOut)?;
     labels::keep(tx, item.id, &[], &chosen)?;
     let people = tx.assignees_of(old.kind, &[old.id])?.remove(&old.id).unwrap_or_default();
     if let Some(people) = assignees::chosen(tx, forge, &item, &people)? {
@@ -181,11 +182,15 @@ fn copy_notes(tx: &mut Tx<'_>, from: &Issue, to: &Item) -> Result<()> {
     let rows = notes::table
         .filter(notes::item_kind.eq(ItemKind::Issue).and(notes::item_id.eq(from.id.0)))
         .order(notes::id);
-    let all: Vec<Note> =
-        each_backend!(tx, |conn| rows.select(Note::as_select()).load(conn).map_err(error("Note")))?;
+    let source = (notes::source_kind, notes::source_id, notes::source_project_id);
+    type Source = (Option<ItemKind>, Option<i64>, Option<ProjectId>);
+    let all: Vec<(Note, Source)> = each_backend!(tx, |conn| rows
+        .select((Note::as_select(), source))
+        .load(conn)
+        .map_err(error("Note")))?;
     let mut threads: HashMap<String, String> = HashMap::new();
     let mut said = 0;
-    for note in all {
+    for (note, source) in all {
         let thread = threads.entry(note.discussion).or_insert_with(fresh_discussion).clone();
         let row = (
             notes::item_kind.eq(to.id.kind),
@@ -197,6 +202,9 @@ fn copy_notes(tx: &mut Tx<'_>, from: &Issue, to: &Item) -> Result<()> {
             notes::author_id.eq(note.author_id),
             notes::is_system.eq(note.is_system),
             notes::internal.eq(note.internal),
+            notes::source_kind.eq(source.0),
+            notes::source_id.eq(source.1),
+            notes::source_project_id.eq(source.2),
             notes::created_at.eq(note.created_at),
             notes::updated_at.eq(note.updated_at),
         );

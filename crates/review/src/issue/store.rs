@@ -25,6 +25,7 @@ pub(super) struct IssueRow {
     pub(super) discussion_locked: Option<bool>,
     pub(super) milestone: Option<MilestoneId>,
     pub(super) epic: Option<i64>,
+    pub(super) epic_position: Option<i64>,
     pub(super) iteration: Option<i64>,
     pub(super) weight: Option<i64>,
     pub(super) health_status: Option<HealthStatus>,
@@ -33,7 +34,7 @@ pub(super) struct IssueRow {
 }
 
 /// How far apart issues are put in the order that people give them, so that others fit between.
-pub(super) const APART: i64 = 1 << 20;
+pub(crate) const APART: i64 = 1 << 20;
 
 pub trait IssueStore {
     fn find_issue(&mut self, project: ProjectId, iid: i64) -> Result<Option<Issue>>;
@@ -99,6 +100,7 @@ pub(super) fn insert(tx: &mut Tx<'_>, new: &IssueRow) -> Result<Issue> {
         issues::discussion_locked.eq(new.discussion_locked),
         issues::milestone_id.eq(new.milestone),
         issues::epic_id.eq(new.epic),
+        issues::epic_position.eq(new.epic_position),
         issues::iteration_id.eq(new.iteration),
         issues::weight.eq(new.weight),
         issues::health_status.eq(new.health_status),
@@ -128,6 +130,7 @@ pub(super) fn keep(tx: &mut Tx<'_>, issue: &Issue) -> Result<Issue> {
         issues::discussion_locked.eq(issue.discussion_locked),
         issues::milestone_id.eq(issue.milestone_id),
         issues::epic_id.eq(issue.epic_id),
+        issues::epic_position.eq(issue.epic_position),
         issues::iteration_id.eq(issue.iteration_id),
         issues::weight.eq(issue.weight),
         issues::health_status.eq(issue.health_status),

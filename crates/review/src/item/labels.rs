@@ -1,7 +1,7 @@
 //! Which labels an item gets: names as people write them, and the labels they stand for.
 
 use db::Tx;
-use kernel::{Result, ids::ProjectId};
+use kernel::Result;
 
 use super::{ItemId, ItemStore};
 use crate::{
@@ -38,24 +38,24 @@ impl LabelsMoved {
     }
 }
 
-/// Whether names that no label has become labels of the project.
+/// Whether names that no label has become labels of the project or group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
     Make,
     LeaveOut,
 }
 
-/// The labels that an item of a project has after a change, where it had `old`.
+/// The labels that an item of a project or group has after a change, where it had `old`.
 pub fn chosen(
     tx: &mut Tx<'_>,
     places: &impl Places,
-    project: ProjectId,
+    home: Home,
     old: &[Label],
     change: &LabelChange,
     unknown: Unknown,
 ) -> Result<Vec<Label>> {
     let wanted = names(change.all.iter().flatten().chain(&change.add));
-    let found = named(tx, places, project, &wanted, unknown)?;
+    let found = named(tx, places, home, &wanted, unknown)?;
     let of = |names: &[String]| -> Vec<Label> {
         let is_named = |label: &&Label| names.contains(&label.name);
         found.iter().filter(is_named).cloned().collect()
@@ -94,27 +94,31 @@ fn names<'a>(given: impl IntoIterator<Item = &'a String>) -> Vec<String> {
     all
 }
 
-/// The labels of these names that can be used in a project; its own before one of a group.
+/// The labels of these names that can be used in a project or group; the own before one of a group above.
 fn named(
     tx: &mut Tx<'_>,
     places: &impl Places,
-    project: ProjectId,
+    home: Home,
     names: &[String],
     unknown: Unknown,
 ) -> Result<Vec<Label>> {
     if names.is_empty() {
         return Ok(Vec::new());
     }
-    let within = usable(tx, places, Home::Project(project))?;
+    let within = usable(tx, places, home)?;
     let mut found = tx.labels_named(&within, names)?;
-    found.sort_by_key(|label| (label.name.clone(), label.project_id.is_none(), label.id));
+    let foreign = |label: &Label| match home {
+        Home::Project(project) => label.project_id != Some(project),
+        Home::Group(group) => label.namespace_id != Some(group),
+    };
+    found.sort_by_key(|label| (label.name.clone(), foreign(label), label.id));
     found.dedup_by(|later, first| later.name == first.name);
     if unknown == Unknown::Make {
         for name in names.iter().filter(|name| is_possible(name)) {
             if found.iter().all(|label| label.name != **name) {
                 let color = FIRST_COLOR.to_owned();
                 let details = LabelDetails { name: name.clone(), color, description: None };
-                found.push(tx.insert_label(Home::Project(project), &details)?);
+                found.push(tx.insert_label(home, &details)?);
             }
         }
     }

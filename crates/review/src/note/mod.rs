@@ -14,4 +14,4 @@ mod system;
 pub(crate) use discussion::fresh as fresh_discussion;
 pub use model::{Discussion, Note, NoteType};
 pub use store::{NewRow, NoteStore};
-pub use system::write_system_note;
+pub use system::{write_system_note, write_system_note_about};

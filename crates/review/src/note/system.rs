@@ -4,10 +4,31 @@ use db::{Tx, each_backend, error, schema::notes};
 use diesel::prelude::*;
 use kernel::{Result, ids::UserId};
 
-use crate::item::Item;
+use crate::item::{Item, ItemId};
 
 /// Tells that somebody did something to an item.
 pub fn write_system_note(tx: &mut Tx<'_>, item: &Item, author: UserId, body: &str) -> Result<()> {
+    write(tx, item, author, body, None)
+}
+
+/// As [`write_system_note`], for those alone who may read what it speaks of.
+pub fn write_system_note_about(
+    tx: &mut Tx<'_>,
+    item: &Item,
+    author: UserId,
+    body: &str,
+    about: ItemId,
+) -> Result<()> {
+    write(tx, item, author, body, Some(about))
+}
+
+fn write(
+    tx: &mut Tx<'_>,
+    item: &Item,
+    author: UserId,
+    body: &str,
+    about: Option<ItemId>,
+) -> Result<()> {
     let row = (
         notes::item_kind.eq(item.id.kind),
         notes::item_id.eq(item.id.id),
@@ -17,6 +38,8 @@ pub fn write_system_note(tx: &mut Tx<'_>, item: &Item, author: UserId, body: &st
         notes::author_id.eq(author),
         notes::is_system.eq(true),
         notes::internal.eq(false),
+        notes::source_kind.eq(about.map(|about| about.kind)),
+        notes::source_id.eq(about.map(|about| about.id)),
         notes::created_at.eq(tx.now),
         notes::updated_at.eq(tx.now),
     );

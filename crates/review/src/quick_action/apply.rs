@@ -3,19 +3,20 @@
 use db::Tx;
 use kernel::{
     AccessLevel, Result, Standing, TextEnum, Ts,
-    ids::{MilestoneId, ProjectId, UserId},
+    ids::{MilestoneId, NamespaceId, ProjectId, UserId},
     time::parse_date,
 };
 use serde_json::{Map, Value, json};
 use time::Duration;
 
 use super::{
-    beyond::leave,
+    beyond::{leave, promote},
     parse::Command,
     table::{Effect, Needs},
 };
 use crate::{
     emoji,
+    epic::EpicName,
     issue::{
         self, HealthStatus, Issue, IssueStep, IssueStore as _, Severity, actions::IssueChange,
         link::LinkType, relocation::Notes,
@@ -65,6 +66,9 @@ pub(super) struct Wanted {
     pub(super) severity: Option<Severity>,
     pub(super) health: Option<Option<HealthStatus>>,
     pub(super) leaves: Option<Leaves>,
+    pub(super) epic: Option<Option<EpicName>>,
+    /// To become an epic of this group.
+    pub(super) promoted: Option<NamespaceId>,
     pub(super) is_changed: bool,
 }
 
@@ -187,6 +191,9 @@ impl<F: Forge + Branches> Doing<'_, F> {
             | Effect::RemoveDueDate
             | Effect::ClearWeight
             | Effect::ClearHealthStatus => self.clear(command.row.effect),
+            Effect::Promote => self.promote(tx)?,
+            Effect::Epic => self.epic(tx, argument)?,
+            Effect::RemoveEpic => self.remove_epic(tx)?,
             Effect::Shrug | Effect::Tableflip => {}
         }
         Ok(())
@@ -351,13 +358,16 @@ impl<F: Forge + Branches> Doing<'_, F> {
     /// Changes the item as was wanted, all at once.
     fn finish(self, tx: &mut Tx<'_>) -> Result<Done> {
         let Self { forge, row, user, who, wanted, mut done, .. } = self;
-        let (leaves, is_changed) = (wanted.leaves, wanted.is_changed);
+        let (leaves, is_changed, promoted) = (wanted.leaves, wanted.is_changed, wanted.promoted);
         match row {
             Row::Issue(issue) => {
                 let issue = match is_changed {
                     true => issue::actions::change(tx, user, forge, *issue, &of_issue(wanted))?,
                     false => *issue,
                 };
+                if let Some(group) = promoted {
+                    promote(tx, forge, &who, &issue, group, &mut done)?;
+                }
                 let Some(leaves) = leaves else { return Ok(done) };
                 leave(tx, forge, &who, &issue, leaves, &mut done)?;
             }
@@ -381,6 +391,7 @@ fn of_issue(wanted: Wanted) -> IssueChange {
         labels: wanted.labels,
         assignees: wanted.assignees,
         milestone: wanted.milestone,
+        epic: wanted.epic,
         weight: wanted.weight,
         health_status: wanted.health,
         due_date: wanted.due,

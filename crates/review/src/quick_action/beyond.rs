@@ -1,13 +1,14 @@
 //! Quick actions that reach beyond the fields of an item: time that is spent on it, other issues, and other projects.
 
 use db::Tx;
-use kernel::{Error, Result, Standing, Ts, time::parse_date};
-use serde_json::json;
+use kernel::{Error, Result, Standing, Ts, ids::NamespaceId, time::parse_date};
+use serde_json::{Value, json};
 
 use super::apply::{Doing, Done, Leaves, Row};
 use crate::{
+    epic::{self, EpicName, promotion},
     issue::{
-        Issue,
+        Issue, IssueState,
         link::{self, LinkType},
         relocation::{self, Notes},
     },
@@ -16,7 +17,7 @@ use crate::{
         time::{self, Spent, actions as times},
     },
     ports::{Branches, Forge},
-    reference::parse,
+    reference::{ItemName, parse},
 };
 
 impl<F: Forge + Branches> Doing<'_, F> {
@@ -84,6 +85,56 @@ impl<F: Forge + Branches> Doing<'_, F> {
         });
         Ok(())
     }
+
+    /// Notes that the issue is to become an epic, once all else is done.
+    pub(super) fn promote(&mut self, tx: &mut Tx<'_>) -> Result<()> {
+        let Row::Issue(issue) = &self.row else { return Ok(()) };
+        self.wanted.promoted = promotion::target(tx, self.forge, &self.who, issue)?;
+        Ok(())
+    }
+
+    /// `&7`, of the group that the project is in.
+    pub(super) fn epic(&mut self, tx: &mut Tx<'_>, argument: &str) -> Result<()> {
+        let names = parse(argument, self.forge.address()).items;
+        let own = |name: &ItemName| name.kind == ItemKind::Epic && name.project.is_none();
+        let Some(name) = names.into_iter().find(own) else { return Ok(()) };
+        let (project, name) = (self.item.project, EpicName::Numbered(name.iid));
+        let found = epic::issues::usable(tx, self.forge, project, self.user, name);
+        let Some(epic) = effect(found)? else { return Ok(()) };
+        if epic.confidential && !self.item.confidential && !self.wanted.confidential {
+            return Ok(());
+        }
+        self.wanted.epic = Some(Some(EpicName::Id(epic.id)));
+        self.changed("epic_id", json!(epic.id), "Added an epic to this issue.");
+        Ok(())
+    }
+
+    pub(super) fn remove_epic(&mut self, tx: &mut Tx<'_>) -> Result<()> {
+        let Row::Issue(issue) = &self.row else { return Ok(()) };
+        let Some(id) = issue.epic_id else { return Ok(()) };
+        let (project, name) = (issue.project_id, EpicName::Id(id));
+        let found = epic::issues::usable(tx, self.forge, project, self.user, name);
+        if effect(found)?.is_some() {
+            self.wanted.epic = Some(None);
+            self.changed("epic_id", Value::Null, "Removed an epic from this issue.");
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn promote(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    who: &Standing,
+    issue: &Issue,
+    group: NamespaceId,
+    done: &mut Done,
+) -> Result<()> {
+    if issue.state == IssueState::Opened {
+        promotion::promote(tx, forge, who, issue, group)?;
+        done.note("promote_to_epic", json!(true), "Promoted issue to an epic.");
+    }
+    Ok(())
 }
 
 pub(super) fn leave(
@@ -108,10 +159,14 @@ pub(super) fn leave(
 }
 
 /// What is refused has no effect; what fails fails.
-fn has_effect<T>(done: Result<T>) -> Result<bool> {
+fn effect<T>(done: Result<T>) -> Result<Option<T>> {
     match done {
-        Ok(_) => Ok(true),
+        Ok(done) => Ok(Some(done)),
         Err(failure @ Error::Internal(_)) => Err(failure),
-        Err(_) => Ok(false),
+        Err(_) => Ok(None),
     }
+}
+
+fn has_effect<T>(done: Result<T>) -> Result<bool> {
+    Ok(effect(done)?.is_some())
 }

@@ -43,6 +43,9 @@ pub(super) enum Effect {
     Severity,
     HealthStatus,
     ClearHealthStatus,
+    Promote,
+    Epic,
+    RemoveEpic,
     Draft,
     Ready,
     Shrug,
@@ -133,6 +136,9 @@ pub(super) static TABLE: &[Row] = rows! {
     Severity          ["severity"]                                          Issues        Manage Yes;
     HealthStatus      ["health_status"]                                     Issues        Manage Yes;
     ClearHealthStatus ["clear_health_status"]                               Issues        Manage No;
+    Promote           ["promote"]                                           Issues        Manage No;
+    Epic              ["epic"]                                              Issues        Manage Yes;
+    RemoveEpic        ["remove_epic"]                                       Issues        Manage No;
     Draft             ["draft"]                                             MergeRequests Update No;
     Ready             ["ready"]                                             MergeRequests Update No;
     Shrug             ["shrug"]                                             Both          Voice  Maybe;

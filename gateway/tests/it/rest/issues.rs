@@ -70,6 +70,8 @@ async fn the_fields_come_in_the_order_of_the_contract() {
             "subscribed",
             "moved_to_id",
             "service_desk_reply_to",
+            "epic_iid",
+            "epic",
             "health_status",
         ]
     );

@@ -18,6 +18,8 @@ mod conventions;
 mod custom_attributes;
 mod diff_notes;
 mod discussions;
+mod epic_issues;
+mod epics;
 mod events;
 mod files;
 mod forks;

@@ -6,7 +6,7 @@ use db::{
 };
 use kernel::{
     Result,
-    ids::ProjectId,
+    ids::{NamespaceId, ProjectId},
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
@@ -21,6 +21,8 @@ use crate::ports::Readable;
 pub enum Place {
     Project(ProjectId),
     Projects(Readable),
+    /// For what belongs to groups themselves.
+    Groups(Vec<NamespaceId>),
 }
 
 /// Which items a list shows.
@@ -127,6 +129,10 @@ impl Walk<'_> {
                 format!(
                     "EXISTS (SELECT 1 FROM projects p WHERE p.id = i.project_id AND {condition})"
                 )
+            }
+            Place::Groups(groups) => {
+                let groups: Vec<i64> = groups.iter().map(|group| group.0).collect();
+                format!("{plus}i.namespace_id IN ({})", list_of(&groups))
             }
         });
         (all, binds)

@@ -7,6 +7,7 @@ use kernel::{
 };
 
 use super::conditions::{Conditions, Part, Probe};
+use crate::item::ItemKind;
 
 /// Where words are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,10 @@ impl Conditions {
                 let sql = format!("({})", same.collect::<Vec<_>>().join(" OR "));
                 let binds = columns.iter().map(|_| Bind::Word(text.clone())).collect();
                 self.plain.push(Part::with(sql, binds));
+            }
+            // There are so few epics that they have no index of words.
+            Wanted::Words(words) if self.kind == ItemKind::Epic => {
+                self.plain.push(contains("i", columns, &words, on_sqlite));
             }
             Wanted::Words(words) => {
                 let check = contains("i", columns, &words, on_sqlite);

@@ -1,0 +1,18 @@
+//! Epics of groups: what issues of several projects work towards.
+
+pub mod actions;
+pub mod issues;
+pub mod list;
+mod model;
+mod order;
+pub mod promotion;
+mod store;
+mod visible;
+
+pub use issues::EpicName;
+pub use model::{Epic, Span};
+pub(crate) use order::first_place;
+pub use store::EpicStore;
+pub(crate) use store::delete;
+pub(crate) use visible::condition;
+pub use visible::readable;

@@ -1,0 +1,52 @@
+//! An epic.
+
+use diesel::prelude::{Queryable, Selectable};
+use kernel::{
+    Ts,
+    ids::{NamespaceId, UserId},
+};
+
+use crate::{
+    issue::IssueState,
+    item::{ItemId, ItemKind},
+};
+
+#[derive(Clone, Debug, Queryable, Selectable)]
+#[diesel(table_name = db::schema::epics, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+pub struct Epic {
+    pub id: i64,
+    /// Counts within its group.
+    pub iid: i64,
+    pub namespace_id: NamespaceId,
+    pub title: String,
+    pub description: Option<String>,
+    /// Epics are opened and closed as issues are.
+    pub state: IssueState,
+    pub author_id: UserId,
+    /// For members of the group from Reporter on.
+    pub confidential: bool,
+    /// `#1068bf`
+    pub color: String,
+    /// Days, as the moment at which they begin. Those that are not fixed are those of the milestones of the issues.
+    pub start_date_fixed: Option<Ts>,
+    pub start_date_is_fixed: bool,
+    pub due_date_fixed: Option<Ts>,
+    pub due_date_is_fixed: bool,
+    pub closed_at: Option<Ts>,
+    pub created_at: Ts,
+    pub updated_at: Ts,
+}
+
+impl Epic {
+    /// The epic as what hangs on it names it.
+    pub fn item(&self) -> ItemId {
+        ItemId { kind: ItemKind::Epic, id: self.id }
+    }
+}
+
+/// From which day to which the milestones of an epic's issues last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    pub start: Option<Ts>,
+    pub due: Option<Ts>,
+}

@@ -1,0 +1,152 @@
+//! Epics in the database.
+
+use std::collections::HashMap;
+
+use db::{
+    Tx, each_backend, error,
+    schema::{epics, issues, milestones},
+};
+use diesel::{
+    dsl::{exists, max, min},
+    prelude::*,
+};
+use kernel::{
+    Result, Ts,
+    ids::{NamespaceId, UserId},
+};
+
+use super::model::{Epic, Span};
+use crate::{Home, issue::IssueState, item::removal, sequence};
+
+/// What of an epic can be changed.
+#[derive(Clone, Debug)]
+pub(super) struct EpicDetails {
+    pub(super) title: String,
+    pub(super) description: Option<String>,
+    pub(super) state: IssueState,
+    pub(super) confidential: bool,
+    pub(super) color: String,
+    pub(super) start_date_fixed: Option<Ts>,
+    pub(super) start_date_is_fixed: bool,
+    pub(super) due_date_fixed: Option<Ts>,
+    pub(super) due_date_is_fixed: bool,
+    pub(super) closed_at: Option<Ts>,
+    pub(super) updated_at: Ts,
+}
+
+pub trait EpicStore {
+    fn find_epic(&mut self, group: NamespaceId, iid: i64) -> Result<Option<Epic>>;
+    /// Epics of whatever group, in no order.
+    fn epics_by_id(&mut self, ids: &[i64]) -> Result<Vec<Epic>>;
+    /// Rows in the order of their ids here; what is gone is left out.
+    fn epics_in_order(&mut self, ids: &[i64]) -> Result<Vec<Epic>>;
+    /// From when to when the milestones of their issues last.
+    fn spans_of_epics(&mut self, ids: &[i64]) -> Result<HashMap<i64, Span>>;
+}
+
+impl EpicStore for Tx<'_> {
+    fn find_epic(&mut self, group: NamespaceId, iid: i64) -> Result<Option<Epic>> {
+        let found = epics::table.filter(epics::namespace_id.eq(group).and(epics::iid.eq(iid)));
+        each_backend!(self, |conn| found
+            .select(Epic::as_select())
+            .get_result(conn)
+            .optional()
+            .map_err(error("Epic")))
+    }
+
+    fn epics_by_id(&mut self, ids: &[i64]) -> Result<Vec<Epic>> {
+        each_backend!(self, |conn| epics::table
+            .filter(epics::id.eq_any(ids))
+            .select(Epic::as_select())
+            .load(conn)
+            .map_err(error("Epic")))
+    }
+
+    fn epics_in_order(&mut self, ids: &[i64]) -> Result<Vec<Epic>> {
+        let rows = self.epics_by_id(ids)?;
+        let mut rows: HashMap<i64, Epic> = rows.into_iter().map(|row| (row.id, row)).collect();
+        Ok(ids.iter().filter_map(|id| rows.remove(id)).collect())
+    }
+
+    fn spans_of_epics(&mut self, ids: &[i64]) -> Result<HashMap<i64, Span>> {
+        let rows = issues::table
+            .inner_join(milestones::table)
+            .filter(issues::epic_id.eq_any(ids))
+            .group_by(issues::epic_id)
+            .select((issues::epic_id, min(milestones::start_date), max(milestones::due_date)));
+        let rows: Vec<(Option<i64>, Option<Ts>, Option<Ts>)> =
+            each_backend!(self, |conn| rows.load(conn).map_err(error("Epic")))?;
+        let span = |(epic, start, due): (Option<i64>, _, _)| Some((epic?, Span { start, due }));
+        Ok(rows.into_iter().filter_map(span).collect())
+    }
+}
+
+pub(super) fn insert(
+    tx: &mut Tx<'_>,
+    group: NamespaceId,
+    author: UserId,
+    details: &EpicDetails,
+) -> Result<Epic> {
+    let iid = sequence::next(tx, Home::Group(group), "epic")?;
+    let row = (
+        epics::iid.eq(iid),
+        epics::namespace_id.eq(group),
+        epics::title.eq(&details.title),
+        epics::description.eq(&details.description),
+        epics::state.eq(details.state),
+        epics::author_id.eq(author),
+        epics::confidential.eq(details.confidential),
+        epics::color.eq(&details.color),
+        epics::start_date_fixed.eq(details.start_date_fixed),
+        epics::start_date_is_fixed.eq(details.start_date_is_fixed),
+        epics::due_date_fixed.eq(details.due_date_fixed),
+        epics::due_date_is_fixed.eq(details.due_date_is_fixed),
+        epics::closed_at.eq(details.closed_at),
+        epics::created_at.eq(details.updated_at),
+        epics::updated_at.eq(details.updated_at),
+    );
+    each_backend!(tx, |conn| diesel::insert_into(epics::table)
+        .values(row)
+        .returning(Epic::as_returning())
+        .get_result(conn)
+        .map_err(error("Epic")))
+}
+
+pub(super) fn keep(tx: &mut Tx<'_>, id: i64, details: &EpicDetails) -> Result<Epic> {
+    let row = (
+        epics::title.eq(&details.title),
+        epics::description.eq(&details.description),
+        epics::state.eq(details.state),
+        epics::confidential.eq(details.confidential),
+        epics::color.eq(&details.color),
+        epics::start_date_fixed.eq(details.start_date_fixed),
+        epics::start_date_is_fixed.eq(details.start_date_is_fixed),
+        epics::due_date_fixed.eq(details.due_date_fixed),
+        epics::due_date_is_fixed.eq(details.due_date_is_fixed),
+        epics::closed_at.eq(details.closed_at),
+        epics::updated_at.eq(details.updated_at),
+    );
+    each_backend!(tx, |conn| diesel::update(epics::table.find(id))
+        .set(row)
+        .returning(Epic::as_returning())
+        .get_result(conn)
+        .map_err(error("Epic")))
+}
+
+/// Removes an epic with all that hangs on it; its issues stay.
+pub(crate) fn delete(tx: &mut Tx<'_>, epic: &Epic) -> Result<()> {
+    let (nowhere, none): (Option<i64>, Option<i64>) = (None, None);
+    let left = diesel::update(issues::table.filter(issues::epic_id.eq(epic.id)));
+    let left = left.set((issues::epic_id.eq(none), issues::epic_position.eq(nowhere)));
+    each_backend!(tx, |conn| left.execute(conn).map_err(error("Issue")))?;
+    removal::forget(tx, epic.item())?;
+    let row = diesel::delete(epics::table.find(epic.id));
+    each_backend!(tx, |conn| row.execute(conn).map_err(error("Epic")))?;
+    Ok(())
+}
+
+/// Whether an epic has issues that are not confidential.
+pub(super) fn has_open_issues(tx: &mut Tx<'_>, epic: i64) -> Result<bool> {
+    let open = issues::table.filter(issues::epic_id.eq(epic).and(issues::confidential.eq(false)));
+    each_backend!(tx, |conn| diesel::select(exists(open)).get_result(conn).map_err(error("Issue")))
+}

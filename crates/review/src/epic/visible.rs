@@ -1,0 +1,37 @@
+//! Who may read which epic: whoever may look around in its group; where it is confidential, those who report there.
+
+use db::{
+    Tx,
+    listing::{ids, list_of},
+};
+use kernel::{AccessLevel, Actor, Result, Ts};
+
+use super::{Epic, EpicStore as _};
+use crate::ports::Places;
+
+/// Whether somebody may read the epic of a row, as SQL.
+pub(crate) fn condition(places: &impl Places, now: Ts, actor: Actor, row: &str) -> String {
+    let group = format!("{row}.namespace_id");
+    let seen = places.sees_group(now, actor, &group);
+    let reports = places.has_role_in(now, actor, &group, AccessLevel::Reporter);
+    format!("({seen} AND (NOT {row}.confidential OR {reports}))")
+}
+
+/// Those of these epics that somebody may read, in no order.
+pub fn readable(
+    tx: &mut Tx<'_>,
+    places: &impl Places,
+    actor: Actor,
+    epics: &[i64],
+) -> Result<Vec<Epic>> {
+    if epics.is_empty() {
+        return Ok(Vec::new());
+    }
+    let condition = condition(places, tx.now, actor, "e");
+    let sql = format!(
+        "SELECT e.id AS id FROM epics e WHERE e.id IN ({}) AND {condition}",
+        list_of(epics)
+    );
+    let seen = ids(tx, &sql, &[])?;
+    tx.epics_by_id(&seen)
+}

@@ -1,0 +1,192 @@
+//! Epics of groups.
+
+use kernel::ids::ProjectId;
+use serde_json::{Value, json};
+
+use crate::support::{Person, TestApp};
+
+pub(super) const HIDDEN: &str = "404 Not found";
+
+/// Ada's group of that openness, with a project in it.
+pub(super) async fn set_up<'a>(app: &'a TestApp, visibility: &str) -> (Person<'a>, i64, ProjectId) {
+    let ada = app.person("ada");
+    let group = ada.group_with("orchid", json!({ "visibility": visibility })).await;
+    let project = project_in(&ada, group, "site", visibility).await;
+    (ada, group, project)
+}
+
+pub(super) async fn project_in(
+    person: &Person<'_>,
+    group: i64,
+    path: &str,
+    visibility: &str,
+) -> ProjectId {
+    let fields = json!({ "name": path, "namespace_id": group, "visibility": visibility });
+    let made = person.post("/projects", fields).await.created();
+    ProjectId(made["id"].as_i64().expect("an id"))
+}
+
+pub(super) async fn epic(person: &Person<'_>, group: i64, fields: Value) -> Value {
+    person.post(&format!("/groups/{group}/epics"), fields).await.created()
+}
+
+pub(super) async fn issue(person: &Person<'_>, project: ProjectId, fields: Value) -> Value {
+    person.post(&format!("/projects/{project}/issues"), fields).await.created()
+}
+
+pub(super) async fn titles(person: &Person<'_>, path: &str) -> Vec<Value> {
+    person.get(path).await.each("title")
+}
+
+/// What was told of an issue among its notes, oldest first.
+pub(super) async fn told(person: &Person<'_>, project: ProjectId, iid: i64) -> Vec<Value> {
+    let notes = format!("/projects/{project}/issues/{iid}/notes");
+    person.get(&format!("{notes}?sort=asc&activity_filter=only_activity")).await.each("body")
+}
+
+#[actix_web::test]
+async fn an_epic_is_made_shown_changed_and_removed() {
+    let app = TestApp::new();
+    let (ada, group, _) = set_up(&app, "private").await;
+    let new = json!({ "title": " Garden ", "description": "All of it", "labels": "new,later",
+                      "color": "red", "due_date_is_fixed": true, "due_date_fixed": "2030-02-01" });
+
+    let made = epic(&ada, group, new).await;
+
+    let one = format!("/groups/{group}/epics/{}", made["iid"]);
+    assert_eq!(ada.get(&one).await.ok(), made);
+    assert_eq!((&made["iid"], &made["group_id"]), (&json!(1), &json!(group)));
+    assert_eq!((&made["title"], &made["color"]), (&json!("Garden"), &json!("#ff0000")));
+    assert_eq!(
+        (&made["due_date"], &made["end_date"]),
+        (&json!("2030-02-01"), &json!("2030-02-01"))
+    );
+    assert_eq!(
+        (&made["labels"], &made["author"]["username"]),
+        (&json!(["later", "new"]), &json!("ada"))
+    );
+    assert_eq!(
+        (&made["reference"], &made["references"]["full"]),
+        (&json!("&1"), &json!("orchid&1"))
+    );
+    assert_eq!(made["web_url"], "http://forge.test/groups/orchid/-/epics/1");
+    assert_eq!(titles(&ada, &format!("/groups/{group}/labels")).await.len(), 2);
+
+    let change = json!({ "state_event": "close", "add_labels": "soon", "remove_labels": "new",
+                         "due_date_is_fixed": false, "description": "" });
+    let closed = ada.put(&one, change).await.ok();
+    assert_eq!(
+        (&closed["state"], &closed["labels"]),
+        (&json!("closed"), &json!(["later", "soon"]))
+    );
+    assert_eq!(
+        (&closed["due_date"], &closed["due_date_fixed"]),
+        (&Value::Null, &json!("2030-02-01"))
+    );
+    assert_eq!((closed["closed_at"].is_string(), &closed["description"]), (true, &Value::Null));
+    let opened = ada.put(&one, json!({ "state_event": "reopen" })).await.ok();
+    assert_eq!((&opened["state"], &opened["closed_at"]), (&json!("opened"), &Value::Null));
+
+    ada.delete(&one).await.with(204);
+    ada.get(&one).await.refused(404, json!({ "message": HIDDEN }));
+    assert_eq!(epic(&ada, group, json!({ "title": "Again" })).await["iid"], 2);
+}
+
+#[actix_web::test]
+async fn an_epic_that_cannot_be_is_refused() {
+    let app = TestApp::new();
+    let (ada, group, _) = set_up(&app, "private").await;
+    let epics = format!("/groups/{group}/epics");
+    epic(&ada, group, json!({ "title": "Garden" })).await;
+    let before = app.row_counts();
+
+    let blank = json!({ "message": { "title": ["can't be blank"] } });
+    ada.post(&epics, json!({ "title": " " })).await.refused(400, blank.clone());
+    ada.put(&format!("{epics}/1"), json!({ "title": "" })).await.refused(400, blank);
+    let color = json!({ "message": { "color": ["must be a valid color code"] } });
+    ada.post(&epics, json!({ "title": "A", "color": "#12" })).await.refused(400, color);
+    ada.post(&epics, json!({})).await.refused(400, json!({ "error": "title is missing" }));
+    assert_eq!(ada.put(&format!("{epics}/1"), json!({})).await.status, 400);
+    assert_eq!(app.row_counts(), before);
+}
+
+#[actix_web::test]
+async fn every_filter_of_a_list_acts() {
+    let app = TestApp::new();
+    let (ada, group, _) = set_up(&app, "private").await;
+    let below = ada.group("bulb", Some(group)).await;
+    let bob = ada.adds("bob", 20, &format!("/groups/{group}")).await;
+    epic(&ada, group, json!({ "title": "beds", "labels": "a,b" })).await;
+    app.clock.advance(time::Duration::minutes(1));
+    epic(
+        &app.person("bob"),
+        group,
+        json!({ "title": "apples", "description": "BEDS too", "labels": "a" }),
+    )
+    .await;
+    app.clock.advance(time::Duration::minutes(1));
+    epic(&ada, below, json!({ "title": "cress", "confidential": true })).await;
+    ada.put(&format!("/groups/{below}/epics/1"), json!({ "state_event": "close" })).await.ok();
+    let epics = format!("/groups/{group}/epics");
+
+    for (query, found) in [
+        ("", &["cress", "apples", "beds"][..]),
+        ("sort=asc", &["beds", "apples", "cress"]),
+        ("order_by=title&sort=asc", &["apples", "beds", "cress"]),
+        ("order_by=updated_at", &["cress", "apples", "beds"]),
+        ("per_page=1&page=2", &["apples"]),
+        ("include_descendant_groups=false", &["apples", "beds"]),
+        ("state=closed", &["cress"]),
+        ("state=opened", &["apples", "beds"]),
+        ("confidential=true", &["cress"]),
+        ("author_username=BOB", &["apples"]),
+        ("author_username=nobody", &[]),
+        ("not[author_username]=bob", &["cress", "beds"]),
+        ("labels=a,b", &["beds"]),
+        ("labels=None", &["cress"]),
+        ("labels=Any", &["apples", "beds"]),
+        ("not[labels]=b", &["cress", "apples"]),
+        ("search=beds", &["apples", "beds"]),
+        ("iids[]=1&include_descendant_groups=false", &["beds"]),
+        ("created_after=2100-01-01", &[]),
+        ("updated_before=2100-01-01", &["cress", "apples", "beds"]),
+    ] {
+        assert_eq!(titles(&ada, &format!("{epics}?{query}")).await, found, "{query}");
+    }
+    assert_eq!(titles(&ada, &format!("{epics}?author_id={bob}")).await, ["apples"]);
+    let above = format!("/groups/{below}/epics?include_ancestor_groups=true");
+    assert_eq!(titles(&ada, &above).await.len(), 3);
+    let detailed = ada.get(&format!("{epics}?labels=b&with_labels_details=true")).await.ok();
+    assert_eq!(detailed[0]["labels"][0]["name"], "a");
+    let wrong = json!({ "error": "order_by does not have a valid value" });
+    ada.get(&format!("{epics}?order_by=weight")).await.refused(400, wrong);
+}
+
+#[actix_web::test]
+async fn epics_are_for_those_who_see_the_group_and_secrets_for_those_who_report_in_it() {
+    let app = TestApp::new();
+    let (ada, group, _) = set_up(&app, "public").await;
+    ada.adds("gus", 10, &format!("/groups/{group}")).await;
+    ada.adds("rita", 20, &format!("/groups/{group}")).await;
+    epic(&ada, group, json!({ "title": "open" })).await;
+    epic(&ada, group, json!({ "title": "secret", "confidential": true })).await;
+    let epics = format!("/groups/{group}/epics");
+    let (gus, rita) = (app.person("gus"), app.person("rita"));
+
+    for person in [&app.anonymous(), &app.person("eve"), &gus] {
+        assert_eq!(titles(person, &epics).await, ["open"], "{}", person.username);
+        let hidden = json!({ "message": HIDDEN });
+        person.get(&format!("{epics}/2")).await.refused(404, hidden.clone());
+        person.get(&format!("{epics}/2/issues")).await.refused(404, hidden);
+        assert_eq!(person.get(&epics).await.header("x-total"), Some("1"));
+    }
+    let forbidden = json!({ "message": "403 Forbidden" });
+    gus.post(&epics, json!({ "title": "mine" })).await.refused(403, forbidden.clone());
+    assert_eq!(titles(&rita, &epics).await, ["secret", "open"]);
+    rita.put(&format!("{epics}/2"), json!({ "title": "ours" })).await.ok();
+    rita.delete(&format!("{epics}/2")).await.refused(403, forbidden);
+    let private = ada.group("cellar", None).await;
+    epic(&ada, private, json!({ "title": "deep" })).await;
+    let no_group = json!({ "message": "404 Group Not Found" });
+    rita.get(&format!("/groups/{private}/epics")).await.refused(404, no_group);
+}

@@ -304,6 +304,32 @@ diesel::table! {
 }
 
 diesel::table! {
+    iteration_cadences (id) {
+        id -> BigInt,
+        namespace_id -> BigInt,
+        title -> Text,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    iterations (id) {
+        id -> BigInt,
+        iid -> BigInt,
+        namespace_id -> BigInt,
+        cadence_id -> BigInt,
+        sequence -> BigInt,
+        title -> Nullable<Text>,
+        description -> Nullable<Text>,
+        start_date -> BigInt,
+        due_date -> BigInt,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
     jobs (id) {
         id -> BigInt,
         project_id -> BigInt,
@@ -1119,6 +1145,9 @@ diesel::joinable!(item_mentions -> projects (project_id));
 diesel::joinable!(item_participants -> projects (project_id));
 diesel::joinable!(item_participants -> users (user_id));
 diesel::joinable!(item_subscriptions -> users (user_id));
+diesel::joinable!(iteration_cadences -> namespaces (namespace_id));
+diesel::joinable!(iterations -> iteration_cadences (cadence_id));
+diesel::joinable!(iterations -> namespaces (namespace_id));
 diesel::joinable!(jobs -> pipelines (pipeline_id));
 diesel::joinable!(jobs -> projects (project_id));
 diesel::joinable!(label_priorities -> labels (label_id));
@@ -1220,6 +1249,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     item_mentions,
     item_participants,
     item_subscriptions,
+    iteration_cadences,
+    iterations,
     jobs,
     label_priorities,
     label_subscriptions,

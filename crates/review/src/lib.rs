@@ -11,6 +11,7 @@ pub mod heirs;
 mod home;
 pub mod issue;
 pub mod item;
+pub mod iteration;
 pub mod label;
 pub mod merge_request;
 pub mod milestone;

@@ -23,12 +23,14 @@ kernel::abilities! { in Group, signed in;
 
 kernel::abilities! { in Group, open;
     ReadGroupEpics if |who| looks_around(who),
+    ReadGroupIterations if |who| looks_around(who),
 }
 
 kernel::abilities! { in Group, signed in;
     /// Make and change epics, and say what works towards them.
     ManageGroupEpics if |who| who.is(Reporter),
     DeleteGroupEpics if |who| who.is(Owner),
+    ManageGroupIterations if |who| who.is(Reporter),
 }
 
 /// A group that only leads to one's own shows no more than its name.

@@ -19,6 +19,7 @@ use super::{
     epic::BriefEpic,
     issue_surroundings::Surroundings,
     item::{LabelsShown, References, SeenFrom, TaskCompletion, TimeStatsEntity},
+    iteration::IterationEntity,
     milestone::MilestoneEntity,
 };
 use crate::app::Urls;
@@ -97,6 +98,8 @@ pub struct IssueEntity {
     pub epic_iid: Option<i64>,
     /// What it works towards, for those who may read that.
     pub epic: Option<BriefEpic>,
+    /// In which it is to be done, for those who may see that.
+    pub iteration: Option<IterationEntity>,
     #[schema(value_type = Option<String>)]
     pub health_status: Option<HealthStatus>,
 }
@@ -143,6 +146,7 @@ impl IssueEntity {
         let path = around.path(row.project_id);
         let milestone = row.milestone_id.and_then(|id| around.milestones.get(&id.0).cloned());
         let epic = row.epic_id.and_then(|id| around.epics.get(&id).cloned());
+        let iteration = row.iteration_id.and_then(|id| around.iterations.get(&id).cloned());
         let tasks =
             TaskCompletion { count: row.task_count, completed_count: row.task_completed_count };
         Self {
@@ -186,6 +190,7 @@ impl IssueEntity {
             service_desk_reply_to: None,
             epic_iid: epic.as_ref().map(|epic| epic.iid),
             epic,
+            iteration,
             health_status: row.health_status,
         }
     }

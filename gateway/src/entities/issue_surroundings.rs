@@ -18,7 +18,7 @@ use review::{
     milestone::MilestoneStore,
 };
 
-use super::{epic::BriefEpic, milestone::MilestoneEntity};
+use super::{epic::BriefEpic, iteration::IterationEntity, milestone::MilestoneEntity};
 use crate::{app::Urls, compose::forge::Forge};
 
 /// People, labels, milestones and projects, by their ids.
@@ -28,6 +28,7 @@ pub struct Surroundings {
     pub labels: HashMap<i64, Vec<Label>>,
     pub milestones: HashMap<i64, MilestoneEntity>,
     pub epics: HashMap<i64, BriefEpic>,
+    pub iterations: HashMap<i64, IterationEntity>,
     paths: HashMap<ProjectId, String>,
     /// Where the issues are that some of these repeat.
     originals: HashMap<IssueId, (ProjectId, i64)>,
@@ -53,6 +54,12 @@ impl Surroundings {
             labels: tx.labels_of(ItemKind::Issue, &ids)?,
             milestones: milestones(tx, urls, rows)?,
             epics: BriefEpic::of(tx, reader, &distinct(rows.iter().filter_map(|row| row.epic_id)))?,
+            iterations: IterationEntity::of(
+                tx,
+                urls,
+                reader,
+                &distinct(rows.iter().filter_map(|row| row.iteration_id)),
+            )?,
             paths: places::project_paths(tx, &projects)?,
             closing: count_closing(tx, &Forge::new(urls), reader, rows)?,
             originals: originals.into_iter().map(place).collect(),

@@ -25,6 +25,7 @@ pub mod issue_link;
 pub mod issue_statistics;
 pub mod issue_surroundings;
 pub mod item;
+pub mod iteration;
 pub mod key;
 pub mod label;
 pub mod licenses;

@@ -2,7 +2,7 @@
 
 use kernel::{TextEnum as _, ids::UserId};
 use review::{
-    issue::HealthStatus,
+    issue::{HealthStatus, list::IterationChoice},
     item::list::{Choice, Fields, MilestoneChoice},
 };
 use serde_json::{Value, json};
@@ -44,6 +44,28 @@ impl Param for NumberChoice {
 
     fn schema() -> Value {
         json!({ "type": "integer" })
+    }
+}
+
+/// The id of an iteration, `None`, `Any` or `Current`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IterationWord(pub Choice<IterationChoice>);
+
+impl Param for IterationWord {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        if String::read(raw)?.is_some_and(|text| text.trim().eq_ignore_ascii_case("current")) {
+            return Ok(Some(Self(Choice::These(IterationChoice::Current))));
+        }
+        let choice = NumberChoice::read(raw)?;
+        Ok(choice.map(|NumberChoice(choice)| match choice {
+            Choice::Nothing => Self(Choice::Nothing),
+            Choice::Anything => Self(Choice::Anything),
+            Choice::These(id) => Self(Choice::These(IterationChoice::Id(id))),
+        }))
+    }
+
+    fn schema() -> Value {
+        NumberChoice::schema()
     }
 }
 
@@ -116,6 +138,14 @@ impl Param for TextChoice {
 }
 
 impl TextChoice {
+    pub fn into_iteration(self) -> Choice<IterationChoice> {
+        match self.0 {
+            Choice::Nothing => Choice::Nothing,
+            Choice::Anything => Choice::Anything,
+            Choice::These(title) => Choice::These(IterationChoice::Titled(title)),
+        }
+    }
+
     pub fn into_milestone(self) -> Choice<MilestoneChoice> {
         match self.0 {
             Choice::Nothing => Choice::Nothing,

@@ -9,13 +9,14 @@ use org::user::names;
 use review::{
     issue::{
         IssueState, IssueType,
-        list::{Due, IssueFilter, NotFilter},
+        list::{Due, IssueFilter, IterationChoice, NotFilter},
     },
     item::list::{Choice, Direction, Fields, Order, Search, Sorting},
 };
 
 use super::choices::{
-    HealthChoice, MilestoneWord, NumberChoice, SearchedFields, TextChoice, TextsChoice,
+    HealthChoice, IterationWord, MilestoneWord, NumberChoice, SearchedFields, TextChoice,
+    TextsChoice,
 };
 use crate::{
     extract::{Csv, Sort},
@@ -84,8 +85,8 @@ params! {
         closed_by_id: Option<UserId>,
         weight: Option<NumberChoice>,
         epic_id: Option<NumberChoice>,
-        iteration_id: Option<NumberChoice>,
-        iteration_title: Option<String>,
+        iteration_id: Option<IterationWord>,
+        iteration_title: Option<TextChoice>,
         health_status: Option<HealthChoice>,
         scope: Option<IssueScope>,
     } with exclusive("milestone", "milestone_id"), exclusive("author_id", "author_username"),
@@ -104,8 +105,8 @@ params! {
         assignee_username: Option<Csv<String>>,
         weight: Option<NumberChoice>,
         epic_id: Option<NumberChoice>,
-        iteration_id: Option<NumberChoice>,
-        iteration_title: Option<String>,
+        iteration_id: Option<IterationWord>,
+        iteration_title: Option<TextChoice>,
     }
 }
 
@@ -194,7 +195,7 @@ impl FilterIssues {
             milestone: milestone.or(self.milestone_id.map(Into::into)),
             weight: self.weight.map(|weight| weight.0),
             epic: self.epic_id.map(|epic| epic.0),
-            iteration: self.iteration_id.map(|iteration| iteration.0),
+            iteration: iteration(self.iteration_id, self.iteration_title),
             health: self.health_status.map(|health| health.0),
             reaction: self.my_reaction_emoji.map(|reaction| reaction.0),
             not: match self.not {
@@ -224,9 +225,16 @@ impl NotIssues {
             assignee: self.assignee_id.as_ref().map(people).or(assignees),
             weight: self.weight.map(|weight| weight.0),
             epic: self.epic_id.map(|epic| epic.0),
-            iteration: self.iteration_id.map(|iteration| iteration.0),
+            iteration: iteration(self.iteration_id, self.iteration_title),
         })
     }
+}
+
+fn iteration(
+    id: Option<IterationWord>,
+    title: Option<TextChoice>,
+) -> Option<Choice<IterationChoice>> {
+    id.map(|id| id.0).or(title.map(TextChoice::into_iteration))
 }
 
 fn people(choice: &NumberChoice) -> Choice<Vec<UserId>> {

@@ -54,6 +54,7 @@ pub mod issue_moves;
 pub mod issue_params;
 pub mod issues;
 pub mod item_params;
+pub mod iterations;
 pub mod keys;
 pub mod label_params;
 pub mod labels;
@@ -169,6 +170,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         issue_merge_requests::ROUTES,
         issue_moves::ROUTES,
         issues::ROUTES,
+        iterations::ROUTES,
         keys::ROUTES,
         instance_push_rule::ROUTES,
         labels::ROUTES,

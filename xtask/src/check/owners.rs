@@ -58,6 +58,8 @@ const OWNERS: &[(&str, &[&str])] = &[
             "label_subscriptions",
             "milestones",
             "epics",
+            "iteration_cadences",
+            "iterations",
             "issues",
             "merge_requests",
             "merge_request_versions",

@@ -1,6 +1,6 @@
 //! Lists of issues: what can be asked of them.
 
-use db::Tx;
+use db::{Tx, listing::Bind};
 use kernel::{
     AccessLevel, Actor, Result, Standing, Ts,
     ids::{ProjectId, UserId},
@@ -13,10 +13,11 @@ use crate::{
     item::{
         ItemKind,
         list::{
-            Choice, Conditions, MilestoneChoice, Place, Query, Search, Sorting, confidential_for,
-            count_all, page_of,
+            Choice, Conditions, MilestoneChoice, Part, Place, Query, Search, Sorting,
+            confidential_for, count_all, page_of,
         },
     },
+    iteration::{IterationState, list::lies},
     ports::{Places, Projects},
 };
 
@@ -55,7 +56,7 @@ pub struct IssueFilter {
     pub milestone: Option<Choice<MilestoneChoice>>,
     pub weight: Option<Choice<i64>>,
     pub epic: Option<Choice<i64>>,
-    pub iteration: Option<Choice<i64>>,
+    pub iteration: Option<Choice<IterationChoice>>,
     pub health: Option<Choice<HealthStatus>>,
     /// What the caller reacted to, by the name of an emoji.
     pub reaction: Option<Choice<String>>,
@@ -72,7 +73,16 @@ pub struct NotFilter {
     pub assignee: Option<Choice<Vec<UserId>>>,
     pub weight: Option<Choice<i64>>,
     pub epic: Option<Choice<i64>>,
-    pub iteration: Option<Choice<i64>>,
+    pub iteration: Option<Choice<IterationChoice>>,
+}
+
+/// Which iterations are wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IterationChoice {
+    Id(i64),
+    Titled(String),
+    /// Those under way.
+    Current,
 }
 
 /// Where a list looks.
@@ -146,6 +156,8 @@ fn query(tx: &mut Tx<'_>, projects: &(impl Projects + Places), asked: &Asked<'_>
         all.reacted(actor.id, reaction);
     }
     in_epic(&mut all, filter, || epic::condition(projects, tx.now, actor, "e"));
+    let seen = projects.sees_group(tx.now, actor, "t.namespace_id");
+    in_iteration(&mut all, filter, tx.now, &seen);
     not_wanted(tx.now, &mut all, &filter.not);
     Ok(Query { place, conditions: all })
 }
@@ -186,7 +198,6 @@ fn wanted(tx: &Tx<'_>, all: &mut Conditions, filter: &IssueFilter) {
         all.milestone(milestone, today);
     }
     number(all, "weight", filter.weight.as_ref());
-    number(all, "iteration_id", filter.iteration.as_ref());
     match filter.health {
         Some(Choice::Nothing) => all.plain("i.health_status IS NULL"),
         Some(Choice::Anything) => all.plain("i.health_status IS NOT NULL"),
@@ -210,7 +221,6 @@ fn not_wanted(now: Ts, all: &mut Conditions, not: &NotFilter) {
         all.not_assigned(choice);
     }
     not_number(all, "weight", not.weight.as_ref());
-    not_number(all, "iteration_id", not.iteration.as_ref());
 }
 
 /// An epic that somebody may not read is none; `readable` says which they may, of rows `e`.
@@ -234,6 +244,43 @@ fn in_epic(all: &mut Conditions, filter: &IssueFilter, readable: impl Fn() -> St
         Some(Choice::These(id)) => {
             all.plain(format!("NOT {}", inside(&format!(" AND e.id = {id}"))));
         }
+        None => {}
+    }
+}
+
+/// An iteration that somebody may not see is none; `seen` says which they may, of rows `t`.
+fn in_iteration(all: &mut Conditions, filter: &IssueFilter, now: Ts, seen: &str) {
+    let inside = |not: &str, choice: Option<&IterationChoice>| {
+        let (which, binds) = match choice {
+            None => (String::new(), Vec::new()),
+            Some(IterationChoice::Id(id)) => (format!(" AND t.id = {id}"), Vec::new()),
+            Some(IterationChoice::Titled(title)) => {
+                (" AND t.title = {}".to_owned(), vec![Bind::Word(title.clone())])
+            }
+            Some(IterationChoice::Current) => {
+                (format!(" AND {}", lies(IterationState::Current, now, "t")), Vec::new())
+            }
+        };
+        let sql = format!(
+            "{not}EXISTS (SELECT 1 FROM iterations t WHERE t.id = i.iteration_id{which} AND {seen})"
+        );
+        Part::with(sql, binds)
+    };
+    match &filter.iteration {
+        Some(Choice::Nothing) => all.part(inside("NOT ", None)),
+        Some(Choice::Anything) => all.part(inside("", None)),
+        Some(Choice::These(choice)) => {
+            if let IterationChoice::Id(id) = choice {
+                all.column("iteration_id", *id);
+            }
+            all.part(inside("", Some(choice)));
+        }
+        None => {}
+    }
+    match &filter.not.iteration {
+        Some(Choice::Nothing) => all.part(inside("", None)),
+        Some(Choice::Anything) => all.part(inside("NOT ", None)),
+        Some(Choice::These(choice)) => all.part(inside("NOT ", Some(choice))),
         None => {}
     }
 }

@@ -67,6 +67,7 @@ pub(super) struct Wanted {
     pub(super) health: Option<Option<HealthStatus>>,
     pub(super) leaves: Option<Leaves>,
     pub(super) epic: Option<Option<EpicName>>,
+    pub(super) iteration: Option<Option<i64>>,
     /// To become an epic of this group.
     pub(super) promoted: Option<NamespaceId>,
     pub(super) is_changed: bool,
@@ -194,6 +195,8 @@ impl<F: Forge + Branches> Doing<'_, F> {
             Effect::Promote => self.promote(tx)?,
             Effect::Epic => self.epic(tx, argument)?,
             Effect::RemoveEpic => self.remove_epic(tx)?,
+            Effect::Iteration => self.iteration(tx, argument)?,
+            Effect::RemoveIteration => self.remove_iteration(tx)?,
             Effect::Shrug | Effect::Tableflip => {}
         }
         Ok(())
@@ -392,6 +395,7 @@ fn of_issue(wanted: Wanted) -> IssueChange {
         assignees: wanted.assignees,
         milestone: wanted.milestone,
         epic: wanted.epic,
+        iteration: wanted.iteration,
         weight: wanted.weight,
         health_status: wanted.health,
         due_date: wanted.due,

@@ -16,6 +16,7 @@ use crate::{
         ItemKind,
         time::{self, Spent, actions as times},
     },
+    iteration::actions::usable,
     ports::{Branches, Forge},
     reference::{ItemName, parse},
 };
@@ -117,6 +118,29 @@ impl<F: Forge + Branches> Doing<'_, F> {
         if effect(found)?.is_some() {
             self.wanted.epic = Some(None);
             self.changed("epic_id", Value::Null, "Removed an epic from this issue.");
+        }
+        Ok(())
+    }
+
+    /// `*iteration:7`
+    pub(super) fn iteration(&mut self, tx: &mut Tx<'_>, argument: &str) -> Result<()> {
+        let id = argument.strip_prefix("*iteration:").and_then(|id| id.parse().ok());
+        let Some(id) = id else { return Ok(()) };
+        let found = usable(tx, self.forge, self.item.project, self.user, id);
+        let Some(iteration) = effect(found)? else { return Ok(()) };
+        self.wanted.iteration = Some(Some(iteration.id));
+        let summary = format!("Set the iteration to *iteration:{}.", iteration.id);
+        self.changed("iteration_id", json!(iteration.id), summary);
+        Ok(())
+    }
+
+    pub(super) fn remove_iteration(&mut self, tx: &mut Tx<'_>) -> Result<()> {
+        let Row::Issue(issue) = &self.row else { return Ok(()) };
+        let Some(id) = issue.iteration_id else { return Ok(()) };
+        let found = usable(tx, self.forge, issue.project_id, self.user, id);
+        if effect(found)?.is_some() {
+            self.wanted.iteration = Some(None);
+            self.changed("iteration_id", Value::Null, "Removed the iteration.");
         }
         Ok(())
     }

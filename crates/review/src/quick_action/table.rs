@@ -46,6 +46,8 @@ pub(super) enum Effect {
     Promote,
     Epic,
     RemoveEpic,
+    Iteration,
+    RemoveIteration,
     Draft,
     Ready,
     Shrug,
@@ -139,6 +141,8 @@ pub(super) static TABLE: &[Row] = rows! {
     Promote           ["promote"]                                           Issues        Manage No;
     Epic              ["epic"]                                              Issues        Manage Yes;
     RemoveEpic        ["remove_epic"]                                       Issues        Manage No;
+    Iteration         ["iteration"]                                         Issues        Manage Yes;
+    RemoveIteration   ["remove_iteration"]                                  Issues        Manage No;
     Draft             ["draft"]                                             MergeRequests Update No;
     Ready             ["ready"]                                             MergeRequests Update No;
     Shrug             ["shrug"]                                             Both          Voice  Maybe;

@@ -72,6 +72,7 @@ async fn the_fields_come_in_the_order_of_the_contract() {
             "service_desk_reply_to",
             "epic_iid",
             "epic",
+            "iteration",
             "health_status",
         ]
     );

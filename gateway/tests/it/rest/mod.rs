@@ -36,6 +36,7 @@ mod issue_lists;
 mod issue_merge_requests;
 mod issue_moves;
 mod issues;
+mod iterations;
 mod labels;
 mod markdown;
 mod members;

@@ -190,3 +190,43 @@ async fn epics_are_for_those_who_see_the_group_and_secrets_for_those_who_report_
     let no_group = json!({ "message": "404 Group Not Found" });
     rita.get(&format!("/groups/{private}/epics")).await.refused(404, no_group);
 }
+
+#[actix_web::test]
+async fn owners_say_when_an_epic_was_made_and_nobody_else() {
+    let app = TestApp::new();
+    let (ada, group, _) = set_up(&app, "private").await;
+    ada.adds("rita", 20, &format!("/groups/{group}")).await;
+    let dated = |title: &str| json!({ "title": title, "created_at": "2020-01-02T03:04:05Z" });
+
+    let old = epic(&ada, group, dated("old")).await;
+    let new = epic(&app.person("rita"), group, dated("new")).await;
+
+    assert_eq!(old["created_at"], "2020-01-02T03:04:05.000Z");
+    assert_ne!(new["created_at"], old["created_at"]);
+    let one = format!("/groups/{group}/epics/2");
+    let change = json!({ "updated_at": "2020-01-02T03:04:05Z" });
+    assert_eq!(ada.put(&one, change).await.ok()["updated_at"], old["created_at"]);
+    let since = ada.sending("If-Unmodified-Since", "Wed, 01 Jan 2020 00:00:00 GMT");
+    since.delete(&one).await.with(412);
+    ada.delete(&one).await.with(204);
+}
+
+#[actix_web::test]
+async fn epics_of_people_who_are_gone_become_their_heirs_or_go() {
+    let app = TestApp::new();
+    let (ada, group, project) = set_up(&app, "private").await;
+    for name in ["bob", "eve"] {
+        ada.adds(name, 20, &format!("/groups/{group}")).await;
+        epic(&app.person(name), group, json!({ "title": name, "labels": "a" })).await;
+    }
+    issue(&ada, project, json!({ "title": "a", "epic_iid": 2 })).await;
+    let root = app.admin();
+
+    root.delete(&format!("/users/{}", app.user("bob").id)).await.with(204);
+    root.delete(&format!("/users/{}?hard_delete=true", app.user("eve").id)).await.with(204);
+
+    let left = ada.get(&format!("/groups/{group}/epics")).await.ok();
+    assert_eq!((&left[0]["title"], left.as_array().map(Vec::len)), (&json!("bob"), Some(1)));
+    assert_ne!(left[0]["author"]["username"], "bob");
+    assert_eq!(app.kept_issue(project, 1).epic_id, None);
+}

@@ -8,7 +8,7 @@ use kernel::{
 use org::{jobs::PurgeRemoved, namespace::removal, project::actions};
 
 use repo::git::Wiki;
-use review::item::removal::forget_project;
+use review::{epic::forget_gone, item::removal::forget_project};
 
 use super::{
     avatars::{Owner, tidy},
@@ -33,7 +33,14 @@ pub async fn run(app: &App, _: PurgeRemoved) -> Result<()> {
         }
     }
     loop {
-        let groups = app.db.write(removal::purge).await?;
+        let gone = app.db.write(|tx| {
+            let groups = removal::purge(tx)?;
+            if !groups.is_empty() {
+                forget_gone(tx)?;
+            }
+            Ok(groups)
+        });
+        let groups = gone.await?;
         if groups.is_empty() {
             return Ok(());
         }

@@ -12,7 +12,7 @@ mod visible;
 pub use issues::EpicName;
 pub use model::{Epic, Span};
 pub(crate) use order::first_place;
-pub use store::EpicStore;
 pub(crate) use store::delete;
+pub use store::{EpicStore, forget_gone};
 pub(crate) use visible::condition;
 pub use visible::readable;

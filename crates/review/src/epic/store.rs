@@ -9,6 +9,7 @@ use db::{
 use diesel::{
     dsl::{exists, max, min},
     prelude::*,
+    sql_query,
 };
 use kernel::{
     Result, Ts,
@@ -149,4 +150,16 @@ pub(crate) fn delete(tx: &mut Tx<'_>, epic: &Epic) -> Result<()> {
 pub(super) fn has_open_issues(tx: &mut Tx<'_>, epic: i64) -> Result<bool> {
     let open = issues::table.filter(issues::epic_id.eq(epic).and(issues::confidential.eq(false)));
     each_backend!(tx, |conn| diesel::select(exists(open)).get_result(conn).map_err(error("Issue")))
+}
+
+/// Forgets what is left of epics that went with their groups: their labels, and that issues worked towards them.
+pub fn forget_gone(tx: &mut Tx<'_>) -> Result<()> {
+    let labels = "DELETE FROM item_labels WHERE item_kind = 'Epic' \
+                  AND NOT EXISTS (SELECT 1 FROM epics e WHERE e.id = item_labels.item_id)";
+    let places = "UPDATE issues SET epic_id = NULL, epic_position = NULL WHERE epic_id IS NOT NULL \
+                  AND NOT EXISTS (SELECT 1 FROM epics e WHERE e.id = issues.epic_id)";
+    for sql in [labels, places] {
+        each_backend!(tx, |conn| sql_query(sql).execute(conn).map_err(error("Epic")))?;
+    }
+    Ok(())
 }

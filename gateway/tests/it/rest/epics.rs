@@ -230,3 +230,28 @@ async fn epics_of_people_who_are_gone_become_their_heirs_or_go() {
     assert_ne!(left[0]["author"]["username"], "bob");
     assert_eq!(app.kept_issue(project, 1).epic_id, None);
 }
+
+#[actix_web::test]
+async fn nothing_is_left_of_the_epics_of_a_group_that_is_purged() {
+    let app = TestApp::new();
+    let (ada, group, _) = set_up(&app, "private").await;
+    let label = json!({ "name": "a", "color": "red" });
+    ada.post(&format!("/groups/{group}/labels"), label).await.created();
+    let before = app.row_counts();
+    let below = ada.group("bulb", Some(group)).await;
+    let inside = project_in(&ada, below, "site", "private").await;
+    let made = epic(&ada, below, json!({ "title": "Garden", "labels": "a" })).await;
+    let moved = issue(&ada, inside, json!({ "title": "a", "epic_id": made["id"] })).await;
+    let to = json!({ "namespace": "ada" });
+    ada.put(&format!("/projects/{inside}/transfer"), to).await.ok();
+
+    ada.delete(&format!("/groups/{below}")).await.with(202);
+    app.work().await;
+
+    let labels = |counts: Vec<(&str, i64)>| {
+        counts.into_iter().find(|(table, _)| *table == "item_labels").map(|(_, rows)| rows)
+    };
+    assert_eq!(labels(app.row_counts()), labels(before));
+    assert_eq!(moved["epic_iid"], 1);
+    assert_eq!(app.kept_issue(inside, 1).epic_id, None);
+}

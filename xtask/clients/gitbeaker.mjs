@@ -250,7 +250,7 @@ const steps = {
     const { group } = run;
     const page = await api.GroupWikis.create(group.id, "# Hello", "Some page");
     assert.equal(page.slug, "Some-page");
-    assert.match((await api.GroupWikis.show(group.id, "Some-page", { renderHtml: true })).content, /Hello<\/h1>/);
+    assert.match((await api.GroupWikis.show(group.id, "Some-page", { renderHtml: true })).content, /<h1[^>]*>Hello</);
     const edited = await api.GroupWikis.edit(group.id, "Some-page", { content: "# Bye", title: "Other page" });
     assert.equal(edited.slug, "Other-page");
     const file = { content: new Blob(["a,b\n"]), filename: "table.csv" };

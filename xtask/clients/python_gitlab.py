@@ -383,7 +383,7 @@ def members(run):
     made.save()
     assert group.members.get(pia.id).access_level == 40
     inner = run.gl.groups.create({"name": "Inside", "path": "inside", "parent_id": group.id})
-    assert [member.username for member in inner.members.list(get_all=True)] == []
+    assert [member.username for member in inner.members.list(get_all=True)] == ["root"]
     inherited = {member.username: member.access_level for member in inner.members_all.list(get_all=True)}
     assert inherited == {"root": 50, "pia": 40}, inherited
     sent = group.invitations.create({"email": ["paul@example.org", "nobody@example.org"], "access_level": 20})

@@ -1,6 +1,9 @@
 //! Merging merge requests: at once or when the pipeline succeeds, after a rebase, and for a look at the result.
 
-use review::{merge_request::merge::AutoMerge, policy::ReadMergeRequests};
+use review::{
+    merge_request::{MergeRequestStore as _, merge::AutoMerge},
+    policy::ReadMergeRequests,
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -65,7 +68,11 @@ async fn merge(
     let (grant, (one, params), urls) = (call.grant, call.params, app.urls.clone());
     let caller = call.caller.user()?;
     let row = merging::accept(&app, &grant, caller, one.merge_request_iid, params.into()).await?;
-    let shown = app.db.read(move |tx| records::written(tx, &urls, &grant, &row));
+    merging::settle(&app, row.id).await?;
+    let shown = app.db.read(move |tx| {
+        let row = tx.merge_request(row.id)?;
+        records::written(tx, &urls, &grant, &row)
+    });
     Ok(Json(shown.await?))
 }
 

@@ -26,6 +26,7 @@ use super::{
     accept::ensure_may_merge,
     look::{facts, look, look_now},
     run::{self, By},
+    settle,
 };
 use crate::{app::App, compose::merge_request_records::may_merge};
 
@@ -59,6 +60,7 @@ pub async fn merge_waiting_for(app: &App, project: ProjectId, sha: String) -> Re
         if let Err(failure) = merge_waiting(app.clone(), MergeWaiting { merge_request }).await {
             tracing::warn!(%merge_request, %failure, "a merge is left to the job");
         }
+        settle(app, merge_request).await?;
     }
     Ok(())
 }

@@ -165,10 +165,11 @@ async fn merge_arrived(app: &App, moved: &FollowPush) -> Result<()> {
     for row in into {
         let own = head(&row);
         let Some((_, by)) = brought.iter().find(|(found, _)| Some(*found) == own) else { continue };
-        let (by, user) = (by.to_string(), moved.user);
+        let (by, user, id) = (by.to_string(), moved.user, row.id);
         match app.db.write(move |tx| run::arrive(tx, &row, user, &by).map(drop)).await {
+            Ok(()) => settle(app, id).await?,
             // Somebody merged or closed it in this moment.
-            Ok(()) | Err(Error::Conflict(_)) => {}
+            Err(Error::Conflict(_)) => {}
             Err(failure) => return Err(failure),
         }
     }

@@ -3,7 +3,7 @@
 use kernel::{Result, ids::MergeRequestId};
 use worker::Job;
 
-use super::{LookAt, RefreshCloses};
+use super::{FinishMerge, LookAt, RefreshCloses};
 use crate::{
     app::App,
     compose::{
@@ -12,10 +12,17 @@ use crate::{
 };
 
 /// Does now what waits to be done for a merge request: the commits that it holds are kept, git and the code owners are
-/// asked, remarks on lines follow them, and issues know what closes them.
+/// asked, remarks on lines follow them, and issues know what closes them; after the merge those are closed, and the
+/// source branch is gone where that was wanted.
 pub async fn settle(app: &App, id: MergeRequestId) -> Result<()> {
-    let keys =
-        [KeepHead::KIND, LookAt::KIND, LookAtCommits::KIND, FollowLines::KIND, RefreshCloses::KIND];
+    let keys = [
+        KeepHead::KIND,
+        LookAt::KIND,
+        LookAtCommits::KIND,
+        FollowLines::KIND,
+        RefreshCloses::KIND,
+        FinishMerge::KIND,
+    ];
     let keys = keys.into_iter().map(|kind| format!("{kind}:{id}")).collect();
     worker(app.clone()).hurry(keys).await
 }

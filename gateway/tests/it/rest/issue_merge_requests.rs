@@ -22,7 +22,6 @@ async fn set_up<'a>(app: &'a TestApp) -> (Person<'a>, Value) {
     ada.propose(&project, "three", "Something else").await;
     let words = json!({ "description": "For #1" });
     ada.put(&format!("/projects/{project}/merge_requests/2"), words).await.ok();
-    app.work().await;
     (ada, project)
 }
 
@@ -40,7 +39,6 @@ async fn what_closes_an_issue_is_listed_and_counted() {
     assert_eq!(ada.get(&issue).await.ok()["merge_requests_count"], 1);
     let change = json!({ "title": "Nothing any more" });
     ada.put(&format!("/projects/{project}/merge_requests/1"), change).await.ok();
-    app.work().await;
     assert_eq!(ada.get(&format!("{issue}/closed_by")).await.ok(), json!([]));
     assert_eq!(ada.get(&issue).await.ok()["merge_requests_count"], 0);
 }
@@ -100,7 +98,6 @@ async fn nobody_learns_of_merge_requests_that_they_may_not_read() {
     let secret = ada.filled_project("secret", "private").await;
     ada.commit(&secret, "deep", "deep.txt").await;
     ada.propose(&secret, "deep", "Closes ada/tea#1").await;
-    app.work().await;
     let issue = format!("/projects/{project}/issues/1");
     let seen = async |person: &Person<'_>| {
         let one = person.get(&issue).await.ok()["merge_requests_count"].clone();
@@ -178,7 +175,6 @@ async fn a_project_that_goes_takes_with_it_what_it_said_elsewhere() {
     let other = ada.filled_project("other", "public").await;
     ada.commit(&other, "far", "far.txt").await;
     ada.propose(&other, "far", "Closes ada/tea#1").await;
-    app.work().await;
     let issue = format!("/projects/{project}/issues/1");
     let near = json!({ "title": "Waits", "description": "for ada/tea#1", "labels": "new", "assignee_ids": [app.user("ada").id.0] });
     ada.post(&format!("/projects/{other}/issues"), near).await.created();

@@ -66,7 +66,6 @@ impl<'a> Stage<'a> {
             body[name] = value.clone();
         }
         let made = self.ada.post(&format!("{}/merge_requests", self.home), body).await.created();
-        self.app.work().await;
         made["iid"].as_i64().expect("a number")
     }
 
@@ -197,7 +196,6 @@ async fn git_says_whether_it_can_merge_before_anybody_asks() {
     );
 
     stage.commit("main", None, "feature.txt", "other\n").await;
-    app.work().await;
 
     let shown = stage.shown(1).await;
     assert_eq!(
@@ -333,7 +331,6 @@ async fn the_source_branch_goes_where_that_is_wanted() {
     ] {
         stage.merge(iid, how).await.ok();
     }
-    app.work().await;
 
     for (branch, stays) in [("asked", false), ("stored", false), ("kept", true), ("plain", true)] {
         assert_eq!(stage.has_branch(branch).await, stays, "{branch}");
@@ -350,7 +347,6 @@ async fn what_led_to_a_branch_that_goes_leads_on() {
     stage.ada.post(&format!("{}/merge_requests", stage.home), body).await.created();
 
     stage.merge(1, json!({ "should_remove_source_branch": true })).await.ok();
-    app.work().await;
 
     let shown = stage.shown(2).await;
     assert_eq!(texts(&shown, &["state", "target_branch"]), [json!("opened"), json!("main")]);
@@ -370,7 +366,6 @@ async fn issues_are_closed_by_a_merge_into_the_default_branch() {
             .as_str()
             .is_some_and(|message| message.contains("Closes #1 and #2"))
     );
-    app.work().await;
 
     assert_eq!(stage.issue_states(), ["closed", "closed", "opened"]);
 }
@@ -421,7 +416,6 @@ async fn commits_that_arrive_elsewhere_are_merged() {
     stage.commit("longer", Some("feature"), "longer.txt", "x\n").await;
     let body = json!({ "source_branch": "longer", "target_branch": "main", "title": "Longer" });
     stage.ada.post(&format!("{}/merge_requests", stage.home), body).await.created();
-    app.work().await;
 
     stage.merge(2, json!({})).await.ok();
 
@@ -594,7 +588,6 @@ async fn what_waits_is_merged_when_its_pipeline_succeeds() {
     );
     assert_eq!(waiting["merge_user"]["username"], "ada");
     report(&stage, "feature", "success").await;
-    app.work().await;
 
     assert_eq!(stage.shown(1).await["state"], "merged");
     assert_eq!(stage.tip("main").await["message"], "Later");
@@ -643,7 +636,6 @@ async fn a_fork_is_merged_like_a_branch() {
     stage.set(json!({ "visibility": "public" })).await;
     let flo = app.person("flo");
     let fork = flo.post(&format!("{}/fork", stage.home), json!({})).await.created()["id"].clone();
-    app.work().await;
     let commit = async |file: &str, start: Option<&str>| {
         let action = json!({ "action": "create", "file_path": file, "content": "x\n" });
         let mut body = json!({ "branch": "feature", "commit_message": file, "actions": [action] });
@@ -695,7 +687,6 @@ async fn commits_pushed_to_the_default_branch_close_issues() {
 
     stage.commit_saying("main", None, "a.txt", "a\n", "Write\n\nCloses #1").await;
     stage.commit_saying("side", Some("main"), "b.txt", "b\n", "Write\n\nCloses #2").await;
-    app.work().await;
 
     assert_eq!(stage.issue_states(), ["closed", "opened"]);
 }

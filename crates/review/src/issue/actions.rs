@@ -89,7 +89,7 @@ pub fn find(tx: &mut Tx<'_>, grant: &Grant<ReadIssues>, iid: i64) -> Result<Issu
 }
 
 /// The highest number that somebody may choose, so that others can follow it.
-const MOST_IID: i64 = i32::MAX as i64;
+const MOST_IID: i64 = 2_147_483_647;
 
 /// Writes an issue. What only members may say of one is left out where others say it.
 ///

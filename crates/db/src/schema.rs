@@ -111,6 +111,9 @@ diesel::table! {
         line_type -> Nullable<Text>,
         created_at -> BigInt,
         updated_at -> BigInt,
+        discussion -> Text,
+        note_type -> Nullable<Text>,
+        position -> Nullable<Text>,
     }
 }
 

@@ -32,6 +32,10 @@ pub enum Event {
     LfsChanged { project: ProjectId, bytes: i64 },
     /// Somebody said something about a commit.
     CommitCommented { project: ProjectId, user: UserId, sha: String, note: CommitNoteId },
+    /// Somebody said something else about a commit than before.
+    CommitCommentChanged { project: ProjectId, user: UserId, sha: String, note: CommitNoteId },
+    /// Something that was said about a commit was taken back.
+    CommitCommentRemoved { project: ProjectId, user: UserId, sha: String, note: CommitNoteId },
     /// A wiki has one commit more; either of a project or of a group.
     WikiChanged {
         project: Option<ProjectId>,
@@ -63,6 +67,8 @@ pub struct Moved {
     pub before: Option<String>,
     pub after: Option<String>,
     pub commit_count: i64,
+    /// Of the newest commit.
+    pub commit_title: Option<String>,
 }
 
 impl Event {
@@ -73,6 +79,7 @@ impl Event {
             before: change.old.map(|id| id.to_string()),
             after: change.new.map(|id| id.to_string()),
             commit_count: change.commit_count,
+            commit_title: change.commit_title.clone(),
         });
         Self::RefsMoved {
             project: push.project.id,
@@ -91,6 +98,8 @@ impl kernel::event::Event for Event {
         match self {
             Self::RefsMoved { .. } => "refs.moved",
             Self::CommitCommented { .. } => "commit.commented",
+            Self::CommitCommentChanged { .. } => "commit.comment_changed",
+            Self::CommitCommentRemoved { .. } => "commit.comment_removed",
             Self::LfsChanged { .. } => "lfs.changed",
             Self::WikiChanged { .. } => "wiki.changed",
         }
@@ -100,6 +109,8 @@ impl kernel::event::Event for Event {
         match self {
             Self::RefsMoved { project, .. }
             | Self::CommitCommented { project, .. }
+            | Self::CommitCommentChanged { project, .. }
+            | Self::CommitCommentRemoved { project, .. }
             | Self::LfsChanged { project, .. } => Some(*project),
             Self::WikiChanged { project, .. } => *project,
         }

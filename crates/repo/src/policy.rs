@@ -41,6 +41,8 @@ kernel::abilities! { in Project, signed in;
     PushCode if |who| pushes(who),
     /// As [`PushCode`], for calls that name their branch.
     PushToBranch if |who| pushes(who) => not_your_branch,
+    /// Read discussions about commits, as those do who say who they are.
+    ReadCommitDiscussions if |who| who.reads(Feature::Repository, Reporter) => no_repository,
     /// Say something about a commit.
     CommentOnCommit if |who| {
         who.reads(Feature::Repository, Reporter) && !who.archived

@@ -8,8 +8,9 @@ use kernel::{
     event::Event,
     ids::{ProjectId, UserId},
 };
+use repo::{event::WikiAction, wiki::PageName};
 use review::{
-    activity::{Action, ActivityStore as _, NewActivity},
+    activity::{Action, ActivityStore as _, NewActivity, WIKI_PAGE},
     heard,
 };
 use serde_json::json;
@@ -28,9 +29,15 @@ pub fn heard(tx: &mut Tx<'_>, forge: &Forge, fact: &dyn Event) -> Result<()> {
     if let Some(fact) = fact.downcast_ref() {
         return of_members(tx, fact);
     }
+    if let Some(fact) = fact.downcast_ref() {
+        return of_projects(tx, fact);
+    }
     match fact.downcast_ref() {
         Some(repo::Event::RefsMoved { project, user: Some(user), moves, .. }) => {
             pushed(tx, *project, *user, moves)
+        }
+        Some(repo::Event::WikiChanged { project: Some(project), user, action, path, .. }) => {
+            wrote(tx, *project, *user, *action, path)
         }
         _ => Ok(()),
     }
@@ -45,6 +52,45 @@ fn of_members(tx: &mut Tx<'_>, fact: &org::member::Event) -> Result<()> {
     let fact = fact.fact();
     let Some(project) = fact.project else { return Ok(()) };
     let line = line(tx, project, fact.user, action);
+    tx.insert_activity(&line)
+}
+
+fn of_projects(tx: &mut Tx<'_>, fact: &org::project::event::Event) -> Result<()> {
+    let org::project::event::Event::ProjectCreated { project, creator, name, .. } = fact else {
+        return Ok(());
+    };
+    let line = NewActivity {
+        target_type: Some("Project".to_owned()),
+        target_id: Some(project.0),
+        target_title: Some(name.clone()),
+        ..line(tx, *project, *creator, Action::Created)
+    };
+    tx.insert_activity(&line)
+}
+
+/// Attachments of wikis are not told of.
+fn wrote(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    user: UserId,
+    action: WikiAction,
+    path: &str,
+) -> Result<()> {
+    let action = match action {
+        WikiAction::Create => Action::Created,
+        WikiAction::Update => Action::Updated,
+        WikiAction::Delete => Action::Destroyed,
+        WikiAction::Attach => return Ok(()),
+    };
+    let Some(page) = PageName::of(path) else { return Ok(()) };
+    let title = page.title();
+    let details = json!({ "format": page.markup.as_str(), "slug": page.slug, "title": title });
+    let line = NewActivity {
+        target_type: Some(WIKI_PAGE.to_owned()),
+        target_title: Some(title),
+        details: Some(details.to_string()),
+        ..line(tx, project, user, action)
+    };
     tx.insert_activity(&line)
 }
 
@@ -88,7 +134,7 @@ fn pushed(
             "commit_from": moved.before,
             "commit_to": moved.after,
             "ref": if count.is_some() { None } else { Some(name) },
-            "commit_title": null,
+            "commit_title": moved.commit_title,
             "ref_count": count,
         });
         let details = Some(details.to_string());

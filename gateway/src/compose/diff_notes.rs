@@ -43,6 +43,31 @@ pub async fn ensure_shown(app: &App, project: ProjectId, position: &Position) ->
     }
 }
 
+/// The parent of a commit that has none, in the eyes of diffs.
+const NOTHING: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+const ELSEWHERE: &str = r#"Note {:commit_id=>["does not match the diff refs"]}"#;
+
+/// As [`ensure_shown`], for a place in the diff of one commit.
+pub async fn ensure_in_commit(
+    app: &App,
+    project: ProjectId,
+    commit: Oid,
+    position: &Position,
+) -> Result<()> {
+    position.ensure_complete()?;
+    let position = position.clone();
+    let read = app.git_read(project, move |reader| {
+        let parent = reader.commit(commit)?.parents.first().map(Oid::to_string);
+        let parent = parent.as_deref().unwrap_or(NOTHING);
+        let between = (position.base_sha.as_str(), position.start_sha.as_str());
+        if between != (parent, parent) || position.head_sha != commit.to_string() {
+            return Err(Error::BadRequest(ELSEWHERE.to_owned()));
+        }
+        shown(&reader.commit_diff(commit, DiffLimits::default(), deadline())?, &position)
+    });
+    read.await
+}
+
 fn shown(files: &[FileDiff], position: &Position) -> Result<()> {
     let paths = paths(files);
     position.line_code(&hunks(files, &paths)).map(drop)

@@ -103,7 +103,9 @@ fn of_repository(tx: &mut Tx<'_>, fact: &repo::Event) -> Result<()> {
                 None => Ok(()),
             }
         }
-        repo::Event::CommitCommented { .. } => Ok(()),
+        repo::Event::CommitCommented { .. }
+        | repo::Event::CommitCommentChanged { .. }
+        | repo::Event::CommitCommentRemoved { .. } => Ok(()),
     }
 }
 
@@ -141,7 +143,7 @@ fn of_pipeline(tx: &mut Tx<'_>, fact: &ci::Event) -> Result<()> {
 
 fn of_project(tx: &mut Tx<'_>, fact: &project::event::Event) -> Result<()> {
     match fact {
-        project::event::Event::ProjectCreated { project, namespace } => {
+        project::event::Event::ProjectCreated { project, namespace, .. } => {
             let groups = group_chain(tx, *namespace)?;
             push_rule::actions::begin(tx, *project, &groups)
         }

@@ -9,7 +9,7 @@ use kernel::{
 };
 use org::user::{User, store::UserStore};
 use review::{
-    activity::{Action, Activity},
+    activity::{Action, Activity, MILESTONE},
     item::{Item, ItemKind, ItemStore},
     note::{Note, NoteStore},
 };
@@ -34,6 +34,10 @@ pub struct ActivityEntity {
     pub created_at: Ts,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<NoteEntity>,
+    /// Format, slug and title of a page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub wiki_page: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub push_data: Option<Value>,
@@ -58,20 +62,24 @@ impl ActivityEntity {
 
     fn new(urls: &Urls, event: Activity, told: &mut Told) -> Self {
         let author = told.people.get(&event.author_id);
-        let push_data: Option<Value> =
+        let details: Option<Value> =
             event.details.as_deref().and_then(|text| serde_json::from_str(text).ok());
+        let pushed = event.action == Action::Pushed;
+        let (push_data, wiki_page) = if pushed { (details, None) } else { (None, details) };
+        let action_name = name(&event, push_data.as_ref());
         // What an item is called now, not what it was called then.
         let title = told.item(&event).map(|item| item.title.clone()).or(event.target_title);
         Self {
             id: event.id,
             project_id: event.project_id.map(|id| id.0),
-            action_name: name(event.action, event.item_kind, push_data.as_ref()),
+            action_name,
             target_id: event.target_id,
             target_iid: event.target_iid.or(event.target_id),
             target_type: event.target_type,
             author_id: event.author_id.0,
             target_title: title,
             created_at: event.created_at,
+            wiki_page,
             push_data,
             author: author.map(|user| BriefUser::new(urls, user)),
             author_username: author.map(|user| user.username.clone()),
@@ -81,9 +89,10 @@ impl ActivityEntity {
 }
 
 /// The words for what somebody did.
-fn name(action: Action, of: Option<ItemKind>, push: Option<&Value>) -> &'static str {
-    match action {
-        Action::Created if of.is_some() => "opened",
+fn name(event: &Activity, push: Option<&Value>) -> &'static str {
+    let of_milestone = event.target_type.as_deref() == Some(MILESTONE);
+    match event.action {
+        Action::Created if event.item_kind.is_some() || of_milestone => "opened",
         Action::Created => "created",
         Action::Updated => "updated",
         Action::Closed => "closed",

@@ -11,6 +11,7 @@ pub mod brief_user;
 pub mod changelog;
 pub mod commit;
 pub mod commit_comment;
+pub mod commit_discussion;
 pub mod commit_status;
 pub mod custom_attribute;
 pub mod diff;

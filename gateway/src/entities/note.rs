@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use db::Tx;
-use kernel::{Result, Ts, ids::UserId};
+use kernel::{Result, TextEnum as _, Ts, ids::UserId};
 use org::user::{User, store::UserStore};
 use review::{
-    item::{Item, ItemKind},
+    item::Item,
     note::{Discussion, Note, NoteType, actions::Said},
     quick_action::Done,
 };
@@ -33,9 +33,9 @@ pub struct NoteEntity {
     #[schema(value_type = String)]
     pub updated_at: Ts,
     pub system: bool,
-    pub noteable_id: i64,
-    #[schema(value_type = String)]
-    pub noteable_type: ItemKind,
+    /// Null for commits.
+    pub noteable_id: Option<i64>,
+    pub noteable_type: &'static str,
     pub project_id: Option<i64>,
     /// Of notes about a line of a diff.
     #[serde(flatten)]
@@ -45,7 +45,7 @@ pub struct NoteEntity {
     pub resolution: Option<Resolution>,
     pub confidential: bool,
     pub internal: bool,
-    pub noteable_iid: i64,
+    pub noteable_iid: Option<i64>,
     /// What quick actions in the text have changed; empty but for who has just sent them.
     #[schema(value_type = Object)]
     pub commands_changes: Map<String, Value>,
@@ -53,7 +53,10 @@ pub struct NoteEntity {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct NotePlace {
-    pub commit_id: Option<String>,
+    /// A commit of a merge request; left out of what is said about commits themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub commit_id: Option<Option<String>>,
     #[schema(value_type = Object)]
     pub position: Value,
 }
@@ -97,10 +100,10 @@ impl NoteEntity {
             created_at: note.created_at,
             updated_at: note.updated_at,
             system: note.is_system,
-            noteable_id: item.id.id,
-            noteable_type: item.id.kind,
+            noteable_id: Some(item.id.id),
+            noteable_type: item.id.kind.as_str(),
             project_id: note.project_id.map(|id| id.0),
-            at: position.map(|position| NotePlace { commit_id, position }),
+            at: position.map(|position| NotePlace { commit_id: Some(commit_id), position }),
             resolvable,
             resolution: resolvable.then(|| Resolution {
                 resolved: note.resolved_at.is_some(),
@@ -109,7 +112,7 @@ impl NoteEntity {
             }),
             confidential: note.internal,
             internal: note.internal,
-            noteable_iid: item.iid,
+            noteable_iid: Some(item.iid),
             commands_changes: Map::new(),
         }
     }

@@ -344,7 +344,7 @@ macro_rules! param_ids { ($($name:ident),* $(,)?) => { $(
 
 param_ids! {
     UserId, NamespaceId, ProjectId, TokenId, MemberId, AccessRecordId, EmailId, SshKeyId, GpgKeyId,
-    LabelId, MilestoneId, IssueId, NoteId, PipelineId, TodoId,
+    CommitNoteId, LabelId, MilestoneId, IssueId, NoteId, PipelineId, TodoId,
     ApprovalRuleId, ProtectedBranchId, MergeRequestVersionId,
 }
 param_enums! { kernel::Visibility, kernel::access::FeatureAccess, org::token::Scope }

@@ -82,7 +82,7 @@ async fn create(
     Ok(Created(CommitCommentEntity::new(&app.urls, made, Some(author))))
 }
 
-async fn find_commit(app: &App, project: ProjectId, sha: String) -> Result<Oid> {
+pub(super) async fn find_commit(app: &App, project: ProjectId, sha: String) -> Result<Oid> {
     app.git_read(project, move |reader| commit_named(reader, &sha)).await
 }
 

@@ -19,6 +19,7 @@ pub mod changelog;
 pub mod choices;
 pub mod commit_actions;
 pub mod commit_comments;
+pub mod commit_discussions;
 pub mod commit_statuses;
 pub mod commits;
 pub mod compare;
@@ -142,6 +143,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         changelog::ROUTES,
         commit_actions::ROUTES,
         commit_comments::ROUTES,
+        commit_discussions::ROUTES,
         commit_statuses::ROUTES,
         commits::ROUTES,
         compare::ROUTES,

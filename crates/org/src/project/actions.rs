@@ -88,7 +88,12 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewProject) -> Result<Project> {
     insert_companions(tx, project.id, &namespace)?;
     member::actions::settle_owner(tx, project.id, namespace.owner_id)?;
     access::refresh_project(tx, project.id)?;
-    tx.emit(Event::ProjectCreated { project: project.id, namespace: project.namespace_id })?;
+    tx.emit(Event::ProjectCreated {
+        project: project.id,
+        namespace: project.namespace_id,
+        creator: project.creator_id,
+        name: project.name.clone(),
+    })?;
     Ok(project)
 }
 

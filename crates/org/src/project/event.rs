@@ -1,6 +1,6 @@
 //! What projects announce.
 
-use kernel::ids::{NamespaceId, ProjectId};
+use kernel::ids::{NamespaceId, ProjectId, UserId};
 use serde::Serialize;
 
 /// A fact about a project.
@@ -8,7 +8,7 @@ use serde::Serialize;
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// A project is there, in whatever way it was made; its repository follows.
-    ProjectCreated { project: ProjectId, namespace: NamespaceId },
+    ProjectCreated { project: ProjectId, namespace: NamespaceId, creator: UserId, name: String },
     /// So many people have to approve each merge request.
     ApprovalsRequired { project: ProjectId, required: i64 },
 }

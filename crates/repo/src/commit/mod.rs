@@ -2,6 +2,7 @@
 
 pub mod answers;
 pub mod blame;
+pub mod discussion;
 pub mod file;
 pub mod note;
 pub mod read;

@@ -19,6 +19,11 @@ kernel::text_enum! {
     pub enum LineType { New = "new", Old = "old" }
 }
 
+kernel::text_enum! {
+    /// What a note of a thread is about: the commit as a whole, or a place in its diff. Plain comments are neither.
+    pub enum CommitNoteType { Discussion = "DiscussionNote", Diff = "DiffNote" }
+}
+
 #[derive(Clone, Debug, Queryable, Selectable)]
 #[diesel(table_name = commit_notes, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
 pub struct CommitNote {
@@ -32,6 +37,18 @@ pub struct CommitNote {
     pub line_type: Option<LineType>,
     pub created_at: Ts,
     pub updated_at: Ts,
+    pub discussion: String,
+    pub note_type: Option<CommitNoteType>,
+    /// A place in the diff, as JSON.
+    pub position: Option<String>,
+}
+
+impl CommitNote {
+    /// The line that it is about.
+    pub fn line_at(&self) -> Option<LineAt> {
+        let (path, line, line_type) = (self.path.clone()?, self.line?, self.line_type?);
+        Some(LineAt { path, line, line_type })
+    }
 }
 
 /// One line of a diff.
@@ -96,16 +113,47 @@ pub struct NewNote {
     pub at: Option<LineAt>,
 }
 
+/// Where a note belongs.
+#[derive(Clone, Debug)]
+pub(super) struct Thread {
+    pub(super) id: String,
+    pub(super) note_type: Option<CommitNoteType>,
+    pub(super) position: Option<String>,
+}
+
+/// The name of a new discussion: 40 hexadecimal digits that nobody can guess.
+pub(super) fn fresh_discussion() -> String {
+    hex::encode(rand::random::<[u8; 20]>())
+}
+
+/// What is blank is not said.
+pub(super) fn ensure_said(text: &str) -> Result<()> {
+    match text.trim().is_empty() {
+        true => Err(Error::BadRequest("Note {:note=>[\"can't be blank\"]}".to_owned())),
+        false => Ok(()),
+    }
+}
+
 /// Adds a comment to a commit that the caller has looked up.
 pub fn create(
     tx: &mut Tx<'_>,
     grant: &Grant<CommentOnCommit>,
     new: &NewNote,
 ) -> Result<CommitNote> {
-    if new.note.trim().is_empty() {
-        return Err(Error::BadRequest("Note {:note=>[\"can't be blank\"]}".to_owned()));
-    }
-    let note = tx.insert_commit_note(grant.project(), grant.user()?, new)?;
+    ensure_said(&new.note)?;
+    let alone = Thread { id: fresh_discussion(), note_type: None, position: None };
+    say(tx, grant, new, &alone, None)
+}
+
+/// Says something, now or at a moment that was checked.
+pub(super) fn say(
+    tx: &mut Tx<'_>,
+    grant: &Grant<CommentOnCommit>,
+    new: &NewNote,
+    thread: &Thread,
+    at: Option<Ts>,
+) -> Result<CommitNote> {
+    let note = insert(tx, grant.project(), grant.user()?, new, thread, at)?;
     tx.emit(Event::CommitCommented {
         project: note.project_id,
         user: note.author_id,
@@ -123,12 +171,6 @@ pub trait CommitNoteStore {
         sha: Oid,
         page: PageRequest,
     ) -> Result<Page<CommitNote>>;
-    fn insert_commit_note(
-        &mut self,
-        project: ProjectId,
-        author: UserId,
-        new: &NewNote,
-    ) -> Result<CommitNote>;
 }
 
 impl CommitNoteStore for Tx<'_> {
@@ -155,31 +197,36 @@ impl CommitNoteStore for Tx<'_> {
         let total = each_backend!(self, |conn| counted.get_result(conn).map_err(error("Note")))?;
         Ok(Page { items, total: Total::Counted(total) })
     }
+}
 
-    fn insert_commit_note(
-        &mut self,
-        project: ProjectId,
-        author: UserId,
-        new: &NewNote,
-    ) -> Result<CommitNote> {
-        let at = new.at.as_ref();
-        let row = (
-            commit_notes::project_id.eq(project),
-            commit_notes::sha.eq(new.sha.to_string()),
-            commit_notes::author_id.eq(author),
-            commit_notes::note.eq(&new.note),
-            commit_notes::path.eq(at.map(|at| &at.path)),
-            commit_notes::line.eq(at.map(|at| at.line)),
-            commit_notes::line_type.eq(at.map(|at| at.line_type)),
-            commit_notes::created_at.eq(self.now),
-            commit_notes::updated_at.eq(self.now),
-        );
-        let insert = diesel::insert_into(commit_notes::table).values(row);
-        each_backend!(self, |conn| insert
-            .returning(CommitNote::as_returning())
-            .get_result(conn)
-            .map_err(error("Note")))
-    }
+fn insert(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    author: UserId,
+    new: &NewNote,
+    thread: &Thread,
+    moment: Option<Ts>,
+) -> Result<CommitNote> {
+    let (at, moment) = (new.at.as_ref(), moment.unwrap_or(tx.now));
+    let row = (
+        commit_notes::project_id.eq(project),
+        commit_notes::sha.eq(new.sha.to_string()),
+        commit_notes::author_id.eq(author),
+        commit_notes::note.eq(&new.note),
+        commit_notes::path.eq(at.map(|at| &at.path)),
+        commit_notes::line.eq(at.map(|at| at.line)),
+        commit_notes::line_type.eq(at.map(|at| at.line_type)),
+        commit_notes::created_at.eq(moment),
+        commit_notes::updated_at.eq(moment),
+        commit_notes::discussion.eq(&thread.id),
+        commit_notes::note_type.eq(thread.note_type),
+        commit_notes::position.eq(&thread.position),
+    );
+    let insert = diesel::insert_into(commit_notes::table).values(row);
+    each_backend!(tx, |conn| insert
+        .returning(CommitNote::as_returning())
+        .get_result(conn)
+        .map_err(error("Note")))
 }
 
 #[cfg(test)]

@@ -29,6 +29,29 @@ pub struct Page {
     pub content: String,
 }
 
+/// What the path of a file says of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageName {
+    pub slug: String,
+    pub markup: Markup,
+}
+
+impl PageName {
+    /// `None` for the paths of other files.
+    pub fn of(path: &str) -> Option<Self> {
+        let (slug, ending) = path.rsplit_once('.')?;
+        if slug.is_empty() || slug.ends_with('/') || ending.contains('/') {
+            return None;
+        }
+        let markup = Markup::of_ending(ending)?;
+        Some(Self { slug: slug.to_owned(), markup })
+    }
+
+    pub fn title(&self) -> String {
+        name::title_of(&self.slug)
+    }
+}
+
 impl PageFile {
     /// `None` for what is no page: other files, and names that are no text.
     fn of(entry: &EntryInfo) -> Option<Self> {
@@ -36,12 +59,8 @@ impl PageFile {
             return None;
         }
         let path = entry.path.as_bstr().to_str().ok()?;
-        let (slug, ending) = path.rsplit_once('.')?;
-        if slug.is_empty() || slug.ends_with('/') || ending.contains('/') {
-            return None;
-        }
-        let markup = Markup::of_ending(ending)?;
-        Some(Self { slug: slug.to_owned(), path: path.to_owned(), markup, blob: entry.id })
+        let PageName { slug, markup } = PageName::of(path)?;
+        Some(Self { slug, path: path.to_owned(), markup, blob: entry.id })
     }
 
     pub fn title(&self) -> String {

@@ -10,7 +10,7 @@ mod plan;
 pub mod write;
 
 pub use attachment::Attachment;
-pub use find::{Page, PageFile};
+pub use find::{Page, PageFile, PageName};
 pub use format::{Markup, PageFormat};
 pub use plan::Deed;
 pub use write::{Asked, Locks, Site, Writer, Written};

@@ -8,14 +8,15 @@ use db::{
 };
 use diesel::{dsl::exists, prelude::*};
 use kernel::{
-    AccessLevel, Actor, Feature, Result, Standing, Ts,
+    Ability as _, AccessLevel, Actor, Feature, Result, Standing, Ts,
     ids::{ProjectId, UserId},
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
-use super::store::{Action, Activity};
+use super::store::{Action, Activity, MILESTONE, WIKI_PAGE};
 use crate::{
     item::{ItemKind, reading::reads_kind},
+    policy::ReadMilestones,
     ports::Forge,
 };
 
@@ -73,6 +74,8 @@ struct Known {
     visible: Vec<ProjectId>,
     code: Vec<ProjectId>,
     merge_requests: Vec<ProjectId>,
+    milestones: Vec<ProjectId>,
+    wikis: Vec<ProjectId>,
     /// Without those that are confidential.
     issues: Vec<ProjectId>,
     /// With what is confidential or internal.
@@ -115,12 +118,12 @@ fn projects_of(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<ProjectId>> {
     each_backend!(tx, |conn| rows.load(conn).map_err(error("Event")))
 }
 
-/// The projects to which somebody contributed, the latest first: to come and to go is no contribution.
+/// The projects to which somebody contributed, the latest first: pushes count, and what is done and said about issues
+/// and merge requests.
 pub fn contributed_to(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<ProjectId>> {
-    let moves = [Action::Joined, Action::Left, Action::Expired];
     let rows = events::table
         .filter(events::author_id.eq(user).and(events::project_id.is_not_null()))
-        .filter(events::action.ne_all(moves))
+        .filter(events::item_kind.is_not_null().or(events::action.eq(Action::Pushed)))
         .group_by(events::project_id)
         .order(diesel::dsl::max(events::id).desc())
         .limit(MOST_PROJECTS)
@@ -148,6 +151,12 @@ fn known(standings: &HashMap<ProjectId, Standing>) -> Known {
         if reads_kind(ItemKind::MergeRequest, who) && who.signed_in() {
             known.merge_requests.push(*project);
         }
+        if ReadMilestones::allows(who) && who.signed_in() {
+            known.milestones.push(*project);
+        }
+        if who.reads(Feature::Wiki, AccessLevel::Guest) {
+            known.wikis.push(*project);
+        }
         if reads_kind(ItemKind::Issue, who) {
             known.issues.push(*project);
         }
@@ -158,6 +167,7 @@ fn known(standings: &HashMap<ProjectId, Standing>) -> Known {
     known
 }
 
+#[expect(clippy::too_many_lines, reason = "a condition for each kind of event and each parameter")]
 fn load(
     tx: &mut Tx<'_>,
     me: UserId,
@@ -181,10 +191,17 @@ fn load(
             let of = |projects: &[ProjectId]| {
                 events::project_id.eq_any(projects.to_vec()).assume_not_null()
             };
-            let plain = events::item_kind.is_null().and(events::action.ne(Action::Pushed));
+            let plain = events::item_kind.is_null().and(events::action.ne(Action::Pushed)).and(
+                events::target_type
+                    .is_null()
+                    .or(events::target_type.ne_all([MILESTONE, WIKI_PAGE]).assume_not_null()),
+            );
+            let of_type = |name: &'static str| events::target_type.eq(name).assume_not_null();
             let on_issues = events::item_kind.eq(ItemKind::Issue).assume_not_null();
             let on_requests = events::item_kind.eq(ItemKind::MergeRequest).assume_not_null();
             let allowed = (plain.and(of(&known.visible)))
+                .or(of_type(MILESTONE).and(of(&known.milestones)))
+                .or(of_type(WIKI_PAGE).and(of(&known.wikis)))
                 .or(events::action.eq(Action::Pushed).and(of(&known.code)))
                 .or(on_requests.and(of(&known.merge_requests)))
                 .or(on_issues

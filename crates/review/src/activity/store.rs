@@ -9,6 +9,7 @@ use kernel::{
 
 use crate::{
     item::{Item, ItemKind, reading},
+    milestone::Milestone,
     note::Note,
 };
 
@@ -29,6 +30,11 @@ kernel::text_enum! {
         Approved = "approved",
     }
 }
+
+/// The type under which events keep what was done to milestones.
+pub const MILESTONE: &str = "Milestone";
+/// As [`MILESTONE`], of pages of wikis.
+pub const WIKI_PAGE: &str = "WikiPage::Meta";
 
 /// One line of a feed.
 #[derive(Clone, Debug, Queryable, Selectable)]
@@ -82,6 +88,31 @@ pub fn record(tx: &mut Tx<'_>, item: &Item, author: UserId, action: Action) -> R
         target_title: Some(item.title.clone()),
         item_kind: Some(item.id.kind),
         item_id: Some(item.id.id),
+        note_id: None,
+        details: None,
+        created_at: now,
+    })
+}
+
+/// Tells the feeds that somebody did something to a milestone of a project; those of groups are not in feeds.
+pub(crate) fn record_milestone(
+    tx: &mut Tx<'_>,
+    milestone: &Milestone,
+    author: UserId,
+    action: Action,
+) -> Result<()> {
+    let Some(project) = milestone.project_id else { return Ok(()) };
+    let now = tx.now;
+    tx.insert_activity(&NewActivity {
+        project_id: Some(project),
+        author_id: author,
+        action,
+        target_type: Some(MILESTONE.to_owned()),
+        target_id: Some(milestone.id.0),
+        target_iid: Some(milestone.iid),
+        target_title: Some(milestone.title.clone()),
+        item_kind: None,
+        item_id: None,
         note_id: None,
         details: None,
         created_at: now,

@@ -11,7 +11,12 @@ use super::{
     model::{Milestone, MilestoneFilter, MilestoneState, StateEvent},
     store::{MilestoneDetails, MilestoneStore},
 };
-use crate::{Home, Manages, Milestones, Reads, policy::ManageMilestones, ports::Places};
+use crate::{
+    Home, Manages, Milestones, Reads,
+    activity::{Action, record_milestone},
+    policy::ManageMilestones,
+    ports::Places,
+};
 
 const LONGEST_TITLE: usize = 255;
 const LONGEST_DESCRIPTION: usize = 1_048_576;
@@ -69,7 +74,9 @@ pub fn create(
     let home = grant.home();
     let details = changed(empty, change);
     faults(tx, places, home, &details, None)?.refuse("create")?;
-    tx.insert_milestone(home, &details)
+    let made = tx.insert_milestone(home, &details)?;
+    record_milestone(tx, &made, grant.user()?, Action::Created)?;
+    Ok(made)
 }
 
 /// Changes a milestone of a project or group itself.
@@ -82,7 +89,7 @@ pub fn update(
 ) -> Result<Milestone> {
     let home = grant.home();
     let old = tx.find_milestone(home, id)?.ok_or(Error::NotFound("Milestone"))?;
-    let title = old.title.clone();
+    let (title, before) = (old.title.clone(), old.state);
     let details = MilestoneDetails {
         title: old.title,
         description: old.description,
@@ -92,7 +99,16 @@ pub fn update(
     };
     let details = changed(details, change);
     faults(tx, places, home, &details, Some(&title))?.refuse("update")?;
-    tx.keep_milestone(id, &details)
+    let kept = tx.keep_milestone(id, &details)?;
+    let action = match (before, kept.state) {
+        (MilestoneState::Active, MilestoneState::Closed) => Some(Action::Closed),
+        (MilestoneState::Closed, MilestoneState::Active) => Some(Action::Reopened),
+        _ => None,
+    };
+    if let Some(action) = action {
+        record_milestone(tx, &kept, grant.user()?, action)?;
+    }
+    Ok(kept)
 }
 
 /// Removes a milestone, where it did not change since a moment.
@@ -104,7 +120,8 @@ pub fn remove(
 ) -> Result<()> {
     let milestone = tx.find_milestone(grant.home(), id)?.ok_or(Error::NotFound("Milestone"))?;
     milestone.updated_at.ensure_unchanged_since(unless_newer)?;
-    tx.delete_milestone(id)
+    tx.delete_milestone(id)?;
+    record_milestone(tx, &milestone, grant.user()?, Action::Destroyed)
 }
 
 /// Makes a project's milestone one of the project's group.

@@ -21,6 +21,10 @@ async fn what_somebody_did_is_in_their_feed_newest_first() {
 
     let names: Vec<_> = (0..3).map(|at| feed[at]["action_name"].clone()).collect();
     assert_eq!(names, ["closed", "commented on", "opened"]);
+    assert_eq!(
+        (&feed[3]["action_name"], &feed[3]["target_type"]),
+        (&json!("created"), &json!("Project"))
+    );
     assert_eq!((&feed[0]["target_type"], &feed[0]["target_iid"]), (&json!("Issue"), &json!(1)));
     assert_eq!(
         (&feed[0]["target_title"], &feed[0]["project_id"]),
@@ -47,12 +51,13 @@ async fn feeds_are_filtered_and_come_by_page() {
 
     assert_eq!(names("action=commented").await, ["commented on"]);
     assert_eq!(names("target_type=issue").await, ["opened"]);
-    assert_eq!(names("sort=asc").await, ["opened", "commented on"]);
+    assert_eq!(names("target_type=project").await, ["created"]);
+    assert_eq!(names("sort=asc").await, ["created", "opened", "commented on"]);
     assert_eq!(names("per_page=1&page=2").await, ["opened"]);
     let today = app.clock.now().iso()[..10].to_owned();
     assert_eq!(names(&format!("before={today}")).await, Vec::<Value>::new());
     assert_eq!(names(&format!("after={today}")).await, Vec::<Value>::new());
-    assert_eq!(names("after=2001-01-01").await.len(), 2);
+    assert_eq!(names("after=2001-01-01").await.len(), 3);
     let refusal = json!({ "error": "action does not have a valid value" });
     ada.get("/events?action=slept").await.refused(400, refusal);
     app.anonymous().get("/events").await.with(401);
@@ -77,7 +82,96 @@ async fn pushes_and_members_are_in_the_feed_of_a_project() {
     let data = &push["push_data"];
     assert_eq!((&data["ref"], &data["ref_type"]), (&json!("topic"), &json!("branch")));
     assert_eq!((&data["commit_to"], &data["action"]), (&json!(head), &json!("created")));
+    assert_eq!(data["commit_title"], "Change topic.txt");
+    assert_eq!(push.get("wiki_page"), None);
     app.person("eve").get(&format!("/projects/{project}/events")).await.with(404);
+}
+
+#[actix_web::test]
+async fn milestones_are_in_the_feed_of_those_who_may_read_them() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Public);
+    let path = format!("/projects/{project}/milestones");
+    let made = ada.post(&path, json!({ "title": "1.0" })).await.created();
+    let one = format!("{path}/{}", made["id"]);
+    for change in [
+        json!({ "state_event": "close" }),
+        json!({ "state_event": "close" }),
+        json!({ "state_event": "activate" }),
+        json!({ "title": "1.1" }),
+    ] {
+        ada.put(&one, change).await.ok();
+    }
+    ada.delete(&one).await.with(204);
+    let feed = format!("/projects/{project}/events?target_type=milestone&sort=asc");
+
+    let told = ada.get(&feed).await.ok();
+    let names: Vec<&Value> = (0..4).map(|at| &told[at]["action_name"]).collect();
+    assert_eq!(names, ["opened", "closed", "opened", "destroyed"]);
+    assert_eq!(
+        (&told[0]["target_type"], &told[0]["target_id"]),
+        (&json!("Milestone"), &made["id"])
+    );
+    assert_eq!((&told[0]["target_iid"], &told[0]["target_title"]), (&json!(1), &json!("1.0")));
+    assert_eq!(told[3]["target_title"], "1.1");
+    assert_eq!(app.person("eve").get(&feed).await.ok(), told);
+    assert_eq!(app.anonymous().get(&feed).await.ok(), json!([]));
+    let members =
+        json!({ "issues_access_level": "private", "merge_requests_access_level": "private" });
+    ada.put(&format!("/projects/{project}"), members).await.ok();
+    assert_eq!(app.person("eve").get(&feed).await.ok(), json!([]));
+}
+
+#[actix_web::test]
+async fn pages_of_wikis_are_in_the_feed_of_those_who_may_read_them() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Public);
+    let wikis = format!("/projects/{project}/wikis");
+    ada.post(&wikis, json!({ "title": "Green tea", "content": "hot" })).await.created();
+    ada.put(&format!("{wikis}/Green-tea"), json!({ "content": "hotter" })).await.ok();
+    ada.delete(&format!("{wikis}/Green-tea")).await.with(204);
+    let feed = format!("/projects/{project}/events");
+
+    let told = ada.get(&feed).await.ok();
+    let names: Vec<&Value> = (0..4).map(|at| &told[at]["action_name"]).collect();
+    assert_eq!(names, ["destroyed", "updated", "created", "created"]);
+    assert_eq!(
+        told[2]["wiki_page"],
+        json!({ "format": "markdown", "slug": "Green-tea", "title": "Green tea" })
+    );
+    assert_eq!(
+        (&told[2]["target_type"], &told[2]["target_title"]),
+        (&json!("WikiPage::Meta"), &json!("Green tea"))
+    );
+    assert_eq!((told[2].get("push_data"), told[3].get("wiki_page")), (None, None));
+    assert_eq!(app.anonymous().get(&feed).await.ok(), told);
+    ada.put(&format!("/projects/{project}"), json!({ "wiki_access_level": "private" })).await.ok();
+    assert_eq!(app.person("eve").get(&feed).await.each("target_type"), ["Project"]);
+}
+
+#[actix_web::test]
+async fn approvals_are_in_the_feed() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = ada.filled_project("engine", "public").await;
+    let bob = ada.adds("bob", 30, &format!("/projects/{project}")).await;
+    ada.commit(&project, "topic", "topic.txt").await;
+    ada.propose(&project, "topic", "Add it").await;
+    let approve = format!("/projects/{project}/merge_requests/1/approve");
+    app.person("bob").post(&approve, json!({})).await.created();
+
+    let told = ada.get(&format!("/projects/{project}/events?action=approved")).await.ok();
+
+    assert_eq!(
+        (&told[0]["action_name"], &told[0]["target_title"]),
+        (&json!("approved"), &json!("Add it"))
+    );
+    assert_eq!(
+        (&told[0]["target_type"], &told[0]["author_id"]),
+        (&json!("MergeRequest"), &json!(bob))
+    );
 }
 
 #[actix_web::test]
@@ -94,15 +188,18 @@ async fn nobody_reads_of_what_is_not_for_them() {
     let internal = json!({ "body": "psst", "internal": true });
     ada.post(&format!("{shown}/notes"), internal).await.created();
 
-    assert_eq!(eve.get("/users/ada/events").await.each("target_title"), ["Issue"]);
+    assert_eq!(
+        eve.get("/users/ada/events?target_type=issue").await.each("target_title"),
+        ["Issue"]
+    );
     let listed = eve.get(&format!("/projects/{open}/events")).await;
-    assert_eq!(listed.header("x-total"), Some("1"));
-    assert_eq!(listed.each("action_name"), ["opened"]);
+    assert_eq!(listed.header("x-total"), Some("2"));
+    assert_eq!(listed.each("action_name"), ["opened", "created"]);
     let gus = app.member(closed, "gus", Guest);
-    assert_eq!(gus.get("/users/ada/events").await.each("id").len(), 2);
+    assert_eq!(gus.get("/users/ada/events").await.each("id").len(), 4);
     let rita = app.member(open, "rita", Reporter);
     assert_eq!(rita.get("/users/ada/events?action=commented").await.each("id").len(), 2);
-    assert_eq!(ada.get("/events").await.each("id").len(), 5);
+    assert_eq!(ada.get("/events").await.each("id").len(), 7);
     app.hide_profile("ada");
     assert_eq!(eve.get("/users/ada/events").await.ok(), json!([]));
     app.person("eve")

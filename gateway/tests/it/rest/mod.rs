@@ -12,6 +12,7 @@ mod changelog;
 mod code_owners;
 mod commit_actions;
 mod commit_comments;
+mod commit_discussions;
 mod commit_statuses;
 mod commits;
 mod conventions;

@@ -9,6 +9,7 @@ use review::{
     issue::{
         HealthStatus, IssueStep, IssueType,
         actions::{IssueChange, NewIssue},
+        follow_up::FollowUp,
     },
     item::labels::LabelChange,
 };
@@ -44,6 +45,10 @@ params! {
         created_at: Option<Ts>,
         /// For owners.
         iid: Option<i64>,
+        /// The number of a merge request: the issue goes on with its open threads, and settles them.
+        merge_request_to_resolve_discussions_of: Option<i64>,
+        /// Only this one of its threads.
+        discussion_to_resolve: Option<String>,
     }
 }
 
@@ -68,6 +73,10 @@ impl From<CreateIssue> for NewIssue {
             due_date: params.due_date.map(Ts::from_date),
             created_at: params.created_at,
             iid: params.iid,
+            follow_up: FollowUp {
+                merge_request: params.merge_request_to_resolve_discussions_of,
+                discussion: params.discussion_to_resolve.filter(|id| !id.is_empty()),
+            },
             ..Self::default()
         }
     }
@@ -98,6 +107,8 @@ params! {
         /// Its number in the project's group; older than `epic_id`.
         epic_iid: Change<i64>,
         health_status: Change<HealthStatus>,
+        /// For owners.
+        created_at: Option<Ts>,
         /// For owners.
         updated_at: Option<Ts>,
     } with at_least_one(
@@ -133,6 +144,7 @@ impl From<ChangeIssue> for IssueChange {
             epic: epic(params.epic_id, params.epic_iid),
             health_status: params.health_status.into_update(),
             due_date: params.due_date.into_update().map(|day| day.map(Ts::from_date)),
+            created_at: params.created_at,
             updated_at: params.updated_at,
             ..Self::default()
         }

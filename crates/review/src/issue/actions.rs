@@ -10,8 +10,8 @@ use kernel::{
 };
 
 use super::{
-    HealthStatus, Issue, IssueState, IssueStep, IssueStore, IssueType, Severity, changes, link,
-    link::LinkStore as _, store,
+    HealthStatus, Issue, IssueState, IssueStep, IssueStore, IssueType, Severity, changes,
+    follow_up::FollowUp, link, link::LinkStore as _, store,
 };
 use crate::{
     Event, Home,
@@ -51,6 +51,8 @@ pub struct NewIssue {
     /// For owners alone.
     pub created_at: Option<Ts>,
     pub iid: Option<i64>,
+    /// Threads that go on in it.
+    pub follow_up: FollowUp,
 }
 
 /// What is to change; the rest stays.
@@ -72,7 +74,8 @@ pub struct IssueChange {
     pub weight: Option<Option<i64>>,
     pub health_status: Option<Option<HealthStatus>>,
     pub due_date: Option<Option<Ts>>,
-    /// For owners alone.
+    /// For owners alone, as is the next.
+    pub created_at: Option<Ts>,
     pub updated_at: Option<Ts>,
 }
 
@@ -170,6 +173,7 @@ fn for_strangers(new: NewIssue) -> NewIssue {
         description: new.description,
         issue_type: new.issue_type,
         confidential: new.confidential,
+        follow_up: new.follow_up,
         ..NewIssue::default()
     }
 }
@@ -190,7 +194,7 @@ pub fn update(
     ensure_may_update(tx, who, &issue)?;
     let mut asked = if who.is(AccessLevel::Reporter) { change } else { for_authors(change) };
     if !who.is(AccessLevel::Owner) {
-        asked.updated_at = None;
+        (asked.created_at, asked.updated_at) = (None, None);
     }
     self::change(tx, grant.user()?, around, issue, &asked)
 }
@@ -244,7 +248,8 @@ pub fn change(
     all.extend(relabel(tx, around, &issue, &asked.labels)?);
     all.extend(reassign(tx, by, around, &new, asked.assignees.as_deref())?);
     let mut kept = issue;
-    if !all.is_empty() || asked.updated_at.is_some() {
+    let dated = asked.created_at.is_some() || asked.updated_at.is_some();
+    if !all.is_empty() || dated {
         new.updated_at = asked.updated_at.unwrap_or(tx.now);
         kept = store::keep(tx, &new)?;
         changes::tell(tx, &kept, by, &told)?;
@@ -266,6 +271,7 @@ fn apply(new: &mut Issue, asked: &IssueChange, milestone: Option<MilestoneId>) {
     if let Some(description) = &asked.description {
         new.description = description.clone().filter(|text| !text.is_empty());
     }
+    new.created_at = asked.created_at.unwrap_or(new.created_at);
     new.issue_type = asked.issue_type.unwrap_or(new.issue_type);
     new.severity = asked.severity.unwrap_or(new.severity);
     new.confidential = asked.confidential.unwrap_or(new.confidential);

@@ -140,6 +140,7 @@ pub(super) fn keep(tx: &mut Tx<'_>, issue: &Issue) -> Result<Issue> {
         issues::task_completed_count.eq(tasks.completed),
         issues::moved_to_id.eq(issue.moved_to_id),
         issues::duplicated_to_id.eq(issue.duplicated_to_id),
+        issues::created_at.eq(issue.created_at),
         issues::updated_at.eq(issue.updated_at),
     );
     each_backend!(tx, |conn| diesel::update(issues::table.find(issue.id))

@@ -64,7 +64,13 @@ pub fn resolve_note<G: TakesPart>(
     Ok((item, note))
 }
 
-fn set(tx: &mut Tx<'_>, item: &Item, ids: &[NoteId], user: UserId, resolved: bool) -> Result<()> {
+pub(crate) fn set(
+    tx: &mut Tx<'_>,
+    item: &Item,
+    ids: &[NoteId],
+    user: UserId,
+    resolved: bool,
+) -> Result<()> {
     if ids.is_empty() {
         return Ok(());
     }

@@ -8,6 +8,7 @@ use crate::{
     issue::{
         Issue,
         actions::{self as issues, IssueChange, NewIssue},
+        follow_up,
     },
     item::ItemKind,
     merge_request::{
@@ -27,9 +28,16 @@ pub fn create_issue<F: Forge + Branches>(
     mut new: NewIssue,
 ) -> Result<Issue> {
     let text = new.description.take().unwrap_or_default();
-    let Parted { text, commands } = part(&text, ItemKind::Issue);
+    let Parted { mut text, commands } = part(&text, ItemKind::Issue);
+    let threads = follow_up::find(tx, grant.who(), grant.project(), &new.follow_up)?;
+    if let (Some(threads), true) = (&threads, text.is_empty()) {
+        text = follow_up::description(tx, forge, threads)?;
+    }
     new.description = Some(text);
     let issue = issues::create(tx, grant, forge, new)?;
+    if let Some(threads) = &threads {
+        follow_up::settle(tx, grant.who(), grant.user()?, threads, &issue)?;
+    }
     if commands.is_empty() {
         return Ok(issue);
     }

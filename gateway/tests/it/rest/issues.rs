@@ -344,7 +344,13 @@ async fn owners_choose_when_an_issue_was_written() {
 
     let change = json!({ "title": "Two", "updated_at": then });
     assert_eq!(ada.put(&path, change).await.ok()["updated_at"], then);
+    let earlier = "2019-01-02T03:04:05.000Z";
+    let change = json!({ "created_at": earlier });
+    assert_eq!(ada.put(&path, change).await.ok()["created_at"], earlier);
     let dev = app.member(project, "dev", Developer);
     let new = json!({ "title": "x", "created_at": then });
     assert_ne!(dev.post(&issues(project), new).await.created()["created_at"], then);
+    let change = json!({ "created_at": then, "updated_at": then });
+    let left = dev.put(&path, change).await.ok();
+    assert_eq!((&left["created_at"], left["updated_at"] == then), (&json!(earlier), false));
 }

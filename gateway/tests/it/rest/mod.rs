@@ -32,6 +32,7 @@ mod group_removal;
 mod groups;
 mod health;
 mod invitations;
+mod issue_follow_ups;
 mod issue_links;
 mod issue_lists;
 mod issue_merge_requests;

@@ -16,7 +16,7 @@ use repo::{
     git::{Git, GitError, Reader, RepoPath, Repositories, Storage, Wiki},
     lfs::LfsFiles,
     merge::Checks,
-    ports::{Aftermath, People},
+    ports::{Aftermath, Lending, People},
     push::{Journal, Push},
     wiki,
 };
@@ -27,6 +27,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     compose::{
         activity,
+        collaboration::Collaboration,
         forge::Forge,
         mail::{MailServer, Post},
         merging::Follower,
@@ -52,6 +53,8 @@ pub struct State {
     pub journal: Journal,
     /// Whose addresses are whose, for push rules.
     pub people: Arc<dyn People>,
+    /// Which branches are lent to whom.
+    pub lending: Arc<dyn Lending>,
     /// What follows from a push before it is answered.
     pub aftermath: Arc<dyn Aftermath>,
     /// Whether git can merge what.
@@ -106,6 +109,7 @@ impl State {
             git,
             journal: Journal::default(),
             people: Arc::new(accounts),
+            lending: Arc::new(Collaboration),
             repositories: Repositories::default(),
             aftermath: Arc::new(Follower(Weak::clone(app))),
             checks: Checks::default(),
@@ -207,6 +211,7 @@ impl State {
             repositories: &self.repositories,
             journal: &self.journal,
             people: &self.people,
+            lending: &self.lending,
             aftermath: &self.aftermath,
         }
     }

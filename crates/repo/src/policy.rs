@@ -39,8 +39,11 @@ kernel::abilities! { in Group, signed in;
 kernel::abilities! { in Project, signed in;
     /// Push, make and delete branches and tags. Protected ones have rules of their own.
     PushCode if |who| pushes(who),
-    /// As [`PushCode`], for calls that name their branch.
-    PushToBranch if |who| pushes(who) => not_your_branch,
+    /// Move a branch that the call names. Whether this one may move is decided where it is known: those who may not
+    /// push to the project may push to what is lent to them.
+    PushToBranch if |who| {
+        who.reads(Feature::Repository, Reporter) && !who.archived
+    } => not_your_branch,
     /// Read discussions about commits, as those do who say who they are.
     ReadCommitDiscussions if |who| who.reads(Feature::Repository, Reporter) => no_repository,
     /// Say something about a commit.
@@ -91,7 +94,7 @@ mod tests {
         ids::UserId,
     };
 
-    use super::{PushToBranch, ReadCode, ReadFiles};
+    use super::{PushCode, PushToBranch, ReadCode, ReadFiles};
 
     fn standing(level: AccessLevel, visibility: Visibility, access: FeatureAccess) -> Standing {
         let actor = Actor { id: Some(UserId(1)), ..Actor::ANONYMOUS };
@@ -128,6 +131,7 @@ mod tests {
         let guest = standing(AccessLevel::Guest, Visibility::Private, FeatureAccess::Enabled);
         assert!(matches!(ReadCode::refusal(&guest), Error::Forbidden));
         let reader = standing(AccessLevel::Reporter, Visibility::Public, FeatureAccess::Enabled);
+        assert!(PushToBranch::allows(&reader) && !PushCode::allows(&reader));
         assert!(matches!(PushToBranch::refusal(&reader), Error::Refused(_)));
     }
 }

@@ -1,10 +1,10 @@
 //! What repositories need to know from others.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, fmt};
 
 use db::Tx;
 use kernel::{
-    Result,
+    Result, Standing,
     ids::{NamespaceId, ProjectId, UserId},
 };
 
@@ -18,6 +18,12 @@ pub trait People: Send + Sync {
     fn known(&self, tx: &mut Tx<'_>, emails: &[String]) -> Result<HashSet<String>>;
     /// What commits of this person may say.
     fn person(&self, tx: &mut Tx<'_>, user: UserId) -> Result<Person>;
+}
+
+/// Branches whose keepers let others push to them.
+pub trait Lending: Send + Sync + fmt::Debug {
+    /// The branches of a project that somebody may push to without a role for it there.
+    fn lent(&self, tx: &mut Tx<'_>, who: &Standing, project: ProjectId) -> Result<HashSet<String>>;
 }
 
 /// What must have happened before somebody who pushed is answered, and needs the refs to have moved.

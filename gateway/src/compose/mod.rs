@@ -7,6 +7,7 @@ pub mod avatars;
 pub mod beginnings;
 pub mod ci;
 pub mod code_owners;
+pub mod collaboration;
 pub mod confirmation;
 pub mod diff_notes;
 pub mod forge;

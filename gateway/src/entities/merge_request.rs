@@ -131,7 +131,7 @@ impl MergeRequestEntity {
         let assignees = users(around.assignees_of(row.id));
         let merge_user = row.merge_user_id.and_then(user);
         let merged = row.state == MergeRequestState::Merged;
-        let collaboration = row.is_from_fork().then_some(row.allow_collaboration);
+        let collaboration = row.is_from_fork().then(|| around.lends(row.id));
         let html = |text: &str| markup::render(text, Format::Markdown, &Links::none());
         let html = |text: &str| view.render_html.then(|| html(text));
         Self {

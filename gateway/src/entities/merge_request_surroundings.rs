@@ -1,6 +1,6 @@
 //! What belongs to a page of merge requests, loaded once for all of them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ci::pipeline::PipelineStore;
 use db::Tx;
@@ -24,7 +24,10 @@ use review::{
 };
 
 use super::milestone::MilestoneEntity;
-use crate::{app::Urls, compose::merging::stands};
+use crate::{
+    app::Urls,
+    compose::{collaboration, merging::stands},
+};
 
 /// People, labels, milestones and projects, by their ids.
 pub struct Surroundings {
@@ -34,6 +37,7 @@ pub struct Surroundings {
     pub labels: HashMap<i64, Vec<Label>>,
     pub milestones: HashMap<i64, MilestoneEntity>,
     paths: HashMap<ProjectId, String>,
+    lending: HashSet<MergeRequestId>,
     demands: HashMap<ProjectId, Demands>,
     pipelines: HashMap<(ProjectId, String), HeadPipeline>,
 }
@@ -67,6 +71,7 @@ impl Surroundings {
             milestones: milestones(tx, urls, rows)?,
             paths: places::project_paths(tx, &projects)?,
             pipelines: pipelines(tx, rows, &demands)?,
+            lending: collaboration::lending(tx, rows)?,
             demands,
             assignees,
             reviewers,
@@ -84,6 +89,11 @@ impl Surroundings {
     /// The full path of a project.
     pub fn path(&self, project: ProjectId) -> &str {
         self.paths.get(&project).map_or("", String::as_str)
+    }
+
+    /// Whether those who may merge it may push to its source.
+    pub fn lends(&self, id: MergeRequestId) -> bool {
+        self.lending.contains(&id)
     }
 
     fn pipeline(&self, row: &MergeRequest) -> HeadPipeline {

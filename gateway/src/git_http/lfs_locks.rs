@@ -6,11 +6,12 @@ use actix_web::{
     dev::Payload,
     http::{Method, StatusCode},
 };
-use kernel::{AccessLevel, Error, ids::UserId};
+use kernel::{Ability, AccessLevel, Error, Standing, ids::UserId};
 use org::user::store::UserStore;
 use repo::{
     git::service::Service,
     lfs::{LfsLock, LfsLocks, LockFilter},
+    policy::PushCode,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -67,6 +68,7 @@ async fn create(
 ) -> Result<HttpResponse, No> {
     let asked: NewLock = read(req, payload).await?;
     let Holder { project, who, .. } = enter(app, req, wanted, Service::ReceivePack).await?;
+    ensure_keeper(&who)?;
     let path = asked.path.trim_start_matches('/').to_owned();
     if path.is_empty() || path.len() > LONGEST_PATH {
         let text = "The path is missing, or too long.";
@@ -89,6 +91,11 @@ async fn create(
         true => sent(StatusCode::CREATED, &json!({ "lock": lock })),
         false => sent(StatusCode::CONFLICT, &json!({ "lock": lock, "message": "already locked" })),
     })
+}
+
+/// A lock holds on every branch: it is not for those to whom one is lent.
+fn ensure_keeper(who: &Standing) -> Result<(), Refusal> {
+    if PushCode::allows(who) { Ok(()) } else { Err(Refusal::MayNotPush) }
 }
 
 /// `GET …/info/lfs/locks`
@@ -148,6 +155,7 @@ async fn unlock(
 ) -> Result<HttpResponse, No> {
     let asked: Unlock = read(req, payload).await?;
     let Holder { project, who, .. } = enter(app, req, wanted, Service::ReceivePack).await?;
+    ensure_keeper(&who)?;
     let user = who.actor.user()?;
     let may_force = asked.force && who.is(AccessLevel::Maintainer);
     let done = app.db.write(move |tx| {

@@ -8,6 +8,7 @@ use org::{
 use repo::{
     git::{RepoPath, Storage, Wiki, service::Service},
     policy::{PushCode, ReadCode},
+    protection::lent,
 };
 
 use super::{Refusal, create, door::Visitor, wiki};
@@ -78,7 +79,7 @@ pub(super) async fn enter(
         None if service == Service::UploadPack => return Err(Refusal::NoProject),
         None => create::project(app, visitor, path).await?,
     };
-    ensure_allowed(visitor, &place.who, service)?;
+    ensure_allowed(app, visitor, &place, service).await?;
     if !place.path.as_path().join("HEAD").is_file() {
         return Err(Refusal::NoRepository);
     }
@@ -104,13 +105,26 @@ fn ensure_scope(visitor: &Visitor, service: Service) -> Result<(), Refusal> {
     if reaches { Ok(()) } else { Err(Refusal::Scope(named)) }
 }
 
-fn ensure_allowed(visitor: &Visitor, who: &Standing, service: Service) -> Result<(), Refusal> {
+async fn ensure_allowed(
+    app: &App,
+    visitor: &Visitor,
+    place: &Place,
+    service: Service,
+) -> Result<(), Refusal> {
+    let who = &place.who;
     match service {
         _ if !ReadCode::allows(who) && visitor.user.is_none() => Err(Refusal::NoCredential),
         _ if !ReadCode::allows(who) => Err(Refusal::MayNotRead),
         Service::UploadPack => Ok(()),
         Service::ReceivePack if who.archived => Err(Refusal::Archived),
-        Service::ReceivePack if !PushCode::allows(who) => Err(Refusal::MayNotPush),
-        Service::ReceivePack => Ok(()),
+        Service::ReceivePack if PushCode::allows(who) || is_lent_any(app, place).await? => Ok(()),
+        Service::ReceivePack => Err(Refusal::MayNotPush),
     }
+}
+
+/// Whether somebody may push to some branch although they may not push to the project.
+async fn is_lent_any(app: &App, place: &Place) -> Result<bool, Refusal> {
+    let Kind::Code(project) = place.kind else { return Ok(false) };
+    let (who, lending) = (place.who, app.lending.clone());
+    Ok(!app.db.peek(move |tx| lent(tx, &*lending, &who, project)).await?.is_empty())
 }

@@ -150,7 +150,7 @@ impl Gate {
         // The first branch of all is measured from nothing.
         let from = |name: &RefName| base.filter(|_| head.as_ref() != Some(name));
         let changes = incoming.changes(named, from).await?;
-        let push = Push::new(project.0, who, Via::Git, changes.clone());
+        let push = Push::new(project.0, who, Via::Git, changes.clone()).with_lent(&app.lending);
         push::examine(&app.db, &app.people, &incoming, &push).await?;
         progress.allowed = changes;
         progress.head = head;
@@ -201,7 +201,8 @@ impl Gate {
         sync(std::mem::take(&mut progress.folders)).await?;
         let (project, who) = self.standing(target).await?;
         let first = project.0.default_branch.is_none();
-        let mut push = Push::new(project.0, who, Via::Git, changes);
+        let push = Push::new(project.0, who, Via::Git, changes);
+        let mut push = push.with_lent(&self.app.lending);
         push.becomes_default = progress
             .head
             .clone()

@@ -90,8 +90,8 @@ pub(super) async fn protection_of<A: Ability<Scope = Project>>(
     app: &App,
     grant: &Grant<A>,
 ) -> Result<Protection> {
-    let (who, project) = (*grant.who(), grant.project());
-    app.db.peek(move |tx| Protection::load(tx, &who, project)).await
+    let (who, project, lending) = (*grant.who(), grant.project(), app.lending.clone());
+    app.db.peek(move |tx| Protection::load_with(tx, &*lending, &who, project)).await
 }
 
 params! {

@@ -170,7 +170,7 @@ async fn add(app: App, call: Call<PushCode, AddChangelog>) -> ApiResult<Custom> 
         author: committer.clone(),
         committer,
     };
-    app.writer().commit(&grant, change, Words::Commit).await.map_err(unfit)?;
+    app.writer().commit(&grant.also()?, change, Words::Commit).await.map_err(unfit)?;
     Ok(Custom(HttpResponse::Ok().content_type("application/json").body("null")))
 }
 

@@ -18,7 +18,7 @@ use repo::{
         change::{ActionKind, Change, FileAction, Start, StartAt},
         merge::Operation,
     },
-    policy::{NOT_YOUR_BRANCH, PushCode, PushToBranch, ReadCode},
+    policy::{NOT_YOUR_BRANCH, PushToBranch, ReadCode},
 };
 use serde_json::Value;
 
@@ -162,7 +162,7 @@ async fn create(
 ) -> ApiResult<Created<CommitDetailEntity>> {
     let params = call.params;
     ensure_may_push(&app, &call.grant, &params.branch.0).await?;
-    let grant = call.grant.also::<PushCode>()?;
+    let grant = call.grant;
     let repository = match params.start_project.filter(|project| !project.is_empty()) {
         Some(project) => Some(start_repository(&app, &grant, project).await?),
         None => None,
@@ -192,7 +192,7 @@ async fn ensure_may_push(app: &App, grant: &Grant<PushToBranch>, branch: &str) -
 }
 
 /// The repository of a project in the same fork network.
-async fn start_repository(app: &App, grant: &Grant<PushCode>, id: String) -> Result<RepoPath> {
+async fn start_repository(app: &App, grant: &Grant<PushToBranch>, id: String) -> Result<RepoPath> {
     let (actor, own) = (grant.actor(), grant.project());
     let found = app.db.read(move |tx| {
         let (start, who) = locate_project(tx, actor, &IdOrPath::parse(&id))?;
@@ -242,7 +242,7 @@ fn committer(app: &App, caller: &User) -> Signature {
 
 async fn detail(
     app: &App,
-    grant: &Grant<PushCode>,
+    grant: &Grant<PushToBranch>,
     id: Oid,
     stats: bool,
 ) -> Result<CommitDetailEntity> {
@@ -310,7 +310,6 @@ async fn apply(
     wanted: Wanted,
 ) -> Result<Applied> {
     ensure_may_push(app, grant, &wanted.branch).await?;
-    let grant = grant.also::<PushCode>()?;
     let committer = committer(app, caller);
     let found = app.git_read(grant.project(), move |reader| {
         let commit = reader.commit(commit_named(reader, &wanted.sha)?)?;
@@ -322,8 +321,8 @@ async fn apply(
         let Wanted { operation, dry_run, message, .. } = wanted;
         Ok(Pick { operation, commit, branch, tip, committer, message, dry_run })
     });
-    match app.writer().apply(&grant, found.await?).await? {
-        Some(id) => Ok(Either::Left(Created(detail(app, &grant, id, false).await?.commit))),
+    match app.writer().apply(grant, found.await?).await? {
+        Some(id) => Ok(Either::Left(Created(detail(app, grant, id, false).await?.commit))),
         None => Ok(Either::Right(Json(DryRunEntity { dry_run: "success" }))),
     }
 }

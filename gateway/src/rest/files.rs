@@ -316,6 +316,6 @@ async fn write<P>(
         author,
         committer,
     };
-    app.writer().commit(&call.grant, change, Words::File(deed.kind)).await?;
+    app.writer().commit(&call.grant.also()?, change, Words::File(deed.kind)).await?;
     Ok(written)
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use db::{Database, Tx};
 use kernel::{
-    Ability, Error, Grant, Result, Standing,
+    Ability,
+    AccessLevel::Developer,
+    Error, Grant, Result, Standing,
     access::{Project, ProjectFacts},
     head::Growth,
 };
@@ -15,8 +17,8 @@ use crate::{
         change::{self, ActionKind, Change, ChangeError, NewCommit},
         merge::{self, Apply, Operation, Subject},
     },
-    policy::{NOT_YOUR_BRANCH, PushCode},
-    ports::{Aftermath, People},
+    policy::{NOT_YOUR_BRANCH, PushToBranch},
+    ports::{Aftermath, Lending, People},
     protection,
     push::{self, Journal, Push, RefChange, Via},
 };
@@ -30,6 +32,7 @@ pub struct Writer<'a> {
     pub repositories: &'a Repositories,
     pub journal: &'a Journal,
     pub people: &'a Arc<dyn People>,
+    pub lending: &'a Arc<dyn Lending>,
     pub aftermath: &'a Arc<dyn Aftermath>,
 }
 
@@ -59,15 +62,19 @@ pub fn ensure_may_push(
     who: &Standing,
     project: &ProjectFacts,
     branch: &str,
+    lending: &dyn Lending,
 ) -> Result<()> {
-    let Ok(name) = RefName::branch(branch) else { return Ok(()) };
+    let refused = || Error::Rejected(NOT_YOUR_BRANCH.to_owned());
+    let Ok(name) = RefName::branch(branch) else {
+        return if who.writes(Developer) { Ok(()) } else { Err(refused()) };
+    };
     // The move of a branch that is there: who may make a protected branch is who may push to it.
     let moved = RefChange::plain(name, Some(Oid::NULL), Some(Oid::NULL));
-    protection::rules::check_change(tx, who, project, &moved, Via::Api).map_err(|refusal| {
-        match refusal {
-            Error::Rejected(_) => Error::Rejected(NOT_YOUR_BRANCH.to_owned()),
-            other => other,
-        }
+    let checked =
+        protection::rules::check_change(tx, who, project, &moved, Via::Api, Some(lending));
+    checked.map_err(|refusal| match refusal {
+        Error::Rejected(_) => refused(),
+        other => other,
     })
 }
 
@@ -79,13 +86,14 @@ impl Writer<'_> {
         branch: &str,
     ) -> Result<()> {
         let (who, facts, branch) = (*grant.who(), grant.facts().clone(), branch.to_owned());
-        self.db.peek(move |tx| ensure_may_push(tx, &who, &facts, &branch)).await
+        let lending = Arc::clone(self.lending);
+        self.db.peek(move |tx| ensure_may_push(tx, &who, &facts, &branch, &*lending)).await
     }
 
     /// Commits file actions to a branch.
     pub async fn commit(
         &self,
-        grant: &Grant<PushCode>,
+        grant: &Grant<PushToBranch>,
         change: Change,
         words: Words,
     ) -> Result<Oid> {
@@ -97,7 +105,7 @@ impl Writer<'_> {
     }
 
     /// Picks or reverts a commit onto a branch; a dry run only says whether that would work.
-    pub async fn apply(&self, grant: &Grant<PushCode>, pick: Pick) -> Result<Option<Oid>> {
+    pub async fn apply(&self, grant: &Grant<PushToBranch>, pick: Pick) -> Result<Option<Oid>> {
         let repo = self.storage.repository(grant.project());
         let (title, operation) = (pick.title(), pick.operation);
         let request = Apply {
@@ -118,7 +126,12 @@ impl Writer<'_> {
     }
 
     /// Moves the branch to its new commit.
-    async fn land(&self, grant: &Grant<PushCode>, new: NewCommit, title: String) -> Result<Oid> {
+    async fn land(
+        &self,
+        grant: &Grant<PushToBranch>,
+        new: NewCommit,
+        title: String,
+    ) -> Result<Oid> {
         let repo = self.storage.repository(grant.project());
         let old = new.branch.old.oid();
         let forced = match (old, new.parent) {

@@ -25,6 +25,8 @@ pub struct NewBranchRule {
 }
 
 pub trait BranchRuleStore {
+    /// What the rules of these projects are called.
+    fn branch_rule_names(&mut self, projects: &[ProjectId]) -> Result<Vec<(ProjectId, String)>>;
     /// All rules of a project, oldest first.
     fn branch_rules(&mut self, project: ProjectId) -> Result<Vec<BranchRule>>;
     /// A page of the rules whose name contains `search`, in whatever letter case.
@@ -51,6 +53,15 @@ pub trait BranchRuleStore {
 }
 
 impl BranchRuleStore for Tx<'_> {
+    fn branch_rule_names(&mut self, projects: &[ProjectId]) -> Result<Vec<(ProjectId, String)>> {
+        each_backend!(self, |conn| branches::table
+            .filter(branches::project_id.eq_any(projects))
+            .order(branches::id)
+            .select((branches::project_id, branches::name))
+            .load(conn)
+            .map_err(error("Protected branch")))
+    }
+
     fn branch_rules(&mut self, project: ProjectId) -> Result<Vec<BranchRule>> {
         let rows = each_backend!(self, |conn| branches::table
             .filter(branches::project_id.eq(project))

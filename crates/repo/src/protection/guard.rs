@@ -1,11 +1,12 @@
 //! The rules of one project together with how one caller stands to them: loaded once, asked as often as needed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use db::{Tx, each_backend, error, schema::namespace_access};
 use diesel::prelude::*;
 use kernel::{
-    AccessLevel, Result, Standing,
+    AccessLevel::{self, Developer, Reporter},
+    Feature, Result, Standing,
     ids::{NamespaceId, ProjectId},
 };
 
@@ -15,6 +16,7 @@ use super::{
     pattern::Pattern,
     tag_store::TagRuleStore,
 };
+use crate::ports::Lending;
 
 /// Answers for every branch and tag of a project, without another query.
 #[derive(Clone, Debug)]
@@ -22,6 +24,8 @@ pub struct Protection {
     caller: Caller,
     branches: Vec<(Pattern, BranchRule)>,
     tags: Vec<(Pattern, TagRule)>,
+    /// Branches that others let the caller push to.
+    lent: HashSet<String>,
 }
 
 /// Who asks, and in which of the groups that the rules name.
@@ -42,6 +46,22 @@ impl Protection {
         Ok(Self::new(who, groups, branches, tags))
     }
 
+    /// As [`load`](Self::load), with the branches that are lent to the caller.
+    pub fn load_with(
+        tx: &mut Tx<'_>,
+        lending: &dyn Lending,
+        who: &Standing,
+        project: ProjectId,
+    ) -> Result<Self> {
+        let lent = lent(tx, lending, who, project)?;
+        Ok(Self::load(tx, who, project)?.with_lent(lent))
+    }
+
+    /// The same with branches that are lent to the caller.
+    pub fn with_lent(self, lent: HashSet<String>) -> Self {
+        Self { lent, ..self }
+    }
+
     /// From rules that are loaded already; `groups` are those of the caller.
     pub fn new(
         who: &Standing,
@@ -52,12 +72,14 @@ impl Protection {
         let branches = branches.into_iter().map(|rule| (Pattern::new(&rule.branch.name), rule));
         let tags = tags.into_iter().map(|rule| (Pattern::new(&rule.tag.name), rule));
         let caller = Caller { who: *who, groups };
-        Self { caller, branches: branches.collect(), tags: tags.collect() }
+        let lent = HashSet::new();
+        Self { caller, branches: branches.collect(), tags: tags.collect(), lent }
     }
 
     /// What holds for the branch `name`, whether or not it exists.
     pub fn branch(&self, name: &str) -> BranchProtection<'_> {
-        BranchProtection { caller: &self.caller, rules: matching(&self.branches, name) }
+        let rules = matching(&self.branches, name);
+        BranchProtection { caller: &self.caller, rules, lent: self.lent.contains(name) }
     }
 
     /// What holds for the tag `name`, whether or not it exists.
@@ -83,6 +105,37 @@ pub fn rules_matching(
     let fitting =
         |name: &str| matching(&rules, name).into_iter().cloned().collect::<Vec<ProtectedBranch>>();
     Ok(branches.into_iter().map(|name| (name.clone(), fitting(&name))).collect())
+}
+
+/// The branches that others let somebody push to who may not push to the project.
+pub fn lent(
+    tx: &mut Tx<'_>,
+    lending: &dyn Lending,
+    who: &Standing,
+    project: ProjectId,
+) -> Result<HashSet<String>> {
+    let needs = who.signed_in() && !who.archived && !who.is(Developer);
+    if needs && who.reads(Feature::Repository, Reporter) {
+        return lending.lent(tx, who, project);
+    }
+    Ok(HashSet::new())
+}
+
+/// Which of these branches any rule matches, whoever asks.
+pub fn protected_among(
+    tx: &mut Tx<'_>,
+    wanted: &[(ProjectId, String)],
+) -> Result<HashSet<(ProjectId, String)>> {
+    let projects: Vec<ProjectId> = wanted.iter().map(|(project, _)| *project).collect();
+    let rules: Vec<(ProjectId, Pattern)> = tx
+        .branch_rule_names(&projects)?
+        .into_iter()
+        .map(|(project, name)| (project, Pattern::new(&name)))
+        .collect();
+    let protected = |(project, branch): &&(ProjectId, String)| {
+        rules.iter().any(|(of, pattern)| of == project && pattern.matches(branch))
+    };
+    Ok(wanted.iter().filter(protected).cloned().collect())
 }
 
 /// Whether any rule matches the branch, whoever asks.
@@ -134,6 +187,7 @@ impl Caller {
 pub struct BranchProtection<'a> {
     caller: &'a Caller,
     rules: Vec<&'a BranchRule>,
+    lent: bool,
 }
 
 impl BranchProtection<'_> {
@@ -143,7 +197,12 @@ impl BranchProtection<'_> {
 
     /// Whether the caller may push to the branch, or make it.
     pub fn may_push(&self) -> bool {
-        self.allows(AccessKind::Push)
+        self.allows(AccessKind::Push) || self.is_lent()
+    }
+
+    /// Whether others let the caller push to the branch. Protected ones are never lent.
+    pub fn is_lent(&self) -> bool {
+        self.lent && self.rules.is_empty()
     }
 
     /// Whether the caller may merge into the branch.

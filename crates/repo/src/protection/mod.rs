@@ -9,6 +9,8 @@ pub mod rules;
 mod tag_store;
 
 pub use branch_store::BranchRuleStore;
-pub use guard::{BranchProtection, Protection, TagProtection, rules_matching};
+pub use guard::{
+    BranchProtection, Protection, TagProtection, lent, protected_among, rules_matching,
+};
 pub use model::{Access, AccessKind, BranchRule, Holder, TagRule};
 pub use tag_store::TagRuleStore;

@@ -10,6 +10,7 @@ use kernel::{
 use super::guard::{BranchProtection, Protection, TagProtection};
 use crate::{
     git::RefKind,
+    ports::Lending,
     push::{RefChange, Via},
 };
 
@@ -41,8 +42,9 @@ pub fn check_change(
     project: &ProjectFacts,
     change: &RefChange,
     via: Via,
+    lending: Option<&dyn Lending>,
 ) -> Result<()> {
-    check_changes(tx, who, project, std::slice::from_ref(change), via)
+    check_changes(tx, who, project, std::slice::from_ref(change), via, lending)
 }
 
 /// As [`check_change`], for everything that moves at once: the rules are loaded once.
@@ -52,8 +54,9 @@ pub fn check_changes(
     project: &ProjectFacts,
     changes: &[RefChange],
     via: Via,
+    lending: Option<&dyn Lending>,
 ) -> Result<()> {
-    match first_refusal(tx, who, project, changes, via)? {
+    match first_refusal(tx, who, project, changes, via, lending)? {
         Some((_, text)) => Err(Error::Rejected(text)),
         None => Ok(()),
     }
@@ -66,8 +69,12 @@ pub fn first_refusal(
     project: &ProjectFacts,
     changes: &[RefChange],
     via: Via,
+    lending: Option<&dyn Lending>,
 ) -> Result<Option<(usize, String)>> {
-    let protection = Protection::load(tx, who, project.id)?;
+    let protection = match lending {
+        Some(lending) => Protection::load_with(tx, lending, who, project.id)?,
+        None => Protection::load(tx, who, project.id)?,
+    };
     let check = |change| refusal(&protection, who, project, change, via);
     let mut changes = changes.iter().enumerate();
     Ok(changes.find_map(|(place, change)| Some((place, check(change)?))))
@@ -82,7 +89,7 @@ fn refusal(
 ) -> Option<String> {
     let name = change.name.short();
     let told = match change.name.kind() {
-        _ if !who.writes(Developer) => Some(NO_PUSH),
+        _ if !who.writes(Developer) && !is_lent(protection, change) => Some(NO_PUSH),
         RefKind::Branch if project.default_branch.is_none() => {
             return first_push_refusal(&protection.branch(&name), who, project, &name);
         }
@@ -91,6 +98,12 @@ fn refusal(
         RefKind::Other => None,
     };
     told.map(str::to_owned)
+}
+
+/// Whether it moves a branch that is lent to the caller. Lent branches are neither made nor taken away.
+fn is_lent(protection: &Protection, change: &RefChange) -> bool {
+    let moves = change.old.is_some() && change.new.is_some();
+    moves && change.name.is_branch() && protection.branch(&change.name.short()).is_lent()
 }
 
 /// Before anything was pushed, the first branch is as protected as the default branch is going to be.

@@ -29,7 +29,8 @@ const STALE_LOCK: Duration = Duration::from_secs(120);
 
 /// Refuses what the project's rules forbid, in the words that the pusher reads.
 pub fn check(tx: &mut Tx<'_>, push: &Push) -> Result<()> {
-    protection::rules::check_changes(tx, &push.who, &push.project, &push.changes, push.via)
+    let lending = push.lending.as_deref();
+    protection::rules::check_changes(tx, &push.who, &push.project, &push.changes, push.via, lending)
 }
 
 /// The database half of a push. Its commit is the decision: from then on the refs have moved.
@@ -78,7 +79,8 @@ pub fn finish(journal: &Journal, batch: String) {
 /// # Errors
 /// `Rejected` with the text of the rule that forbids it, or that somebody else was faster.
 pub async fn apply(by: Writer<'_>, mut push: Push) -> Result<()> {
-    let Writer { db, git, storage, repositories, journal, people, aftermath } = by;
+    let Writer { db, git, storage, repositories, journal, people, lending, aftermath } = by;
+    push.lending = Some(Arc::clone(lending));
     let incoming = Incoming::settled(git, &storage.repository(push.project.id));
     examine(db, people, &incoming, &push).await?;
     head::look(git, repositories, storage, &mut push).await?;

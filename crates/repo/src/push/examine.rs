@@ -67,7 +67,8 @@ async fn permission(
     let asks_for_pusher = judge.asks_for_pusher();
     let answered = db.read(move |tx| {
         let (who, facts) = (&push.who, &push.project);
-        let refused = protection::rules::first_refusal(tx, who, facts, &push.changes, push.via)?;
+        let (changes, lending) = (&push.changes, push.lending.as_deref());
+        let refused = protection::rules::first_refusal(tx, who, facts, changes, push.via, lending)?;
         let pusher = match push.who.actor.id.filter(|_| asks_for_pusher) {
             Some(user) => people.person(tx, user)?,
             None => Person::default(),

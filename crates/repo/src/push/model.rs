@@ -10,7 +10,10 @@ use kernel::{
     ids::ProjectId,
 };
 
-use crate::git::{Oid, RefName, refs::RefMove};
+use crate::{
+    git::{Oid, RefName, refs::RefMove},
+    ports::Lending,
+};
 
 /// How a push arrives: some refusals differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +99,8 @@ pub struct Push {
     /// Whether a branch was moved onto another one by the server: nobody has changed what it says.
     pub by_rebase: bool,
     pub also: Option<Also>,
+    /// Who tells which branches are lent to the pusher.
+    pub lending: Option<Arc<dyn Lending>>,
     /// What becomes of the default branch, where the push moves it and that was looked at.
     pub head: Option<HeadMove>,
     pub growth: Growth,
@@ -125,6 +130,7 @@ impl Push {
             by_server: false,
             by_rebase: false,
             also: None,
+            lending: None,
             head: None,
             growth: Growth::By(0),
             batch,
@@ -144,6 +150,11 @@ impl Push {
     /// The same with something else that becomes true with it.
     pub fn with(self, also: Also) -> Self {
         Self { also: Some(also), ..self }
+    }
+
+    /// The same of somebody who may push to what is lent to them.
+    pub fn with_lent(self, lending: &Arc<dyn Lending>) -> Self {
+        Self { lending: Some(Arc::clone(lending)), ..self }
     }
 
     pub fn project_id(&self) -> ProjectId {

@@ -9,8 +9,8 @@ use kernel::{
 
 use super::{
     Columns, Ends, Event, Heads, MergeRequest, MergeRequestState, MergeRequestStore as _,
-    ReviewerStore as _, actions, draft::is_draft, mergeability::Look, rules, state::Step, told,
-    version,
+    ReviewerStore as _, actions, draft::is_draft, lending::may_lend, mergeability::Look, rules,
+    state::Step, told, version,
 };
 use crate::{
     Home, activity,
@@ -111,7 +111,10 @@ pub fn change(
     looked: Option<&Looked>,
     asked: &MergeRequestChange,
 ) -> Result<MergeRequest> {
-    let new = reworded(old, asked);
+    let mut new = reworded(old, asked);
+    if new.allow_collaboration != old.allow_collaboration && !may_lend(tx, around, old, by)? {
+        new.allow_collaboration = old.allow_collaboration;
+    }
     if let Some(ends) = new.ends() {
         rules::ensure_distinct(&ends)?;
         if new.target_branch != old.target_branch && old.state == MergeRequestState::Opened {

@@ -9,6 +9,7 @@ use org::{
 use repo::{
     git::{GitError, Oid, RefName, merge::is_ancestor, transfer},
     merge,
+    ports::Lending,
     protection::Protection,
     push::{Push, RefChange, Via},
 };
@@ -46,7 +47,8 @@ pub async fn rebase(
         return Err(Error::Refused("Source branch does not exist".to_owned()));
     };
     let (row, who) = (found.clone(), *grant.who());
-    let (project, who) = app.db.read(move |tx| mover(tx, &who, &row)).await?;
+    let lending = app.lending.clone();
+    let (project, who) = app.db.read(move |tx| mover(tx, &*lending, &who, &row)).await?;
     let id = found.id;
     match moved(app, &found, &sides, (project, who), caller).await {
         Err(Error::Rejected(reason)) => {
@@ -58,14 +60,19 @@ pub async fn rebase(
 }
 
 /// How the caller stands to the source, where they may move its branch.
-fn mover(tx: &mut Tx<'_>, who: &Standing, row: &MergeRequest) -> Result<(Project, Standing)> {
+fn mover(
+    tx: &mut Tx<'_>,
+    lending: &dyn Lending,
+    who: &Standing,
+    row: &MergeRequest,
+) -> Result<(Project, Standing)> {
     let cannot_push = || Error::Refused("Cannot push to source branch".to_owned());
     let source = row.source_project_id.ok_or_else(cannot_push)?;
     let (project, who) = match locate_project(tx, who.actor, &IdOrPath::Id(source.0)) {
         Err(Error::NotFound(_)) => return Err(cannot_push()),
         located => located?,
     };
-    let protection = Protection::load(tx, &who, source)?;
+    let protection = Protection::load_with(tx, lending, &who, source)?;
     let branch = protection.branch(&row.source_branch);
     if !branch.may_push() {
         return Err(cannot_push());

@@ -2,6 +2,7 @@
 
 mod client;
 mod clone;
+mod collaboration;
 mod door;
 mod forge;
 mod lfs;

@@ -10,6 +10,7 @@ mod award_emoji;
 mod branches;
 mod changelog;
 mod code_owners;
+pub(crate) mod collaboration;
 mod commit_actions;
 mod commit_comments;
 mod commit_discussions;

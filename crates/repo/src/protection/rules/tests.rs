@@ -9,7 +9,9 @@ use kernel::{
     ids::{AccessRecordId, NamespaceId, ProjectId, ProtectedBranchId, ProtectedTagId, UserId},
 };
 
-use super::{super::guard::Protection, NO_FORCE, NO_PROTECTED_PUSH, looks_like_id, refusal};
+use super::{
+    super::guard::Protection, NO_FORCE, NO_PROTECTED_PUSH, NO_PUSH, looks_like_id, refusal,
+};
 use crate::{
     git::{Oid, RefName},
     protection::model::{Access, BranchRule, Holder, ProtectedBranch, ProtectedTag, TagRule},
@@ -200,6 +202,34 @@ fn a_branch_must_not_look_like_a_commit() {
         read.as_deref(),
         Some("You cannot create a branch with a 40-character hexadecimal branch name.")
     );
+}
+
+#[test]
+fn what_is_lent_is_moved_and_nothing_else() {
+    let lends = |branches: &[&str], rules| {
+        let who = standing(Reporter);
+        let lent = branches.iter().map(|name| (*name).to_owned()).collect();
+        (who, Protection::new(&who, Vec::new(), rules, Vec::new()).with_lent(lent))
+    };
+    let told = |(who, protection): &(Standing, Protection), name: &str, old, new| {
+        let moved = change(name, old, new);
+        refusal(protection, who, &project(Some("main")), &moved, Via::Git)
+    };
+
+    let free = lends(&["topic"], Vec::new());
+    assert_eq!(told(&free, "refs/heads/topic", OLD, NEW), None);
+    assert!(free.1.branch("topic").may_push() && !free.1.branch("main").may_push());
+    for (name, old, new) in [
+        ("refs/heads/main", OLD, NEW),
+        ("refs/heads/topic", None, NEW),
+        ("refs/heads/topic", OLD, None),
+        ("refs/tags/topic", OLD, NEW),
+        ("refs/notes/topic", OLD, NEW),
+    ] {
+        assert_eq!(told(&free, name, old, new).as_deref(), Some(NO_PUSH), "{name} {old:?} {new:?}");
+    }
+    let kept = lends(&["topic"], vec![rule("top*", &[Holder::Role(Reporter)], &[], true)]);
+    assert_eq!(told(&kept, "refs/heads/topic", OLD, NEW).as_deref(), Some(NO_PUSH));
 }
 
 #[test]

@@ -16,6 +16,7 @@ use repo::{
 };
 use review::merge_request::{
     Ends, Heads, Kinship, MergeRequest, MergeRequestCommitStore, MergeRequestStore, VersionStore,
+    change::{Looked, MergeRequestChange},
     version::MOST_FILES,
 };
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,20 @@ pub async fn look(app: &App, ends: &Ends, kinship: Kinship) -> Result<Heads> {
         Kinship::Strangers => Ok(Heads::default()),
         Kinship::Same | Kinship::Related => look_at(app, ends).await,
     }
+}
+
+/// What git says of the branches as they are to be after a change.
+pub async fn look_before(
+    app: &App,
+    row: &MergeRequest,
+    change: &MergeRequestChange,
+) -> Result<Option<Looked>> {
+    let Some(mut ends) = row.ends() else { return Ok(None) };
+    if let Some(branch) = &change.target_branch {
+        ends.target_branch.clone_from(branch);
+    }
+    let heads = look_at(app, &ends).await?;
+    Ok(Some(Looked { at: ends, heads }))
 }
 
 /// Looks where the branches of a merge request are, and what the source changes. What the source has is brought to the

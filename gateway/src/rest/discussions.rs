@@ -4,11 +4,12 @@ use kernel::{Grant, Result};
 use review::{
     item::{ReadsItems, TakesPart},
     note::{
-        actions::{self, NewNote, Place},
+        actions::{self, NewNote, Place, Said},
         position::Position,
         reading, resolving,
     },
     policy::{CreateIssues, ReadIssueNotes, ReadMergeRequests, TakePartInMergeRequests},
+    quick_action::Done,
 };
 
 use super::{
@@ -17,13 +18,18 @@ use super::{
     note_params::{
         ChangeThreadNote, CreateDiscussion, OnDiff, OneDiscussion, OneNote, ResolveDiscussion,
     },
+    notes::said,
 };
 use crate::{
     app::App,
-    compose::{diff_notes::ensure_shown, forge::Forge},
+    compose::{
+        commands::{Sender, after_saying},
+        diff_notes::ensure_shown,
+        forge::Forge,
+    },
     entities::note::{CommandsEntity, DiscussionEntity, NoteEntity, SaidEntity},
     error::ApiResult,
-    extract::{Call, params::OnlyPage},
+    extract::{Call, Caller, params::OnlyPage},
     present::{AcceptedWith, Created, Either, Json, Listed, NoContent},
     routes,
 };
@@ -127,7 +133,7 @@ async fn create(
 ) -> ApiResult<Begun> {
     let (grant, (path, params)) = (call.grant, call.params);
     let place = Place::Thread { position: None, commit_id: None };
-    begin(&app, grant, path.iid(), params, place).await
+    begin(&app, grant, &call.caller, path.iid(), params, place).await
 }
 
 async fn create_on_diff(
@@ -142,30 +148,30 @@ async fn create_on_diff(
     let position = position.as_ref().map(serde_json::to_string).transpose();
     let position = position.map_err(kernel::Error::internal)?;
     let place = Place::Thread { position, commit_id: on.commit_id };
-    begin(&app, grant, path.iid(), params, place).await
+    begin(&app, grant, &call.caller, path.iid(), params, place).await
 }
 
-async fn begin(
+async fn begin<A: OnItems>(
     app: &App,
-    grant: impl TakesPart + Send + 'static,
+    grant: Grant<A>,
+    caller: &Caller,
     iid: i64,
     params: CreateDiscussion,
     place: Place,
-) -> ApiResult<Begun> {
+) -> ApiResult<Begun>
+where
+    Grant<A>: TakesPart,
+{
     app.rates.check_note(grant.user()?)?;
-    let (forge, urls) = (Forge::new(&app.urls), app.urls.clone());
+    let (asked, forge) = (grant.clone(), Forge::new(&app.urls));
     let new = NewNote { body: params.body, internal: false, created_at: params.created_at, place };
-    let made = app.db.write(move |tx| {
-        let said = actions::create(tx, &grant, &forge, iid, &new)?;
-        let Some(note) = said.note else { return Ok(Err(said.done)) };
-        let item = said.item;
-        let thread = reading::discussion(tx, &grant, &forge, &item, &note.discussion)?;
-        DiscussionEntity::one(tx, &urls, &item, thread).map(Ok)
-    });
-    Ok(match made.await? {
-        Ok(thread) => Either::Left(Created(thread)),
-        Err(done) => Either::Right(AcceptedWith(done.into())),
-    })
+    let made = app.db.write(move |tx| actions::create(tx, &asked, &forge, iid, &new)).await?;
+    let sender = Sender { grant: &grant, caller: caller.user()?, seen: None };
+    let said = after_saying(app, &sender, made).await?;
+    let Some(note) = said.note else {
+        return Ok(Either::Right(AcceptedWith(said.done.into())));
+    };
+    Ok(Either::Left(Created(read(app, grant, iid, note.discussion).await?)))
 }
 
 async fn reply<A: OnItems>(
@@ -177,14 +183,12 @@ where
 {
     let (grant, (path, (one, params))) = (call.grant, call.params);
     app.rates.check_note(grant.user()?)?;
-    let (forge, urls) = (Forge::new(&app.urls), app.urls.clone());
+    let (asked, forge, iid) = (grant.clone(), Forge::new(&app.urls), path.iid());
     let place = Place::Reply(one.discussion_id);
     let new = NewNote { body: params.body, internal: false, created_at: params.created_at, place };
-    let made = app.db.write(move |tx| {
-        let said = actions::create(tx, &grant, &forge, path.iid(), &new)?;
-        SaidEntity::new(tx, &urls, said)
-    });
-    Ok(match made.await? {
+    let made = app.db.write(move |tx| actions::create(tx, &asked, &forge, iid, &new)).await?;
+    let sender = Sender { grant: &grant, caller: call.caller.user()?, seen: None };
+    Ok(match said(&app, &sender, made).await? {
         SaidEntity::Note(note) => Either::Left(Created(*note)),
         SaidEntity::Commands(done) => Either::Right(AcceptedWith(done)),
     })
@@ -201,20 +205,20 @@ where
     Grant<A>: TakesPart,
 {
     let (grant, (path, (one, (note, change)))) = (call.grant, call.params);
-    let (forge, urls) = (Forge::new(&app.urls), app.urls.clone());
+    let (asked, forge) = (grant.clone(), Forge::new(&app.urls));
     let changed = app.db.write(move |tx| {
         let (iid, id) = (path.iid(), note.note_id);
-        reading::ensure_in_discussion(tx, &grant, &forge, iid, &one.discussion_id, id)?;
-        if let Some(resolved) = change.resolved {
-            let (item, note) = resolving::resolve_note(tx, &grant, &forge, iid, id, resolved)?;
-            let note = NoteEntity::one(tx, &urls, &item, note)?;
-            return Ok(SaidEntity::Note(Box::new(note)));
-        }
-        let body = change.body.unwrap_or_default();
-        let said = actions::update(tx, &grant, &forge, iid, id, &body)?;
-        SaidEntity::new(tx, &urls, said)
+        reading::ensure_in_discussion(tx, &asked, &forge, iid, &one.discussion_id, id)?;
+        let Some(resolved) = change.resolved else {
+            let body = change.body.unwrap_or_default();
+            return actions::update(tx, &asked, &forge, iid, id, &body);
+        };
+        let (item, note) = resolving::resolve_note(tx, &asked, &forge, iid, id, resolved)?;
+        Ok(Said { item, note: Some(note), done: Done::default() })
     });
-    Ok(match changed.await? {
+    let changed = changed.await?;
+    let sender = Sender { grant: &grant, caller: call.caller.user()?, seen: None };
+    Ok(match said(&app, &sender, changed).await? {
         SaidEntity::Note(note) => Either::Left(Json(*note)),
         SaidEntity::Commands(done) => Either::Right(AcceptedWith(done)),
     })

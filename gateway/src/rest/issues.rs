@@ -1,11 +1,11 @@
 //! Issues of a project, one at a time.
 
-use kernel::{Error, access::Administrate};
+use kernel::{Error, Grant, access::Administrate};
 use review::{
-    issue::{IssueStore, actions},
+    issue::{Issue, IssueStore, actions},
     item::subscriptions::{participants, set_subscription},
     policy::{CreateIssues, DeleteIssues, ReadIssues},
-    quick_action::described,
+    quick_action::{Later, described},
 };
 
 use super::{
@@ -14,10 +14,13 @@ use super::{
 };
 use crate::{
     app::App,
-    compose::forge::Forge,
+    compose::{
+        commands::{Sender, after_describing},
+        forge::Forge,
+    },
     entities::{brief_user::BriefUser, issue::IssueEntity},
     error::ApiResult,
-    extract::{Call, params::OnlyPage},
+    extract::{Call, Caller, params::OnlyPage},
     present::{Created, Json, Listed, NoContent},
     routes,
 };
@@ -58,26 +61,39 @@ async fn create(
     app: App,
     call: Call<CreateIssues, CreateIssue>,
 ) -> ApiResult<Created<IssueEntity>> {
-    let (grant, new, urls) = (call.grant, call.params.into(), app.urls.clone());
-    let forge = Forge::new(&app.urls);
-    let made = app.db.write(move |tx| {
-        let issue = described::create_issue(tx, &grant, &forge, new)?;
-        IssueEntity::one(tx, &urls, issue, grant.actor())
-    });
-    Ok(Created(made.await?))
+    let (grant, new) = (call.grant, call.params.into());
+    let (asked, forge) = (grant.clone(), Forge::new(&app.urls));
+    let made = app.db.write(move |tx| described::create_issue(tx, &asked, &forge, new));
+    Ok(Created(written(&app, &grant, &call.caller, made.await?).await?))
 }
 
 async fn update(
     app: App,
     call: Call<CreateIssues, (OneIssue, ChangeIssue)>,
 ) -> ApiResult<Json<IssueEntity>> {
-    let (grant, (one, change), urls) = (call.grant, call.params, app.urls.clone());
-    let forge = Forge::new(&app.urls);
-    let changed = app.db.write(move |tx| {
-        let issue = described::update_issue(tx, &grant, &forge, one.issue_iid, change.into())?;
-        IssueEntity::one(tx, &urls, issue, grant.actor())
+    let (grant, (one, change)) = (call.grant, call.params);
+    let (asked, forge) = (grant.clone(), Forge::new(&app.urls));
+    let changed = app
+        .db
+        .write(move |tx| described::update_issue(tx, &asked, &forge, one.issue_iid, change.into()));
+    Ok(Json(written(&app, &grant, &call.caller, changed.await?).await?))
+}
+
+/// The record after all that its description wants was done.
+async fn written(
+    app: &App,
+    grant: &Grant<CreateIssues>,
+    caller: &Caller,
+    (issue, later): (Issue, Vec<Later>),
+) -> ApiResult<IssueEntity> {
+    let sender = Sender { grant, caller: caller.user()?, seen: None };
+    after_describing(app, &sender, &issue.item(), later).await;
+    let (urls, actor) = (app.urls.clone(), grant.actor());
+    let shown = app.db.read(move |tx| {
+        let issue = tx.find_issue_by_id(issue.id)?.ok_or(Error::Missing)?;
+        IssueEntity::one(tx, &urls, issue, actor)
     });
-    Ok(Json(changed.await?))
+    Ok(shown.await?)
 }
 
 async fn remove(app: App, call: Call<DeleteIssues, OneIssue>) -> ApiResult<NoContent> {

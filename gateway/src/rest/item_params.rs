@@ -15,7 +15,7 @@ pub trait NamesItem: Params + Send {
 }
 
 /// An ability on the items of one kind.
-pub trait OnItems: Ability<Scope = Project> {
+pub trait OnItems: Ability<Scope = Project> + Clone + Send + Sync {
     type Path: NamesItem;
 }
 

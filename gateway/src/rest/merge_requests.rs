@@ -5,7 +5,7 @@ use review::{
     merge_request::{
         Ends, MergeRequest, MergeRequestStore as _,
         actions::{self, Proposal},
-        change::{Looked, MergeRequestChange},
+        change::MergeRequestChange,
     },
     policy::{
         CreateMergeRequests, DeleteMergeRequests, ProposeMergeRequests, ReadMergeRequests,
@@ -20,9 +20,10 @@ use super::merge_request_params::{
 use crate::{
     app::App,
     compose::{
+        commands::{Sender, after_describing},
         forge::Forge,
         merge_request_records::{self as records, Extras},
-        merge_requests::{elsewhere, kinship, look, look_at},
+        merge_requests::{elsewhere, kinship, look, look_before},
         merging::{self, recheck},
     },
     entities::merge_request_detail::MergeRequestDetail,
@@ -61,14 +62,21 @@ async fn create(
     let proposal = Proposal { ends, kinship, heads };
     let made = app.db.write(move |tx| {
         let new = params.into();
-        let made = described::create_merge_request(tx, &source, &target, &forge, &proposal, new)?;
-        Ok((made.id, target))
+        let (made, later) =
+            described::create_merge_request(tx, &source, &target, &forge, &proposal, new)?;
+        Ok((made, later, target))
     });
-    let (id, target) = made.await?;
-    merging::settle(&app, id).await?;
+    let (made, later, target) = made.await?;
+    merging::settle(&app, made.id).await?;
     // The answer says whether git can merge it.
-    let made = merging::look(&app, id).await?;
-    Ok(Created(app.db.read(move |tx| records::written(tx, &urls, &target, &made)).await?))
+    merging::look(&app, made.id).await?;
+    let sender = Sender { grant: &target, caller: call.caller.user()?, seen: None };
+    after_describing(&app, &sender, &made.item(), later).await;
+    let shown = app.db.read(move |tx| {
+        let row = tx.merge_request(made.id)?;
+        records::written(tx, &urls, &target, &row)
+    });
+    Ok(Created(shown.await?))
 }
 
 async fn show(
@@ -102,37 +110,22 @@ async fn update(
     let forge = Forge::new(&app.urls);
     let (iid, change) = (one.merge_request_iid, MergeRequestChange::from(params));
     let looked = match change.asks_git() {
-        true => look_before(&app, &grant, iid, &change).await?,
+        true => look_before(&app, &found(&app, &grant, iid).await?, &change).await?,
         false => None,
     };
+    let asked = grant.clone();
     let changed = app.db.write(move |tx| {
-        let row =
-            described::update_merge_request(tx, &grant, &forge, iid, looked.as_ref(), change)?;
-        Ok((row.id, grant))
+        described::update_merge_request(tx, &asked, &forge, iid, looked.as_ref(), change)
     });
-    let (id, grant) = changed.await?;
-    merging::settle(&app, id).await?;
+    let (row, later) = changed.await?;
+    merging::settle(&app, row.id).await?;
+    let sender = Sender { grant: &grant, caller: call.caller.user()?, seen: None };
+    after_describing(&app, &sender, &row.item(), later).await;
     let shown = app.db.read(move |tx| {
-        let row = tx.merge_request(id)?;
+        let row = tx.merge_request(row.id)?;
         records::written(tx, &urls, &grant, &row)
     });
     Ok(Json(shown.await?))
-}
-
-/// What git says of the branches as they are to be.
-async fn look_before(
-    app: &App,
-    grant: &Grant<TakePartInMergeRequests>,
-    iid: i64,
-    change: &MergeRequestChange,
-) -> Result<Option<Looked>> {
-    let row = found(app, grant, iid).await?;
-    let Some(mut ends) = row.ends() else { return Ok(None) };
-    if let Some(branch) = &change.target_branch {
-        ends.target_branch.clone_from(branch);
-    }
-    let heads = look_at(app, &ends).await?;
-    Ok(Some(Looked { at: ends, heads }))
 }
 
 async fn found<A: Ability<Scope = Project> + Clone + Send>(

@@ -47,6 +47,8 @@ params! {
         confidential: Option<bool>,
         /// Heeded from owners and administrators.
         created_at: Option<Ts>,
+        /// The newest commit as far as the caller knows, so that `/merge` merges no other one.
+        merge_request_diff_head_sha: Option<String>,
     }
 }
 

@@ -1,10 +1,10 @@
 //! Comments on issues and merge requests. What both have is written once, for either kind of grant.
 
-use kernel::Grant;
+use kernel::{Grant, Result};
 use review::{
     item::{ReadsItems, TakesPart},
     note::{
-        actions::{self, NewNote, Place},
+        actions::{self, NewNote, Place, Said},
         reading,
     },
     policy::{CreateIssues, ReadIssueNotes, ReadMergeRequests, TakePartInMergeRequests},
@@ -16,7 +16,10 @@ use super::{
 };
 use crate::{
     app::App,
-    compose::forge::Forge,
+    compose::{
+        commands::{Sender, after_saying},
+        forge::Forge,
+    },
     entities::note::{CommandsEntity, NoteEntity, SaidEntity},
     error::ApiResult,
     extract::Call,
@@ -79,18 +82,18 @@ where
 {
     let (grant, (path, params)) = (call.grant, call.params);
     app.rates.check_note(grant.user()?)?;
-    let (forge, urls) = (Forge::new(&app.urls), app.urls.clone());
+    let (asked, forge) = (grant.clone(), Forge::new(&app.urls));
     let new = NewNote {
         body: params.body,
         internal: params.internal.or(params.confidential).unwrap_or_default(),
         created_at: params.created_at,
         place: Place::Alone,
     };
-    let made = app.db.write(move |tx| {
-        let said = actions::create(tx, &grant, &forge, path.iid(), &new)?;
-        SaidEntity::new(tx, &urls, said)
-    });
-    Ok(match made.await? {
+    let iid = path.iid();
+    let made = app.db.write(move |tx| actions::create(tx, &asked, &forge, iid, &new));
+    let seen = params.merge_request_diff_head_sha.filter(|sha| !sha.is_empty());
+    let sender = Sender { grant: &grant, caller: call.caller.user()?, seen: seen.as_deref() };
+    Ok(match said(&app, &sender, made.await?).await? {
         SaidEntity::Note(note) => Either::Left(Created(*note)),
         SaidEntity::Commands(done) => Either::Right(AcceptedWith(done)),
     })
@@ -104,15 +107,25 @@ where
     Grant<A>: TakesPart,
 {
     let (grant, (path, (one, change))) = (call.grant, call.params);
-    let (forge, urls) = (Forge::new(&app.urls), app.urls.clone());
-    let changed = app.db.write(move |tx| {
-        let said = actions::update(tx, &grant, &forge, path.iid(), one.note_id, &change.body.0)?;
-        SaidEntity::new(tx, &urls, said)
-    });
-    Ok(match changed.await? {
+    let (asked, forge, iid) = (grant.clone(), Forge::new(&app.urls), path.iid());
+    let changed = app
+        .db
+        .write(move |tx| actions::update(tx, &asked, &forge, iid, one.note_id, &change.body.0));
+    let sender = Sender { grant: &grant, caller: call.caller.user()?, seen: None };
+    Ok(match said(&app, &sender, changed.await?).await? {
         SaidEntity::Note(note) => Either::Left(Json(*note)),
         SaidEntity::Commands(done) => Either::Right(AcceptedWith(done)),
     })
+}
+
+/// What came of it, once its quick actions are done.
+pub(super) async fn said<A: OnItems>(
+    app: &App,
+    sender: &Sender<'_, A>,
+    said: Said,
+) -> Result<SaidEntity> {
+    let (said, urls) = (after_saying(app, sender, said).await?, app.urls.clone());
+    app.db.read(move |tx| SaidEntity::new(tx, &urls, said)).await
 }
 
 async fn remove<A: OnItems>(app: App, call: Call<A, (A::Path, OneNote)>) -> ApiResult<NoContent>

@@ -2,6 +2,7 @@
 
 pub mod actions;
 mod changes;
+pub mod duplicate;
 pub mod follow_up;
 pub mod link;
 pub mod list;

@@ -81,7 +81,9 @@ pub fn create<G: TakesPart, F: Forge + Branches>(
     Ok(Said { item, note, done })
 }
 
-fn ensure_effect(note: Option<&Note>, done: &Done) -> Result<()> {
+/// # Errors
+/// `BadRequest` where quick actions alone were sent, and none had an effect.
+pub fn ensure_effect(note: Option<&Note>, done: &Done) -> Result<()> {
     match note.is_none() && done.is_empty() {
         true => Err(Error::BadRequest("Failed to apply commands.".to_owned())),
         false => Ok(()),

@@ -2,15 +2,14 @@
 
 use db::Tx;
 use kernel::{
-    AccessLevel, Result, Standing, TextEnum, Ts,
+    AccessLevel, Result, Standing, Ts,
     ids::{MilestoneId, NamespaceId, ProjectId, UserId},
-    time::parse_date,
 };
 use serde_json::{Map, Value, json};
-use time::Duration;
 
 use super::{
     beyond::{leave, promote},
+    later::Later,
     parse::Command,
     table::{Effect, Needs},
 };
@@ -19,7 +18,7 @@ use crate::{
     epic::EpicName,
     issue::{
         self, HealthStatus, Issue, IssueStep, IssueStore as _, Severity, actions::IssueChange,
-        link::LinkType, relocation::Notes,
+        duplicate, link::LinkType, relocation::Notes,
     },
     item::{Item, ItemKind, TakesPart, labels::LabelChange, subscriptions, time::actions as times},
     merge_request::{
@@ -37,14 +36,16 @@ use crate::{
 pub struct Done {
     pub changes: Map<String, Value>,
     pub summary: Vec<String>,
+    /// What is still to be done.
+    pub later: Vec<Later>,
 }
 
 impl Done {
     pub fn is_empty(&self) -> bool {
-        self.changes.is_empty()
+        self.changes.is_empty() && self.later.is_empty()
     }
 
-    pub(super) fn note(&mut self, key: &str, value: Value, summary: impl Into<String>) {
+    pub fn note(&mut self, key: &str, value: Value, summary: impl Into<String>) {
         self.changes.insert(key.to_owned(), value);
         self.summary.push(summary.into());
     }
@@ -70,6 +71,7 @@ pub(super) struct Wanted {
     pub(super) iteration: Option<Option<i64>>,
     /// To become an epic of this group.
     pub(super) promoted: Option<NamespaceId>,
+    pub(super) duplicate_of: Option<Box<Issue>>,
     pub(super) is_changed: bool,
 }
 
@@ -180,52 +182,21 @@ impl<F: Forge + Branches> Doing<'_, F> {
             Effect::Lock => self.lock(true),
             Effect::Unlock => self.lock(false),
             Effect::CopyMetadata => self.copy(tx, argument)?,
-            Effect::Due => self.due(tx.now, argument),
-            Effect::Confidential => {
-                self.wanted.confidential = true;
-                self.changed("confidential", json!(true), "Made this issue confidential.");
-            }
-            Effect::Weight => self.weight(argument),
-            Effect::Severity => self.severity(argument),
-            Effect::HealthStatus => self.health(argument),
-            Effect::RemoveMilestone
-            | Effect::RemoveDueDate
-            | Effect::ClearWeight
-            | Effect::ClearHealthStatus => self.clear(command.row.effect),
             Effect::Promote => self.promote(tx)?,
             Effect::Epic => self.epic(tx, argument)?,
             Effect::RemoveEpic => self.remove_epic(tx)?,
             Effect::Iteration => self.iteration(tx, argument)?,
             Effect::RemoveIteration => self.remove_iteration(tx)?,
+            Effect::Duplicate => self.duplicate(tx, argument)?,
+            Effect::SubmitReview => self.submit_review(tx)?,
             Effect::Shrug | Effect::Tableflip => {}
+            effect if self.plan(tx.now, effect, argument) => {}
+            effect => self.done.later.extend(Later::of(effect, argument)),
         }
         Ok(())
     }
 
     /// Leaves a field of the item without a value.
-    fn clear(&mut self, effect: Effect) {
-        let (field, summary) = match effect {
-            Effect::RemoveMilestone => {
-                self.wanted.milestone = Some(None);
-                ("milestone_id", "Removed milestone.")
-            }
-            Effect::RemoveDueDate => {
-                self.wanted.due = Some(None);
-                ("due_date", "Removed the due date.")
-            }
-            Effect::ClearWeight => {
-                self.wanted.weight = Some(None);
-                ("weight", "Cleared weight.")
-            }
-            Effect::ClearHealthStatus => {
-                self.wanted.health = Some(None);
-                ("health_status", "Cleared health status.")
-            }
-            _ => return,
-        };
-        self.changed(field, Value::Null, summary);
-    }
-
     pub(super) fn changed(&mut self, key: &str, value: Value, summary: impl Into<String>) {
         self.wanted.is_changed = true;
         self.done.note(key, value, summary);
@@ -241,12 +212,15 @@ impl<F: Forge + Branches> Doing<'_, F> {
 
     fn close(&mut self, closed: bool) {
         let is_closed = self.item.state == "closed";
-        // Opening a merge request again takes a look into git.
         let can = match &self.row {
             Row::Issue(_) => true,
-            Row::MergeRequest(_) => closed && self.item.state == "opened",
+            Row::MergeRequest(_) => !closed || self.item.state == "opened",
         };
         if is_closed == closed || !can {
+            return;
+        }
+        if self.item.id.kind == ItemKind::MergeRequest && !closed {
+            self.done.later.push(Later::Reopen);
             return;
         }
         self.wanted.closed = Some(closed);
@@ -323,45 +297,11 @@ impl<F: Forge + Branches> Doing<'_, F> {
         }
     }
 
-    fn due(&mut self, now: Ts, argument: &str) {
-        let Some(day) = day(now, argument) else { return };
-        let text = kernel::time::date_text(day.date());
-        self.wanted.due = Some(Some(day));
-        self.changed("due_date", json!(text), format!("Set the due date to {text}."));
-    }
-
-    fn weight(&mut self, argument: &str) {
-        let Some(weight) = argument.parse().ok().filter(|weight: &i64| *weight >= 0) else {
-            return;
-        };
-        self.wanted.weight = Some(Some(weight));
-        self.changed("weight", json!(weight), format!("Set weight to {weight}."));
-    }
-
-    fn severity(&mut self, argument: &str) {
-        let name = argument.to_lowercase();
-        let number = match name.as_str() {
-            "s1" => "critical",
-            "s2" => "high",
-            "s3" => "medium",
-            "s4" => "low",
-            name => name,
-        };
-        let Some(severity) = Severity::find(number) else { return };
-        self.wanted.severity = Some(severity);
-        self.changed("severity", json!(severity), format!("Set the severity to {severity}."));
-    }
-
-    fn health(&mut self, argument: &str) {
-        let Some(health) = HealthStatus::find(&argument.to_lowercase()) else { return };
-        self.wanted.health = Some(Some(health));
-        self.changed("health_status", json!(health), format!("Set health status to {health}."));
-    }
-
     /// Changes the item as was wanted, all at once.
     fn finish(self, tx: &mut Tx<'_>) -> Result<Done> {
         let Self { forge, row, user, who, wanted, mut done, .. } = self;
         let (leaves, is_changed, promoted) = (wanted.leaves, wanted.is_changed, wanted.promoted);
+        let original = wanted.duplicate_of.clone();
         match row {
             Row::Issue(issue) => {
                 let issue = match is_changed {
@@ -371,6 +311,10 @@ impl<F: Forge + Branches> Doing<'_, F> {
                 if let Some(group) = promoted {
                     promote(tx, forge, &who, &issue, group, &mut done)?;
                 }
+                let issue = match original {
+                    Some(original) => duplicate::mark(tx, forge, &who, &issue, &original)?,
+                    None => issue,
+                };
                 let Some(leaves) = leaves else { return Ok(done) };
                 leave(tx, forge, &who, &issue, leaves, &mut done)?;
             }
@@ -415,51 +359,5 @@ fn of_merge_request(wanted: Wanted) -> MergeRequestChange {
             discussion_locked: wanted.locked,
         },
         ..MergeRequestChange::default()
-    }
-}
-
-/// `2026-12-31`, `today`, `tomorrow`, `in 2 weeks`
-fn day(now: Ts, text: &str) -> Option<Ts> {
-    let today = Ts::from_date(now.date());
-    let text = text.to_lowercase();
-    match text.as_str() {
-        "today" => return Some(today),
-        "tomorrow" => return Some(today.plus(Duration::days(1))),
-        _ => {}
-    }
-    if let Ok(date) = parse_date(&text) {
-        return Some(Ts::from_date(date));
-    }
-    let mut words = text.strip_prefix("in ")?.split_whitespace();
-    let count: i64 = match words.next()? {
-        "a" | "an" | "one" => 1,
-        number => number.parse().ok().filter(|count| (0..10_000).contains(count))?,
-    };
-    let span = match words.next()?.trim_end_matches('s') {
-        "day" => Duration::days(count),
-        "week" => Duration::weeks(count),
-        "month" => Duration::days(count * 30),
-        _ => return None,
-    };
-    words.next().is_none().then(|| today.plus(span))
-}
-
-#[cfg(test)]
-mod tests {
-    use kernel::Ts;
-
-    use super::day;
-
-    #[test]
-    fn days_are_named_in_several_ways() {
-        let now = Ts::parse("2026-11-21T08:00:00Z").unwrap();
-        let read = |text| day(now, text).map(|day| kernel::time::date_text(day.date()));
-        assert_eq!(read("2027-01-02").as_deref(), Some("2027-01-02"));
-        assert_eq!(read("tomorrow").as_deref(), Some("2026-11-22"));
-        assert_eq!(read("in 2 weeks").as_deref(), Some("2026-12-05"));
-        assert_eq!(
-            (read("soon"), read("in 99999999 days"), read("in 1 day or so")),
-            (None, None, None)
-        );
     }
 }

@@ -4,7 +4,7 @@ use db::Tx;
 use kernel::{Error, Result, Standing, Ts, ids::NamespaceId, time::parse_date};
 use serde_json::{Value, json};
 
-use super::apply::{Doing, Done, Leaves, Row};
+use super::apply::{Doing, Done, Leaves, Row, find};
 use crate::{
     epic::{self, EpicName, promotion},
     issue::{
@@ -17,6 +17,7 @@ use crate::{
         time::{self, Spent, actions as times},
     },
     iteration::actions::usable,
+    merge_request::{ReviewState, ReviewerStore as _},
     ports::{Branches, Forge},
     reference::{ItemName, parse},
 };
@@ -69,6 +70,32 @@ impl<F: Forge + Branches> Doing<'_, F> {
         if !ids.is_empty() {
             let summary = format!("Linked {argument} to this issue.");
             self.done.note("related_issues", json!(ids), summary);
+        }
+        Ok(())
+    }
+
+    /// Notes the issue that says the same already.
+    pub(super) fn duplicate(&mut self, tx: &mut Tx<'_>, argument: &str) -> Result<()> {
+        let names = parse(argument, self.forge.address()).items;
+        let found = crate::reference::find_items(tx, self.forge, self.item, self.user, &names)?;
+        let mut others = found.into_iter().map(|(_, other)| other);
+        let other = others.rfind(|other| other.id.kind == ItemKind::Issue);
+        let Some(other) = other.filter(|other| other.id != self.item.id) else { return Ok(()) };
+        let Some(Row::Issue(original)) = find(tx, &other)? else { return Ok(()) };
+        let summary =
+            format!("Closed this issue. Marked as related to, and a duplicate of, {argument}.");
+        self.done.note("canonical_issue_id", json!(original.id.0), summary);
+        self.wanted.duplicate_of = Some(original);
+        Ok(())
+    }
+
+    /// Whoever was asked to look at a merge request has done so.
+    pub(super) fn submit_review(&mut self, tx: &mut Tx<'_>) -> Result<()> {
+        let Row::MergeRequest(row) = &self.row else { return Ok(()) };
+        let asked = tx.reviewers_of(&[row.id])?.remove(&row.id).unwrap_or_default();
+        if asked.iter().any(|reviewer| reviewer.user_id == self.user) {
+            tx.keep_review_state(row.id, self.user, ReviewState::Reviewed)?;
+            self.done.note("submit_review", json!(true), "Submitted the current review.");
         }
         Ok(())
     }

@@ -1,9 +1,10 @@
-//! Quick actions in descriptions: taken out of the text, and done once the item is there.
+//! Quick actions in descriptions: taken out of the text, and done once the item is there. What is still to be done
+//! then comes back with it.
 
 use db::Tx;
 use kernel::{Grant, Result};
 
-use super::{Parted, part, run};
+use super::{Later, Parted, part, run};
 use crate::{
     issue::{
         Issue,
@@ -26,7 +27,7 @@ pub fn create_issue<F: Forge + Branches>(
     grant: &Grant<CreateIssues>,
     forge: &F,
     mut new: NewIssue,
-) -> Result<Issue> {
+) -> Result<(Issue, Vec<Later>)> {
     let text = new.description.take().unwrap_or_default();
     let Parted { mut text, commands } = part(&text, ItemKind::Issue);
     let threads = follow_up::find(tx, grant.who(), grant.project(), &new.follow_up)?;
@@ -39,10 +40,10 @@ pub fn create_issue<F: Forge + Branches>(
         follow_up::settle(tx, grant.who(), grant.user()?, threads, &issue)?;
     }
     if commands.is_empty() {
-        return Ok(issue);
+        return Ok((issue, Vec::new()));
     }
-    run(tx, grant, forge, &issue.item(), &commands)?;
-    issues::read(tx, grant.who(), grant.project(), issue.iid)
+    let done = run(tx, grant, forge, &issue.item(), &commands)?;
+    Ok((issues::read(tx, grant.who(), grant.project(), issue.iid)?, done.later))
 }
 
 /// Changes an issue, and does what its new description wants.
@@ -52,18 +53,18 @@ pub fn update_issue<F: Forge + Branches>(
     forge: &F,
     iid: i64,
     mut change: IssueChange,
-) -> Result<Issue> {
+) -> Result<(Issue, Vec<Later>)> {
     let Some(Some(text)) = change.description.take() else {
-        return issues::update(tx, grant, forge, iid, change);
+        return Ok((issues::update(tx, grant, forge, iid, change)?, Vec::new()));
     };
     let Parted { text, commands } = part(&text, ItemKind::Issue);
     change.description = Some(Some(text));
     let issue = issues::update(tx, grant, forge, iid, change)?;
     if commands.is_empty() {
-        return Ok(issue);
+        return Ok((issue, Vec::new()));
     }
-    run(tx, grant, forge, &issue.item(), &commands)?;
-    issues::read(tx, grant.who(), grant.project(), iid)
+    let done = run(tx, grant, forge, &issue.item(), &commands)?;
+    Ok((issues::read(tx, grant.who(), grant.project(), iid)?, done.later))
 }
 
 /// Proposes a branch, and does what the description wants.
@@ -74,17 +75,19 @@ pub fn create_merge_request<F: Forge + Branches>(
     forge: &F,
     proposal: &Proposal,
     mut new: NewMergeRequest,
-) -> Result<MergeRequest> {
+) -> Result<(MergeRequest, Vec<Later>)> {
     let text = new.description.take().unwrap_or_default();
     let Parted { text, commands } = part(&text, ItemKind::MergeRequest);
     new.description = Some(text);
     let made = requests::create(tx, source, target, forge, proposal, new)?;
-    let Ok(grant) = target.also::<TakePartInMergeRequests>() else { return Ok(made) };
+    let Ok(grant) = target.also::<TakePartInMergeRequests>() else {
+        return Ok((made, Vec::new()));
+    };
     if commands.is_empty() {
-        return Ok(made);
+        return Ok((made, Vec::new()));
     }
-    run(tx, &grant, forge, &made.item(), &commands)?;
-    tx.merge_request(made.id)
+    let done = run(tx, &grant, forge, &made.item(), &commands)?;
+    Ok((tx.merge_request(made.id)?, done.later))
 }
 
 /// Changes a merge request, and does what its new description wants.
@@ -95,16 +98,16 @@ pub fn update_merge_request<F: Forge + Branches>(
     iid: i64,
     looked: Option<&Looked>,
     mut asked: MergeRequestChange,
-) -> Result<MergeRequest> {
+) -> Result<(MergeRequest, Vec<Later>)> {
     let Some(Some(text)) = asked.description.take() else {
-        return change::update(tx, grant, forge, iid, looked, asked);
+        return Ok((change::update(tx, grant, forge, iid, looked, asked)?, Vec::new()));
     };
     let Parted { text, commands } = part(&text, ItemKind::MergeRequest);
     asked.description = Some(Some(text));
     let changed = change::update(tx, grant, forge, iid, looked, asked)?;
     if commands.is_empty() {
-        return Ok(changed);
+        return Ok((changed, Vec::new()));
     }
-    run(tx, grant, forge, &changed.item(), &commands)?;
-    tx.merge_request(changed.id)
+    let done = run(tx, grant, forge, &changed.item(), &commands)?;
+    Ok((tx.merge_request(changed.id)?, done.later))
 }

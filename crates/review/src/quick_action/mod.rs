@@ -2,10 +2,14 @@
 
 mod apply;
 mod beyond;
+mod day;
 pub mod described;
+mod later;
 mod named;
 mod parse;
+mod planned;
 mod table;
 
 pub use apply::{Done, run};
+pub use later::Later;
 pub use parse::{Command, Parted, part};

@@ -50,6 +50,14 @@ pub(super) enum Effect {
     RemoveIteration,
     Draft,
     Ready,
+    Merge,
+    Rebase,
+    Approve,
+    Unapprove,
+    TargetBranch,
+    SubmitReview,
+    Duplicate,
+    CreateMergeRequest,
     Shrug,
     Tableflip,
 }
@@ -145,6 +153,14 @@ pub(super) static TABLE: &[Row] = rows! {
     RemoveIteration   ["remove_iteration"]                                  Issues        Manage No;
     Draft             ["draft"]                                             MergeRequests Update No;
     Ready             ["ready"]                                             MergeRequests Update No;
+    Merge             ["merge"]                                             MergeRequests Voice  No;
+    Rebase            ["rebase"]                                            MergeRequests Voice  No;
+    Approve           ["approve"]                                           MergeRequests Voice  No;
+    Unapprove         ["unapprove"]                                         MergeRequests Voice  No;
+    TargetBranch      ["target_branch"]                                     MergeRequests Update Yes;
+    SubmitReview      ["submit_review"]                                     MergeRequests Voice  No;
+    Duplicate         ["duplicate"]                                         Issues        Manage Yes;
+    CreateMergeRequest ["create_merge_request"]                             Issues        Voice  Maybe;
     Shrug             ["shrug"]                                             Both          Voice  Maybe;
     Tableflip         ["tableflip"]                                         Both          Voice  Maybe;
 };

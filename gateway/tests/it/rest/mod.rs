@@ -65,6 +65,7 @@ mod protected_branches;
 mod protected_tags;
 mod push_rule_checks;
 mod push_rules;
+mod quick_action_calls;
 mod quick_actions;
 mod resource_access_tokens;
 mod seats;

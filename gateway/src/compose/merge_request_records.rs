@@ -32,7 +32,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extras {
     pub render_html: bool,
-    pub rebase_in_progress: bool,
+    pub rebase_in_progress: Option<bool>,
     pub diverged_commits: Option<usize>,
 }
 
@@ -46,7 +46,7 @@ pub fn read<A: Ability<Scope = Project>>(
 ) -> Result<MergeRequestDetail> {
     let known = Known {
         first_contribution: Some(is_first_contribution(tx, row)?),
-        rebase_in_progress: extras.rebase_in_progress.then_some(false),
+        rebase_in_progress: extras.rebase_in_progress,
         diverged_commits: extras.diverged_commits,
         ..known(tx, grant.who(), row)?
     };

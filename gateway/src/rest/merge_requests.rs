@@ -93,9 +93,11 @@ async fn show(
         true => Some(records::diverged_commits(&app, &row).await?),
         false => None,
     };
+    let asked = params.include_rebase_in_progress;
+    let rebasing = asked.then(|| app.rebases.has(row.id));
     let extras = Extras {
         render_html: params.render_html,
-        rebase_in_progress: params.include_rebase_in_progress,
+        rebase_in_progress: rebasing,
         diverged_commits: diverged,
     };
     let shown = app.db.read(move |tx| records::read(tx, &urls, &grant, &row, extras));

@@ -345,12 +345,7 @@ pub fn close(tx: &mut Tx<'_>, issue: &Issue, by: UserId) -> Result<Issue> {
 
 /// Opens an issue again; one that is open stays so.
 pub fn reopen(tx: &mut Tx<'_>, issue: &Issue, by: UserId) -> Result<Issue> {
-    let Some(mut opened) = moved(tx, issue, IssueStep::Reopen, by)? else {
-        return Ok(issue.clone());
-    };
-    if opened.duplicated_to_id.take().is_some() {
-        opened = store::keep(tx, &opened)?;
-    }
+    let Some(opened) = moved(tx, issue, IssueStep::Reopen, by)? else { return Ok(issue.clone()) };
     write_system_note(tx, &opened.item(), by, "reopened")?;
     tx.emit(Event::IssueReopened { issue: (&opened).into(), user: by })?;
     Ok(opened)

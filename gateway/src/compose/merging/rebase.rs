@@ -26,12 +26,13 @@ use crate::app::App;
 
 const REBASE_FAILED: &str =
     "Rebase failed: Rebase locally, resolve all conflicts, then push the branch.";
+const UNDERWAY: &str = "Failed to enqueue the rebase operation, possibly due to a long-lived transaction. Try again later.";
 const NOT_MERGEABLE: &str = "Merge request is not mergeable";
 
 /// Moves the source branch onto the target. What keeps git from doing so is kept with the merge request.
 ///
 /// # Errors
-/// `Refused` where there is no branch, or the caller may not move it so.
+/// `Refused` where there is no branch, or the caller may not move it so; `Conflict` while somebody does.
 pub async fn rebase(
     app: &App,
     grant: &Grant<ReadMergeRequests>,
@@ -50,6 +51,9 @@ pub async fn rebase(
     let lending = app.lending.clone();
     let (project, who) = app.db.read(move |tx| mover(tx, &*lending, &who, &row)).await?;
     let id = found.id;
+    let Some(_underway) = app.rebases.begin(id) else {
+        return Err(Error::Conflict(UNDERWAY.to_owned()));
+    };
     match moved(app, &found, &sides, (project, who), caller).await {
         Err(Error::Rejected(reason)) => {
             let columns = Columns { merge_error: Some(Some(reason)), ..Columns::default() };

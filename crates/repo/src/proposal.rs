@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+use futures_util::Stream;
 use kernel::Result;
 
 use crate::{
     commit::{Answers, read::deadline},
-    git::{DiffLimits, FileDiff, Git, GitError, LogQuery, Oid, Reader, RepoPath},
+    git::{DiffLimits, FileDiff, Git, GitError, LogQuery, Oid, Reader, RepoPath, printed::printed},
 };
 
 /// Files are counted, not compared.
@@ -53,9 +55,13 @@ pub fn commits(
 }
 
 /// The whole difference as git prints it.
-pub async fn raw(git: &Git, repo: &RepoPath, base: Oid, head: Oid) -> Result<Vec<u8>> {
+pub async fn raw(
+    git: &Git,
+    repo: &RepoPath,
+    base: Oid,
+    head: Oid,
+) -> Result<impl Stream<Item = std::result::Result<Bytes, GitError>> + use<>> {
     let options =
         ["--no-color", "--no-ext-diff", "--no-textconv", "--find-renames", "--full-index"];
-    let printed = git.at(repo, "diff").args(options).id(base).id(head).succeed();
-    Ok(printed.await?)
+    Ok(printed(git.at(repo, "diff").args(options).id(base).id(head)).await?)
 }

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+use futures_util::Stream;
 use kernel::{
     Error, Result,
     page::{Page, PageRequest},
 };
 use repo::{
     commit::read::deadline,
-    git::{CommitInfo, FileDiff, Oid, Reader},
+    git::{CommitInfo, FileDiff, GitError, Oid, Reader},
     proposal,
 };
 use review::merge_request::{MergeRequest, Version};
@@ -87,11 +89,14 @@ pub async fn whole_files(
     Ok(app.git_read(row.project_id, read).await?.into())
 }
 
-/// The whole difference as git prints it.
-pub async fn raw(app: &App, row: &MergeRequest) -> Result<Vec<u8>> {
-    let Some(span) = Span::of(row) else { return Ok(Vec::new()) };
+/// The whole difference as git prints it; `None` where there is nothing to compare.
+pub async fn raw(
+    app: &App,
+    row: &MergeRequest,
+) -> Result<Option<impl Stream<Item = std::result::Result<Bytes, GitError>> + use<>>> {
+    let Some(span) = Span::of(row) else { return Ok(None) };
     let repository = app.storage.repository(row.project_id);
-    proposal::raw(&app.git, &repository, span.base, span.head).await
+    proposal::raw(&app.git, &repository, span.base, span.head).await.map(Some)
 }
 
 /// Those of these commits that the project has, by their whole hashes.

@@ -107,8 +107,15 @@ async fn diffs(
 
 async fn raw(app: App, call: Call<ReadMergeRequests, OneMergeRequest>) -> ApiResult<Custom> {
     let row = found(&app, &call.grant, call.params.merge_request_iid).await?;
-    let text = contents::raw(&app, &row).await?;
-    Ok(Custom(HttpResponse::Ok().content_type("text/plain; charset=utf-8").body(text)))
+    let mut response = HttpResponse::Ok();
+    response.content_type("text/plain; charset=utf-8");
+    if call.is_method("HEAD") {
+        return Ok(Custom(response.finish()));
+    }
+    Ok(Custom(match contents::raw(&app, &row).await? {
+        Some(pieces) => response.streaming(pieces),
+        None => response.finish(),
+    }))
 }
 
 async fn versions(

@@ -15,6 +15,7 @@ pub mod maintenance;
 pub mod merge;
 pub mod objects;
 pub mod pkt_line;
+pub mod printed;
 pub mod quarantine;
 pub mod reader;
 pub mod rebase;

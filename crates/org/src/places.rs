@@ -9,7 +9,7 @@ use db::{
 use diesel::prelude::*;
 use kernel::{
     AccessLevel, Actor, Result, Ts, Visibility,
-    ids::{NamespaceId, ProjectId},
+    ids::{NamespaceId, ProjectId, UserId},
 };
 
 use crate::namespace::{Kind, Namespace, addresses::below, seen, store::NamespaceStore};
@@ -193,6 +193,30 @@ pub fn projects_below(
         .filter(projects::path_key.ge(from).and(projects::path_key.lt(to)))
         .select(projects::id);
     each_backend!(tx, |conn| rows.load(conn).map_err(error("Project")))
+}
+
+/// Who has a role in a group, by membership of its own or from above, in the order of their ids.
+pub fn members_of_group(tx: &mut Tx<'_>, group: NamespaceId, most: i64) -> Result<Vec<UserId>> {
+    let rows = namespace_access::table
+        .filter(namespace_access::namespace_id.eq(group))
+        .filter(namespace_access::access_level.ge(AccessLevel::Guest))
+        .filter(namespace_access::until.gt(tx.now))
+        .order(namespace_access::user_id)
+        .limit(most)
+        .select(namespace_access::user_id);
+    each_backend!(tx, |conn| rows.load(conn).map_err(error("Member")))
+}
+
+/// Who has a role in a project, in the order of their ids.
+pub fn members_of_project(tx: &mut Tx<'_>, project: ProjectId, most: i64) -> Result<Vec<UserId>> {
+    let rows = project_access::table
+        .filter(project_access::project_id.eq(project))
+        .filter(project_access::access_level.ge(AccessLevel::Guest))
+        .filter(project_access::until.gt(tx.now))
+        .order(project_access::user_id)
+        .limit(most)
+        .select(project_access::user_id);
+    each_backend!(tx, |conn| rows.load(conn).map_err(error("Member")))
 }
 
 /// Which of these groups are a group or lie below it.

@@ -96,6 +96,21 @@ pub trait Forge: Places + People {
         actor: Actor,
         projects: &[ProjectId],
     ) -> Result<HashMap<ProjectId, Standing>>;
+    /// Who is in the groups of these paths that somebody knows of, so many of each at most.
+    fn group_members(
+        &self,
+        tx: &mut Tx<'_>,
+        actor: Actor,
+        paths: &[String],
+        most: i64,
+    ) -> Result<HashMap<String, Vec<UserId>>>;
+    /// Who has a role in a project, so many at most.
+    fn project_members(
+        &self,
+        tx: &mut Tx<'_>,
+        project: ProjectId,
+        most: i64,
+    ) -> Result<Vec<UserId>>;
     /// As whom somebody acts.
     fn actor(&self, tx: &mut Tx<'_>, user: UserId) -> Result<Option<Actor>>;
     /// A project by its full path, in any letter case; paths that it had before count, too.

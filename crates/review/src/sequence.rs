@@ -25,6 +25,15 @@ pub(crate) fn next(tx: &mut Tx<'_>, home: Home, kind: &'static str) -> Result<i6
         .map_err(error("Number")))
 }
 
+/// Waits for whoever takes a number, and lets nobody take one before this transaction ends.
+pub(crate) fn wait(tx: &mut Tx<'_>, home: Home, kind: &'static str) -> Result<()> {
+    let (place, id) = home.key();
+    let row = diesel::update(sequences::table.find((place, id, kind)))
+        .set(sequences::last.eq(sequences::last));
+    each_backend!(tx, |conn| row.execute(conn).map_err(error("Number")))?;
+    Ok(())
+}
+
 /// Lets numbers go on after this one, which somebody chose.
 pub(crate) fn reach(tx: &mut Tx<'_>, home: Home, kind: &'static str, number: i64) -> Result<()> {
     let (place, id) = home.key();

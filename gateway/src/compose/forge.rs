@@ -4,11 +4,13 @@ use std::{collections::HashMap, sync::Arc};
 
 use db::Tx;
 use kernel::{
-    AccessLevel, Actor, Result, Standing, Ts,
+    AccessLevel, Actor, Error, Result, Standing, Ts,
     ids::{NamespaceId, ProjectId, UserId},
 };
 use org::{
-    access::standings_of_one::in_projects, places, project::store::ProjectStore,
+    access::{IdOrPath, locate_group, standings_of_one::in_projects},
+    places,
+    project::store::ProjectStore,
     user::store::UserStore,
 };
 use review::{Home, ports};
@@ -85,6 +87,36 @@ impl ports::Branches for Forge {
 }
 
 impl ports::Forge for Forge {
+    fn group_members(
+        &self,
+        tx: &mut Tx<'_>,
+        actor: Actor,
+        paths: &[String],
+        most: i64,
+    ) -> Result<HashMap<String, Vec<UserId>>> {
+        let mut found = HashMap::new();
+        for path in paths {
+            match locate_group(tx, actor, &IdOrPath::Path(path.clone())) {
+                Err(Error::NotFound(_)) => {}
+                Err(failure) => return Err(failure),
+                Ok((group, _)) => {
+                    let members = places::members_of_group(tx, group.0.id, most)?;
+                    found.insert(path.clone(), members);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn project_members(
+        &self,
+        tx: &mut Tx<'_>,
+        project: ProjectId,
+        most: i64,
+    ) -> Result<Vec<UserId>> {
+        places::members_of_project(tx, project, most)
+    }
+
     fn standings_in(
         &self,
         tx: &mut Tx<'_>,

@@ -26,8 +26,9 @@ use crate::{
 };
 
 routes! { "Relations of merge requests" at "/projects/{id}/merge_requests/{merge_request_iid}";
-    GET "/closes_issues" => closes    : ReadMergeRequests,
-    GET "/pipelines"     => pipelines : ReadMergeRequests,
+    GET "/closes_issues"  => closes    : ReadMergeRequests,
+    GET "/related_issues" => related   : ReadMergeRequests,
+    GET "/pipelines"      => pipelines : ReadMergeRequests,
 }
 
 async fn closes(
@@ -38,6 +39,21 @@ async fn closes(
     let found = app.db.read(move |tx| {
         let row = actions::find(tx, &grant, one.merge_request_iid)?;
         let issues = tx.closed_issues(row.id)?;
+        let issues = page.slice(readable(tx, grant.actor(), issues)?);
+        let view = IssueView::of(grant.actor());
+        issues.try_map_all(|rows| IssueEntity::all(tx, &urls, rows, &view))
+    });
+    Ok(Listed(found.await?))
+}
+
+async fn related(
+    app: App,
+    call: Call<ReadMergeRequests, (OneMergeRequest, OnlyPage)>,
+) -> ApiResult<Listed<IssueEntity>> {
+    let (grant, (one, _), page, urls) = (call.grant, call.params, call.page, app.urls.clone());
+    let found = app.db.read(move |tx| {
+        let row = actions::find(tx, &grant, one.merge_request_iid)?;
+        let issues = tx.related_issues(row.id)?;
         let issues = page.slice(readable(tx, grant.actor(), issues)?);
         let view = IssueView::of(grant.actor());
         issues.try_map_all(|rows| IssueEntity::all(tx, &urls, rows, &view))

@@ -150,7 +150,7 @@ pub(super) fn keep(tx: &mut Tx<'_>, issue: &Issue) -> Result<Issue> {
         .map_err(error("Issue")))
 }
 
-/// Moves an issue to another state, unless somebody was faster.
+/// Moves an issue to another state, unless somebody was faster. One that is open repeats no other.
 pub(super) fn move_to(
     tx: &mut Tx<'_>,
     issue: &Issue,
@@ -161,10 +161,12 @@ pub(super) fn move_to(
         IssueState::Closed => (Some(tx.now), Some(by)),
         IssueState::Opened => (None, None),
     };
+    let original = issue.duplicated_to_id.filter(|_| to == IssueState::Closed);
     let row = (
         issues::state.eq(to),
         issues::closed_at.eq(closed.0),
         issues::closed_by_id.eq(closed.1),
+        issues::duplicated_to_id.eq(original),
         issues::updated_at.eq(tx.now),
     );
     let still = issues::table.filter(issues::id.eq(issue.id).and(issues::state.eq(issue.state)));

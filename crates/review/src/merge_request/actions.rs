@@ -71,6 +71,8 @@ pub fn create(
     rules::ensure_fit(around, ends, title, description)?;
     let row = NewRow { ends, author, title, draft: is_draft(title), description };
     let made = tx.insert_merge_request(&row)?;
+    // Whoever takes a number waits for who took the last one: a twin that was proposed meanwhile shows now.
+    rules::ensure_only(tx, ends, Some(made.id))?;
     let tasks = tasks_in(description.unwrap_or_default());
     let columns = Columns {
         squash: Some(new.squash),

@@ -23,6 +23,7 @@ use crate::{
     label::Label,
     policy::TakePartInMergeRequests,
     ports::{Branches, People, Places},
+    sequence,
     todo::{TodoAction, TodoStore as _},
 };
 
@@ -118,6 +119,7 @@ pub fn change(
     if let Some(ends) = new.ends() {
         rules::ensure_distinct(&ends)?;
         if new.target_branch != old.target_branch && old.state == MergeRequestState::Opened {
+            sequence::wait(tx, Home::Project(ends.target), "merge_request")?;
             rules::ensure_only(tx, &ends, Some(old.id))?;
         }
         rules::ensure_fit(around, &ends, &new.title, new.description.as_deref())?;
@@ -351,6 +353,7 @@ pub fn reopen(
     if heads.head.is_none() {
         return Ok(row);
     }
+    sequence::wait(tx, Home::Project(ends.target), "merge_request")?;
     rules::ensure_only(tx, &ends, Some(row.id))?;
     let columns = Columns {
         closed_by_id: Some(None),

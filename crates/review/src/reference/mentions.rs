@@ -1,6 +1,6 @@
 //! What follows when a text names people or items.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use db::Tx;
 use kernel::{
@@ -18,6 +18,11 @@ use crate::{
     ports::Forge,
     todo::{TodoAction, TodoStore as _},
 };
+
+/// The name of all members of a project.
+const EVERYBODY: &str = "all";
+/// So many members of one group are asked.
+const MOST_ASKED: i64 = 1000;
 
 /// Where a text is.
 struct Place<'t> {
@@ -88,15 +93,14 @@ fn mention(
     if named.is_empty() {
         return Ok(());
     }
-    let found = forge.named(tx, named)?;
-    let ids: Vec<UserId> = found.values().copied().collect();
+    let found = named_people(tx, forge, place.item.project, author, named)?;
+    let ids: Vec<UserId> = found.iter().map(|(_, user)| *user).collect();
     let standings: HashMap<Option<UserId>, Standing> = forge
         .standings(tx, place.item.project, &ids)?
         .into_iter()
         .map(|who| (who.actor.id, who))
         .collect();
-    for name in named {
-        let Some(user) = found.get(name) else { continue };
+    for (name, user) in &found {
         let Some(who) = standings.get(&Some(*user)) else { continue };
         if !is_readable_by(tx, who, place.item)?
             || (place.internal && !who.is(AccessLevel::Reporter))
@@ -115,6 +119,39 @@ fn mention(
         }
     }
     Ok(())
+}
+
+/// The people of these names, each once: themselves, as members of a group that the author knows of, or of the project
+/// by the name of `all`.
+fn named_people(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    project: ProjectId,
+    author: UserId,
+    named: &[String],
+) -> Result<Vec<(String, UserId)>> {
+    let people = forge.named(tx, named)?;
+    let mut all: Vec<(String, UserId)> =
+        named.iter().filter_map(|name| Some((name.clone(), *people.get(name)?))).collect();
+    let others: Vec<String> =
+        named.iter().filter(|name| !people.contains_key(*name)).cloned().collect();
+    if others.is_empty() {
+        return Ok(all);
+    }
+    let Some(actor) = forge.actor(tx, author)? else { return Ok(all) };
+    let mut groups = forge.group_members(tx, actor, &others, MOST_ASKED)?;
+    if others.iter().any(|name| name == EVERYBODY) {
+        let members = forge.project_members(tx, project, MOST_ASKED)?;
+        groups.insert(EVERYBODY.to_owned(), members);
+    }
+    let mut known: HashSet<UserId> = all.iter().map(|(_, user)| *user).collect();
+    for name in others {
+        let members = groups.remove(&name).unwrap_or_default();
+        all.extend(
+            members.into_iter().filter(|user| known.insert(*user)).map(|user| (name.clone(), user)),
+        );
+    }
+    Ok(all)
 }
 
 /// Keeps which items a text names, and tells those that are named for the first time.

@@ -49,6 +49,7 @@ mod merge_request_approval_rules;
 mod merge_request_approvals;
 mod merge_request_contents;
 mod merge_request_lists;
+mod merge_request_relations;
 mod merge_requests;
 mod milestones;
 mod namespaces;

@@ -4,16 +4,19 @@ use std::collections::BTreeSet;
 
 use db::{
     Tx, each_backend, error,
-    schema::{issues, merge_request_closes as closes, merge_requests},
+    schema::{
+        issues, item_mentions as mentions, merge_request_closes as closes, merge_requests, notes,
+    },
 };
 use diesel::prelude::*;
 use kernel::{
     Result,
-    ids::{IssueId, MergeRequestId, ProjectId},
+    ids::{IssueId, MergeRequestId, NoteId, ProjectId},
 };
 
 use crate::{
     issue::Issue,
+    item::ItemKind,
     merge_request::{
         MergeRequest,
         closing::{self, NamedIssue},
@@ -24,6 +27,9 @@ use crate::{
 pub trait ClosesStore {
     /// The issues that a merge request closes, oldest first.
     fn closed_issues(&mut self, of: MergeRequestId) -> Result<Vec<Issue>>;
+    /// The issues that a merge request closes, and those that it or what is said about it for everybody names, oldest
+    /// first.
+    fn related_issues(&mut self, of: MergeRequestId) -> Result<Vec<Issue>>;
     /// The merge requests that close an issue, oldest first.
     fn closing_merge_requests(&mut self, of: IssueId) -> Result<Vec<MergeRequestId>>;
     /// The merge requests that close these issues, each with its project.
@@ -40,6 +46,32 @@ impl ClosesStore for Tx<'_> {
         let ids = closes::table.filter(closes::merge_request_id.eq(of)).select(closes::issue_id);
         each_backend!(self, |conn| issues::table
             .filter(issues::id.eq_any(ids))
+            .order(issues::id)
+            .select(Issue::as_select())
+            .load(conn)
+            .map_err(error("Issue")))
+    }
+
+    fn related_issues(&mut self, of: MergeRequestId) -> Result<Vec<Issue>> {
+        let closed = closes::table.filter(closes::merge_request_id.eq(of)).select(closes::issue_id);
+        let internal = notes::table
+            .filter(notes::item_kind.eq(ItemKind::MergeRequest).and(notes::item_id.eq(of.0)))
+            .filter(notes::internal.eq(true));
+        let named: Vec<(i64, i64)> = each_backend!(self, |conn| mentions::table
+            .filter(mentions::source_kind.eq(ItemKind::MergeRequest))
+            .filter(mentions::source_id.eq(of.0))
+            .filter(mentions::target_kind.eq(ItemKind::Issue))
+            .select((mentions::target_id, mentions::note_id))
+            .load(conn)
+            .map_err(error("Issue")))?;
+        let hidden: Vec<NoteId> = each_backend!(self, |conn| internal
+            .select(notes::id)
+            .load(conn)
+            .map_err(error("Note")))?;
+        let seen = named.into_iter().filter(|(_, note)| !hidden.contains(&NoteId(*note)));
+        let seen: Vec<IssueId> = seen.map(|(issue, _)| IssueId(issue)).collect();
+        each_backend!(self, |conn| issues::table
+            .filter(issues::id.eq_any(closed).or(issues::id.eq_any(&seen)))
             .order(issues::id)
             .select(Issue::as_select())
             .load(conn)

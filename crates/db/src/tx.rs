@@ -57,6 +57,11 @@ impl<'c> Tx<'c> {
         self.facts.push_back(Box::new(event));
         Ok(())
     }
+
+    /// As [`emit`](Self::emit), for those who hear it in this transaction alone: nothing is kept of it.
+    pub fn mention(&mut self, fact: impl Event) {
+        self.facts.push_back(Box::new(fact));
+    }
 }
 
 #[diesel::declare_sql_function]

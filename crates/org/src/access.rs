@@ -1,5 +1,6 @@
 //! How a caller stands in a project or group: one look into the projection of effective membership.
 
+mod event;
 pub mod projection;
 pub mod standings;
 pub mod standings_of_one;
@@ -15,7 +16,9 @@ use kernel::{
     ids::{NamespaceId, ProjectId, UserId},
 };
 
-use self::projection::{Reach, Whom};
+pub use self::{event::Event, projection::Reach};
+
+use self::projection::Whom;
 use crate::{
     namespace::{
         Kind, Namespace, addresses::below, default_branch, networks::shut_out_of_group,
@@ -210,6 +213,11 @@ pub fn refresh_group_share(
     invited: NamespaceId,
 ) -> Result<()> {
     projection::refresh(tx, Reach::Tree(group), Whom::MembersOf(invited))
+}
+
+/// The projects where roles were worked out anew.
+pub fn projects_within(tx: &mut Tx<'_>, reach: Reach) -> Result<Vec<ProjectId>> {
+    projection::projects_within(tx, reach)
 }
 
 /// To be asked for by whoever changes addresses and roles in one transaction, before the first of these.

@@ -5,10 +5,13 @@ use std::collections::{HashMap, HashSet};
 use ci::pipeline::PipelineStore;
 use db::Tx;
 use kernel::{
-    AccessLevel, Actor, Result,
+    AccessLevel, Actor, Error, Result,
     ids::{MergeRequestId, NamespaceId, ProjectId, ProtectedBranchId, UserId},
 };
-use org::project::settings::SettingsStore;
+use org::{
+    access::{Event, Reach, projects_within},
+    project::settings::SettingsStore,
+};
 use repo::{
     event::Moved,
     protection::{BranchRuleStore, rules_matching},
@@ -140,14 +143,28 @@ impl WeighApprovals {
     }
 }
 
-/// Other people than before are in a group and all below it, which rules may name.
-pub fn members_changed(tx: &mut Tx<'_>, group: NamespaceId) -> Result<()> {
-    let named = tx.groups_with_rules()?;
-    if named.is_empty() {
-        return Ok(());
-    }
-    let inside = org::places::groups_within(tx, group, &named)?;
-    for project in tx.projects_with_rules_of(&inside)? {
+/// Others than before have a role somewhere, or may sign in: whom rules name there has to be asked anew.
+pub fn access_changed(tx: &mut Tx<'_>, fact: &Event) -> Result<()> {
+    let projects = match fact {
+        Event::SignIn(user) => tx.projects_with_approver(*user)?,
+        Event::Roles(reach) => {
+            let reached = projects_within(tx, *reach)?;
+            let mut reached = tx.projects_with_rules(&reached)?;
+            if let Reach::Group(group) | Reach::Tree(group) = reach {
+                let named = tx.groups_with_rules()?;
+                let inside = match org::places::groups_within(tx, *group, &named) {
+                    // It went in the same transaction.
+                    Err(Error::NotFound(_)) => Vec::new(),
+                    inside => inside?,
+                };
+                reached.extend(tx.projects_with_rules_of(&inside)?);
+            }
+            reached.sort_unstable();
+            reached.dedup();
+            reached
+        }
+    };
+    for project in projects {
         tx.enqueue(&WeighApprovals { project })?;
     }
     Ok(())

@@ -51,13 +51,13 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
     if let Some(fact) = fact.downcast_ref() {
         return of_membership(tx, fact);
     }
+    if let Some(fact) = fact.downcast_ref() {
+        return approvals::access_changed(tx, fact);
+    }
     fact.downcast_ref().map_or(Ok(()), |fact| of_repository(tx, fact))
 }
 
 fn of_membership(tx: &mut Tx<'_>, fact: &org::member::Event) -> Result<()> {
-    if let Some(group) = fact.fact().group {
-        approvals::members_changed(tx, group)?;
-    }
     match fact {
         org::member::Event::Removed { fact, unassign_issuables: true } => unassign(tx, fact),
         _ => Ok(()),

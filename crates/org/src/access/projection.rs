@@ -17,7 +17,7 @@ use kernel::{
     ids::{NamespaceId, ProjectId, UserId},
 };
 
-use super::Role;
+use super::{Event, Role};
 use crate::member::billable::projection as seats;
 
 /// Later than any end that can be asked for: the role holds until somebody changes it.
@@ -29,8 +29,8 @@ const UNIT: i64 = FOREVER.0 + 1;
 const LOCK: i64 = 4_207_001;
 
 /// Where roles are to be worked out anew.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Reach {
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub enum Reach {
     /// A group whose members changed: with all below it, and whatever any of these was invited to.
     Group(NamespaceId),
     /// A group whose shares changed: with all below it.
@@ -111,7 +111,26 @@ pub(crate) fn refresh(tx: &mut Tx<'_>, reach: Reach, whom: Whom) -> Result<()> {
              SELECT user_id, aim_id, max(worth) / {UNIT} * 5, max(worth) % {UNIT} FROM given GROUP BY user_id, aim_id"
         ),
     )?;
+    tx.mention(Event::Roles(reach));
     seats::follow(tx, reach, whom)
+}
+
+/// The projects in reach.
+pub(super) fn projects_within(tx: &mut Tx<'_>, reach: Reach) -> Result<Vec<ProjectId>> {
+    if let Reach::Project(project) = reach {
+        return Ok(vec![project]);
+    }
+    let hall = Text { now: tx.now, whom: Whom::Everybody }.hall();
+    let text = format!("WITH RECURSIVE {hall}, {} SELECT DISTINCT id FROM aim", aims(reach));
+    let rows: Vec<Found> =
+        each_backend!(tx, |conn| sql_query(&text).load(conn).map_err(error("Project")))?;
+    Ok(rows.into_iter().map(|row| ProjectId(row.id)).collect())
+}
+
+#[derive(QueryableByName)]
+struct Found {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
 }
 
 /// Somebody's role in a namespace, from its causes.

@@ -13,6 +13,7 @@ use super::{
     store::UserStore,
 };
 use crate::{
+    access,
     mail::{self, Letter},
     member::invitations,
     policy::{ApproveUsers, RejectUsers},
@@ -154,7 +155,10 @@ fn conflict(why: &str) -> Error {
 /// Takes a step; false where the table has none.
 fn step(tx: &mut Tx<'_>, user: &User, step: Step) -> Result<bool> {
     match user.state.after(step) {
-        Some(Next::State(to)) if tx.move_user(user, to)? => Ok(true),
+        Some(Next::State(to)) if tx.move_user(user, to)? => {
+            tx.mention(access::Event::SignIn(user.id));
+            Ok(true)
+        }
         Some(_) => Err(Error::Conflict("409 Conflict: Resource lock".to_owned())),
         None => Ok(false),
     }

@@ -217,6 +217,7 @@ pub fn set_password(tx: &mut Tx<'_>, secret: &Secret, password: &Chosen) -> Resu
     // As the next sign-in in a browser would.
     if user.state == State::Deactivated {
         tx.move_user(&user, State::Active)?;
+        tx.mention(crate::access::Event::SignIn(user.id));
     }
     tx.user(user.id)
 }

@@ -80,6 +80,15 @@ fn states(
     let named = project_rules.iter().chain(own_rules.values().flatten());
     let groups: BTreeSet<NamespaceId> = named.flat_map(|rule| rule.groups.clone()).collect();
     let members = tx.group_members(&groups)?;
+    let named: BTreeSet<UserId> = project_rules
+        .iter()
+        .chain(own_rules.values().flatten())
+        .flat_map(|rule| rule.users.iter().copied())
+        .chain(members.values().flatten().copied())
+        .collect();
+    let named: Vec<UserId> = named.into_iter().collect();
+    let present = branches.members(tx, project, &named)?;
+    let absent = named.into_iter().filter(|user| !present.contains(user)).collect();
     let state = |request: &MergeRequest| {
         let scope = scopes.get(&request.target_branch).cloned().unwrap_or_default();
         let approved = approvals.remove(&request.id).unwrap_or_default();
@@ -87,6 +96,7 @@ fn states(
             settings,
             author: request.author_id,
             committers: committers.remove(&request.id).unwrap_or_default(),
+            absent: &absent,
             approved_by: approved.into_iter().map(|approval| approval.user_id).collect(),
             target: &scope.protected,
             needs_code_owner: scope.needs_code_owner,

@@ -16,8 +16,8 @@ pub struct BranchScope {
     pub needs_code_owner: bool,
 }
 
-/// Protected branches.
-pub trait Branches {
+/// Protected branches, and who approves what is to go there.
+pub trait Branches: People {
     fn scopes(
         &self,
         tx: &mut Tx<'_>,

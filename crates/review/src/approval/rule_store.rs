@@ -20,6 +20,9 @@ use super::{
     rule_fields::Details,
 };
 
+/// So many projects are asked for in one query.
+const AT_ONCE: usize = 1000;
+
 pub trait RuleStore {
     /// The rules of a project itself, the oldest first.
     fn project_rules(&mut self, project: ProjectId) -> Result<Vec<Rule>>;
@@ -38,6 +41,10 @@ pub trait RuleStore {
     fn delete_code_owner_rules(&mut self, id: MergeRequestId) -> Result<()>;
     /// The groups that rules name anywhere.
     fn groups_with_rules(&mut self) -> Result<Vec<NamespaceId>>;
+    /// Those of these projects that have rules, of their own or of merge requests.
+    fn projects_with_rules(&mut self, among: &[ProjectId]) -> Result<Vec<ProjectId>>;
+    /// The projects in which a rule names somebody, themselves or a group that they are in.
+    fn projects_with_approver(&mut self, user: UserId) -> Result<Vec<ProjectId>>;
     /// The projects in which a rule names one of these groups.
     fn projects_with_rules_of(&mut self, groups: &[NamespaceId]) -> Result<Vec<ProjectId>>;
     /// Who is in these groups, by membership of their own or from above.
@@ -136,6 +143,42 @@ impl RuleStore for Tx<'_> {
             .distinct()
             .load(conn)
             .map_err(error("Group")))
+    }
+
+    fn projects_with_rules(&mut self, among: &[ProjectId]) -> Result<Vec<ProjectId>> {
+        let mut found = Vec::new();
+        for some in among.chunks(AT_ONCE) {
+            let some: Vec<ProjectId> = each_backend!(self, |conn| rules::table
+                .filter(rules::project_id.eq_any(some))
+                .select(rules::project_id)
+                .distinct()
+                .load(conn)
+                .map_err(error("Project")))?;
+            found.extend(some);
+        }
+        Ok(found)
+    }
+
+    fn projects_with_approver(&mut self, user: UserId) -> Result<Vec<ProjectId>> {
+        let mut all: Vec<ProjectId> = each_backend!(self, |conn| rule_users::table
+            .inner_join(rules::table)
+            .filter(rule_users::user_id.eq(user))
+            .select(rules::project_id)
+            .distinct()
+            .load(conn)
+            .map_err(error("Project")))?;
+        let theirs: Vec<NamespaceId> = each_backend!(self, |conn| namespace_access::table
+            .filter(namespace_access::user_id.eq(user))
+            .filter(
+                namespace_access::namespace_id.eq_any(groups::table.select(groups::namespace_id))
+            )
+            .select(namespace_access::namespace_id)
+            .load(conn)
+            .map_err(error("Group")))?;
+        all.extend(self.projects_with_rules_of(&theirs)?);
+        all.sort_unstable();
+        all.dedup();
+        Ok(all)
     }
 
     fn projects_with_rules_of(&mut self, named: &[NamespaceId]) -> Result<Vec<ProjectId>> {

@@ -12,6 +12,8 @@ pub struct Case<'a> {
     pub settings: ApprovalSettings,
     pub author: UserId,
     pub committers: HashSet<UserId>,
+    /// Whom rules name although they have no role in the project any more, or may not sign in.
+    pub absent: &'a HashSet<UserId>,
     /// Who approved, in the order in which they did.
     pub approved_by: Vec<UserId>,
     /// The rules that match the target branch.
@@ -99,7 +101,8 @@ pub fn evaluate(case: Case<'_>, members: impl Fn(&Rule) -> Vec<UserId>) -> Appro
 
 fn weigh(case: &Case<'_>, rule: &Rule, members: Vec<UserId>) -> RuleState {
     let barred = |user: &UserId| {
-        (*user == case.author && !case.settings.author_approval)
+        case.absent.contains(user)
+            || (*user == case.author && !case.settings.author_approval)
             || (case.settings.no_committer_approval && case.committers.contains(user))
     };
     let named = rule.users.iter().copied().chain(members);

@@ -1,9 +1,9 @@
 //! Rules and approvals put together, and what they come to.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, fmt::Write as _};
 
 use kernel::{
-    Ts,
+    TextEnum as _, Ts,
     ids::{ApprovalRuleId, ProjectId, ProtectedBranchId, UserId},
 };
 
@@ -42,6 +42,7 @@ fn any(id: i64, required: i64) -> Rule {
 struct Asked {
     settings: ApprovalSettings,
     committers: Vec<i64>,
+    absent: Vec<i64>,
     approved_by: Vec<i64>,
     target: Vec<ProtectedBranchId>,
     needs_code_owner: bool,
@@ -53,6 +54,7 @@ fn state(rules: &[Rule], asked: Asked) -> ApprovalState {
         settings: asked.settings,
         author: UserId(AUTHOR),
         committers: asked.committers.into_iter().map(UserId).collect::<HashSet<_>>(),
+        absent: &asked.absent.into_iter().map(UserId).collect(),
         approved_by: asked.approved_by.into_iter().map(UserId).collect(),
         target: &asked.target,
         needs_code_owner: asked.needs_code_owner,
@@ -163,4 +165,38 @@ fn code_owners_have_to_approve_where_the_branch_wants_it() {
     assert!(optional.is_approved());
     assert_eq!((optional.required(), optional.rules.len()), (0, 1));
     assert!(state(&[], Asked { approved_by: vec![5], ..asked(true) }).is_approved());
+}
+
+#[test]
+fn who_is_absent_approves_nothing_by_name() {
+    let rules = [regular(1, 1, &[2, 3])];
+    let by_two = |absent: Vec<i64>| {
+        state(&rules, Asked { approved_by: vec![2], absent, ..Asked::default() })
+    };
+    assert!(by_two(vec![]).is_approved() && by_two(vec![3]).is_approved());
+    assert!(!by_two(vec![2]).is_approved());
+    let any = [any(1, 1)];
+    let left = Asked { approved_by: vec![2], absent: vec![2], ..Asked::default() };
+    assert!(state(&any, left).is_approved());
+}
+
+#[test]
+fn every_rule_meets_every_count() {
+    let mut table = String::new();
+    for rule_type in RuleType::ALL.iter().copied() {
+        for (required, approved) in
+            (0..=3).flat_map(|required| (0..=2).map(move |by| (required, by)))
+        {
+            let rules = [rule(1, rule_type, required, &[2, 3])];
+            let approved_by = vec![2, 3][..approved].to_vec();
+            let all =
+                state(&rules, Asked { approved_by, needs_code_owner: true, ..Asked::default() });
+            let (left, end) = (all.left(), if all.is_approved() { "approved" } else { "open" });
+            let _ = writeln!(
+                table,
+                "{rule_type:<15} needs {required} has {approved} -> {left} left, {end}"
+            );
+        }
+    }
+    insta::assert_snapshot!(table);
 }

@@ -707,21 +707,3 @@ async fn two_merges_into_one_branch_both_happen() {
         assert_eq!(stage.ada.get(&path).await.status, 200, "{file}");
     }
 }
-
-#[actix_web::test]
-async fn a_rebase_that_runs_shows() {
-    let app = TestApp::new();
-    let stage = Stage::with_merge_request(&app).await;
-    let path = format!("{}?include_rebase_in_progress=true", stage.one(1));
-    let shown = async || stage.ada.get(&path).await.ok()["rebase_in_progress"].clone();
-    let id = kernel::ids::MergeRequestId(stage.shown(1).await["id"].as_i64().expect("an id"));
-
-    assert_eq!(shown().await, false);
-    let underway = app.state.rebases.begin(id);
-    assert_eq!(shown().await, true);
-    let told = json!({ "message": "Failed to enqueue the rebase operation, possibly due to a \
-        long-lived transaction. Try again later." });
-    stage.ada.put(&format!("{}/rebase", stage.one(1)), json!({})).await.refused(409, told);
-    drop(underway);
-    assert_eq!(shown().await, false);
-}

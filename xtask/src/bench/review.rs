@@ -163,8 +163,9 @@ fn branches() -> String {
     commit(&mut out, "main", "Begin", "README.md", None);
     commit(&mut out, "short", "Change little", "short.md", Some("main"));
     for n in 0..COMMITS {
-        let from = if n == 0 { "main" } else { "long" };
-        commit(&mut out, "long", &format!("Step {n}"), &format!("d{}/f.txt", n % 300), Some(from));
+        // A branch that was begun goes on from itself.
+        let from = (n == 0).then_some("main");
+        commit(&mut out, "long", &format!("Step {n}"), &format!("d{}/f.txt", n % 300), from);
     }
     for n in 0..MERGES {
         let file = format!("topic-{n}.md");

@@ -173,7 +173,7 @@ impl Seed<'_> {
             value: &|column| match column {
                 "id" => Some(format!("{labels} + n.i")),
                 "project_id" => Some(format!("{} + (n.i - 1) / {LABELS}", made.projects + 1)),
-                "name" => Some(format!("'label-' || (n.i - 1) % {LABELS}")),
+                "name" => Some(format!("'label-' || ((n.i - 1) % {LABELS})")),
                 _ => None,
             },
         };

@@ -9,7 +9,6 @@ const OWNERS: &str = "*.md @grace\n[Code][1] @dev\n/src/\n^[Tests]\n*_test.rs @g
 
 /// `ada`'s project with a file of code owners; `dev` and `grace` are developers.
 struct Forge<'a> {
-    app: &'a TestApp,
     ada: Person<'a>,
     dev: Person<'a>,
     grace: Person<'a>,
@@ -21,7 +20,7 @@ async fn forge(app: &TestApp) -> Forge<'_> {
     let project = app.project(&ada, "forge", kernel::Visibility::Private);
     let (dev, grace) =
         (app.member(project, "dev", Developer), app.member(project, "grace", Developer));
-    let forge = Forge { app, ada, dev, grace, project };
+    let forge = Forge { ada, dev, grace, project };
     forge.commit(&forge.ada, "main", None, &[("CODEOWNERS", OWNERS)]).await.created();
     forge
 }

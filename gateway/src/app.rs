@@ -264,6 +264,8 @@ pub struct Limits {
     pub namespaces_per_minute: u32,
     /// Records of single people that one person asks for in ten minutes; 0 is no limit.
     pub people_per_ten_minutes: u32,
+    /// Notes that one person writes in a minute; 0 is no limit.
+    pub notes_per_minute: u32,
 }
 
 impl Limits {
@@ -288,6 +290,7 @@ impl Default for Limits {
             archives_per_minute: 0,
             namespaces_per_minute: 0,
             people_per_ten_minutes: 0,
+            notes_per_minute: 0,
         }
     }
 }

@@ -45,6 +45,7 @@ pub struct Config {
     pub rate_limit_archive: u32,
     pub rate_limit_namespace: u32,
     pub rate_limit_person: u32,
+    pub rate_limit_note: u32,
     pub mail_url: Option<String>,
     pub mail_from: Option<String>,
 }
@@ -93,6 +94,7 @@ pub const SETTINGS: [(&str, &str); 22] = [
         "questions a minute by one person whether a path is taken; 0 is no limit",
     ),
     ("rate_limit_person", "people that one person looks up by id in ten minutes; 0 is no limit"),
+    ("rate_limit_note", "notes that one person writes in a minute; 0 is no limit"),
     (
         "mail_url",
         "smtp://USER:PASSWORD@HOST:PORT or smtps://… that takes letters; without it they are only logged",
@@ -128,6 +130,7 @@ impl Default for Config {
             rate_limit_archive: 5,
             rate_limit_namespace: 20,
             rate_limit_person: 300,
+            rate_limit_note: 300,
             mail_url: None,
             mail_from: None,
         }
@@ -325,6 +328,7 @@ impl Config {
                 archives_per_minute: self.rate_limit_archive,
                 namespaces_per_minute: self.rate_limit_namespace,
                 people_per_ten_minutes: self.rate_limit_person,
+                notes_per_minute: self.rate_limit_note,
             },
         })
     }

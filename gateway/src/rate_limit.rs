@@ -30,7 +30,6 @@ pub struct Rates {
 
 const MEMBER_REMOVALS_PER_MINUTE: u32 = 60;
 const TEN_MINUTES: Duration = Duration::from_secs(600);
-const NOTES_PER_MINUTE: u32 = 300;
 
 /// A person, or whoever is at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,7 +90,7 @@ impl Rates {
             namespaces: limiter(limits.namespaces_per_minute),
             people: limiter_within(TEN_MINUTES, limits.people_per_ten_minutes),
             member_removals: limiter(MEMBER_REMOVALS_PER_MINUTE),
-            notes: limiter(NOTES_PER_MINUTE),
+            notes: limiter(limits.notes_per_minute),
         }
     }
 

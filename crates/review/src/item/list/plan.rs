@@ -51,6 +51,10 @@ pub fn page_of(
     }
     let begun = beginning(tx, &query.conditions)?;
     let walk = Walk { query, begun };
+    if walk.begun.is_some() {
+        // All of them have to be gathered for any page, so they are counted as well.
+        return Ok(page.slice(walk.select(tx, sorting, FEW, 0)?));
+    }
     let found = page.uncounted(walk.select(tx, sorting, page.probe(), page.offset())?);
     let Total::Uncounted { more } = found.total else { return Ok(found) };
     let listed = i64::try_from(found.items.len()).unwrap_or(i64::MAX);

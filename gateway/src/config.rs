@@ -58,7 +58,7 @@ pub enum LogFormat {
 }
 
 /// One line of documentation for each setting, in the order in which they are shown.
-pub const SETTINGS: [(&str, &str); 22] = [
+pub const SETTINGS: [(&str, &str); 23] = [
     ("listen", "address and port to serve on"),
     ("data", "folder for repositories and the SQLite database"),
     (

@@ -198,7 +198,7 @@ fn branch_named(all: &mut Conditions, column: &str, name: &str) {
     let bind = || vec![db::listing::Bind::Word(name.to_owned())];
     let set = format!("SELECT y.id FROM merge_requests y WHERE y.{column} = {{}}");
     let check = format!("i.{column} = {{}}");
-    all.probe(Probe { set: Part::with(set, bind()), check: Part::with(check, bind()) });
+    all.probe(Probe::new(Part::with(set, bind()), Part::with(check, bind())));
 }
 
 const REVIEWERS: &str = "merge_request_reviewers";
@@ -214,7 +214,7 @@ fn people(all: &mut Conditions, table: &str, choice: &Choice<Vec<UserId>>) {
                 let set =
                     format!("SELECT x.merge_request_id FROM {table} x WHERE x.user_id = {person}");
                 let check = format!("{any} AND x.user_id = {person})");
-                all.probe(Probe { set: Part::new(set), check: Part::new(check) });
+                all.probe(Probe::new(Part::new(set), Part::new(check)));
             }
         }
     }

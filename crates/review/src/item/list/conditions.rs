@@ -64,6 +64,14 @@ impl Part {
 pub struct Probe {
     pub set: Part,
     pub check: Part,
+    /// Whether finding the set is much work, which is worth doing once only.
+    pub is_heavy: bool,
+}
+
+impl Probe {
+    pub fn new(set: Part, check: Part) -> Self {
+        Self { set, check, is_heavy: false }
+    }
 }
 
 /// All that is wanted of the items of a list.
@@ -109,7 +117,7 @@ impl Conditions {
     pub fn column(&mut self, column: &str, id: i64) {
         let set = format!("SELECT y.id FROM {} y WHERE y.{column} = {id}", self.table());
         let check = format!("i.{column} = {id}");
-        self.probes.push(Probe { set: Part::new(set), check: Part::new(check) });
+        self.probes.push(Probe::new(Part::new(set), Part::new(check)));
     }
 
     pub fn written_by(&mut self, author: UserId) {
@@ -127,7 +135,7 @@ impl Conditions {
             "EXISTS (SELECT 1 FROM {table} x WHERE x.item_kind = '{kind}' AND x.item_id = i.id AND {further})"
         );
         let part = |sql| Part::with(sql, binds.to_vec());
-        self.probes.push(Probe { set: part(set), check: part(check) });
+        self.probes.push(Probe::new(part(set), part(check)));
     }
 
     /// Whether there are such rows of a table about items.
@@ -234,10 +242,8 @@ impl Conditions {
                 let set =
                     format!("SELECT y.id FROM {} y WHERE y.milestone_id IN ({sql})", self.table());
                 let check = format!("i.milestone_id IN ({sql})");
-                self.probes.push(Probe {
-                    set: Part::with(set, binds.clone()),
-                    check: Part::with(check, binds),
-                });
+                let set = Part::with(set, binds.clone());
+                self.probes.push(Probe::new(set, Part::with(check, binds)));
             }
         }
     }

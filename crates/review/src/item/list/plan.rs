@@ -34,6 +34,8 @@ pub struct Query {
 
 /// A condition that holds for so many is begun with: they are gathered and put in order.
 const FEW: i64 = COUNT_LIMIT;
+/// So many ids are named one by one in a question.
+const LISTED: usize = 2_000;
 /// So far into a list, each project's own part of it is taken and the parts are merged.
 const MERGED: i64 = 1000;
 /// Among so many of the newest ids a page is looked for before all of them are walked.
@@ -80,25 +82,38 @@ pub fn count_all(tx: &mut Tx<'_>, query: &Query) -> Result<i64> {
     Ok(ids(tx, &sql, &binds)?.first().copied().unwrap_or_default())
 }
 
+/// A condition that a walk begins with.
+struct Begun {
+    position: usize,
+    /// For which items it holds, where that was much work to find out.
+    ids: Option<Vec<i64>>,
+}
+
 /// The condition that holds for the fewest, where it holds for few.
-fn beginning(tx: &mut Tx<'_>, conditions: &Conditions) -> Result<Option<usize>> {
-    let mut best: Option<(i64, usize)> = None;
+fn beginning(tx: &mut Tx<'_>, conditions: &Conditions) -> Result<Option<Begun>> {
+    let mut best: Option<(i64, Begun)> = None;
     for (position, probe) in conditions.probes.iter().enumerate() {
         let mut binds = Vec::new();
         let set = probe.set.render(&mut binds);
-        let from = format!("({set}) AS chosen");
-        let found = count_up_to(tx, &from, &binds, FEW + 1)?;
-        if found <= FEW && best.is_none_or(|(least, _)| found < least) {
-            best = Some((found, position));
+        let gathered = match probe.is_heavy {
+            true => ids(tx, &format!("{set} LIMIT {}", LISTED + 1), &binds)?,
+            false => Vec::new(),
+        };
+        let ids = (probe.is_heavy && gathered.len() <= LISTED).then_some(gathered);
+        let found = match &ids {
+            Some(ids) => i64::try_from(ids.len()).unwrap_or(i64::MAX),
+            None => count_up_to(tx, &format!("({set}) AS chosen"), &binds, FEW + 1)?,
+        };
+        if found <= FEW && best.as_ref().is_none_or(|(least, _)| found < *least) {
+            best = Some((found, Begun { position, ids }));
         }
     }
-    Ok(best.map(|(_, position)| position))
+    Ok(best.map(|(_, begun)| begun))
 }
 
 struct Walk<'a> {
     query: &'a Query,
-    /// The condition that the walk begins with.
-    begun: Option<usize>,
+    begun: Option<Begun>,
 }
 
 impl Walk<'_> {
@@ -110,9 +125,14 @@ impl Walk<'_> {
     fn wanted(&self) -> (Vec<String>, Vec<Bind>) {
         let (mut all, mut binds) = (Vec::new(), Vec::new());
         for (position, probe) in self.query.conditions.probes.iter().enumerate() {
-            all.push(match self.begun == Some(position) {
-                true => format!("i.id IN ({})", probe.set.render(&mut binds)),
-                false => probe.check.render(&mut binds),
+            all.push(match &self.begun {
+                Some(Begun { position: first, ids: Some(ids) }) if *first == position => {
+                    format!("i.id IN ({})", list_of(ids))
+                }
+                Some(begun) if begun.position == position => {
+                    format!("i.id IN ({})", probe.set.render(&mut binds))
+                }
+                _ => probe.check.render(&mut binds),
             });
         }
         all.extend(self.query.conditions.plain.iter().map(|part| part.render(&mut binds)));
@@ -144,7 +164,7 @@ impl Walk<'_> {
 
     fn select(&self, tx: &mut Tx<'_>, sorting: Sorting, most: i64, skip: i64) -> Result<Vec<i64>> {
         if let (Order::Id, None, Place::Projects(readable)) =
-            (sorting.by, self.begun, &self.query.place)
+            (sorting.by, &self.begun, &self.query.place)
         {
             return match &readable.few {
                 Some(few) if most + skip <= MERGED => self.merged(tx, few, sorting, most, skip),
@@ -227,7 +247,7 @@ impl Walk<'_> {
     /// `FROM` and `WHERE` for a walk in no order, from projects to what is in them.
     fn by_project(&self) -> (String, Vec<Bind>) {
         if let (None, Place::Projects(Readable { condition, few: None })) =
-            (self.begun, &self.query.place)
+            (&self.begun, &self.query.place)
         {
             let (mut all, binds) = self.wanted();
             all.insert(0, format!("{condition} AND i.project_id = p.id"));

@@ -63,7 +63,8 @@ impl Conditions {
                         Part::with(format!("SELECT y.id FROM {table} y WHERE {sql}"), binds)
                     }
                 };
-                self.probes.push(Probe { set, check });
+                // PostgreSQL compares lists of all that has the same three letters.
+                self.probes.push(Probe { set, check, is_heavy: !on_sqlite });
             }
         }
     }

@@ -53,14 +53,14 @@ def issues(run):
     assert {found.iid for found in run.gl.issues.list(scope="all", milestone="v1", get_all=True)} == {1}
     issue.add_spent_time("1h 30m")
     issue.time_estimate("2d")
-    stats = issue.time_stats()
+    stats = project.issues.get(1).time_stats()
     assert (stats["total_time_spent"], stats["human_time_estimate"]) == (5400, "2d")
-    link = issue.links.create({"target_project_id": project.id, "target_issue_iid": other.iid})
-    assert link.link_type == "relates_to"
+    _, linked = issue.links.create({"target_project_id": project.id, "target_issue_iid": other.iid})
+    assert linked.iid == other.iid
     assert [found.iid for found in issue.links.list(get_all=True)] == [2]
     issue.state_event = "close"
     issue.save()
-    assert project.issues.get(1).state == "closed" and project.issues.get(1).closed_by["username"] == "root"
+    assert project.issues.get(1).state == "closed" and project.issues.get(1).attributes["closed_by"]["username"] == "root"
     issue.state_event = "reopen"
     issue.save()
     counts = project.issues_statistics.get().statistics["counts"]
@@ -88,6 +88,8 @@ def notes_and_reactions(run):
     assert [todo.action_name for todo in todos] == ["assigned"], [todo.action_name for todo in todos]
     todos[0].mark_as_done()
     assert as_pia.todos.list(get_all=True) == []
+    issue.unsubscribe()
+    assert project.issues.get(1).subscribed is False
     issue.subscribe()
     assert project.issues.get(1).subscribed is True
     assert {person["username"] for person in issue.participants()} == {"root", "pia"}

@@ -28,6 +28,7 @@ const WORK: Duration = Duration::from_secs(150);
 
 /// What one round was told, and the repositories it worked on.
 pub(super) fn after_crash(installation: &Installation, ledger: &Shared) -> Result<Vec<String>> {
+    rest(installation)?;
     let mut found = locks(installation);
     let ledger = ledger.write();
     found.extend(refs_and_events(installation, &ledger)?);
@@ -52,6 +53,17 @@ pub(super) fn at_the_end(installation: &Installation, everything: &Shared) -> Re
     settle(installation)?;
     found.extend(doctor(installation)?);
     Ok(found)
+}
+
+/// Waits for the work that the new server found undone and does now, such as removing the branches of what was merged.
+fn rest(installation: &Installation) -> Result<()> {
+    let mut connection = Connection::open(&installation.database_address())?;
+    let deadline = Instant::now() + WORK;
+    while facts::due(&mut connection)? > 0 {
+        ensure!(Instant::now() < deadline, "work that is due is not done");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
 }
 
 /// Waits for queued work: some of it makes good what a crash left out, a minute later.

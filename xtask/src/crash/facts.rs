@@ -1,6 +1,6 @@
 //! What the database says about refs, read beside the server.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::UNIX_EPOCH};
 
 use anyhow::Result;
 use diesel::{
@@ -33,15 +33,24 @@ struct Count {
 pub(super) struct Told {
     pub(super) refs: BTreeMap<Ref, String>,
     pub(super) gaps: Vec<String>,
+    /// Moves of refs that were begun before the last start, and are written down as not yet done.
     pub(super) unfinished: i64,
 }
 
-pub(super) fn read(connection: &mut Connection) -> Result<Told> {
+/// Microseconds since 1970, as rows tell time.
+pub(super) fn now() -> Result<i64> {
+    Ok(UNIX_EPOCH.elapsed()?.as_micros().try_into()?)
+}
+
+/// `started` is when the server that runs now was started. What it does itself stays in the journal until it writes the
+/// next time.
+pub(super) fn read(connection: &mut Connection, started: i64) -> Result<Told> {
     let events: Vec<Event> = load(
         connection,
         "SELECT project_id, ref_name, before_sha, after_sha FROM push_events ORDER BY id",
     )?;
-    let unfinished: Vec<Count> = load(connection, "SELECT count(*) AS count FROM ref_journal")?;
+    let query = format!("SELECT count(*) AS count FROM ref_journal WHERE created_at < {started}");
+    let unfinished: Vec<Count> = load(connection, &query)?;
     let mut refs: BTreeMap<Ref, String> = BTreeMap::new();
     let mut gaps = Vec::new();
     for event in events {
@@ -82,6 +91,13 @@ pub(super) fn proposals(connection: &mut Connection) -> Result<Vec<Proposal>> {
     let query = "SELECT project_id, iid, state, target_branch, head_sha, merge_commit_sha \
                  FROM merge_requests ORDER BY id";
     load(connection, query)
+}
+
+/// Work that could be done now and has not been.
+pub(super) fn due(connection: &mut Connection) -> Result<i64> {
+    let query = format!("SELECT count(*) AS count FROM work WHERE run_at <= {}", now()?);
+    let rows: Vec<Count> = load(connection, &query)?;
+    Ok(rows.first().map_or(0, |row| row.count))
 }
 
 /// Work that was queued for the next two minutes and has not been done.

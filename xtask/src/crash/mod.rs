@@ -82,22 +82,24 @@ fn rounds(options: &Options, installation: &Installation, scratch: &TempDir) -> 
     let mut server = installation.start()?;
     let stage = load::Stage::prepare(installation, scratch.path())?;
     let everything = Shared::default();
+    let mut started = facts::now()?;
     for round in 1..=options.rounds {
         let victims = if random.random_bool(0.5) { Victims::Server } else { Victims::Everybody };
         let moment = Duration::from_millis(random.random_range(MOMENTS));
         let ledger = Shared::default();
         crash(server, &stage, round, &ledger, (moment, victims))?;
+        started = facts::now()?;
         server = installation.start()?;
         let back = server.started_in;
         let told = ledger.summary();
-        let findings = verify::after_crash(installation, &ledger)?;
+        let findings = verify::after_crash(installation, &ledger, started)?;
         println!(
             "round {round}: killed {victims:?} after {moment:?}; {told}; ready again in {back:.0?}"
         );
         everything.absorb(ledger);
         report(&findings)?;
     }
-    let findings = verify::at_the_end(installation, &everything)?;
+    let findings = verify::at_the_end(installation, &everything, started)?;
     server.stop()?;
     println!(
         "crash: {} rounds on {}: {}",

@@ -27,11 +27,15 @@ const FSCK_LOOKS: usize = 4;
 const WORK: Duration = Duration::from_secs(150);
 
 /// What one round was told, and the repositories it worked on.
-pub(super) fn after_crash(installation: &Installation, ledger: &Shared) -> Result<Vec<String>> {
+pub(super) fn after_crash(
+    installation: &Installation,
+    ledger: &Shared,
+    started: i64,
+) -> Result<Vec<String>> {
     rest(installation)?;
     let mut found = locks(installation);
     let ledger = ledger.write();
-    found.extend(refs_and_events(installation, &ledger)?);
+    found.extend(refs_and_events(installation, &ledger, started)?);
     found.extend(merges::check(installation, &ledger)?);
     found.extend(rows(&installation.client(), &ledger)?);
     for project in touched(&ledger) {
@@ -41,10 +45,14 @@ pub(super) fn after_crash(installation: &Installation, ledger: &Shared) -> Resul
 }
 
 /// Everything all rounds were told, and every repository.
-pub(super) fn at_the_end(installation: &Installation, everything: &Shared) -> Result<Vec<String>> {
+pub(super) fn at_the_end(
+    installation: &Installation,
+    everything: &Shared,
+    started: i64,
+) -> Result<Vec<String>> {
     let mut found = locks(installation);
     let ledger = everything.write();
-    found.extend(refs_and_events(installation, &ledger)?);
+    found.extend(refs_and_events(installation, &ledger, started)?);
     found.extend(merges::check(installation, &ledger)?);
     found.extend(rows(&installation.client(), &ledger)?);
     for project in touched(&ledger).into_iter().chain(ledger.projects.iter().copied()) {
@@ -103,8 +111,12 @@ pub(super) fn repository(installation: &Installation, project: i64) -> PathBuf {
         .join(format!("{name}.git"))
 }
 
-fn refs_and_events(installation: &Installation, ledger: &Ledger) -> Result<Vec<String>> {
-    let told = facts::read(&mut Connection::open(&installation.database_address())?)?;
+fn refs_and_events(
+    installation: &Installation,
+    ledger: &Ledger,
+    started: i64,
+) -> Result<Vec<String>> {
+    let told = facts::read(&mut Connection::open(&installation.database_address())?, started)?;
     let mut found = told.gaps;
     if told.unfinished > 0 {
         found.push(format!("the journal still holds {} rows", told.unfinished));

@@ -190,7 +190,9 @@ fn within_reach(
 
 /// Whether the caller sees every group of the list: whoever has a role in a group has it in all that is inside.
 fn is_all_visible(tx: &mut Tx<'_>, filter: &GroupFilter) -> Result<bool> {
-    let Reach::Open { user: Some(user), .. } = filter.reach else { return Ok(false) };
+    let (Reach::Open { user: Some(user), .. } | Reach::Member { user }) = filter.reach else {
+        return Ok(false);
+    };
     let (top, value) = match &filter.place {
         Place::Under(parent) => ("a.namespace_id = $2".to_owned(), Bind::Number(parent.0)),
         Place::Below(path) => (

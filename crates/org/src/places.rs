@@ -46,6 +46,25 @@ fn upwards(tx: &mut Tx<'_>, from: Option<NamespaceId>) -> Result<Vec<NamespaceId
     Ok(way)
 }
 
+/// Those of the rows of a table that somebody may know of: what is open to them, and what they have a role in.
+macro_rules! known_to {
+    ($actor:expr, $now:expr, $rows:expr, $table:ident, $access:ident, $key:ident) => {{
+        let open = $table::visibility.eq_any(open_to($actor));
+        match $actor.id {
+            _ if $actor.admin => $rows,
+            None => $rows.filter(open),
+            Some(user) => $rows.filter(
+                open.or($table::id.eq_any(
+                    $access::table
+                        .filter($access::user_id.eq(user))
+                        .filter($access::until.gt($now))
+                        .select($access::$key),
+                )),
+            ),
+        }
+    }};
+}
+
 /// The groups below a group that the caller may know of.
 pub fn below_group(tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<Vec<NamespaceId>> {
     let mut found: Vec<NamespaceId> = Vec::new();
@@ -66,20 +85,9 @@ fn children(tx: &mut Tx<'_>, actor: Actor, of: &[NamespaceId]) -> Result<Vec<Nam
             .filter(namespaces::deleted_at.is_null())
             .select(namespaces::id)
             .into_boxed();
-        let open = namespaces::visibility.eq_any(open_to(actor));
-        let rows = match actor.id {
-            _ if actor.admin => rows,
-            None => rows.filter(open),
-            Some(user) => rows.filter(
-                open.or(namespaces::id.eq_any(
-                    namespace_access::table
-                        .filter(namespace_access::user_id.eq(user))
-                        .filter(namespace_access::until.gt(now))
-                        .select(namespace_access::namespace_id),
-                )),
-            ),
-        };
-        rows.load(conn).map_err(error("Group"))
+        known_to!(actor, now, rows, namespaces, namespace_access, namespace_id)
+            .load(conn)
+            .map_err(error("Group"))
     })
 }
 
@@ -96,20 +104,9 @@ pub fn known_groups(tx: &mut Tx<'_>, actor: Actor, ids: &[NamespaceId]) -> Resul
             .order(namespaces::id)
             .select(Namespace::as_select())
             .into_boxed();
-        let open = namespaces::visibility.eq_any(open_to(actor));
-        let rows = match actor.id {
-            _ if actor.admin => rows,
-            None => rows.filter(open),
-            Some(user) => rows.filter(
-                open.or(namespaces::id.eq_any(
-                    namespace_access::table
-                        .filter(namespace_access::user_id.eq(user))
-                        .filter(namespace_access::until.gt(now))
-                        .select(namespace_access::namespace_id),
-                )),
-            ),
-        };
-        rows.load(conn).map_err(error("Group"))
+        known_to!(actor, now, rows, namespaces, namespace_access, namespace_id)
+            .load(conn)
+            .map_err(error("Group"))
     })
 }
 
@@ -126,20 +123,9 @@ pub fn projects_in(
             .filter(projects::deleted_at.is_null())
             .select(projects::id)
             .into_boxed();
-        let open = projects::visibility.eq_any(open_to(actor));
-        let rows = match actor.id {
-            _ if actor.admin => rows,
-            None => rows.filter(open),
-            Some(user) => rows.filter(
-                open.or(projects::id.eq_any(
-                    project_access::table
-                        .filter(project_access::user_id.eq(user))
-                        .filter(project_access::until.gt(now))
-                        .select(project_access::project_id),
-                )),
-            ),
-        };
-        rows.load(conn).map_err(error("Project"))
+        known_to!(actor, now, rows, projects, project_access, project_id)
+            .load(conn)
+            .map_err(error("Project"))
     })
 }
 

@@ -193,19 +193,14 @@ fn is_all_visible(tx: &mut Tx<'_>, filter: &GroupFilter) -> Result<bool> {
     let (Reach::Open { user: Some(user), .. } | Reach::Member { user }) = filter.reach else {
         return Ok(false);
     };
-    let (top, value) = match &filter.place {
-        Place::Under(parent) => ("a.namespace_id = $2".to_owned(), Bind::Number(parent.0)),
-        Place::Below(path) => (
-            "a.namespace_id = (SELECT g.id FROM namespaces g WHERE g.path_key = $2)".to_owned(),
-            Bind::Word(path.to_lowercase()),
-        ),
-        Place::Anywhere | Place::TopLevel => return Ok(false),
-    };
-    let reached = seen::reached(tx.now, AccessLevel::Guest);
-    let sql = format!(
-        "SELECT a.namespace_id AS id FROM namespace_access a WHERE a.user_id = $1 AND {top} AND {reached}"
-    );
-    Ok(!ids(tx, &sql, &[Bind::Number(user.0), value])?.is_empty())
+    match &filter.place {
+        Place::Under(parent) => seen::belongs(tx, user, "$2", Bind::Number(parent.0)),
+        Place::Below(path) => {
+            let top = "(SELECT g.id FROM namespaces g WHERE g.path_key = $2)";
+            seen::belongs(tx, user, top, Bind::Word(path.to_lowercase()))
+        }
+        Place::Anywhere | Place::TopLevel => Ok(false),
+    }
 }
 
 /// Groups that somebody has a role in, and these others.

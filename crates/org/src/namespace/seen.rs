@@ -15,6 +15,16 @@ pub(crate) fn reached(now: Ts, level: AccessLevel) -> String {
     format!("a.access_level >= {} AND a.until > {minute}", level.number())
 }
 
+/// Whether somebody has a role in a group, and so in all that is inside. `group` is SQL for its id, about the value `$2`.
+pub(crate) fn belongs(tx: &mut Tx<'_>, user: UserId, group: &str, value: Bind) -> Result<bool> {
+    let reached = reached(tx.now, AccessLevel::Guest);
+    let sql = format!(
+        "SELECT a.namespace_id AS id FROM namespace_access a \
+         WHERE a.user_id = $1 AND a.namespace_id = {group} AND {reached}"
+    );
+    Ok(!ids(tx, &sql, &[Bind::Number(user.0), value])?.is_empty())
+}
+
 /// The groups above somebody's groups in which they have no role themselves.
 pub(crate) fn above(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<i64>> {
     let reached = reached(tx.now, AccessLevel::Minimal);

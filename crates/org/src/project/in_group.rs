@@ -1,7 +1,7 @@
 //! Which projects belong to a group's list: its own, those below or above it, and those shared with it.
 
 use db::{Conn, Tx};
-use kernel::{AccessLevel, Actor, Result, ids::NamespaceId, page::COUNT_LIMIT};
+use kernel::{Actor, Result, ids::NamespaceId, page::COUNT_LIMIT};
 
 use crate::{
     listing::{Bind, count, ids, list_of},
@@ -103,11 +103,5 @@ pub(super) fn is_all_visible(tx: &mut Tx<'_>, actor: Actor, scope: &GroupScope) 
     if scope.above {
         return Ok(false);
     }
-    let reached = seen::reached(tx.now, AccessLevel::Guest);
-    let sql = format!(
-        "SELECT a.namespace_id AS id FROM namespace_access a \
-         WHERE a.user_id = $1 AND a.namespace_id = $2 AND {reached}"
-    );
-    let found = ids(tx, &sql, &[Bind::Number(user.0), Bind::Number(scope.id.0)])?;
-    Ok(!found.is_empty())
+    seen::belongs(tx, user, "$2", Bind::Number(scope.id.0))
 }

@@ -37,6 +37,7 @@ use crate::{
     git_http::Transport,
     identity::Signer,
     places::Places,
+    proxies::Proxies,
     rate_limit::Rates,
     sign_ins::SignIns,
 };
@@ -66,6 +67,8 @@ pub struct State {
     pub answers: Answers,
     pub urls: Urls,
     pub limits: Limits,
+    /// Whose word is taken for where a request came from.
+    pub proxies: Proxies,
     pub rates: Rates,
     /// Clones and pushes of git clients.
     pub transport: Transport,
@@ -86,6 +89,8 @@ pub struct Settings {
     pub database: Location,
     pub external_url: String,
     pub limits: Limits,
+    /// Whose word is taken for where a request came from.
+    pub proxies: Proxies,
     /// Without one, letters are only logged.
     pub mail: Option<MailServer>,
 }
@@ -119,6 +124,7 @@ impl State {
             answers: Answers::default(),
             urls,
             limits: settings.limits,
+            proxies: settings.proxies.clone(),
             rates: Rates::new(settings.limits),
             transport: Transport::new(),
             sign_ins: SignIns::default(),

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     app::{Limits, Settings, Urls},
     compose::mail::MailServer,
+    proxies::Proxies,
 };
 
 /// What the server runs with.
@@ -28,6 +29,7 @@ pub struct Config {
     pub listen: String,
     pub data: PathBuf,
     pub external_url: Option<String>,
+    pub trusted_proxies: Option<String>,
     pub database_url: Option<String>,
     pub root_password: Option<String>,
     pub root_token: Option<String>,
@@ -58,12 +60,16 @@ pub enum LogFormat {
 }
 
 /// One line of documentation for each setting, in the order in which they are shown.
-pub const SETTINGS: [(&str, &str); 23] = [
+pub const SETTINGS: [(&str, &str); 24] = [
     ("listen", "address and port to serve on"),
     ("data", "folder for repositories and the SQLite database"),
     (
         "external_url",
         "how the world reaches this server; answers and links begin with it [http://LISTEN]",
+    ),
+    (
+        "trusted_proxies",
+        "addresses and networks, joined by commas, whose X-Forwarded-For says where a request came from",
     ),
     ("database_url", "postgres://USER:PASSWORD@HOST/NAME instead of the embedded SQLite"),
     (
@@ -113,6 +119,7 @@ impl Default for Config {
             listen: "127.0.0.1:8080".to_owned(),
             data: PathBuf::from("forgeway-data"),
             external_url: None,
+            trusted_proxies: None,
             database_url: None,
             root_password: None,
             root_token: None,
@@ -156,6 +163,10 @@ pub struct Flags {
     #[arg(long, value_name = "URL", global = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     external_url: Option<String>,
+    /// Proxies whose X-Forwarded-For says where a request came from, joined by commas
+    #[arg(long, value_name = "NETWORKS", global = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trusted_proxies: Option<String>,
     /// postgres://… instead of the embedded SQLite
     #[arg(long, value_name = "URL", global = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -270,6 +281,12 @@ impl Config {
                 "external_url must begin with http:// or https://, and is {url:?}"
             );
         }
+        if let Some(text) = &self.trusted_proxies {
+            anyhow::ensure!(
+                Proxies::parse(text).is_some(),
+                "trusted_proxies must be addresses and networks, as in 127.0.0.1,10.0.0.0/8, and is {text:?}"
+            );
+        }
         if let Some(server) = self.mail_server() {
             server.ensure_usable().map_err(anyhow::Error::msg)?;
         }
@@ -285,6 +302,10 @@ impl Config {
 
     pub fn external_url(&self) -> String {
         self.external_url.clone().unwrap_or_else(|| format!("http://{}", self.listen))
+    }
+
+    fn proxies(&self) -> Proxies {
+        self.trusted_proxies.as_deref().and_then(Proxies::parse).unwrap_or_default()
     }
 
     fn mail_server(&self) -> Option<MailServer> {
@@ -317,6 +338,7 @@ impl Config {
             data,
             external_url: self.external_url(),
             mail: self.mail_server(),
+            proxies: self.proxies(),
             limits: Limits {
                 body: self.body_limit,
                 upload: self.upload_limit,
@@ -401,5 +423,14 @@ mod tests {
     fn an_address_without_a_port_is_refused() {
         let config = Config { listen: "localhost".to_owned(), ..Config::default() };
         assert!(config.check().unwrap_err().to_string().starts_with("listen must be HOST:PORT"));
+    }
+
+    #[test]
+    fn a_proxy_that_is_no_address_is_refused() {
+        let with =
+            |text: &str| Config { trusted_proxies: Some(text.to_owned()), ..Config::default() };
+        assert!(with("127.0.0.1, 10.0.0.0/8").check().is_ok());
+        let refused = with("proxy.example.com").check().unwrap_err().to_string();
+        assert!(refused.starts_with("trusted_proxies must be addresses"), "{refused}");
     }
 }

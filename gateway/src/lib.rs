@@ -16,6 +16,7 @@ pub mod metrics;
 pub mod openapi;
 pub mod places;
 pub mod present;
+pub mod proxies;
 pub mod rate_limit;
 pub mod rest;
 pub mod route;

@@ -154,6 +154,7 @@ fn finish(
         request_id = id,
         method = %req.method(),
         route,
+        address = app.proxies.client(req).map(tracing::field::display),
         status = response.status().as_u16(),
         milliseconds = seconds.as_secs_f64() * 1_000.0,
         "answered"

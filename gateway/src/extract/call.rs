@@ -88,7 +88,7 @@ impl<A: Ability<Scope: Locate>, P: Params> Call<A, P> {
         };
         let caller = authenticate(app, req, &raw, route).await;
         count(app, req, route, caller.as_ref().ok().and_then(|caller| caller.user.as_deref()))?;
-        let address = req.peer_addr().map(|address| address.ip());
+        let address = app.proxies.client(req);
         let caller = Caller { address, ..caller? };
         if caller.user.is_none() && !A::OPEN {
             return Err(Error::Unauthenticated.into());
@@ -146,7 +146,7 @@ fn count(app: &App, req: &HttpRequest, route: &Matched, user: Option<&User>) -> 
     }
     let within = match user {
         Some(user) => app.rates.check_user(user.id),
-        None => app.rates.check_address(req.peer_addr().map(|address| address.ip())),
+        None => app.rates.check_address(app.proxies.client(req)),
     };
     within.map_err(|refusal| ApiError::Rate(refusal, app.db.clock().now()))
 }
@@ -182,7 +182,7 @@ impl<A: Ability, P> Call<A, P> {
 
     /// Where the request came from.
     pub fn address(&self) -> Option<IpAddr> {
-        self.req.peer_addr().map(|address| address.ip())
+        self.caller.address
     }
 
     /// Whether a page wants to show the answer as one of its pictures, films, sounds or scripts.

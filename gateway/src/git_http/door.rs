@@ -75,7 +75,7 @@ pub(super) async fn enter(app: &App, req: &HttpRequest) -> Result<Visitor, Refus
             None => with_password(app, name, secret).await?,
         },
     };
-    let address = req.peer_addr().map(|address| address.ip());
+    let address = app.proxies.client(req);
     let visitor = Visitor { address, ..visitor };
     let rate = match &visitor.user {
         Some(user) => app.rates.check_user(user.id),

@@ -22,3 +22,4 @@ pub mod store;
 pub mod transfer;
 
 pub use model::{GroupDetails, GroupFilter, GroupSettings, Kind, Namespace};
+pub use networks::Networks;

@@ -29,24 +29,34 @@ fn bits(address: IpAddr) -> u128 {
     }
 }
 
-pub(super) fn is_network(text: &str) -> bool {
-    network(text).is_some()
-}
+/// Some networks: the bits at which each starts, and how many of them count.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Networks(Vec<(u128, u32)>);
 
-/// Whether an address lies in one of these networks, which are joined by commas.
-fn admits(ranges: &str, address: IpAddr) -> bool {
-    let mut networks = ranges.split(',').filter_map(|range| network(range.trim()));
-    networks.any(|(start, length)| {
-        let ignored = 128 - length;
-        let kept = |bits: u128| bits.checked_shr(ignored).unwrap_or_default();
-        kept(start) == kept(bits(address))
-    })
+impl Networks {
+    /// Networks and addresses that are joined by commas; nothing when one of them is neither.
+    pub fn parse(text: &str) -> Option<Self> {
+        text.split(',').map(|range| network(range.trim())).collect::<Option<_>>().map(Self)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether an address lies in one of them.
+    pub fn hold(&self, address: IpAddr) -> bool {
+        self.0.iter().any(|(start, length)| {
+            let ignored = 128 - length;
+            let kept = |bits: u128| bits.checked_shr(ignored).unwrap_or_default();
+            kept(*start) == kept(bits(address))
+        })
+    }
 }
 
 /// Whether somebody asks from outside these networks. Administrators come from anywhere.
 pub(crate) fn shut_out(actor: Actor, ranges: Option<&str>) -> bool {
     let Some((ranges, address)) = ranges.zip(actor.address) else { return false };
-    !actor.admin && !admits(ranges, address)
+    !actor.admin && Networks::parse(ranges).is_none_or(|networks| !networks.hold(address))
 }
 
 /// Whether somebody asks for a group from outside its networks. Its owners still reach it, so that none of them locks
@@ -84,7 +94,7 @@ pub(super) fn keep(tx: &mut Tx<'_>, group: &Namespace, ranges: Option<&str>) -> 
 mod tests {
     use kernel::Actor;
 
-    use super::{is_network, shut_out};
+    use super::{Networks, shut_out};
 
     #[test]
     fn an_address_is_inside_where_the_bits_that_count_agree() {
@@ -112,10 +122,12 @@ mod tests {
     #[test]
     fn networks_are_told_from_other_texts() {
         for text in ["10.0.0.0/8", "10.0.0.1", "::1/128", "::/0"] {
-            assert!(is_network(text), "{text}");
+            assert!(Networks::parse(text).is_some(), "{text}");
         }
-        for text in ["", "10.0.0.0/33", "::1/129", "10.0.0/8", "10.0.0.0/-1", "10.0.0.0/8/8"] {
-            assert!(!is_network(text), "{text}");
+        for text in
+            ["", "10.0.0.1,", "10.0.0.0/33", "::1/129", "10.0.0/8", "10.0.0.0/-1", "10.0.0.0/8/8"]
+        {
+            assert_eq!(Networks::parse(text), None, "{text}");
         }
     }
 }

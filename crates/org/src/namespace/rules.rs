@@ -2,7 +2,7 @@
 
 use kernel::Visibility;
 
-use super::{GroupSettings, networks::is_network};
+use super::{GroupSettings, networks::Networks};
 use crate::faults::Faults;
 
 const PATH: &str = "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or end in '.', '.git' or \
@@ -175,7 +175,7 @@ pub fn settings_faults(settings: &GroupSettings, top: bool, faults: &mut Faults)
         if !top {
             faults.add("ip_restriction_ranges", "IP restriction only allowed for top-level groups");
         }
-        if !ranges.split(',').all(|range| is_network(range.trim())) {
+        if Networks::parse(ranges).is_none() {
             faults.add("ip_restriction_ranges", "is an invalid IP address range");
         }
     }

@@ -97,3 +97,22 @@ async fn a_group_that_moves_is_reached_as_its_new_place_is() {
     ada.adds("bob", Developer.number().into(), "/groups/top").await;
     assert_eq!(member.from(OUTSIDE).get("/groups/top%2Finner%2Fyoung").await.status, 404);
 }
+
+#[actix_web::test]
+async fn behind_a_proxy_the_address_counts_that_it_tells() {
+    let app = TestApp::behind("127.0.0.1");
+    let (ada, bob) = (app.person("ada"), app.person("bob"));
+    kept_to_a_network(&ada.from(INSIDE)).await;
+    ada.from(INSIDE).adds("bob", 30, "/groups/top").await;
+    let proxied = |told: &str| bob.from("127.0.0.1").sending("X-Forwarded-For", told);
+
+    assert_eq!(proxied(INSIDE).get("/groups/top").await.status, 200);
+    assert_eq!(proxied(OUTSIDE).get("/groups/top").await.status, 404);
+    let forged = format!("{INSIDE}, {OUTSIDE}");
+    assert_eq!(proxied(&forged).get("/groups/top").await.status, 404);
+    let lying = bob.from(OUTSIDE).sending("X-Forwarded-For", INSIDE);
+    assert_eq!(lying.get("/groups/top").await.status, 404);
+    let refs = "//top/inner/engine.git/info/refs?service=git-upload-pack";
+    assert_eq!(proxied(INSIDE).by_password().get(refs).await.status, 200);
+    assert_eq!(proxied(OUTSIDE).by_password().get(refs).await.status, 404);
+}

@@ -9,6 +9,7 @@ use db::testing::{TestDatabase, start};
 use gateway::{
     app::{App, Limits, Settings, State},
     compose::{jobs, mail::MailServer},
+    proxies::Proxies,
 };
 use kernel::{AccessLevel, Clock, Visibility, head::Growth, ids::ProjectId};
 use org::{
@@ -46,17 +47,32 @@ impl TestApp {
         Self::open(Limits::default(), Some(server.address()))
     }
 
+    /// One behind proxies at these addresses.
+    pub(crate) fn behind(proxies: &str) -> Self {
+        let proxies = Proxies::parse(proxies).expect("addresses of proxies");
+        Self::open_with(|settings| settings.proxies = proxies)
+    }
+
     fn open(limits: Limits, mail: Option<MailServer>) -> Self {
+        Self::open_with(|settings| {
+            settings.limits = limits;
+            settings.mail = mail;
+        })
+    }
+
+    fn open_with(change: impl FnOnce(&mut Settings)) -> Self {
         let clock = Arc::new(Clock::fixed(start()));
         let database = TestDatabase::with_clock(clock.clone());
         let data = tempfile::tempdir().expect("a temporary folder");
-        let settings = Settings {
+        let mut settings = Settings {
             data: data.path().to_owned(),
             database: database.location.clone(),
             external_url: "http://forge.test".to_owned(),
-            limits,
-            mail,
+            limits: Limits::default(),
+            proxies: Proxies::default(),
+            mail: None,
         };
+        change(&mut settings);
         let state = State::open(&settings, clock.clone(), git()).expect("the application opens");
         Self { state, clock, _database: database, _data: data }
     }

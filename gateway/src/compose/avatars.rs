@@ -11,9 +11,10 @@ use kernel::{
     Error, Result,
     ids::{NamespaceId, ProjectId, UserId},
 };
+use tempfile::TempPath;
 use tokio::task::spawn_blocking;
 
-use super::uploads::{copy, is_picture, plain_name};
+use super::uploads::{draft, is_picture, plain_name};
 use crate::{app::App, extract::Upload};
 
 /// Bytes of a picture.
@@ -82,11 +83,36 @@ fn folder(app: &App, owner: Owner) -> PathBuf {
     app.data().join("avatars").join(owner.to_string())
 }
 
-/// Keeps a picture; answers with the name that its owner's row is to hold.
-pub async fn keep(app: &App, owner: Owner, upload: Upload) -> Result<String> {
-    let name = plain_name(&upload.file_name);
-    copy(upload, folder(app, owner), name.clone()).await?;
-    Ok(name)
+/// A picture that is on the disk, and nobody's yet: it goes again unless it is settled.
+#[derive(Debug)]
+pub struct Staged {
+    file: TempPath,
+    all: PathBuf,
+    /// What its owner's row is to hold.
+    pub name: String,
+}
+
+/// Puts a picture on the disk, beside those that have owners.
+pub async fn stage(app: &App, upload: Upload) -> Result<Staged> {
+    ensure(&upload)?;
+    let (name, all) = (plain_name(&upload.file_name), app.data().join("avatars"));
+    let done = spawn_blocking(move || {
+        let file = draft(&upload, &all)?.into_temp_path();
+        Ok(Staged { file, all, name })
+    });
+    done.await.map_err(Error::internal)?.map_err(|cause: io::Error| Error::internal(cause))
+}
+
+impl Staged {
+    /// Gives the picture to its owner. This is for the end of the transaction that names it, so that a change which is
+    /// refused leaves the picture from before, and a row that is read names a picture that is there.
+    pub fn settle(self, owner: Owner) -> Result<()> {
+        let folder = self.all.join(owner.to_string());
+        let settled = fs::create_dir_all(&folder)
+            .and_then(|()| Ok(self.file.persist(folder.join(&self.name))?))
+            .and_then(|()| File::open(&folder)?.sync_all());
+        settled.map_err(Error::internal)
+    }
 }
 
 /// Removes the pictures of an owner, but for the one that the row names.

@@ -7,6 +7,7 @@ use std::{
 };
 
 use kernel::{Error, Result, ids::ProjectId};
+use tempfile::NamedTempFile;
 use tokio::task::spawn_blocking;
 
 use crate::{app::App, extract::Upload};
@@ -76,9 +77,15 @@ pub(super) async fn copy(upload: Upload, folder: PathBuf, name: String) -> Resul
 }
 
 fn copy_now(upload: &Upload, folder: &Path, name: &str) -> io::Result<()> {
+    draft(upload, folder)?.persist(folder.join(name)).map_err(|failed| failed.error)?;
+    File::open(folder)?.sync_all()
+}
+
+/// What was sent, in a file that goes again unless somebody gives it a name.
+pub(super) fn draft(upload: &Upload, folder: &Path) -> io::Result<NamedTempFile> {
     fs::create_dir_all(folder)?;
     let mut source = upload.file.reopen()?;
-    let mut draft = tempfile::NamedTempFile::new_in(folder)?;
+    let mut draft = NamedTempFile::new_in(folder)?;
     let mut block = vec![0; 64 << 10];
     loop {
         let read = source.read(&mut block)?;
@@ -88,8 +95,7 @@ fn copy_now(upload: &Upload, folder: &Path, name: &str) -> io::Result<()> {
         draft.write_all(&block[..read])?;
     }
     draft.as_file().sync_all()?;
-    draft.persist(folder.join(name)).map_err(|failed| failed.error)?;
-    File::open(folder)?.sync_all()
+    Ok(draft)
 }
 
 /// Where a kept file lies, and whose it is.

@@ -1,6 +1,6 @@
 //! Groups.
 
-use kernel::{Ability, Grant, access::Group, access::SignedIn, ids::NamespaceId};
+use kernel::{Ability, Grant, access::Group, access::SignedIn};
 use org::{
     access::{IdOrPath, locate_group},
     namespace::{
@@ -13,7 +13,7 @@ use org::{
 use super::group_params::{ChangeGroup, CreateGroup, GroupParams, RemoveGroupParams, ShowGroup};
 use crate::{
     app::App,
-    compose::avatars::{self, Owner},
+    compose::avatars::{self, Owner, Staged},
     entities::group::GroupDetailEntity,
     error::ApiResult,
     extract::{Call, Change, Upload},
@@ -72,11 +72,14 @@ async fn create(
     call: Call<SignedIn, (CreateGroup, GroupParams)>,
 ) -> ApiResult<Created<GroupDetailEntity>> {
     let (grant, (given, more)) = (call.grant.clone(), call.params);
-    let picture = match &more.avatar {
-        Change::Set(file) => Some(file.clone()),
+    let picture_fault = match &more.avatar {
+        Change::Set(file) => avatars::fault(file),
         Change::Keep | Change::Clear => None,
     };
-    let picture_fault = picture.as_ref().and_then(avatars::fault);
+    let picture = match picture_fault {
+        None => staged(&app, &more.avatar).await?,
+        Some(_) => None,
+    };
     let made = app.db.write(move |tx| {
         let parent = match given.parent_id {
             None => None,
@@ -88,18 +91,20 @@ async fn create(
         let (name, path) = (given.name, given.path);
         let new = NewGroup { name, path, parent, visibility: given.visibility, picture_fault };
         let change = |details: &mut GroupDetails| more.apply(details);
-        namespace::actions::create(tx, &grant, &new, change)
+        let group = namespace::actions::create(tx, &grant, &new, change)?;
+        let Some(picture) = picture else { return Ok(group) };
+        let group = namespace::actions::set_avatar(tx, group.id, picture.name.clone())?;
+        picture.settle(Owner::Group(group.id))?;
+        Ok(group)
     });
-    let mut group = made.await?;
-    if let Some(file) = picture {
-        let (id, name) = (group.id, keep_picture(&app, group.id, file).await?);
-        group = app.db.write(move |tx| namespace::actions::set_avatar(tx, id, name)).await?;
-    }
-    Ok(Created(changed(&app, &call.grant, group).await?))
+    Ok(Created(changed(&app, &call.grant, made.await?).await?))
 }
 
-async fn keep_picture(app: &App, group: NamespaceId, file: Upload) -> ApiResult<String> {
-    Ok(avatars::keep(app, Owner::Group(group), file).await?)
+async fn staged(app: &App, given: &Change<Upload>) -> ApiResult<Option<Staged>> {
+    match given {
+        Change::Set(file) => Ok(Some(avatars::stage(app, file.clone()).await?)),
+        Change::Keep | Change::Clear => Ok(None),
+    }
 }
 
 async fn update(
@@ -108,24 +113,21 @@ async fn update(
 ) -> ApiResult<Json<GroupDetailEntity>> {
     let (grant, (given, more)) = (call.grant.clone(), call.params);
     let id = grant.group();
-    let avatar = match &more.avatar {
-        Change::Keep => None,
-        Change::Clear => Some(None),
-        Change::Set(file) => {
-            avatars::ensure(file)?;
-            Some(Some(keep_picture(&app, id, file.clone()).await?))
-        }
-    };
-    let repainted = avatar.is_some();
+    let picture = staged(&app, &more.avatar).await?;
+    let repainted = !matches!(more.avatar, Change::Keep);
     let changed = app.db.write(move |tx| {
         let change = |details: &mut GroupDetails| {
             given.apply(details);
             more.apply(details);
-            if let Some(avatar) = avatar {
-                details.avatar = avatar;
+            if repainted {
+                details.avatar = picture.as_ref().map(|picture| picture.name.clone());
             }
         };
-        namespace::actions::update(tx, &grant, change)
+        let group = namespace::actions::update(tx, &grant, change)?;
+        if let Some(picture) = picture {
+            picture.settle(Owner::Group(id))?;
+        }
+        Ok(group)
     });
     let group = changed.await?;
     if repainted {

@@ -133,9 +133,13 @@ async fn begin_at_usual_branch(app: &App, beginning: &mut Beginning) -> ApiResul
 /// Keeps the picture that came with a new project.
 async fn with_picture(app: &App, project: Project, given: &ProjectParams) -> ApiResult<Project> {
     let Change::Set(file) = &given.own.avatar else { return Ok(project) };
-    let id = project.id;
-    let name = avatars::keep(app, Owner::Project(id), file.clone()).await?;
-    Ok(app.db.write(move |tx| actions::set_avatar(tx, id, name)).await?)
+    let picture = avatars::stage(app, file.clone()).await?;
+    let named = app.db.write(move |tx| {
+        let project = actions::set_avatar(tx, project.id, picture.name.clone())?;
+        picture.settle(Owner::Project(project.id))?;
+        Ok(project)
+    });
+    Ok(named.await?)
 }
 
 fn wanted(params: &CreateProject, author: &User) -> ApiResult<(Creation, Beginning)> {
@@ -212,14 +216,15 @@ fn ensure_picture(given: &ProjectParams) -> kernel::Result<()> {
 }
 
 async fn update(app: App, call: Call<AdminProject, UpdateProject>) -> ApiResult<Json<ProjectForm>> {
-    ensure_picture(&call.params.0)?;
     let mut change = call.params.0.to_change();
-    change.avatar = match call.params.0.own.avatar.clone() {
+    let picture = match call.params.0.own.avatar.clone() {
+        Change::Set(file) => Some(avatars::stage(&app, file).await?),
+        Change::Keep | Change::Clear => None,
+    };
+    change.avatar = match call.params.0.own.avatar {
         Change::Keep => None,
         Change::Clear => Some(None),
-        Change::Set(file) => {
-            Some(Some(avatars::keep(&app, Owner::Project(call.grant.project()), file).await?))
-        }
+        Change::Set(_) => Some(picture.as_ref().map(|picture| picture.name.clone())),
     };
     let head = change
         .default_branch
@@ -231,7 +236,14 @@ async fn update(app: App, call: Call<AdminProject, UpdateProject>) -> ApiResult<
     };
     let grant = call.grant.clone();
     let repainted = change.avatar.is_some();
-    let project = app.db.write(move |tx| actions::update(tx, &grant, &change)).await?;
+    let changed = app.db.write(move |tx| {
+        let project = actions::update(tx, &grant, &change)?;
+        if let Some(picture) = picture {
+            picture.settle(Owner::Project(project.id))?;
+        }
+        Ok(project)
+    });
+    let project = changed.await?;
     if repainted {
         avatars::tidy(&app, Owner::Project(project.id), project.avatar.clone()).await?;
     }

@@ -1,5 +1,6 @@
 //! People.
 
+use db::Tx;
 use kernel::{
     Actor, Error, Ts, Visibility,
     access::{Administrate, Anyone},
@@ -27,7 +28,7 @@ use super::{
 };
 use crate::{
     app::App,
-    compose::avatars::{self, Owner},
+    compose::avatars::{self, Owner, Staged},
     entities::{
         brief_user::BriefUser,
         user::{AdminSingleUser, AdminUser, Reader, SingleUser},
@@ -200,24 +201,25 @@ async fn presented(app: &App, user: User, reader: Actor) -> ApiResult<AdminUser>
     Ok(AdminUser::new(&app.urls, &full))
 }
 
-/// Keeps a picture that came with an account, or takes away the one it had.
-async fn with_picture(app: &App, user: User, given: Change<Upload>) -> ApiResult<User> {
-    let id = user.id;
-    let name = match given {
-        Change::Keep => return Ok(user),
-        Change::Clear => None,
-        Change::Set(file) => Some(avatars::keep(app, Owner::User(id), file).await?),
-    };
-    let kept = name.clone();
-    let user = app.db.write(move |tx| user::actions::set_avatar(tx, id, name.as_deref())).await?;
-    avatars::tidy(app, Owner::User(id), kept).await?;
-    Ok(user)
+/// What becomes of somebody's picture: a new one, or none.
+async fn repainted(app: &App, given: &Change<Upload>) -> ApiResult<Change<Staged>> {
+    Ok(match given {
+        Change::Keep => Change::Keep,
+        Change::Clear => Change::Clear,
+        Change::Set(file) => Change::Set(avatars::stage(app, file.clone()).await?),
+    })
 }
 
-fn ensure_picture(given: &Change<Upload>) -> ApiResult<()> {
-    match given {
-        Change::Set(file) => Ok(avatars::ensure(file)?),
-        Change::Keep | Change::Clear => Ok(()),
+/// Shows somebody by the picture that came with the account, or by none.
+fn repaint(tx: &mut Tx<'_>, user: User, picture: Change<Staged>) -> kernel::Result<User> {
+    match picture {
+        Change::Keep => Ok(user),
+        Change::Clear => user::actions::set_avatar(tx, user.id, None),
+        Change::Set(picture) => {
+            let user = user::actions::set_avatar(tx, user.id, Some(&picture.name))?;
+            picture.settle(Owner::User(user.id))?;
+            Ok(user)
+        }
     }
 }
 
@@ -245,8 +247,7 @@ async fn create(
         confirmed: given.skip_confirmation,
         identity: identity(&more),
     };
-    ensure_picture(&more.avatar)?;
-    let picture = more.avatar.clone();
+    let picture = repainted(&app, &more.avatar).await?;
     let made = app.db.write(move |tx| {
         let new = NewUser {
             name: given.name.clone(),
@@ -256,10 +257,10 @@ async fn create(
             ..NewUser::named(&given.username)
         };
         let change = |details: &mut Details| more.apply(details);
-        user::actions::register(tx, &grant, &new, &beginning, change)
+        let user = user::actions::register(tx, &grant, &new, &beginning, change)?;
+        repaint(tx, user, picture)
     });
-    let user = with_picture(&app, made.await?, picture).await?;
-    Ok(Created(presented(&app, user, actor).await?))
+    Ok(Created(presented(&app, made.await?, actor).await?))
 }
 
 async fn update(
@@ -273,17 +274,21 @@ async fn update(
     };
     let changes =
         Changes { password, confirmed: given.skip_reconfirmation, identity: identity(&more) };
-    ensure_picture(&more.avatar)?;
-    let picture = more.avatar.clone();
+    let picture = repainted(&app, &more.avatar).await?;
+    let is_repainted = !matches!(picture, Change::Keep);
     let changed = app.db.write(move |tx| {
         let id = given.id;
         let change = |details: &mut Details| {
             given.apply(details);
             more.apply(details);
         };
-        user::actions::update(tx, &grant, id, &changes, change)
+        let user = user::actions::update(tx, &grant, id, &changes, change)?;
+        repaint(tx, user, picture)
     });
-    let user = with_picture(&app, changed.await?, picture).await?;
+    let user = changed.await?;
+    if is_repainted {
+        avatars::tidy(&app, Owner::User(user.id), user.avatar.clone()).await?;
+    }
     Ok(Json(presented(&app, user, actor).await?))
 }
 

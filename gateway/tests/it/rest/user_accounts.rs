@@ -183,6 +183,26 @@ async fn a_picture_is_shown_until_it_is_taken_away() {
 }
 
 #[actix_web::test]
+async fn a_picture_stays_when_the_rest_of_a_change_is_refused() {
+    let app = TestApp::new();
+    let root = app.admin();
+    app.person("ada");
+    let path = format!("/users/{}", app.user("ada").id);
+    let shown = picture(&root, &path, "me.png", PNG).await.ok()["avatar_url"].clone();
+    let url = shown.as_str().expect("an address").replace("http://forge.test", "/");
+    let other = [PNG, b"another"].concat();
+
+    let taken = format!("{path}?username=root");
+    assert_eq!(picture(&root, &taken, "me.png", &other).await.status, 409);
+    assert_eq!(app.anonymous().get(&url).await.bytes, PNG);
+    picture(&root, &path, "me.png", &other).await.ok();
+    assert_eq!(app.anonymous().get(&url).await.bytes, other);
+    let left = std::fs::read_dir(app.state.data().join("avatars")).expect("a folder");
+    let files = left.filter(|entry| entry.as_ref().is_ok_and(|entry| entry.path().is_file()));
+    assert_eq!(files.count(), 0, "what was refused is gone");
+}
+
+#[actix_web::test]
 async fn what_is_no_picture_changes_nothing() {
     let app = TestApp::new();
     let root = app.admin();

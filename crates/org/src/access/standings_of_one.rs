@@ -1,10 +1,10 @@
 //! How one person stands in several projects, asked at once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use db::{
     Tx, each_backend, error,
-    schema::{project_access, projects},
+    schema::{namespaces, project_access, projects},
 };
 use diesel::prelude::*;
 use kernel::{
@@ -14,6 +14,7 @@ use kernel::{
 };
 
 use super::{level_in_project, level_now};
+use crate::namespace::networks;
 
 /// Databases take only so many values in one question.
 const AT_ONCE: usize = 5_000;
@@ -41,7 +42,9 @@ pub fn in_projects(
     ids: &[ProjectId],
 ) -> Result<HashMap<ProjectId, Standing>> {
     let mut all = HashMap::new();
+    let closed = networks::closed_to(tx, actor)?;
     for ids in ids.chunks(AT_ONCE) {
+        let out_of_reach = out_of_reach(tx, &closed, ids)?;
         // Nobody has the id 0.
         let user = actor.id.unwrap_or(UserId(0));
         let access =
@@ -70,12 +73,31 @@ pub fn in_projects(
             each_backend!(tx, |conn| query.load(conn).map_err(error("Project")))?;
         for (project, access) in rows {
             let standing = standing(tx, actor, &project, access)?;
-            if standing.visible {
+            if standing.visible && !out_of_reach.contains(&project.0) {
                 all.insert(project.0, standing);
             }
         }
     }
     Ok(all)
+}
+
+/// Those of these projects that lie in groups which are closed to where the question comes from.
+fn out_of_reach(
+    tx: &mut Tx<'_>,
+    closed: &[String],
+    ids: &[ProjectId],
+) -> Result<HashSet<ProjectId>> {
+    if closed.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let homes = namespaces::table.filter(namespaces::ip_ranges.eq_any(closed));
+    let inside = projects::table
+        .filter(projects::id.eq_any(ids))
+        .filter(projects::namespace_id.eq_any(homes.select(namespaces::id)))
+        .select(projects::id);
+    let inside: Vec<ProjectId> =
+        each_backend!(tx, |conn| inside.load(conn).map_err(error("Project")))?;
+    Ok(inside.into_iter().collect())
 }
 
 fn standing(tx: &mut Tx<'_>, actor: Actor, shown: &Shown, access: Access) -> Result<Standing> {

@@ -3,7 +3,10 @@
 use db::Tx;
 use kernel::{Actor, Result};
 
-use crate::{listing::ids, namespace::seen};
+use crate::{
+    listing::ids,
+    namespace::{networks, seen},
+};
 
 /// What is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +46,12 @@ pub fn readable(tx: &mut Tx<'_>, actor: Actor, what: What, within: &Within) -> R
         all.push(format!("p.path_key > '{key}/' AND p.path_key < '{key}0'"));
     }
     all.extend(seen_by(tx, actor, what));
+    all.extend(networks::closed_to(tx, actor)?.into_iter().map(|ranges| {
+        let ranges = ranges.replace('\'', "''");
+        format!(
+            "p.namespace_id NOT IN (SELECT n.id FROM namespaces n WHERE n.ip_ranges = '{ranges}')"
+        )
+    }));
     let condition = all.join(" AND ");
     let few = few(tx, actor, within, &condition)?;
     Ok(Readable { condition, few })

@@ -116,3 +116,18 @@ async fn behind_a_proxy_the_address_counts_that_it_tells() {
     assert_eq!(proxied(INSIDE).by_password().get(refs).await.status, 200);
     assert_eq!(proxied(OUTSIDE).by_password().get(refs).await.status, 404);
 }
+
+#[actix_web::test]
+async fn nothing_of_what_is_inside_is_told_elsewhere() {
+    let app = TestApp::new();
+    let (ada, bob) = (app.person("ada"), app.person("bob"));
+    let (_, project) = kept_to_a_network(&ada).await;
+    ada.adds("bob", 30, "/groups/top").await;
+    let text = json!({ "title": "leak", "assignee_ids": [app.user("bob").id] });
+    ada.from(INSIDE).post(&format!("/projects/{project}/issues"), text).await.created();
+
+    for path in ["/issues?scope=all", "/issues?scope=assigned_to_me", "/todos", "/projects"] {
+        assert_eq!(bob.from(INSIDE).get(path).await.each("id").len(), 1, "{path}");
+        assert!(bob.from(OUTSIDE).get(path).await.each("id").is_empty(), "{path}");
+    }
+}

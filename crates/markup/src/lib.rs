@@ -11,12 +11,14 @@ pub mod hostile;
 mod light;
 mod links;
 mod markdown;
+mod names;
 mod plain;
 mod raw_html;
 mod sanitize;
 
 pub use format::Format;
 pub use links::Links;
+pub use names::{NameLink, texts, with_names};
 
 /// The HTML of a text. Links that lead nowhere by themselves are resolved by `links`.
 pub fn render(text: &str, format: Format, links: &Links<'_>) -> String {

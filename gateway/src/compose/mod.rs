@@ -21,6 +21,7 @@ pub mod merge_requests;
 pub mod merging;
 pub mod projects;
 pub mod purge;
+pub mod references;
 pub mod repo;
 pub mod review;
 pub mod signatures;

@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 
 use crate::{
     app::App,
+    compose::references::{self, Place},
     error::ApiResult,
     extract::{Call, RawText},
     params,
@@ -22,9 +23,9 @@ routes! { "Markdown" at "/markdown";
 params! {
     pub struct RenderText {
         text: RawText,
-        /// Resolve what only the forge knows.
+        /// Make links of what the text names: `#1`, `!1`, `@name`, `~label`, `%milestone`, files of the project.
         gfm: bool = false,
-        /// Where links of the text begin, by its full path.
+        /// Where the text is, by its full path.
         project: Option<String>,
     }
 }
@@ -36,19 +37,25 @@ pub struct RenderedEntity {
 
 async fn render(app: App, call: Call<SignedIn, RenderText>) -> ApiResult<Created<RenderedEntity>> {
     let (actor, RenderText { text, gfm, project }) = (call.grant.actor(), call.params);
-    let uploads = match project.filter(|path| !path.is_empty()) {
+    let place = match project.filter(|path| !path.is_empty()) {
         None => None,
         Some(path) => {
             let path = IdOrPath::Path(path);
             let (project, _) = app.db.peek(move |tx| locate_project(tx, actor, &path)).await?;
-            gfm.then(|| app.urls.at(&format!("-/project/{}/uploads", project.0.id)))
+            Some(project.0)
         }
     };
+    let uploads = place.as_ref().filter(|_| gfm);
+    let uploads = uploads.map(|project| app.urls.at(&format!("-/project/{}/uploads", project.id)));
     // A long text takes a moment.
     let rendered = spawn_blocking(move || {
         let links = uploads.as_deref().map_or(markup::Links::none(), markup::Links::of_project);
         markup::render(&text.0, markup::Format::Markdown, &links)
     });
-    let html = rendered.await.map_err(kernel::Error::internal)?;
+    let mut html = rendered.await.map_err(kernel::Error::internal)?;
+    if gfm {
+        let place = place.map(|project| Place::project(project.id, &project.full_path));
+        html = references::linked(&app, actor, place, html).await?;
+    }
     Ok(Created(RenderedEntity { html }))
 }

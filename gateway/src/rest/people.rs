@@ -18,7 +18,7 @@ pub(super) fn named(tx: &mut Tx<'_>, text: &str) -> Result<User> {
 }
 
 /// Whether the caller may know who is there: nobody from outside may where nothing is to be public.
-pub(super) fn sees_people(tx: &mut Tx<'_>, actor: Actor) -> Result<bool> {
+pub(crate) fn sees_people(tx: &mut Tx<'_>, actor: Actor) -> Result<bool> {
     if actor.id.is_some() {
         return Ok(true);
     }

@@ -1,6 +1,6 @@
 //! Wikis of projects and groups. Both kinds have the same calls, which differ in where the wiki lies and in who may what.
 
-use kernel::{Ability, Error, Grant, Result};
+use kernel::{Ability, Actor, Error, Grant, Result};
 use org::settings::store::SettingsStore as _;
 use repo::{
     git::{RefName, Wiki},
@@ -11,7 +11,7 @@ use repo::{
 use super::commit_actions::signatures;
 use crate::{
     app::App,
-    compose::wiki_repositories::weigh,
+    compose::{references, wiki_repositories::weigh},
     entities::wiki::{WikiAttachmentEntity, WikiListEntity, WikiPageEntity},
     error::ApiResult,
     extract::{Call, Caller, Locate, RawText, Upload},
@@ -93,17 +93,24 @@ struct Place {
     wiki: Wiki,
     /// The address of its pages.
     url: String,
+    reader: Actor,
+    /// What short names in its pages go by.
+    names: references::Place,
 }
 
 impl Place {
     fn of_project(app: &App, grant: &Grant<ReadWiki>) -> Self {
-        let url = app.urls.at(&format!("{}/-/wikis", grant.facts().full_path));
-        Self { wiki: Wiki::Project(grant.project()), url }
+        let (id, path) = (grant.project(), &grant.facts().full_path);
+        let url = app.urls.at(&format!("{path}/-/wikis"));
+        let names = references::Place::project(id, path);
+        Self { wiki: Wiki::Project(id), url, reader: grant.actor(), names }
     }
 
     fn of_group(app: &App, grant: &Grant<ReadGroupWiki>) -> Self {
-        let url = app.urls.at(&format!("groups/{}/-/wikis", grant.group_facts().full_path));
-        Self { wiki: Wiki::Group(grant.group()), url }
+        let (id, path) = (grant.group(), &grant.group_facts().full_path);
+        let url = app.urls.at(&format!("groups/{path}/-/wikis"));
+        let names = references::Place::group(id, path);
+        Self { wiki: Wiki::Group(id), url, reader: grant.actor(), names }
     }
 }
 
@@ -141,7 +148,8 @@ async fn group_show(app: App, call: Call<ReadGroupWiki, ShowPage>) -> Shown {
 }
 
 async fn show(app: &App, place: Place, params: ShowPage) -> Shown {
-    let Place { wiki, url } = place;
+    let Place { wiki, url, reader, names } = place;
+    let is_html = params.render_html;
     let read = app.wiki_read(wiki, move |reader| {
         let at = match params.version.as_deref().filter(|version| !version.is_empty()) {
             Some(version) => find::version(reader, version)?,
@@ -153,9 +161,13 @@ async fn show(app: &App, place: Place, params: ShowPage) -> Shown {
             let format = markup::Format::of_ending(page.file.ending());
             page.content = markup::render(&page.content, format, &links);
         }
-        Ok(page.into())
+        Ok(page)
     });
-    Ok(Json(read.await?.ok_or(find::NO_PAGE)?))
+    let mut page = read.await?.ok_or(find::NO_PAGE)?;
+    if is_html {
+        page.content = references::linked(app, reader, Some(names), page.content).await?;
+    }
+    Ok(Json(page.into()))
 }
 
 type Made = ApiResult<Created<WikiPageEntity>>;

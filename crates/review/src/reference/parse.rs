@@ -1,5 +1,7 @@
 //! What a text names: people, items, labels and milestones. One pass over the text, whatever it holds.
 
+use std::ops::Range;
+
 use super::code::without_code;
 use crate::item::ItemKind;
 
@@ -27,63 +29,72 @@ pub struct References {
 /// Nobody reads more names in one text; those who write more try the patience of others.
 const MOST: usize = 100;
 
+/// One name in a text.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Reference {
+    /// Somebody, or a group; in lower case, without the `@`.
+    Person(String),
+    Item(ItemName),
+    Label(String),
+    Milestone(String),
+}
+
 /// Reads a text. Addresses count that begin with `address`.
 pub fn parse(text: &str, address: &str) -> References {
     let shown = without_code(text);
     let mut found = References::default();
     let mut scan = Scan { text: &shown, at: 0 };
     let mut is_greeting = true;
-    while let Some(letter) = scan.peek() {
-        let is_start = scan.is_at_start();
-        match letter {
-            '@' if is_start => match scan.person() {
-                Some(name) => {
-                    if is_greeting {
+    while let Some(piece) = scan.piece(address) {
+        match piece {
+            Piece::Gap => {}
+            Piece::Text => is_greeting = false,
+            Piece::Name(reference) => {
+                match &reference {
+                    Reference::Person(name) if is_greeting => {
                         add(&mut found.addressed, name.clone());
                     }
-                    add(&mut found.people, name);
+                    Reference::Person(_) => {}
+                    _ => is_greeting = false,
                 }
-                None => is_greeting = false,
-            },
-            'h' if is_start && scan.is_address() => {
-                is_greeting = false;
-                let url = scan.word();
-                if let Some(item) = item_at(url, address) {
-                    add(&mut found.items, item);
-                }
-            }
-            '#' | '!' | '&' if is_start => {
-                is_greeting = false;
-                if let Some(item) = scan.item(None) {
-                    add(&mut found.items, item);
-                }
-            }
-            '~' if is_start => {
-                is_greeting = false;
-                if let Some(title) = scan.title() {
-                    add(&mut found.labels, title);
-                }
-            }
-            '%' if is_start => {
-                is_greeting = false;
-                if let Some(title) = scan.title() {
-                    add(&mut found.milestones, title);
-                }
-            }
-            letter if is_start && is_word(letter) => {
-                is_greeting = false;
-                let path = scan.path();
-                if let Some(item) = scan.item(Some(path)) {
-                    add(&mut found.items, item);
-                }
-            }
-            letter => {
-                is_greeting &= letter.is_whitespace() || letter == ',';
-                scan.skip();
+                found.take(reference);
             }
         }
     }
     found
+}
+
+/// Every name in a text in which nothing is code, with its bytes there.
+pub fn find(text: &str, address: &str) -> Vec<(Range<usize>, Reference)> {
+    let mut found = Vec::new();
+    let mut scan = Scan { text, at: 0 };
+    loop {
+        let from = scan.at;
+        let Some(piece) = scan.piece(address) else { return found };
+        let Piece::Name(reference) = piece else { continue };
+        let is_quoted = text[from..].get(1..2) == Some("\"");
+        let to = match &reference {
+            // What ends a sentence was read, too.
+            Reference::Person(name) => from + 1 + name.len(),
+            Reference::Label(title) | Reference::Milestone(title) if !is_quoted => {
+                from + 1 + title.len()
+            }
+            _ => scan.at,
+        };
+        found.push((from..to, reference));
+    }
+}
+
+impl References {
+    /// Adds a name, unless it is among them or there are too many.
+    pub fn take(&mut self, reference: Reference) {
+        match reference {
+            Reference::Person(name) => add(&mut self.people, name),
+            Reference::Item(name) => add(&mut self.items, name),
+            Reference::Label(title) => add(&mut self.labels, title),
+            Reference::Milestone(title) => add(&mut self.milestones, title),
+        }
+    }
 }
 
 fn add<T: PartialEq>(to: &mut Vec<T>, new: T) {
@@ -111,12 +122,46 @@ fn item_at(url: &str, address: &str) -> Option<ItemName> {
     Some(ItemName { project: Some(project.to_owned()), kind, iid })
 }
 
+/// What a scan comes upon next.
+enum Piece {
+    Name(Reference),
+    /// What may stand between the names with which a text begins.
+    Gap,
+    Text,
+}
+
 struct Scan<'t> {
     text: &'t str,
     at: usize,
 }
 
 impl<'t> Scan<'t> {
+    /// Goes on to what follows; nothing at the end.
+    fn piece(&mut self, address: &str) -> Option<Piece> {
+        let letter = self.peek()?;
+        let is_start = self.is_at_start();
+        let name = match letter {
+            '@' if is_start => self.person().map(Reference::Person),
+            'h' if is_start && self.is_address() => {
+                let url = self.word();
+                item_at(url, address).map(Reference::Item)
+            }
+            '#' | '!' | '&' if is_start => self.item(None).map(Reference::Item),
+            '~' if is_start => self.title().map(Reference::Label),
+            '%' if is_start => self.title().map(Reference::Milestone),
+            letter if is_start && is_word(letter) => {
+                let path = self.path();
+                self.item(Some(path)).map(Reference::Item)
+            }
+            letter => {
+                self.skip();
+                let is_gap = letter.is_whitespace() || letter == ',';
+                return Some(if is_gap { Piece::Gap } else { Piece::Text });
+            }
+        };
+        Some(name.map_or(Piece::Text, Piece::Name))
+    }
+
     fn rest(&self) -> &'t str {
         &self.text[self.at..]
     }
@@ -214,7 +259,7 @@ impl<'t> Scan<'t> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ItemName, References, parse};
+    use super::{ItemName, References, find, parse};
     use crate::item::ItemKind;
 
     fn read(text: &str) -> References {
@@ -273,6 +318,14 @@ mod tests {
         let found = read("~bug ~\"two words\" ~scope::x %1.0 %\"next one\" 5% ~\"open");
         assert_eq!(found.labels, ["bug", "two words", "scope::x"]);
         assert_eq!(found.milestones, ["1.0", "next one"]);
+    }
+
+    #[test]
+    fn names_are_found_where_they_stand() {
+        let text = "@Ada. see grp/app#12, !3 and ~\"two words\" or ~bug: %1.0. no#7";
+        let found = find(text, "https://forge.test");
+        let names: Vec<&str> = found.into_iter().map(|(at, _)| &text[at]).collect();
+        assert_eq!(names, ["@Ada", "grp/app#12", "!3", "~\"two words\"", "~bug", "%1.0", "no#7"]);
     }
 
     #[test]

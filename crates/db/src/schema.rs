@@ -266,6 +266,7 @@ diesel::table! {
         item_kind -> Text,
         item_id -> BigInt,
         user_id -> BigInt,
+        project_id -> Nullable<BigInt>,
     }
 }
 
@@ -274,6 +275,7 @@ diesel::table! {
         item_kind -> Text,
         item_id -> BigInt,
         label_id -> BigInt,
+        project_id -> Nullable<BigInt>,
     }
 }
 

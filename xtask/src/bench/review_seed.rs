@@ -262,7 +262,7 @@ impl Seed<'_> {
     fn labelled(&self, kind: &str, table: &str, first: i64) -> String {
         let Self { from, made, labels, .. } = self;
         format!(
-            "INSERT INTO item_labels (item_kind, item_id, label_id) SELECT '{kind}', i.id, \
+            "INSERT INTO item_labels (item_kind, item_id, project_id, label_id) SELECT '{kind}', i.id, i.project_id, \
              CASE WHEN i.project_id = {large} THEN {label} \
              ELSE {labels} + (i.project_id - {projects} - 1) * {LABELS} + i.id % {LABELS} + 1 END \
              FROM {table} i WHERE i.id > {first} AND i.id % 2 = 0;\n",
@@ -276,7 +276,7 @@ impl Seed<'_> {
     fn assigned(&self, kind: &str, table: &str, first: i64) -> String {
         let [one, other] = self.from.people;
         format!(
-            "INSERT INTO item_assignees (item_kind, item_id, user_id) SELECT '{kind}', i.id, \
+            "INSERT INTO item_assignees (item_kind, item_id, project_id, user_id) SELECT '{kind}', i.id, i.project_id, \
              CASE WHEN i.id % 99 = 0 THEN {other} ELSE {one} END \
              FROM {table} i WHERE i.id > {first} AND i.id % 3 = 0;\n"
         )

@@ -137,10 +137,15 @@ impl ItemStore for Tx<'_> {
         let old = item_labels::table
             .filter(item_labels::item_kind.eq(item.kind).and(item_labels::item_id.eq(item.id)));
         each_backend!(self, |conn| diesel::delete(old).execute(conn).map_err(error("Label")))?;
+        if labels.is_empty() {
+            return Ok(());
+        }
+        let project = project_of(self, item)?;
         for label in labels {
             let row = (
                 item_labels::item_kind.eq(item.kind),
                 item_labels::item_id.eq(item.id),
+                item_labels::project_id.eq(project),
                 item_labels::label_id.eq(*label),
             );
             let row = diesel::insert_into(item_labels::table).values(row);
@@ -170,10 +175,15 @@ impl ItemStore for Tx<'_> {
         let old = assignees::table
             .filter(assignees::item_kind.eq(item.kind).and(assignees::item_id.eq(item.id)));
         each_backend!(self, |conn| diesel::delete(old).execute(conn).map_err(error("User")))?;
+        if people.is_empty() {
+            return Ok(());
+        }
+        let project = project_of(self, item)?;
         for person in people {
             let row = (
                 assignees::item_kind.eq(item.kind),
                 assignees::item_id.eq(item.id),
+                assignees::project_id.eq(project),
                 assignees::user_id.eq(*person),
             );
             let row = diesel::insert_into(assignees::table).values(row);
@@ -181,6 +191,24 @@ impl ItemStore for Tx<'_> {
         }
         Ok(())
     }
+}
+
+/// The project that an item is in; epics are in none.
+fn project_of(tx: &mut Tx<'_>, item: ItemId) -> Result<Option<ProjectId>> {
+    let found = match item.kind {
+        ItemKind::Issue => each_backend!(tx, |conn| issues::table
+            .find(item.id)
+            .select(issues::project_id)
+            .first(conn)
+            .map_err(error("Issue")))?,
+        ItemKind::MergeRequest => each_backend!(tx, |conn| merge_requests::table
+            .find(item.id)
+            .select(merge_requests::project_id)
+            .first(conn)
+            .map_err(error("Merge request")))?,
+        ItemKind::Epic => return Ok(None),
+    };
+    Ok(Some(found))
 }
 
 /// Rows by the item they belong to, in their order.

@@ -185,6 +185,37 @@ async fn a_list_is_paged_and_says_how_long_it_is() {
 }
 
 #[actix_web::test]
+async fn what_nearly_all_have_is_listed_and_counted_as_what_few_have() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Private);
+    let elsewhere = app.project(&ada, "other", Private);
+    let ada_id = app.user("ada").id.0;
+    for number in 1..=30 {
+        let labels = if number % 10 == 0 { "bug,rare" } else { "bug" };
+        let body =
+            json!({ "title": number.to_string(), "labels": labels, "assignee_ids": [ada_id] });
+        write(&ada, project, body.clone()).await;
+        write(&ada, elsewhere, body).await;
+    }
+    let plain = json!({ "title": "31" });
+    write(&ada, project, plain).await;
+
+    for query in ["labels=bug".to_owned(), format!("assignee_id={ada_id}")] {
+        let path = format!("/projects/{project}/issues?{query}&per_page=4&page=2");
+        let page = ada.get(&path).await;
+        assert_eq!(page.header("x-total"), Some("30"), "{query}");
+        assert_eq!(page.each("title"), ["26", "25", "24", "23"], "{query}");
+        let oldest = titles(&ada, &format!("{path}&order_by=title&sort=asc")).await;
+        assert_eq!(oldest, ["13", "14", "15", "16"], "{query}");
+    }
+    let rare = format!("/projects/{project}/issues?labels=rare,bug&state=opened");
+    assert_eq!(titles(&ada, &rare).await, ["30", "20", "10"]);
+    let of_both = ada.get("/issues?labels=rare&scope=all").await;
+    assert_eq!(of_both.header("x-total"), Some("6"));
+}
+
+#[actix_web::test]
 async fn what_contradicts_itself_or_is_no_value_is_refused() {
     let app = TestApp::new();
     let (ada, project) = three(&app).await;

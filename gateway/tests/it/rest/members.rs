@@ -376,6 +376,7 @@ fn assigned(app: &TestApp, project: &serde_json::Value, user: i64) -> i64 {
         let row = (
             item_assignees::item_kind.eq("Issue"),
             item_assignees::item_id.eq(issue),
+            item_assignees::project_id.eq(project),
             item_assignees::user_id.eq(user),
         );
         let insert = diesel::insert_into(item_assignees::table).values(row);

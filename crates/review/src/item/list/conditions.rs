@@ -6,6 +6,7 @@ use kernel::{
     ids::{MilestoneId, UserId},
 };
 
+use super::plan::Place;
 use crate::item::ItemKind;
 
 /// Something that items have or lack, or have in a certain way.
@@ -66,11 +67,57 @@ pub struct Probe {
     pub check: Part,
     /// Whether finding the set is much work, which is worth doing once only.
     pub is_heavy: bool,
+    /// Where an index leads to those of one project in the set: the column that says in which one an item is.
+    pub project: Option<&'static str>,
+    /// Whether the set may say the same item twice.
+    pub repeats: bool,
+    /// The label that it is about.
+    pub label: Option<String>,
+    /// The set as it is found without an index, for what is not many.
+    pub unindexed: Option<Part>,
 }
 
 impl Probe {
     pub fn new(set: Part, check: Part) -> Self {
-        Self { set, check, is_heavy: false }
+        Self {
+            set,
+            check,
+            is_heavy: false,
+            project: None,
+            repeats: false,
+            label: None,
+            unindexed: None,
+        }
+    }
+
+    /// For items of a kind that have one of these labels.
+    pub(super) fn of_labels(kind: ItemKind, labels: &[i64]) -> Self {
+        let probe = Self::beside(kind, "item_labels", "label_id", &list_of(labels), &[]);
+        Self { repeats: labels.len() > 1, ..probe }
+    }
+
+    /// For items of a kind beside which a table has a row with one of these in a column.
+    fn beside(kind: ItemKind, table: &str, column: &str, these: &str, binds: &[Bind]) -> Self {
+        let set = format!(
+            "SELECT x.item_id FROM {table} x WHERE x.item_kind = '{kind}' AND x.{column} IN ({these})"
+        );
+        // With the plus, what one item has is looked through instead of asking for each of many labels. With the offset,
+        // PostgreSQL asks so for each item, and does not join everything first.
+        let check = format!(
+            "EXISTS (SELECT 1 FROM {table} x WHERE x.item_kind = '{kind}' AND x.item_id = i.id \
+             AND +x.{column} IN ({these}) LIMIT 1 OFFSET 0)"
+        );
+        let part = |sql| Part::with(sql, binds.to_vec());
+        Self { project: Some("x.project_id"), ..Self::new(part(set), part(check)) }
+    }
+
+    /// The set, of one project alone where the index tells.
+    pub(super) fn within(&self, place: &Place, binds: &mut Vec<Bind>) -> String {
+        let set = self.set.render(binds);
+        match (self.project, place) {
+            (Some(column), Place::Project(project)) => format!("{set} AND {column} = {project}"),
+            _ => set,
+        }
     }
 }
 
@@ -124,20 +171,6 @@ impl Conditions {
         self.column("author_id", author.0);
     }
 
-    /// Rows of a table about items, for which `{}` in `further` stands for a value.
-    fn beside(&mut self, table: &str, further: &str, binds: &[Bind]) {
-        let kind = self.kind;
-        let set =
-            format!("SELECT x.item_id FROM {table} x WHERE x.item_kind = '{kind}' AND {further}");
-        // With the plus, what one item has is looked through instead of asking for each of many labels.
-        let further = further.replace("x.label_id IN", "+x.label_id IN");
-        let check = format!(
-            "EXISTS (SELECT 1 FROM {table} x WHERE x.item_kind = '{kind}' AND x.item_id = i.id AND {further})"
-        );
-        let part = |sql| Part::with(sql, binds.to_vec());
-        self.probes.push(Probe::new(part(set), part(check)));
-    }
-
     /// Whether there are such rows of a table about items.
     fn whether(&mut self, is: bool, table: &str, further: &str, binds: Vec<Bind>) {
         let kind = self.kind;
@@ -164,7 +197,8 @@ impl Conditions {
             Choice::Anything => self.whether(true, table, "", Vec::new()),
             Choice::These(people) => {
                 for person in people {
-                    self.beside(table, &format!("x.user_id = {person}"), &[]);
+                    let person = person.to_string();
+                    self.probes.push(Probe::beside(self.kind, table, "user_id", &person, &[]));
                 }
             }
         }
@@ -189,11 +223,15 @@ impl Conditions {
             Choice::Anything => self.whether(true, "item_labels", "", Vec::new()),
             Choice::These(names) => {
                 for name in names {
-                    self.beside(
+                    let probe = Probe::beside(
+                        self.kind,
                         "item_labels",
-                        "x.label_id IN (SELECT l.id FROM labels l WHERE l.name = {})",
+                        "label_id",
+                        "SELECT l.id FROM labels l WHERE l.name = {}",
                         &[Bind::Word(name.clone())],
                     );
+                    let label = Some(name.clone());
+                    self.probes.push(Probe { repeats: true, label, ..probe });
                 }
             }
         }
@@ -218,11 +256,16 @@ impl Conditions {
         match choice {
             Choice::Nothing => self.whether(false, "award_emoji", &theirs, Vec::new()),
             Choice::Anything => self.whether(true, "award_emoji", &theirs, Vec::new()),
-            Choice::These(name) => self.beside(
-                "award_emoji",
-                &format!("x.user_id = {user} AND x.name = {{}}"),
-                &[Bind::Word(name.clone())],
-            ),
+            Choice::These(name) => {
+                let kind = self.kind;
+                let theirs = format!(
+                    "FROM award_emoji x WHERE x.item_kind = '{kind}' AND x.user_id = {user} AND x.name = {{}}"
+                );
+                let part = |sql| Part::with(sql, vec![Bind::Word(name.clone())]);
+                let set = part(format!("SELECT x.item_id {theirs}"));
+                let check = part(format!("EXISTS (SELECT 1 {theirs} AND x.item_id = i.id)"));
+                self.probes.push(Probe::new(set, check));
+            }
         }
     }
 

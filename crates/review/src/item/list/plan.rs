@@ -11,7 +11,7 @@ use kernel::{
 };
 
 use super::{
-    conditions::Conditions,
+    conditions::{Conditions, Part, Probe},
     order::{Direction, Order, Sorting},
 };
 use crate::ports::Readable;
@@ -36,6 +36,8 @@ pub struct Query {
 const FEW: i64 = COUNT_LIMIT;
 /// So many ids are named one by one in a question.
 const LISTED: usize = 2_000;
+/// All of so many texts are looked through rather than an index asked.
+const SCANNED: i64 = 20_000;
 /// So far into a list, each project's own part of it is taken and the parts are merged.
 const MERGED: i64 = 1000;
 /// Among so many of the newest ids a page is looked for before all of them are walked.
@@ -48,10 +50,17 @@ pub fn page_of(
     sorting: Sorting,
     page: PageRequest,
 ) -> Result<Page<i64>> {
-    if matches!(&query.place, Place::Projects(Readable { few: Some(few), .. }) if few.is_empty()) {
+    let Some(query) = &sharpened(tx, query)? else {
         return Ok(Page { items: Vec::new(), total: Total::Counted(0) });
+    };
+    let begun = beginning(tx, query)?;
+    if let Some(begun) = &begun {
+        let walk = Walk { query, begun: None };
+        if tells_all(query) && is_common(tx, query, begun.found, page)? {
+            let found = page.uncounted(walk.select(tx, sorting, page.probe(), page.offset())?);
+            return Ok(Page { total: Total::Counted(begun.found), ..found });
+        }
     }
-    let begun = beginning(tx, &query.conditions)?;
     let walk = Walk { query, begun };
     if walk.begun.is_some() {
         // All of them have to be gathered for any page, so they are counted as well.
@@ -73,28 +82,58 @@ pub fn page_of(
 
 /// How many items there are, however many.
 pub fn count_all(tx: &mut Tx<'_>, query: &Query) -> Result<i64> {
-    if matches!(&query.place, Place::Projects(Readable { few: Some(few), .. }) if few.is_empty()) {
-        return Ok(0);
-    }
-    let walk = Walk { query, begun: beginning(tx, &query.conditions)? };
+    let Some(query) = &sharpened(tx, query)? else { return Ok(0) };
+    let walk = Walk { query, begun: beginning(tx, query)? };
     let (from, binds) = walk.by_project();
     let sql = format!("SELECT COUNT(*) AS id FROM {from}");
     Ok(ids(tx, &sql, &binds)?.first().copied().unwrap_or_default())
 }
 
+/// The query with what is better known of a project: each label by its id, which the databases plan better, and words
+/// that are quicker looked for in all of a small project. None where nothing can be found.
+fn sharpened(tx: &mut Tx<'_>, query: &Query) -> Result<Option<Query>> {
+    let mut query = query.clone();
+    let project = match &query.place {
+        Place::Projects(Readable { few: Some(few), .. }) if few.is_empty() => return Ok(None),
+        Place::Project(project) => *project,
+        Place::Projects(_) | Place::Groups(_) => return Ok(Some(query)),
+    };
+    let (kind, table) = (query.conditions.kind, query.conditions.table());
+    for probe in &mut query.conditions.probes {
+        if let Some(Part { sql, binds }) = probe.unindexed.clone()
+            && most_in(tx, table, project)? <= SCANNED
+        {
+            probe.set = Part::with(format!("{sql} AND y.project_id = {project}"), binds);
+        }
+        let Some(label) = probe.label.clone() else { continue };
+        let named = format!(
+            "SELECT l.id FROM labels l WHERE l.name = $1 AND (l.project_id = {project} OR l.namespace_id IS NOT NULL) LIMIT {LISTED}"
+        );
+        let labels = ids(tx, &named, &[Bind::Word(label)])?;
+        match labels.len() {
+            0 => return Ok(None),
+            LISTED.. => {}
+            _ => *probe = Probe::of_labels(kind, &labels),
+        }
+    }
+    Ok(Some(query))
+}
+
 /// A condition that a walk begins with.
 struct Begun {
     position: usize,
+    /// For how many it holds.
+    found: i64,
     /// For which items it holds, where that was much work to find out.
     ids: Option<Vec<i64>>,
 }
 
 /// The condition that holds for the fewest, where it holds for few.
-fn beginning(tx: &mut Tx<'_>, conditions: &Conditions) -> Result<Option<Begun>> {
-    let mut best: Option<(i64, Begun)> = None;
-    for (position, probe) in conditions.probes.iter().enumerate() {
+fn beginning(tx: &mut Tx<'_>, query: &Query) -> Result<Option<Begun>> {
+    let mut best: Option<Begun> = None;
+    for (position, probe) in query.conditions.probes.iter().enumerate() {
         let mut binds = Vec::new();
-        let set = probe.set.render(&mut binds);
+        let set = probe.within(&query.place, &mut binds);
         let gathered = match probe.is_heavy {
             true => ids(tx, &format!("{set} LIMIT {}", LISTED + 1), &binds)?,
             false => Vec::new(),
@@ -104,11 +143,36 @@ fn beginning(tx: &mut Tx<'_>, conditions: &Conditions) -> Result<Option<Begun>> 
             Some(ids) => i64::try_from(ids.len()).unwrap_or(i64::MAX),
             None => count_up_to(tx, &format!("({set}) AS chosen"), &binds, FEW + 1)?,
         };
-        if found <= FEW && best.as_ref().is_none_or(|(least, _)| found < *least) {
-            best = Some((found, Begun { position, ids }));
+        if found <= FEW && best.as_ref().is_none_or(|best| found < best.found) {
+            best = Some(Begun { position, found, ids });
         }
     }
-    Ok(best.map(|(_, begun)| begun))
+    Ok(best)
+}
+
+/// Whether one condition says all that is wanted of a project's items, and says each of them once.
+fn tells_all(query: &Query) -> bool {
+    match (&query.place, query.conditions.probes.as_slice()) {
+        (Place::Project(_), [probe]) => {
+            probe.project.is_some() && !probe.repeats && query.conditions.plain.is_empty()
+        }
+        _ => false,
+    }
+}
+
+/// About how many items of a table a project has, and never fewer.
+fn most_in(tx: &mut Tx<'_>, table: &str, project: ProjectId) -> Result<i64> {
+    let sql =
+        format!("SELECT COALESCE(MAX(iid), 0) AS id FROM {table} WHERE project_id = {project}");
+    Ok(ids(tx, &sql, &[])?.first().copied().unwrap_or_default())
+}
+
+/// Whether so much of a project is wanted that walking it finds a page sooner than gathering all that is wanted.
+fn is_common(tx: &mut Tx<'_>, query: &Query, wanted: i64, page: PageRequest) -> Result<bool> {
+    let Place::Project(project) = query.place else { return Ok(false) };
+    let all = most_in(tx, query.conditions.table(), project)?;
+    let walked = (page.offset() + page.probe()).saturating_mul(all);
+    Ok(walked < wanted.saturating_mul(wanted))
 }
 
 struct Walk<'a> {
@@ -126,11 +190,11 @@ impl Walk<'_> {
         let (mut all, mut binds) = (Vec::new(), Vec::new());
         for (position, probe) in self.query.conditions.probes.iter().enumerate() {
             all.push(match &self.begun {
-                Some(Begun { position: first, ids: Some(ids) }) if *first == position => {
+                Some(Begun { position: first, ids: Some(ids), .. }) if *first == position => {
                     format!("i.id IN ({})", list_of(ids))
                 }
                 Some(begun) if begun.position == position => {
-                    format!("i.id IN ({})", probe.set.render(&mut binds))
+                    format!("i.id IN ({})", probe.within(&self.query.place, &mut binds))
                 }
                 _ => probe.check.render(&mut binds),
             });

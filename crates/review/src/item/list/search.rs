@@ -51,20 +51,22 @@ impl Conditions {
             }
             // There are so few epics that they have no index of words.
             Wanted::Words(words) if self.kind == ItemKind::Epic => {
-                self.plain.push(contains("i", columns, &words, on_sqlite));
+                self.plain.push(contains("i.", "", columns, &words, on_sqlite));
             }
             Wanted::Words(words) => {
-                let check = contains("i", columns, &words, on_sqlite);
-                let set = match on_sqlite {
-                    true => self.asked(columns, &words),
-                    false => {
-                        let Part { sql, binds } = contains("y", columns, &words, false);
-                        let table = self.table();
-                        Part::with(format!("SELECT y.id FROM {table} y WHERE {sql}"), binds)
-                    }
+                let check = contains("i.", "", columns, &words, on_sqlite);
+                if on_sqlite {
+                    self.probes.push(Probe::new(self.asked(columns, &words), check));
+                    return;
+                }
+                let set = |after: &str| {
+                    let Part { sql, binds } = contains("y.", after, columns, &words, false);
+                    Part::with(format!("SELECT y.id FROM {} y WHERE {sql}", self.table()), binds)
                 };
-                // PostgreSQL compares lists of all that has the same three letters.
-                self.probes.push(Probe { set, check, is_heavy: !on_sqlite });
+                // PostgreSQL compares lists of all that has the same three letters. What is put together is in no index.
+                let unindexed = Some(set(" || ''"));
+                let probe = Probe { is_heavy: true, unindexed, ..Probe::new(set(""), check) };
+                self.probes.push(probe);
             }
         }
     }
@@ -82,15 +84,21 @@ impl Conditions {
     }
 }
 
-/// Whether one of the columns has all the words.
-fn contains(row: &str, columns: &[&str], words: &[String], on_sqlite: bool) -> Part {
+/// Whether one of the columns, written between `before` and `after`, has all the words.
+fn contains(
+    before: &str,
+    after: &str,
+    columns: &[&str],
+    words: &[String],
+    on_sqlite: bool,
+) -> Part {
     // SQLite compares ASCII without regard to case by itself, and much faster than our function.
     let ascii = words.iter().all(|word| word.is_ascii());
     let mut binds = Vec::new();
     let each = columns.iter().map(|column| {
         let text = match on_sqlite && !ascii {
-            true => format!("lower({row}.{column})"),
-            false => format!("{row}.{column}"),
+            true => format!("lower({before}{column}{after})"),
+            false => format!("({before}{column}{after})"),
         };
         let condition = if on_sqlite { "LIKE {} ESCAPE '\\'" } else { "ILIKE {}" };
         let all = words.iter().map(|word| {

@@ -34,6 +34,8 @@ pub struct Query {
 
 /// A condition that holds for so many is begun with: they are gathered and put in order.
 const FEW: i64 = COUNT_LIMIT;
+/// So many are not worth to be counted before they are gathered.
+const MANY: i64 = 25;
 /// So many ids are named one by one in a question.
 const LISTED: usize = 2_000;
 /// All of so many texts are looked through rather than an index asked.
@@ -53,15 +55,12 @@ pub fn page_of(
     let Some(query) = &sharpened(tx, query)? else {
         return Ok(Page { items: Vec::new(), total: Total::Counted(0) });
     };
-    let begun = beginning(tx, query)?;
-    if let Some(begun) = &begun {
+    let walk = Walk { query, begun: beginning(tx, query)? };
+    if let Some(common) = walk.common(tx, page)? {
         let walk = Walk { query, begun: None };
-        if tells_all(query) && is_common(tx, query, begun.found, page)? {
-            let found = page.uncounted(walk.select(tx, sorting, page.probe(), page.offset())?);
-            return Ok(Page { total: Total::Counted(begun.found), ..found });
-        }
+        let found = page.uncounted(walk.select(tx, sorting, page.probe(), page.offset())?);
+        return Ok(Page { total: Total::Counted(common), ..found });
     }
-    let walk = Walk { query, begun };
     if walk.begun.is_some() {
         // All of them have to be gathered for any page, so they are counted as well.
         return Ok(page.slice(walk.select(tx, sorting, FEW, 0)?));
@@ -150,29 +149,11 @@ fn beginning(tx: &mut Tx<'_>, query: &Query) -> Result<Option<Begun>> {
     Ok(best)
 }
 
-/// Whether one condition says all that is wanted of a project's items, and says each of them once.
-fn tells_all(query: &Query) -> bool {
-    match (&query.place, query.conditions.probes.as_slice()) {
-        (Place::Project(_), [probe]) => {
-            probe.project.is_some() && !probe.repeats && query.conditions.plain.is_empty()
-        }
-        _ => false,
-    }
-}
-
 /// About how many items of a table a project has, and never fewer.
 fn most_in(tx: &mut Tx<'_>, table: &str, project: ProjectId) -> Result<i64> {
     let sql =
         format!("SELECT COALESCE(MAX(iid), 0) AS id FROM {table} WHERE project_id = {project}");
     Ok(ids(tx, &sql, &[])?.first().copied().unwrap_or_default())
-}
-
-/// Whether so much of a project is wanted that walking it finds a page sooner than gathering all that is wanted.
-fn is_common(tx: &mut Tx<'_>, query: &Query, wanted: i64, page: PageRequest) -> Result<bool> {
-    let Place::Project(project) = query.place else { return Ok(false) };
-    let all = most_in(tx, query.conditions.table(), project)?;
-    let walked = (page.offset() + page.probe()).saturating_mul(all);
-    Ok(walked < wanted.saturating_mul(wanted))
 }
 
 struct Walk<'a> {
@@ -183,6 +164,52 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn table(&self) -> &'static str {
         self.query.conditions.table()
+    }
+
+    /// How many are wanted, where that is so much of a project that walking it finds a page sooner than gathering all.
+    fn common(&self, tx: &mut Tx<'_>, page: PageRequest) -> Result<Option<i64>> {
+        let (Some(begun), Place::Project(project)) = (&self.begun, &self.query.place) else {
+            return Ok(None);
+        };
+        let conditions = &self.query.conditions;
+        let probe = conditions.probes.get(begun.position);
+        let Some(probe) = probe.filter(|probe| probe.project.is_some()) else { return Ok(None) };
+        if begun.found < MANY {
+            return Ok(None);
+        }
+        let is_all = conditions.probes.len() == 1 && conditions.plain.is_empty();
+        let wanted = match is_all && !probe.repeats {
+            true => begun.found,
+            false => self.count_from(tx, probe, begun.position, *project)?,
+        };
+        let all = most_in(tx, self.table(), *project)?;
+        let walked = (page.offset() + page.probe()).saturating_mul(all);
+        Ok((wanted > 0 && walked < wanted.saturating_mul(begun.found)).then_some(wanted))
+    }
+
+    /// How many of a project are wanted, from what one condition holds for to the others.
+    fn count_from(
+        &self,
+        tx: &mut Tx<'_>,
+        probe: &Probe,
+        position: usize,
+        project: ProjectId,
+    ) -> Result<i64> {
+        let conditions = &self.query.conditions;
+        let mut binds = Vec::new();
+        let set = probe.within(&self.query.place, &mut binds);
+        let others = conditions.probes.iter().enumerate().filter(|(at, _)| *at != position);
+        let others = others.map(|(_, probe)| &probe.check).chain(&conditions.plain);
+        let others: Vec<String> =
+            others.map(|part| format!(" AND {}", part.render(&mut binds))).collect();
+        let sql = format!(
+            "SELECT COUNT({}i.id) AS id FROM ({set}) AS chosen CROSS JOIN {} i \
+             WHERE i.id = chosen.item_id AND i.project_id = {project}{}",
+            if probe.repeats { "DISTINCT " } else { "" },
+            self.table(),
+            others.concat(),
+        );
+        Ok(ids(tx, &sql, &binds)?.first().copied().unwrap_or_default())
     }
 
     /// The conditions without where they look, and their values.

@@ -26,6 +26,9 @@ const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 /// No ref is locked for so long: the lock outlived a power cut.
 const STALE_LOCK: Duration = Duration::from_secs(120);
+/// So often, and with such pauses, it is looked whether a lock is still in use.
+const LOCK_LOOKS: u32 = 100;
+const LOCK_LOOK: Duration = Duration::from_millis(20);
 
 /// Refuses what the project's rules forbid, in the words that the pusher reads.
 pub fn check(tx: &mut Tx<'_>, push: &Push) -> Result<()> {
@@ -233,7 +236,13 @@ pub(crate) async fn follow_late(
     }
     tracing::warn!(repository = %repo.as_path().display(), name, "finishing a push that was interrupted");
     for _ in 0..LOCK_TRIES {
-        leftover::release(repo, stale_after).await?;
+        // A git process that outlived the server gives its locks back in a moment.
+        for _ in 0..LOCK_LOOKS {
+            if leftover::release(repo, stale_after).await? != leftover::Locks::InUse {
+                break;
+            }
+            tokio::time::sleep(LOCK_LOOK).await;
+        }
         match refs::move_now(git, repo, std::slice::from_ref(step)).await {
             Err(GitError::Stale { actual }) if actual == old => {
                 tokio::time::sleep(LOCK_PAUSE).await

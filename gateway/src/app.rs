@@ -30,7 +30,7 @@ use crate::{
         collaboration::Collaboration,
         forge::Forge,
         mail::{MailServer, Post},
-        merging::{Follower, Rebases},
+        merging::Follower,
         repo::Accounts,
         subscribers,
     },
@@ -60,8 +60,6 @@ pub struct State {
     pub aftermath: Arc<dyn Aftermath>,
     /// Whether git can merge what.
     pub checks: Checks,
-    /// Which merge requests are being rebased.
-    pub rebases: Rebases,
     pub repositories: Repositories,
     /// What was once worked out from git objects.
     pub answers: Answers,
@@ -120,7 +118,6 @@ impl State {
             repositories: Repositories::default(),
             aftermath: Arc::new(Follower(Weak::clone(app))),
             checks: Checks::default(),
-            rebases: Rebases::default(),
             answers: Answers::default(),
             urls,
             limits: settings.limits,

@@ -222,6 +222,14 @@ diesel::table! {
 }
 
 diesel::table! {
+    issue_origins (issue_id) {
+        issue_id -> BigInt,
+        user_agent -> Text,
+        ip_address -> Text,
+    }
+}
+
+diesel::table! {
     issues (id) {
         id -> BigInt,
         project_id -> BigInt,
@@ -468,6 +476,13 @@ diesel::table! {
         id -> BigInt,
         merge_request_id -> BigInt,
         sha -> Text,
+    }
+}
+
+diesel::table! {
+    merge_request_rebases (merge_request_id) {
+        merge_request_id -> BigInt,
+        held_until -> BigInt,
     }
 }
 
@@ -1142,6 +1157,7 @@ diesel::joinable!(epics -> namespaces (namespace_id));
 diesel::joinable!(events -> projects (project_id));
 diesel::joinable!(gpg_keys -> users (user_id));
 diesel::joinable!(gpg_subkeys -> gpg_keys (gpg_key_id));
+diesel::joinable!(issue_origins -> issues (issue_id));
 diesel::joinable!(issues -> milestones (milestone_id));
 diesel::joinable!(issues -> projects (project_id));
 diesel::joinable!(item_assignees -> users (user_id));
@@ -1175,6 +1191,7 @@ diesel::joinable!(merge_request_commits -> merge_requests (merge_request_id));
 diesel::joinable!(merge_request_committers -> merge_requests (merge_request_id));
 diesel::joinable!(merge_request_committers -> users (user_id));
 diesel::joinable!(merge_request_context_commits -> merge_requests (merge_request_id));
+diesel::joinable!(merge_request_rebases -> merge_requests (merge_request_id));
 diesel::joinable!(merge_request_reviewers -> merge_requests (merge_request_id));
 diesel::joinable!(merge_request_reviewers -> users (user_id));
 diesel::joinable!(merge_request_versions -> merge_requests (merge_request_id));
@@ -1248,6 +1265,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     group_group_links,
     instance_settings,
     issue_links,
+    issue_origins,
     issues,
     item_assignees,
     item_labels,
@@ -1268,6 +1286,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     merge_request_commits,
     merge_request_committers,
     merge_request_context_commits,
+    merge_request_rebases,
     merge_request_reviewers,
     merge_request_versions,
     merge_requests,

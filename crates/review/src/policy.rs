@@ -60,6 +60,8 @@ kernel::abilities! { in Project, signed in;
     CreateIssues if |who| who.reads(Feature::Issues, Guest) && !who.archived,
     /// Labels, people, milestones, days, weights and time of issues; move, clone, order and link them.
     ManageIssues if |who| who.reads(Feature::Issues, Guest) && who.writes(Reporter),
+    /// With what, and from where, issues were written.
+    ReadIssueOrigins if |who| who.reads(Feature::Issues, Guest) && who.actor.admin,
     DeleteIssues if |who| who.reads(Feature::Issues, Guest) && who.writes(Owner),
 }
 

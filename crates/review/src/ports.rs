@@ -104,6 +104,8 @@ pub trait Forge: Places + People {
         paths: &[String],
         most: i64,
     ) -> Result<HashMap<String, Vec<UserId>>>;
+    /// A group that somebody knows of, by its full path.
+    fn group_at(&self, tx: &mut Tx<'_>, actor: Actor, path: &str) -> Result<Option<NamespaceId>>;
     /// Who has a role in a project, so many at most.
     fn project_members(
         &self,

@@ -13,7 +13,7 @@ use review::{
         mergeability::HeadPipeline,
         state::Step,
     },
-    note::actions::{Said, ensure_effect},
+    note::actions::{Said, ensure_effect, forget_replaced},
     policy::{ReadMergeRequests, TakePartInMergeRequests},
     quick_action::{Done, Later},
 };
@@ -56,6 +56,10 @@ pub async fn after_saying<A: Ability<Scope = Project>>(
     }
     let done = carry_out(app, sender, &said.item, said.done).await;
     ensure_effect(said.note.as_ref(), &done)?;
+    if let Some(note) = &said.replaced {
+        let (item, id, by) = (said.item.clone(), note.id, sender.caller.id);
+        app.db.write(move |tx| forget_replaced(tx, &item, id, by)).await?;
+    }
     Ok(Said { done, ..said })
 }
 

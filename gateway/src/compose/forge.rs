@@ -96,16 +96,18 @@ impl ports::Forge for Forge {
     ) -> Result<HashMap<String, Vec<UserId>>> {
         let mut found = HashMap::new();
         for path in paths {
-            match locate_group(tx, actor, &IdOrPath::Path(path.clone())) {
-                Err(Error::NotFound(_)) => {}
-                Err(failure) => return Err(failure),
-                Ok((group, _)) => {
-                    let members = places::members_of_group(tx, group.0.id, most)?;
-                    found.insert(path.clone(), members);
-                }
+            if let Some(group) = self.group_at(tx, actor, path)? {
+                found.insert(path.clone(), places::members_of_group(tx, group, most)?);
             }
         }
         Ok(found)
+    }
+
+    fn group_at(&self, tx: &mut Tx<'_>, actor: Actor, path: &str) -> Result<Option<NamespaceId>> {
+        match locate_group(tx, actor, &IdOrPath::Path(path.to_owned())) {
+            Err(Error::NotFound(_)) => Ok(None),
+            found => Ok(Some(found?.0.0.id)),
+        }
     }
 
     fn project_members(

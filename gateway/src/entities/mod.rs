@@ -59,4 +59,5 @@ pub mod token;
 pub mod tree;
 pub mod upload;
 pub mod user;
+pub mod user_agent;
 pub mod wiki;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use db::Tx;
 use kernel::{
-    Result, Ts,
+    Actor, Result, Ts,
     ids::{LabelId, MilestoneId, UserId},
 };
 use org::user::store::UserStore;
@@ -17,7 +17,7 @@ use review::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{brief_user::BriefUser, milestone::MilestoneEntity};
+use super::{brief_user::BriefUser, iteration::IterationEntity, milestone::MilestoneEntity};
 use crate::app::Urls;
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -61,7 +61,8 @@ pub enum ResourceChange {
         weight: Option<i64>,
     },
     Iteration {
-        iteration: Option<EventIteration>,
+        /// Null when the iteration is gone, or not for the reader.
+        iteration: Option<Box<IterationEntity>>,
         #[schema(value_type = Option<String>)]
         action: Option<ResourceAction>,
     },
@@ -75,32 +76,31 @@ pub struct EventLabel {
     pub description: Option<String>,
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-pub struct EventIteration {
-    pub id: i64,
-}
-
 impl ResourceEventEntity {
     /// People, labels and milestones are looked up once for all of them.
     pub fn all(
         tx: &mut Tx<'_>,
         urls: &Urls,
-        kind: ResourceKind,
+        (kind, reader): (ResourceKind, Actor),
         events: Vec<ResourceEvent>,
     ) -> Result<Vec<Self>> {
         let mut ids: Vec<UserId> = events.iter().map(|event| event.user_id).collect();
         ids.sort_unstable();
         ids.dedup();
         let people = tx.users_by_id(&ids)?;
-        let mut labels = labels(tx, &events)?;
-        let mut milestones = milestones(tx, urls, &events)?;
+        let iterations: Vec<i64> = events.iter().filter_map(|event| event.iteration_id).collect();
+        let named = Named {
+            labels: labels(tx, &events)?,
+            milestones: milestones(tx, urls, &events)?,
+            iterations: IterationEntity::of(tx, urls, reader, &iterations)?,
+        };
         let entity = |event: ResourceEvent| Self {
             id: event.id,
             user: people.get(&event.user_id).map(|user| BriefUser::new(urls, user)),
             created_at: event.created_at,
             resource_type: event.item_kind,
             resource_id: event.item_id,
-            change: change(kind, &event, &mut labels, &mut milestones),
+            change: change(kind, &event, &named),
         };
         Ok(events.into_iter().map(entity).collect())
     }
@@ -108,15 +108,22 @@ impl ResourceEventEntity {
     pub fn one(
         tx: &mut Tx<'_>,
         urls: &Urls,
-        kind: ResourceKind,
+        of: (ResourceKind, Actor),
         event: ResourceEvent,
     ) -> Result<Self> {
-        Self::all(tx, urls, kind, vec![event])?.pop().ok_or(kernel::Error::Missing)
+        Self::all(tx, urls, of, vec![event])?.pop().ok_or(kernel::Error::Missing)
     }
 }
 
 type Milestones = HashMap<i64, MilestoneEntity>;
 type Labels = HashMap<LabelId, review::label::Label>;
+
+/// What events speak of.
+struct Named {
+    labels: Labels,
+    milestones: Milestones,
+    iterations: HashMap<i64, IterationEntity>,
+}
 
 fn labels(tx: &mut Tx<'_>, events: &[ResourceEvent]) -> Result<Labels> {
     let ids: Vec<LabelId> = events.iter().filter_map(|event| event.label_id).collect();
@@ -130,16 +137,11 @@ fn milestones(tx: &mut Tx<'_>, urls: &Urls, events: &[ResourceEvent]) -> Result<
     Ok(all.into_iter().map(|milestone| (milestone.id, milestone)).collect())
 }
 
-fn change(
-    kind: ResourceKind,
-    event: &ResourceEvent,
-    labels: &mut Labels,
-    milestones: &mut Milestones,
-) -> ResourceChange {
+fn change(kind: ResourceKind, event: &ResourceEvent, named: &Named) -> ResourceChange {
     let action = event.action;
     match kind {
         ResourceKind::Label => {
-            let label = event.label_id.and_then(|id| labels.get(&id));
+            let label = event.label_id.and_then(|id| named.labels.get(&id));
             let shown = |label: &review::label::Label| EventLabel {
                 id: label.id.0,
                 name: label.name.clone(),
@@ -150,7 +152,7 @@ fn change(
         }
         ResourceKind::Milestone => {
             let id = event.milestone_id.map(|id| id.0);
-            let milestone = id.and_then(|id| milestones.get(&id)).cloned().map(Box::new);
+            let milestone = id.and_then(|id| named.milestones.get(&id)).cloned().map(Box::new);
             ResourceChange::Milestone { milestone, action, state: None }
         }
         ResourceKind::State => ResourceChange::State { state: event.state },
@@ -158,7 +160,8 @@ fn change(
             ResourceChange::Weight { issue_id: event.item_id, weight: event.weight }
         }
         ResourceKind::Iteration => {
-            let iteration = event.iteration_id.map(|id| EventIteration { id });
+            let found = event.iteration_id.and_then(|id| named.iterations.get(&id));
+            let iteration = found.cloned().map(Box::new);
             ResourceChange::Iteration { iteration, action }
         }
     }

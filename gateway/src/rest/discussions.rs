@@ -214,7 +214,7 @@ where
             return actions::update(tx, &asked, &forge, iid, id, &body);
         };
         let (item, note) = resolving::resolve_note(tx, &asked, &forge, iid, id, resolved)?;
-        Ok(Said { item, note: Some(note), done: Done::default() })
+        Ok(Said { item, note: Some(note), done: Done::default(), replaced: None })
     });
     let changed = changed.await?;
     let sender = Sender { grant: &grant, caller: call.caller.user()?, seen: None };

@@ -111,10 +111,12 @@ params! {
         created_at: Option<Ts>,
         /// For owners.
         updated_at: Option<Ts>,
+        /// For owners.
+        iid: Option<i64>,
     } with at_least_one(
         "assignee_id", "assignee_ids", "confidential", "created_at", "description", "discussion_locked", "due_date",
         "labels", "add_labels", "remove_labels", "milestone_id", "state_event", "title", "issue_type", "weight",
-        "health_status", "epic_id", "epic_iid",
+        "health_status", "epic_id", "epic_iid", "iid",
     );
 }
 
@@ -146,6 +148,7 @@ impl From<ChangeIssue> for IssueChange {
             due_date: params.due_date.into_update().map(|day| day.map(Ts::from_date)),
             created_at: params.created_at,
             updated_at: params.updated_at,
+            iid: params.iid,
             ..Self::default()
         }
     }

@@ -2,9 +2,13 @@
 
 use kernel::{Error, Grant, access::Administrate};
 use review::{
-    issue::{Issue, IssueStore, actions},
+    issue::{
+        Issue, IssueStore,
+        actions::{self, NewIssue},
+        origin::{self, Origin},
+    },
     item::subscriptions::{participants, set_subscription},
-    policy::{CreateIssues, DeleteIssues, ReadIssues},
+    policy::{CreateIssues, DeleteIssues, ReadIssueOrigins, ReadIssues},
     quick_action::{Later, described},
 };
 
@@ -18,7 +22,7 @@ use crate::{
         commands::{Sender, after_describing},
         forge::Forge,
     },
-    entities::{brief_user::BriefUser, issue::IssueEntity},
+    entities::{brief_user::BriefUser, issue::IssueEntity, user_agent::UserAgentEntity},
     error::ApiResult,
     extract::{Call, Caller, params::OnlyPage},
     present::{Created, Json, Listed, NoContent},
@@ -34,6 +38,7 @@ routes! { "Issues" at "";
     POST   "/projects/{id}/issues/{issue_iid}/subscribe"     => subscribe    : CreateIssues,
     POST   "/projects/{id}/issues/{issue_iid}/unsubscribe"   => unsubscribe  : CreateIssues,
     GET    "/projects/{id}/issues/{issue_iid}/participants"  => who_takes_part : ReadIssues,
+    GET    "/projects/{id}/issues/{issue_iid}/user_agent_detail" => origin : ReadIssueOrigins,
 }
 
 async fn show_any(
@@ -61,10 +66,17 @@ async fn create(
     app: App,
     call: Call<CreateIssues, CreateIssue>,
 ) -> ApiResult<Created<IssueEntity>> {
-    let (grant, new) = (call.grant, call.params.into());
+    let origin = origin_of(&call);
+    let (grant, new) = (call.grant, NewIssue { origin, ..call.params.into() });
     let (asked, forge) = (grant.clone(), Forge::new(&app.urls));
     let made = app.db.write(move |tx| described::create_issue(tx, &asked, &forge, new));
     Ok(Created(written(&app, &grant, &call.caller, made.await?).await?))
+}
+
+/// What a request tells of where it comes from; nothing where the client has no name.
+fn origin_of(call: &Call<CreateIssues, CreateIssue>) -> Option<Origin> {
+    let user_agent = call.header("User-Agent")?.to_owned();
+    Some(Origin { user_agent, ip_address: call.address()?.to_string() })
 }
 
 async fn update(
@@ -128,6 +140,14 @@ async fn subscription(
         IssueEntity::one(tx, &urls, issue, grant.actor())
     });
     Ok(Created(set.await?))
+}
+
+async fn origin(
+    app: App,
+    call: Call<ReadIssueOrigins, OneIssue>,
+) -> ApiResult<Json<UserAgentEntity>> {
+    let (grant, iid) = (call.grant, call.params.issue_iid);
+    Ok(Json(app.db.read(move |tx| origin::of(tx, &grant, iid)).await?.into()))
 }
 
 async fn who_takes_part(

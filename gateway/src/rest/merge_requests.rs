@@ -6,6 +6,7 @@ use review::{
         Ends, MergeRequest, MergeRequestStore as _,
         actions::{self, Proposal},
         change::MergeRequestChange,
+        merge::rebase,
     },
     policy::{
         CreateMergeRequests, DeleteMergeRequests, ProposeMergeRequests, ReadMergeRequests,
@@ -94,13 +95,15 @@ async fn show(
         false => None,
     };
     let asked = params.include_rebase_in_progress;
-    let rebasing = asked.then(|| app.rebases.has(row.id));
-    let extras = Extras {
-        render_html: params.render_html,
-        rebase_in_progress: rebasing,
-        diverged_commits: diverged,
-    };
-    let shown = app.db.read(move |tx| records::read(tx, &urls, &grant, &row, extras));
+    let shown = app.db.read(move |tx| {
+        let rebasing = asked.then(|| rebase::is_under_way(tx, row.id)).transpose()?;
+        let extras = Extras {
+            render_html: params.render_html,
+            rebase_in_progress: rebasing,
+            diverged_commits: diverged,
+        };
+        records::read(tx, &urls, &grant, &row, extras)
+    });
     Ok(Json(shown.await?))
 }
 

@@ -27,6 +27,8 @@ routes! { "Resource events" at "/projects/{id}";
     GET "/issues/{issue_iid}/resource_state_events/{event_id}"               => show : ReadIssues,
     GET "/issues/{issue_iid}/resource_weight_events"                         => list : ReadIssues,
     GET "/issues/{issue_iid}/resource_weight_events/{event_id}"              => show : ReadIssues,
+    GET "/issues/{issue_iid}/resource_iteration_events"                      => list : ReadIssues,
+    GET "/issues/{issue_iid}/resource_iteration_events/{event_id}"           => show : ReadIssues,
     GET "/merge_requests/{merge_request_iid}/resource_label_events"                => list : ReadMergeRequests,
     GET "/merge_requests/{merge_request_iid}/resource_label_events/{event_id}"     => show : ReadMergeRequests,
     GET "/merge_requests/{merge_request_iid}/resource_milestone_events"            => list : ReadMergeRequests,
@@ -61,7 +63,9 @@ where
     let found = app.db.read(move |tx| {
         let item = reading::read(tx, &grant, path.iid())?;
         let events = tx.resource_events(item.id, kind, page)?;
-        events.try_map_all(|events| ResourceEventEntity::all(tx, &urls, kind, events))
+        events.try_map_all(|events| {
+            ResourceEventEntity::all(tx, &urls, (kind, grant.actor()), events)
+        })
     });
     Ok(Listed(found.await?))
 }
@@ -79,7 +83,7 @@ where
     let found = app.db.read(move |tx| {
         let item = reading::read(tx, &grant, path.iid())?;
         let event = tx.find_resource_event(item.id, kind, one.event_id)?;
-        ResourceEventEntity::one(tx, &urls, kind, event.ok_or(Error::Missing)?)
+        ResourceEventEntity::one(tx, &urls, (kind, grant.actor()), event.ok_or(Error::Missing)?)
     });
     Ok(Json(found.await?))
 }

@@ -9,7 +9,7 @@ use review::{
     item::{ItemKind, TakesPart},
     policy::{CreateIssues, TakePartInMergeRequests},
     todo::{
-        TodoAction, TodoState,
+        TodoAction, TodoState, TodoStore as _,
         actions::{self, TodoFilter},
     },
 };
@@ -106,7 +106,7 @@ async fn finish(app: App, call: Call<SignedIn, OneTodo>) -> ApiResult<Created<To
 
 async fn finish_all(app: App, call: Call<SignedIn, NoParams>) -> ApiResult<NoContent> {
     let user = call.grant.user()?;
-    app.db.write(move |tx| actions::finish_all(tx, user)).await?;
+    app.db.write(move |tx| tx.finish_todos_of(user)).await?;
     Ok(NoContent)
 }
 

@@ -24,6 +24,8 @@ pub enum EpicName {
     Id(i64),
     /// Its number in the group that the project is in.
     Numbered(i64),
+    /// Its number in a group.
+    Of(NamespaceId, i64),
 }
 
 /// Lets an issue work towards an epic.
@@ -122,6 +124,7 @@ pub fn usable(
     let groups = around.above(tx, Home::Project(project))?;
     let id = match (name, groups.first()) {
         (EpicName::Id(id), _) => Some(id),
+        (EpicName::Of(group, iid), _) => tx.find_epic(group, iid)?.map(|epic| epic.id),
         (EpicName::Numbered(iid), Some(group)) => tx.find_epic(*group, iid)?.map(|epic| epic.id),
         (EpicName::Numbered(_), None) => None,
     };

@@ -11,7 +11,11 @@ use kernel::{
 
 use super::{
     HealthStatus, Issue, IssueState, IssueStep, IssueStore, IssueType, Severity, changes,
-    follow_up::FollowUp, link, link::LinkStore as _, store,
+    follow_up::FollowUp,
+    link,
+    link::LinkStore as _,
+    origin::{self, Origin},
+    store,
 };
 use crate::{
     Event, Home,
@@ -53,6 +57,8 @@ pub struct NewIssue {
     pub iid: Option<i64>,
     /// Threads that go on in it.
     pub follow_up: FollowUp,
+    /// With what, and from where, it is written.
+    pub origin: Option<Origin>,
 }
 
 /// What is to change; the rest stays.
@@ -74,9 +80,10 @@ pub struct IssueChange {
     pub weight: Option<Option<i64>>,
     pub health_status: Option<Option<HealthStatus>>,
     pub due_date: Option<Option<Ts>>,
-    /// For owners alone, as is the next.
+    /// For owners alone, as is all that follows.
     pub created_at: Option<Ts>,
     pub updated_at: Option<Ts>,
+    pub iid: Option<i64>,
 }
 
 /// An issue that somebody may read.
@@ -110,13 +117,8 @@ pub fn create(
         (new.created_at, new.iid) = (None, None);
     }
     ensure_fit(&new.title, new.description.as_deref(), new.weight)?;
-    if new.iid.is_some_and(|iid| !(1..=MOST_IID).contains(&iid)) {
-        return Err(Error::invalid("iid", format!("must be from 1 to {MOST_IID}")));
-    }
-    if let Some(iid) = new.iid
-        && tx.find_issue(project, iid)?.is_some()
-    {
-        return Err(Error::Conflict("Duplicated issue".to_owned()));
+    if let Some(iid) = new.iid {
+        ensure_free(tx, project, iid)?;
     }
     let epic = epic_of_new(tx, around, project, author, &new)?;
     let row = store::IssueRow {
@@ -138,6 +140,9 @@ pub fn create(
         created_at: new.created_at.unwrap_or(tx.now),
     };
     let issue = store::insert(tx, &row)?;
+    if let Some(origin) = &new.origin {
+        origin::keep(tx, issue.id, origin)?;
+    }
     let item = issue.item();
     let unknown = if who.is(AccessLevel::Reporter) { Unknown::Make } else { Unknown::LeaveOut };
     let chosen = labels::chosen(tx, around, Home::Project(project), &[], &new.labels, unknown)?;
@@ -150,6 +155,18 @@ pub fn create(
     }
     tx.emit(Event::IssueOpened { issue: (&issue).into(), user: author })?;
     Ok(issue)
+}
+
+/// # Errors
+/// `Invalid` for a number that is none; `Conflict` for one that is taken.
+fn ensure_free(tx: &mut Tx<'_>, project: ProjectId, iid: i64) -> Result<()> {
+    if !(1..=MOST_IID).contains(&iid) {
+        return Err(Error::invalid("iid", format!("must be from 1 to {MOST_IID}")));
+    }
+    match tx.find_issue(project, iid)? {
+        Some(_) => Err(Error::Conflict("Duplicated issue".to_owned())),
+        None => Ok(()),
+    }
 }
 
 /// The epic of a new issue, and the place before all others in it.
@@ -174,6 +191,7 @@ fn for_strangers(new: NewIssue) -> NewIssue {
         issue_type: new.issue_type,
         confidential: new.confidential,
         follow_up: new.follow_up,
+        origin: new.origin,
         ..NewIssue::default()
     }
 }
@@ -194,7 +212,7 @@ pub fn update(
     ensure_may_update(tx, who, &issue)?;
     let mut asked = if who.is(AccessLevel::Reporter) { change } else { for_authors(change) };
     if !who.is(AccessLevel::Owner) {
-        (asked.created_at, asked.updated_at) = (None, None);
+        (asked.created_at, asked.updated_at, asked.iid) = (None, None, None);
     }
     self::change(tx, grant.user()?, around, issue, &asked)
 }
@@ -241,6 +259,10 @@ pub fn change(
     new.epic_id = epic_issues::after(tx, around, by, &issue, asked.epic, new.confidential)?;
     if new.epic_id != issue.epic_id {
         new.epic_position = new.epic_id.map(|epic| first_place(tx, epic)).transpose()?;
+    }
+    if let Some(iid) = asked.iid.filter(|iid| *iid != issue.iid) {
+        ensure_free(tx, issue.project_id, iid)?;
+        new.iid = store::next_iid(tx, issue.project_id, Some(iid))?;
     }
     ensure_fit(&new.title, new.description.as_deref(), new.weight)?;
     let told = changes::between(&issue, &new);

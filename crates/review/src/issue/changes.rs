@@ -24,6 +24,7 @@ pub(super) fn between(old: &Issue, new: &Issue) -> Vec<Change> {
         }
     };
     let text = |text: &str| Some(text.to_owned());
+    note("iid", Some(old.iid.to_string()), Some(new.iid.to_string()));
     note("title", text(&old.title), text(&new.title));
     note("description", old.description.clone(), new.description.clone());
     note("issue_type", Some(old.issue_type.to_string()), Some(new.issue_type.to_string()));

@@ -9,6 +9,7 @@ pub mod list;
 pub mod merge_requests;
 mod model;
 pub mod order;
+pub mod origin;
 pub mod relocation;
 mod state;
 mod store;

@@ -212,7 +212,7 @@ fn copy_notes(tx: &mut Tx<'_>, from: &Issue, to: &Item) -> Result<()> {
         let id: NoteId = each_backend!(tx, |conn| row.get_result(conn).map_err(error("Note")))?;
         let on_note = |id: NoteId| Awarded { kind: AwardedKind::Note, id: id.0 };
         copy_reactions(tx, on_note(note.id), on_note(id), to.project)?;
-        said += i64::from(!note.is_system);
+        said += i64::from(!note.is_system && !note.internal);
     }
     tx.add_to_notes_count(to.id, said)
 }

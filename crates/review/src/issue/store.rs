@@ -122,6 +122,7 @@ pub(super) fn insert(tx: &mut Tx<'_>, new: &IssueRow) -> Result<Issue> {
 pub(super) fn keep(tx: &mut Tx<'_>, issue: &Issue) -> Result<Issue> {
     let tasks = crate::item::tasks_in(issue.description.as_deref().unwrap_or_default());
     let row = (
+        issues::iid.eq(issue.iid),
         issues::title.eq(&issue.title),
         issues::description.eq(&issue.description),
         issues::issue_type.eq(issue.issue_type),

@@ -52,6 +52,8 @@ pub struct Said {
     pub item: Item,
     pub note: Option<Note>,
     pub done: Done,
+    /// A note that goes once what was said instead has an effect.
+    pub replaced: Option<Note>,
 }
 
 /// Says something about the item of that number, and does what its quick actions want.
@@ -78,7 +80,7 @@ pub fn create<G: TakesPart, F: Forge + Branches>(
     };
     let done = run(tx, grant, forge, &item, &parted.commands)?;
     ensure_effect(note.as_ref(), &done)?;
-    Ok(Said { item, note, done })
+    Ok(Said { item, note, done, replaced: None })
 }
 
 /// # Errors
@@ -172,10 +174,21 @@ pub fn update<G: TakesPart, F: Forge + Branches>(
     };
     let done = run(tx, grant, forge, &item, &parted.commands)?;
     ensure_effect(note.as_ref(), &done)?;
-    if note.is_none() {
+    let mut replaced = note.is_none().then_some(old);
+    if done.later.is_empty()
+        && let Some(old) = replaced.take()
+    {
         forget(tx, &item, &old, grant.user()?)?;
     }
-    Ok(Said { item, note, done })
+    Ok(Said { item, note, done, replaced })
+}
+
+/// Quick actions that were said instead of a note had an effect: the note goes, if it is still there.
+pub fn forget_replaced(tx: &mut Tx<'_>, item: &Item, note: NoteId, by: UserId) -> Result<()> {
+    match tx.find_note(item.id, note)? {
+        Some(note) => forget(tx, item, &note, by),
+        None => Ok(()),
+    }
 }
 
 /// Takes a note back, where it did not change since a moment.

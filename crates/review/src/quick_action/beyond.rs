@@ -1,7 +1,13 @@
 //! Quick actions that reach beyond the fields of an item: time that is spent on it, other issues, and other projects.
 
+use std::collections::BTreeSet;
+
 use db::Tx;
-use kernel::{Error, Result, Standing, Ts, ids::NamespaceId, time::parse_date};
+use kernel::{
+    Error, Result, Standing, Ts,
+    ids::{NamespaceId, UserId},
+    time::parse_date,
+};
 use serde_json::{Value, json};
 
 use super::apply::{Doing, Done, Leaves, Row, find};
@@ -13,13 +19,14 @@ use crate::{
         relocation::{self, Notes},
     },
     item::{
-        ItemKind,
+        ItemKind, ItemStore as _,
         time::{self, Spent, actions as times},
     },
     iteration::actions::usable,
     merge_request::{ReviewState, ReviewerStore as _},
     ports::{Branches, Forge},
     reference::{ItemName, parse},
+    todo::{TodoAction, TodoStore as _},
 };
 
 impl<F: Forge + Branches> Doing<'_, F> {
@@ -95,9 +102,21 @@ impl<F: Forge + Branches> Doing<'_, F> {
         let asked = tx.reviewers_of(&[row.id])?.remove(&row.id).unwrap_or_default();
         if asked.iter().any(|reviewer| reviewer.user_id == self.user) {
             tx.keep_review_state(row.id, self.user, ReviewState::Reviewed)?;
+            tx.finish_todos(self.item.id, self.user)?;
+            for person in self.looking_after(tx)? {
+                tx.raise_todo(self.item, person, self.user, TodoAction::ReviewSubmitted, None)?;
+            }
             self.done.note("submit_review", json!(true), "Submitted the current review.");
         }
         Ok(())
+    }
+
+    /// The author of the item and whom it is given to, the speaker aside.
+    fn looking_after(&self, tx: &mut Tx<'_>) -> Result<BTreeSet<UserId>> {
+        let item = self.item.id;
+        let given = tx.assignees_of(item.kind, &[item.id])?.remove(&item.id).unwrap_or_default();
+        let all = given.into_iter().chain([self.item.author]);
+        Ok(all.filter(|person| *person != self.user).collect())
     }
 
     /// Notes the project to which the issue goes, or a copy of it, once all else is done.
@@ -121,12 +140,20 @@ impl<F: Forge + Branches> Doing<'_, F> {
         Ok(())
     }
 
-    /// `&7`, of the group that the project is in.
+    /// `&7`, of the group that the project is in, or `group&7`, of any group above it.
     pub(super) fn epic(&mut self, tx: &mut Tx<'_>, argument: &str) -> Result<()> {
         let names = parse(argument, self.forge.address()).items;
-        let own = |name: &ItemName| name.kind == ItemKind::Epic && name.project.is_none();
-        let Some(name) = names.into_iter().find(own) else { return Ok(()) };
-        let (project, name) = (self.item.project, EpicName::Numbered(name.iid));
+        let epic = |name: &ItemName| name.kind == ItemKind::Epic;
+        let Some(name) = names.into_iter().find(epic) else { return Ok(()) };
+        let name = match name.project {
+            None => EpicName::Numbered(name.iid),
+            Some(path) => {
+                let Some(actor) = self.forge.actor(tx, self.user)? else { return Ok(()) };
+                let Some(group) = self.forge.group_at(tx, actor, &path)? else { return Ok(()) };
+                EpicName::Of(group, name.iid)
+            }
+        };
+        let project = self.item.project;
         let found = epic::issues::usable(tx, self.forge, project, self.user, name);
         let Some(epic) = effect(found)? else { return Ok(()) };
         if epic.confidential && !self.item.confidential && !self.wanted.confidential {

@@ -8,7 +8,8 @@ use crate::item::ItemKind;
 /// An item as a text names it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ItemName {
-    /// The project's full path, or its name alone where it is next to the project of the text; `None` for that itself.
+    /// The project's full path, or its name alone where it is next to the project of the text; of an epic the group's.
+    /// `None` for that of the text itself.
     pub project: Option<String>,
     pub kind: ItemKind,
     pub iid: i64,
@@ -107,14 +108,15 @@ fn is_word(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// `<address>/group/project/-/issues/1`
+/// `<address>/group/project/-/issues/1`, `<address>/groups/group/-/epics/1`
 fn item_at(url: &str, address: &str) -> Option<ItemName> {
     let path = url.strip_prefix(address)?.strip_prefix('/')?;
     let (project, rest) = path.split_once("/-/")?;
     let (kind, rest) = rest.split_once('/')?;
-    let kind = match kind {
-        "issues" => ItemKind::Issue,
-        "merge_requests" => ItemKind::MergeRequest,
+    let (project, kind) = match kind {
+        "issues" => (project, ItemKind::Issue),
+        "merge_requests" => (project, ItemKind::MergeRequest),
+        "epics" => (project.strip_prefix("groups/")?, ItemKind::Epic),
         _ => return None,
     };
     let digits = rest.len() - rest.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
@@ -307,6 +309,7 @@ mod tests {
             ),
             ["g/p#7", "g/p!8"]
         );
+        assert_eq!(items("https://forge.test/groups/g/h/-/epics/9"), ["g/h&9"]);
         assert_eq!(
             items("https://other.test/g/p/-/issues/7 https://x.test/a#1"),
             Vec::<String>::new()

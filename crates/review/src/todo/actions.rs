@@ -134,26 +134,12 @@ fn by_id(tx: &mut Tx<'_>, ids: &[TodoId]) -> Result<Vec<Todo>> {
 /// # Errors
 /// `Missing` for what was asked of nobody, or of somebody else, or is about what one may not read any more.
 pub fn finish(tx: &mut Tx<'_>, forge: &impl Forge, actor: Actor, id: TodoId) -> Result<Todo> {
-    let own = todos::table.filter(todos::id.eq(id).and(todos::user_id.eq(actor.user()?)));
-    let done = (todos::state.eq(TodoState::Done), todos::updated_at.eq(tx.now));
-    let done: Option<Todo> = each_backend!(tx, |conn| diesel::update(own)
-        .set(done)
-        .returning(Todo::as_returning())
-        .get_result(conn)
-        .optional()
-        .map_err(error("Todo")))?;
-    let done = done.ok_or(Error::Missing)?;
+    let user = actor.user()?;
+    tx.finish_todo(user, id)?;
+    let done = tx.find_todo(user, id)?.ok_or(Error::Missing)?;
     let place: Vec<_> = done.project_id.map(|project| (done.item(), project)).into_iter().collect();
     match reading::readable(tx, forge, actor, &place)?.is_empty() {
         true => Err(Error::Missing),
         false => Ok(done),
     }
-}
-
-/// One is done with everything.
-pub fn finish_all(tx: &mut Tx<'_>, user: UserId) -> Result<()> {
-    let own = todos::table.filter(todos::user_id.eq(user).and(todos::state.eq(TodoState::Pending)));
-    let done = (todos::state.eq(TodoState::Done), todos::updated_at.eq(tx.now));
-    each_backend!(tx, |conn| diesel::update(own).set(done).execute(conn).map_err(error("Todo")))?;
-    Ok(())
 }

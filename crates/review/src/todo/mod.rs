@@ -2,10 +2,12 @@
 
 pub mod actions;
 mod model;
+mod state;
 mod store;
 pub mod waiting;
 
 pub use model::Todo;
+pub use state::TodoStep;
 pub use store::TodoStore;
 
 kernel::text_enum! {

@@ -4,10 +4,10 @@ use db::{Tx, each_backend, error, schema::todos};
 use diesel::prelude::*;
 use kernel::{
     Result,
-    ids::{NoteId, UserId},
+    ids::{NoteId, TodoId, UserId},
 };
 
-use super::{TodoAction, TodoState};
+use super::{Todo, TodoAction, TodoState, TodoStep};
 use crate::item::{Item, ItemId};
 
 pub trait TodoStore {
@@ -22,8 +22,26 @@ pub trait TodoStore {
     ) -> Result<bool>;
     /// Somebody acted on an item: what they were asked about it is done.
     fn finish_todos(&mut self, item: ItemId, user: UserId) -> Result<()>;
+    /// Somebody is done with everything.
+    fn finish_todos_of(&mut self, user: UserId) -> Result<()>;
+    /// Somebody is done with something that is asked of them.
+    fn finish_todo(&mut self, user: UserId, id: TodoId) -> Result<()>;
+    /// What is asked of somebody.
+    fn find_todo(&mut self, user: UserId, id: TodoId) -> Result<Option<Todo>>;
     /// A note is gone: nobody is asked to look at it.
     fn delete_todos_of_note(&mut self, note: NoteId) -> Result<()>;
+}
+
+/// Takes the step of being done in those of these rows where it leads on.
+macro_rules! finish {
+    ($tx:expr, $rows:expr) => {{
+        let from = TodoState::Pending;
+        let Some(to) = from.after(TodoStep::Finish) else { return Ok(()) };
+        let rows = $rows.filter(todos::state.eq(from));
+        let rows = diesel::update(rows).set((todos::state.eq(to), todos::updated_at.eq($tx.now)));
+        each_backend!($tx, |conn| rows.execute(conn).map_err(error("Todo")))?;
+        Ok(())
+    }};
 }
 
 impl TodoStore for Tx<'_> {
@@ -63,13 +81,25 @@ impl TodoStore for Tx<'_> {
     }
 
     fn finish_todos(&mut self, item: ItemId, user: UserId) -> Result<()> {
-        let pending = todos::table
-            .filter(todos::item_kind.eq(item.kind).and(todos::item_id.eq(item.id)))
-            .filter(todos::user_id.eq(user).and(todos::state.eq(TodoState::Pending)));
-        let done = (todos::state.eq(TodoState::Done), todos::updated_at.eq(self.now));
-        let done = diesel::update(pending).set(done);
-        each_backend!(self, |conn| done.execute(conn).map_err(error("Todo")))?;
-        Ok(())
+        let of_item = todos::item_kind.eq(item.kind).and(todos::item_id.eq(item.id));
+        finish!(self, todos::table.filter(todos::user_id.eq(user)).filter(of_item))
+    }
+
+    fn finish_todos_of(&mut self, user: UserId) -> Result<()> {
+        finish!(self, todos::table.filter(todos::user_id.eq(user)))
+    }
+
+    fn finish_todo(&mut self, user: UserId, id: TodoId) -> Result<()> {
+        finish!(self, todos::table.filter(todos::user_id.eq(user)).filter(todos::id.eq(id)))
+    }
+
+    fn find_todo(&mut self, user: UserId, id: TodoId) -> Result<Option<Todo>> {
+        let own = todos::table.filter(todos::user_id.eq(user)).filter(todos::id.eq(id));
+        each_backend!(self, |conn| own
+            .select(Todo::as_select())
+            .first(conn)
+            .optional()
+            .map_err(error("Todo")))
     }
 
     fn delete_todos_of_note(&mut self, note: NoteId) -> Result<()> {

@@ -8,7 +8,6 @@ mod look;
 mod rebase;
 mod run;
 mod settle;
-mod underway;
 mod words;
 
 pub use accept::{Wish, accept, ensure_may_merge};
@@ -20,4 +19,3 @@ pub use look::{LookAt, NamedProjects, facts, head_pipeline, look, look_at, reche
 pub use rebase::{merge_ref, rebase};
 pub use run::{UnlockMerges, unlock_left_behind, unlock_merges};
 pub use settle::settle;
-pub use underway::Rebases;

@@ -1,7 +1,9 @@
 //! Moving a source branch onto its target, and what the target would be after a merge.
 
+use std::pin::pin;
+
 use db::Tx;
-use kernel::{Error, Grant, Result, Standing, access::Project, head::Growth};
+use kernel::{Error, Grant, Result, Standing, access::Project, head::Growth, ids::MergeRequestId};
 use org::{
     access::{IdOrPath, locate_project},
     user::User,
@@ -14,7 +16,10 @@ use repo::{
     push::{Push, RefChange, Via},
 };
 use review::{
-    merge_request::{Columns, MergeRequest, MergeRequestState, MergeRequestStore as _, actions},
+    merge_request::{
+        Columns, MergeRequest, MergeRequestState, MergeRequestStore as _, actions,
+        merge::rebase as underway,
+    },
     policy::ReadMergeRequests,
 };
 
@@ -51,15 +56,41 @@ pub async fn rebase(
     let lending = app.lending.clone();
     let (project, who) = app.db.read(move |tx| mover(tx, &*lending, &who, &row)).await?;
     let id = found.id;
-    let Some(_underway) = app.rebases.begin(id) else {
+    if !app.db.write(move |tx| underway::begin(tx, id)).await? {
         return Err(Error::Conflict(UNDERWAY.to_owned()));
-    };
-    match moved(app, &found, &sides, (project, who), caller).await {
-        Err(Error::Rejected(reason)) => {
-            let columns = Columns { merge_error: Some(Some(reason)), ..Columns::default() };
-            app.db.write(move |tx| tx.change_merge_request(id, &columns).map(drop)).await
+    }
+    let (whole, caller) = (App::clone(app), caller.clone());
+    // A caller that goes away does not stop it half-way.
+    let done = tokio::spawn(async move {
+        let done = held(&whole, id, moved(&whole, &found, &sides, (project, who), &caller)).await;
+        let columns = match &done {
+            Err(Error::Rejected(reason)) => {
+                Some(Columns { merge_error: Some(Some(reason.clone())), ..Columns::default() })
+            }
+            _ => None,
+        };
+        let kept = whole.db.write(move |tx| {
+            underway::end(tx, id)?;
+            columns.map_or(Ok(()), |columns| tx.change_merge_request(id, &columns).map(drop))
+        });
+        kept.await?;
+        match done {
+            Err(Error::Rejected(_)) => Ok(()),
+            done => done,
         }
-        moved => moved,
+    });
+    done.await.map_err(Error::internal)?
+}
+
+/// Says, while something is done, that it is under way.
+async fn held(app: &App, id: MergeRequestId, work: impl Future<Output = Result<()>>) -> Result<()> {
+    let mut work = pin!(work);
+    loop {
+        let pause = tokio::time::sleep(underway::HELD.unsigned_abs() / 4);
+        tokio::select! {
+            done = &mut work => return done,
+            () = pause => app.db.write(move |tx| underway::go_on(tx, id)).await?,
+        }
     }
 }
 

@@ -290,3 +290,25 @@ async fn what_tells_of_an_epic_stays_hidden_where_the_issue_moves() {
     let told = ada.get(&format!("{moved}/notes")).await.each("body");
     assert!(told.contains(&json!("added to epic &1")), "{told:?}");
 }
+
+#[actix_web::test]
+async fn a_command_names_epics_of_every_group_above() {
+    let app = TestApp::new();
+    let (ada, group, _) = set_up(&app, "private").await;
+    let below = ada.group("bulb", Some(group)).await;
+    let project = project_in(&ada, below, "tulip", "private").await;
+    let made = epic(&ada, group, json!({ "title": "Garden" })).await;
+    epic(&ada, ada.group("other", None).await, json!({ "title": "Elsewhere" })).await;
+    issue(&ada, project, json!({ "title": "a" })).await;
+    let notes = format!("/projects/{project}/issues/1/notes");
+    let say = async |body: &str| ada.post(&notes, json!({ "body": body })).await;
+
+    for name in ["orchid&1", "http://forge.test/groups/orchid/-/epics/1"] {
+        let done = say(&format!("/epic {name}")).await.with(202);
+        assert_eq!(done["commands_changes"]["epic_id"], made["id"], "{name}");
+        say("/remove_epic").await.with(202);
+    }
+    for name in ["&1", "other&1", "nowhere&1"] {
+        say(&format!("/epic {name}")).await.with(400);
+    }
+}

@@ -354,3 +354,45 @@ async fn owners_choose_when_an_issue_was_written() {
     let left = dev.put(&path, change).await.ok();
     assert_eq!((&left["created_at"], left["updated_at"] == then), (&json!(earlier), false));
 }
+
+#[actix_web::test]
+async fn owners_give_an_issue_another_number_and_nobody_else() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Private);
+    let (path, _) = written(&ada, project, json!({ "title": "One" })).await;
+    let (second, _) = written(&ada, project, json!({ "title": "Two" })).await;
+    let rita = app.member(project, "rita", Reporter);
+
+    assert_eq!(rita.put(&path, json!({ "iid": 9 })).await.ok()["iid"], 1);
+    let taken = ada.put(&path, json!({ "iid": 2 })).await;
+    taken.refused(409, json!({ "message": "Duplicated issue" }));
+    ada.put(&path, json!({ "iid": 0 })).await.with(400);
+    assert_eq!(ada.put(&path, json!({ "iid": 9 })).await.ok()["iid"], 9);
+
+    ada.get(&path).await.with(404);
+    assert_eq!(ada.get(&format!("{}/9", issues(project))).await.ok()["title"], "One");
+    assert_eq!(ada.put(&second, json!({ "iid": 2, "title": "2" })).await.ok()["iid"], 2);
+    assert_eq!(written(&ada, project, json!({ "title": "Next" })).await.1["iid"], 10);
+}
+
+#[actix_web::test]
+async fn administrators_see_where_an_issue_came_from() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Public);
+    let client = ada.sending("User-Agent", "Browser/1").from("192.0.2.7");
+    let (path, _) = written(&client, project, json!({ "title": "One" })).await;
+    let (unnamed, _) = written(&ada, project, json!({ "title": "Two" })).await;
+    let detail = format!("{path}/user_agent_detail");
+
+    let shown = app.admin().get(&detail).await.ok();
+
+    let whole =
+        json!({ "user_agent": "Browser/1", "ip_address": "192.0.2.7", "akismet_submitted": false });
+    assert_eq!(shown, whole);
+    ada.get(&detail).await.refused(403, json!({ "message": "403 Forbidden" }));
+    app.anonymous().get(&detail).await.with(401);
+    let none = app.admin().get(&format!("{unnamed}/user_agent_detail")).await;
+    none.refused(404, json!({ "message": "404 UserAgentDetail Not Found" }));
+}

@@ -143,3 +143,26 @@ async fn iterations_of_a_cadence_do_not_overlap() {
     assert_eq!(refused, [true, true]);
     assert_eq!(ada.get(&format!("/groups/{group}/iterations")).await.ok()[0]["title"], Value::Null);
 }
+
+#[actix_web::test]
+async fn what_happened_to_the_iteration_of_an_issue_is_listed_for_who_sees_it() {
+    let app = TestApp::new();
+    let (ada, group, project) = set_up(&app, "private").await;
+    let made = iterations(&app, &ada, group, &[("now", -2)]);
+    issue(&ada, project, json!({ "title": "a" })).await;
+    give(&ada, project, 1, made[0]).await;
+    let body = json!({ "body": "/remove_iteration" });
+    ada.post(&format!("/projects/{project}/issues/1/notes"), body).await.with(202);
+    let events = format!("/projects/{project}/issues/1/resource_iteration_events");
+
+    let all = ada.get(&events).await.ok();
+
+    assert_eq!(
+        (&all[0]["action"], &all[0]["iteration"]["title"], &all[1]["action"]),
+        (&json!("add"), &json!("now"), &json!("remove"))
+    );
+    assert_eq!(ada.get(&format!("{events}/{}", all[1]["id"])).await.ok(), all[1]);
+    let rita = app.member(project, "rita", Reporter);
+    assert_eq!(rita.get(&events).await.ok()[0]["iteration"], Value::Null);
+    ada.get(&format!("{events}/99")).await.with(404);
+}

@@ -203,7 +203,7 @@ fn todos(app: &TestApp) -> Vec<(String, String)> {
 }
 
 /// Whether each merge request is kept as approved.
-fn stored(app: &TestApp) -> Vec<bool> {
+pub(super) fn stored(app: &TestApp) -> Vec<bool> {
     use db::schema::merge_requests;
     use diesel::prelude::*;
     app.write(|tx| {
@@ -335,72 +335,4 @@ async fn what_is_not_approved_is_not_merged() {
     forge.ada.post(&format!("{}/unapprove", forge.at), json!({})).await.refused(401, nobody());
     let grace = app.member(forge.project, "grace", Developer);
     grace.post(&format!("{}/approve", forge.at), json!({})).await.refused(401, nobody());
-}
-
-#[actix_web::test]
-async fn whoever_joins_a_group_brings_their_approval_with_them() {
-    let app = TestApp::new();
-    let forge = forge(&app).await;
-    let owls = forge.ada.post("/groups", json!({ "name": "Owls", "path": "owls" })).await.created();
-    let grace = app.member(forge.project, "grace", Developer);
-    let rule = json!({ "name": "Night", "approvals_required": 1, "group_ids": [owls["id"]] });
-    forge.rule(rule).await;
-    forge.approve(&grace).await;
-    assert_eq!(stored(&app), [false]);
-
-    let member = json!({ "user_id": app.user("grace").id.0, "access_level": 30 });
-    forge.ada.post(&format!("/groups/{}/members", owls["id"]), member).await.created();
-    app.work().await;
-
-    assert_eq!(stored(&app), [true]);
-}
-
-#[actix_web::test]
-async fn whoever_leaves_or_is_locked_out_has_not_approved() {
-    let app = TestApp::new();
-    let forge = forge(&app).await;
-    let (grace, rob) = (
-        app.member(forge.project, "grace", Developer),
-        app.member(forge.project, "rob", Developer),
-    );
-    let id = |person: &Person<'_>| app.user(&person.username).id.0;
-    let named = json!([id(&grace), id(&rob)]);
-    forge.rule(json!({ "name": "Two", "approvals_required": 1, "user_ids": named })).await;
-    forge.approve(&grace).await;
-    let users = format!("/users/{}", id(&grace));
-
-    for (step, approved) in [("block", false), ("unblock", true), ("ban", false)] {
-        assert_eq!(stored(&app), [!approved], "before {step}");
-        app.admin().post(&format!("{users}/{step}"), json!({})).await.with(201);
-        app.work().await;
-        assert_eq!(stored(&app), [approved], "after {step}");
-    }
-    app.admin().post(&format!("{users}/unban"), json!({})).await.with(201);
-    let member = format!("/projects/{}/members/{}", forge.project, id(&grace));
-    forge.ada.delete(&member).await.with(204);
-    app.work().await;
-    assert_eq!(stored(&app), [false]);
-}
-
-#[actix_web::test]
-async fn whom_a_share_let_in_has_approved_while_it_lasts() {
-    let app = TestApp::new();
-    let forge = forge(&app).await;
-    let owls = forge.ada.group("owls", None).await;
-    let grace = app.person("grace");
-    forge.ada.adds("grace", 30, &format!("/groups/{owls}")).await;
-    let share = json!({ "group_id": owls, "group_access": 30 });
-    let shares = format!("/projects/{}/share", forge.project);
-    forge.ada.post(&shares, share.clone()).await.created();
-    let rule = json!({ "name": "Night", "approvals_required": 1, "group_ids": [owls] });
-    forge.rule(rule).await;
-    forge.approve(&grace).await;
-    assert_eq!(stored(&app), [true]);
-
-    forge.ada.delete(&format!("{shares}/{owls}")).await.with(204);
-    app.work().await;
-    assert_eq!(stored(&app), [false]);
-    forge.ada.post(&shares, share).await.created();
-    app.work().await;
-    assert_eq!(stored(&app), [true]);
 }

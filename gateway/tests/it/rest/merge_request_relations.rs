@@ -1,7 +1,7 @@
 //! Issues that merge requests have to do with, and merge requests that are proposed twice at once.
 
 use futures_util::future::join_all;
-use kernel::{AccessLevel::Reporter, ids::MergeRequestId};
+use kernel::AccessLevel::Reporter;
 use serde_json::{Value, json};
 
 use crate::support::TestApp;
@@ -118,28 +118,4 @@ async fn groups_and_everybody_are_mentioned_as_far_as_they_may_look() {
     ada.post(&notes, json!({ "body": "@all look" })).await.created();
     assert_eq!(app.asked_of("rob"), [("directly_addressed".to_owned(), "Issue".to_owned())]);
     assert_eq!(app.asked_of("eve"), []);
-}
-
-#[actix_web::test]
-async fn a_rebase_that_runs_shows() {
-    let app = TestApp::new();
-    let ada = app.person("ada");
-    let project = ada.filled_project("Engine", "public").await;
-    ada.commit(&project, "topic", "topic.txt").await;
-    let made = ada.propose(&project, "topic", "Add it").await;
-    let path = format!("/projects/{project}/merge_requests/1");
-    let shown = async || {
-        let asked = format!("{path}?include_rebase_in_progress=true");
-        ada.get(&asked).await.ok()["rebase_in_progress"].clone()
-    };
-
-    assert_eq!(shown().await, false);
-    let id = MergeRequestId(made["id"].as_i64().expect("an id"));
-    let underway = app.state.rebases.begin(id);
-    assert_eq!(shown().await, true);
-    let told = "Failed to enqueue the rebase operation, possibly due to a long-lived transaction. Try again later.";
-    let refused = ada.put(&format!("{path}/rebase"), json!({})).await;
-    refused.refused(409, json!({ "message": told }));
-    drop(underway);
-    assert_eq!(shown().await, false);
 }

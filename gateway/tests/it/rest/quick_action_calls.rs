@@ -161,7 +161,11 @@ async fn a_reviewer_says_that_they_have_looked() {
 
     stage.no_effect(&dora, "/submit_review").await;
     stage.say(&stage.ada, "/assign_reviewer @dora").await.with(202);
+    assert_eq!(app.asked_of("dora").len(), 1);
     stage.say(&dora, "/submit_review").await.with(202);
+    assert_eq!(app.asked_of("dora").len(), 0, "what was asked is done");
+    let told = ("review_submitted".to_owned(), "MergeRequest".to_owned());
+    assert_eq!(app.asked_of("ada"), [told]);
 
     let reviewers = stage.ada.get(&format!("{}/reviewers", stage.path())).await;
     assert_eq!(reviewers.each("state"), ["reviewed"]);
@@ -260,4 +264,21 @@ async fn maintainers_of_the_target_merge_by_words_too() {
     mia.post(&format!("{}/discussions", stage.path()), thread).await.with(202);
 
     assert_eq!(stage.shown().await["merged_by"]["username"], "mia");
+}
+
+#[actix_web::test]
+async fn a_note_stays_when_what_is_said_instead_has_no_effect() {
+    let app = TestApp::new();
+    let stage = Stage::new(&app).await;
+    let dora = app.member(stage.id(), "dora", Developer);
+    let note = stage.say(&dora, "Mine").await.created();
+    let path = format!("{}/notes/{}", stage.path(), note["id"]);
+
+    let refused = dora.put(&path, json!({ "body": "/merge" })).await;
+    refused.refused(400, json!({ "message": NO_EFFECT }));
+    assert_eq!(dora.get(&path).await.ok()["body"], "Mine");
+    dora.put(&path, json!({ "body": "/approve" })).await.with(202);
+
+    dora.get(&path).await.with(404);
+    assert_eq!(stage.shown().await["user_notes_count"], 0);
 }

@@ -95,3 +95,19 @@ async fn what_waits_for_somebody_is_counted() {
     assert_eq!((&counts["assigned_issues"], &counts["todos"]), (&json!(1), &json!(asked)));
     assert_eq!(counts["assigned_merge_requests"], 0);
 }
+
+#[actix_web::test]
+async fn what_is_done_stays_as_it_was() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Public);
+    let issue = format!("/projects/{project}/issues/{}", app.issue(project, &ada));
+    let made = ada.post(&format!("{issue}/todo"), json!({})).await.created();
+    let done = format!("/todos/{}/mark_as_done", made["id"]);
+    let first = ada.post(&done, json!({})).await.created();
+    app.clock.advance(time::Duration::hours(1));
+
+    assert_eq!(ada.post(&done, json!({})).await.created(), first);
+    let again = ada.post(&format!("{issue}/todo"), json!({})).await.created();
+    assert_ne!(again["id"], made["id"], "who is done can be asked again");
+}

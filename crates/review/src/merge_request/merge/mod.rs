@@ -4,6 +4,7 @@ pub mod auto;
 pub mod closes;
 pub mod looks;
 pub mod pushed;
+pub mod rebase;
 pub mod run;
 
 pub use auto::AutoMerge;

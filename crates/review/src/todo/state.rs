@@ -1,0 +1,51 @@
+//! The life of a to-do.
+
+use super::TodoState;
+
+kernel::text_enum! {
+    /// What can happen to a to-do.
+    pub enum TodoStep {
+        /// The same is asked once more.
+        Ask = "ask",
+        /// Whoever is asked acted, or says to be done.
+        Finish = "finish",
+    }
+}
+
+impl TodoState {
+    /// Where a step leads; `None` where it changes nothing of this to-do.
+    #[must_use]
+    pub fn after(self, step: TodoStep) -> Option<Self> {
+        match (self, step) {
+            (Self::Pending, TodoStep::Finish) => Some(Self::Done),
+            // Who is asked again when they are done is asked by another to-do.
+            (Self::Pending | Self::Done, TodoStep::Ask) | (Self::Done, TodoStep::Finish) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use kernel::TextEnum as _;
+
+    use super::{TodoState, TodoStep};
+
+    #[test]
+    fn every_state_meets_every_step() {
+        let mut table = String::new();
+        for state in TodoState::ALL {
+            for step in TodoStep::ALL {
+                let after = state.after(*step).map_or("-", kernel::TextEnum::as_str);
+                let _ = writeln!(table, "{state:<7} {step:<6} -> {after}");
+            }
+        }
+        insta::assert_snapshot!(table, @r"
+        pending ask    -> -
+        pending finish -> done
+        done    ask    -> -
+        done    finish -> -
+        ");
+    }
+}

@@ -1,0 +1,128 @@
+//! What follows from merges and pushes.
+
+use serde_json::json;
+
+use super::merge_stage::{Stage, texts};
+use crate::support::TestApp;
+
+#[actix_web::test]
+async fn the_source_branch_goes_where_that_is_wanted() {
+    let app = TestApp::new();
+    let stage = Stage::new(&app).await;
+    stage.propose("asked", json!({})).await;
+    stage.propose("stored", json!({ "remove_source_branch": true })).await;
+    stage.propose("kept", json!({ "remove_source_branch": true })).await;
+    stage.propose("plain", json!({})).await;
+
+    for (iid, how) in [
+        (1, json!({ "should_remove_source_branch": true })),
+        (2, json!({})),
+        (3, json!({ "should_remove_source_branch": false })),
+        (4, json!({})),
+    ] {
+        stage.merge(iid, how).await.ok();
+    }
+
+    for (branch, stays) in [("asked", false), ("stored", false), ("kept", true), ("plain", true)] {
+        assert_eq!(stage.has_branch(branch).await, stays, "{branch}");
+    }
+    assert_eq!(stage.shown(1).await["state"], "merged");
+}
+
+#[actix_web::test]
+async fn what_led_to_a_branch_that_goes_leads_on() {
+    let app = TestApp::new();
+    let stage = Stage::with_merge_request(&app).await;
+    stage.commit("next", Some("feature"), "next.txt", "next\n").await;
+    let body = json!({ "source_branch": "next", "target_branch": "feature", "title": "Next" });
+    stage.ada.post(&format!("{}/merge_requests", stage.home), body).await.created();
+
+    stage.merge(1, json!({ "should_remove_source_branch": true })).await.ok();
+
+    let shown = stage.shown(2).await;
+    assert_eq!(texts(&shown, &["state", "target_branch"]), [json!("opened"), json!("main")]);
+}
+
+#[actix_web::test]
+async fn issues_are_closed_by_a_merge_into_the_default_branch() {
+    let app = TestApp::new();
+    let stage = Stage::new(&app).await;
+    stage.issues(3);
+    stage.propose("feature", json!({ "description": "Closes #1\n\nSee #3" })).await;
+    stage.commit_saying("feature", None, "more.txt", "more\n", "More\n\nFixes #2").await;
+
+    stage.merge(1, json!({})).await.ok();
+    assert!(
+        stage.tip("main").await["message"]
+            .as_str()
+            .is_some_and(|message| message.contains("Closes #1 and #2"))
+    );
+
+    assert_eq!(stage.issue_states(), ["closed", "closed", "opened"]);
+}
+
+#[actix_web::test]
+async fn a_push_is_seen_by_the_merge_request_at_once() {
+    let app = TestApp::new();
+    let stage = Stage::with_merge_request(&app).await;
+
+    let head = stage.commit("feature", None, "second.txt", "two\n").await;
+
+    let shown = stage.shown(1).await;
+    assert_eq!(texts(&shown, &["sha", "merge_status"]), [json!(head), json!("can_be_merged")]);
+    assert_eq!(shown["diff_refs"]["head_sha"], head);
+    let notes = stage.notes(1).await;
+    assert!(notes.iter().any(|note| note.starts_with("added 1 commit\n")), "{notes:?}");
+}
+
+#[actix_web::test]
+async fn a_commit_to_be_folded_makes_a_draft() {
+    let app = TestApp::new();
+    let stage = Stage::with_merge_request(&app).await;
+
+    stage.commit_saying("feature", None, "second.txt", "two\n", "fixup! Write").await;
+
+    let shown = stage.shown(1).await;
+    assert_eq!(texts(&shown, &["draft", "title"]), [json!(true), json!("Draft: Add it")]);
+}
+
+#[actix_web::test]
+async fn a_merge_request_is_closed_with_its_branch() {
+    let app = TestApp::new();
+    let stage = Stage::with_merge_request(&app).await;
+
+    stage.ada.delete(&format!("{}/repository/branches/feature", stage.home)).await.with(204);
+
+    let shown = stage.shown(1).await;
+    assert_eq!(shown["state"], "closed");
+    assert_eq!(shown["closed_by"]["username"], "ada");
+}
+
+#[actix_web::test]
+async fn commits_that_arrive_elsewhere_are_merged() {
+    let app = TestApp::new();
+    let stage = Stage::with_merge_request(&app).await;
+    let head = stage.tip("feature").await["id"].clone();
+    // The same commits by another way: a branch that has them is merged.
+    stage.commit("longer", Some("feature"), "longer.txt", "x\n").await;
+    let body = json!({ "source_branch": "longer", "target_branch": "main", "title": "Longer" });
+    stage.ada.post(&format!("{}/merge_requests", stage.home), body).await.created();
+
+    stage.merge(2, json!({})).await.ok();
+
+    let shown = stage.shown(1).await;
+    assert_eq!(texts(&shown, &["state", "sha"]), [json!("merged"), head]);
+    assert_eq!(shown["merge_commit_sha"], stage.tip("main").await["id"]);
+}
+
+#[actix_web::test]
+async fn commits_pushed_to_the_default_branch_close_issues() {
+    let app = TestApp::new();
+    let stage = Stage::new(&app).await;
+    stage.issues(2);
+
+    stage.commit_saying("main", None, "a.txt", "a\n", "Write\n\nCloses #1").await;
+    stage.commit_saying("side", Some("main"), "b.txt", "b\n", "Write\n\nCloses #2").await;
+
+    assert_eq!(stage.issue_states(), ["closed", "opened"]);
+}

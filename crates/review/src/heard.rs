@@ -7,7 +7,9 @@ use kernel::{
 };
 
 use crate::{
+    Home,
     activity::{self, ResourceState},
+    epic,
     event::{Change, Event},
     issue::IssueStore as _,
     item::{Item, ItemKind, ItemStore as _},
@@ -25,7 +27,7 @@ pub fn of_issues(tx: &mut Tx<'_>, forge: &impl Forge, fact: &Event) -> Result<()
         | Event::IssueReopened { issue, user }
         | Event::IssueRemoved { issue, user } => (issue, *user),
     };
-    let Some(item) = tx.find_item(issue.project, ItemKind::Issue, issue.iid)? else {
+    let Some(item) = tx.find_item(Home::Project(issue.project), ItemKind::Issue, issue.iid)? else {
         return Ok(());
     };
     match fact {
@@ -45,6 +47,23 @@ pub fn of_issues(tx: &mut Tx<'_>, forge: &impl Forge, fact: &Event) -> Result<()
         }
         Event::IssueRemoved { .. } => Ok(()),
     }
+}
+
+/// As [`of_issues`], for epics.
+pub fn of_epics(tx: &mut Tx<'_>, forge: &impl Forge, fact: &epic::Event) -> Result<()> {
+    let (epic, user, before) = match fact {
+        epic::Event::Opened { epic, user } => (epic, *user, None),
+        epic::Event::Updated { epic, user, changes } => {
+            let described = changes.iter().find(|change| change.field == "description");
+            let Some(change) = described else { return Ok(()) };
+            (epic, *user, change.before.as_deref())
+        }
+        _ => return Ok(()),
+    };
+    let Some(item) = tx.find_item(Home::Group(epic.group), ItemKind::Epic, epic.iid)? else {
+        return Ok(());
+    };
+    reference::text_changed(tx, forge, &item, user, before, item.description.as_deref())
 }
 
 /// As [`of_issues`], for merge requests.

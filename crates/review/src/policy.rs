@@ -27,6 +27,10 @@ kernel::abilities! { in Group, open;
 }
 
 kernel::abilities! { in Group, signed in;
+    /// What is said about epics is for those who say who they are.
+    ReadEpicNotes if |who| looks_around(who),
+    /// Comment on epics.
+    DiscussEpics if |who| looks_around(who),
     /// Make and change epics, and say what works towards them.
     ManageGroupEpics if |who| who.is(Reporter),
     DeleteGroupEpics if |who| who.is(Owner),

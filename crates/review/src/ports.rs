@@ -43,6 +43,9 @@ pub trait People {
         project: ProjectId,
         people: &[UserId],
     ) -> Result<Vec<Standing>>;
+    /// As [`standings`](Self::standings), in a project or group.
+    fn standings_at(&self, tx: &mut Tx<'_>, home: Home, people: &[UserId])
+    -> Result<Vec<Standing>>;
     /// The people of these names, whatever their letter case; unknown ones are left out.
     fn named(&self, tx: &mut Tx<'_>, names: &[String]) -> Result<HashMap<String, UserId>>;
     /// What people are called, as in `@ada`.
@@ -119,6 +122,12 @@ pub trait Forge: Places + People {
     fn project_at(&self, tx: &mut Tx<'_>, path: &str) -> Result<Option<ProjectId>>;
     /// The full paths of projects.
     fn paths(&self, tx: &mut Tx<'_>, projects: &[ProjectId]) -> Result<HashMap<ProjectId, String>>;
+    /// The full paths of groups.
+    fn group_paths(
+        &self,
+        tx: &mut Tx<'_>,
+        groups: &[NamespaceId],
+    ) -> Result<HashMap<NamespaceId, String>>;
     /// Where the addresses of this installation begin, without a slash at the end.
     fn address(&self) -> &str;
 }

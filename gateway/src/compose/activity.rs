@@ -27,6 +27,9 @@ pub fn heard(tx: &mut Tx<'_>, forge: &Forge, fact: &dyn Event) -> Result<()> {
         return heard::of_merge_requests(tx, forge, fact);
     }
     if let Some(fact) = fact.downcast_ref() {
+        return heard::of_epics(tx, forge, fact);
+    }
+    if let Some(fact) = fact.downcast_ref() {
         return of_members(tx, fact);
     }
     if let Some(fact) = fact.downcast_ref() {

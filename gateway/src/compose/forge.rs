@@ -71,6 +71,15 @@ impl ports::People for Forge {
         Places.standings(tx, project, people)
     }
 
+    fn standings_at(
+        &self,
+        tx: &mut Tx<'_>,
+        home: Home,
+        people: &[UserId],
+    ) -> Result<Vec<Standing>> {
+        Places.standings_at(tx, home, people)
+    }
+
     fn named(&self, tx: &mut Tx<'_>, names: &[String]) -> Result<HashMap<String, UserId>> {
         Places.named(tx, names)
     }
@@ -138,6 +147,14 @@ impl ports::Forge for Forge {
 
     fn paths(&self, tx: &mut Tx<'_>, projects: &[ProjectId]) -> Result<HashMap<ProjectId, String>> {
         places::project_paths(tx, projects)
+    }
+
+    fn group_paths(
+        &self,
+        tx: &mut Tx<'_>,
+        groups: &[NamespaceId],
+    ) -> Result<HashMap<NamespaceId, String>> {
+        places::group_paths(tx, groups)
     }
 
     fn address(&self) -> &str {

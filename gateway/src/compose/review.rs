@@ -63,6 +63,18 @@ impl ports::People for Places {
         org::access::standings::standings_in_project(tx, project, people)
     }
 
+    fn standings_at(
+        &self,
+        tx: &mut Tx<'_>,
+        home: Home,
+        people: &[UserId],
+    ) -> Result<Vec<Standing>> {
+        match home {
+            Home::Project(project) => self.standings(tx, project, people),
+            Home::Group(group) => org::access::standings::standings_in_group(tx, group, people),
+        }
+    }
+
     fn named(&self, tx: &mut Tx<'_>, names: &[String]) -> Result<HashMap<String, UserId>> {
         org::user::names::ids_of(tx, names)
     }

@@ -62,10 +62,10 @@ fn paths(tx: &mut Tx<'_>, epics: &[Epic]) -> Result<HashMap<NamespaceId, String>
 }
 
 /// How epics are shown.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct EpicView {
-    /// The full path of the group that was asked.
-    pub from: String,
+    /// The full path of the group that was asked; its own where it is `None`.
+    pub from: Option<String>,
     pub with_labels_details: bool,
 }
 
@@ -148,7 +148,7 @@ impl EpicEntity {
 
     /// One epic of the group with that full path.
     pub fn one(tx: &mut Tx<'_>, urls: &Urls, epic: Epic, group: &str) -> Result<Self> {
-        let view = EpicView { from: group.to_owned(), with_labels_details: false };
+        let view = EpicView { from: Some(group.to_owned()), with_labels_details: false };
         Self::all(tx, urls, vec![epic], &view)?.pop().ok_or(kernel::Error::Missing)
     }
 
@@ -160,9 +160,9 @@ impl EpicEntity {
         let start = if epic.start_date_is_fixed { epic.start_date_fixed } else { span.start };
         let due = if epic.due_date_is_fixed { epic.due_date_fixed } else { span.due };
         let short = format!("&{}", epic.iid);
-        let from = match view.from == path {
-            true => SeenFrom::Home,
-            false => SeenFrom::Group(view.from.clone()),
+        let from = match view.from.as_ref().filter(|from| *from != path) {
+            None => SeenFrom::Home,
+            Some(from) => SeenFrom::Group(from.clone()),
         };
         Self {
             id: epic.id,

@@ -1,17 +1,20 @@
 //! What somebody is asked to look at.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use db::Tx;
 use kernel::{
     Actor, Result, Ts,
-    ids::{ProjectId, UserId},
+    ids::{NamespaceId, ProjectId, UserId},
 };
 use org::{
+    namespace::Namespace,
+    places,
     project::{Project, store::ProjectStore},
     user::{User, store::UserStore},
 };
 use review::{
+    epic::EpicStore,
     issue::IssueStore,
     item::ItemKind,
     merge_request::MergeRequestStore,
@@ -23,16 +26,22 @@ use utoipa::ToSchema;
 
 use super::{
     brief_user::BriefUser,
+    epic::{EpicEntity, EpicView},
     issue::{IssueEntity, IssueView},
-    merge_request::{MergeRequestEntity, MergeRequestView},
+    merge_request_detail::MergeRequestDetail,
+    namespace::NamespaceEntity,
     project::ProjectIdentity,
 };
-use crate::app::Urls;
+use crate::{app::Urls, compose::merge_request_records as records};
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TodoEntity {
     pub id: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectIdentity>,
+    /// Of epics, in place of the project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<NamespaceEntity>,
     /// Null when the account is gone.
     pub author: Option<BriefUser>,
     #[schema(value_type = String)]
@@ -56,21 +65,24 @@ pub struct TodoEntity {
 #[serde(untagged)]
 pub enum TargetEntity {
     Issue(Box<IssueEntity>),
-    MergeRequest(Box<MergeRequestEntity>),
+    MergeRequest(Box<MergeRequestDetail>),
+    Epic(Box<EpicEntity>),
 }
 
 impl TargetEntity {
     fn url(&self) -> &str {
         match self {
             Self::Issue(issue) => &issue.web_url,
-            Self::MergeRequest(merge_request) => &merge_request.web_url,
+            Self::MergeRequest(merge_request) => &merge_request.basic.web_url,
+            Self::Epic(epic) => &epic.web_url,
         }
     }
 
     fn title(&self) -> &str {
         match self {
             Self::Issue(issue) => &issue.title,
-            Self::MergeRequest(merge_request) => &merge_request.title,
+            Self::MergeRequest(merge_request) => &merge_request.basic.title,
+            Self::Epic(epic) => &epic.title,
         }
     }
 }
@@ -79,6 +91,7 @@ impl TargetEntity {
 struct Named {
     people: HashMap<UserId, User>,
     projects: HashMap<ProjectId, Project>,
+    groups: HashMap<NamespaceId, Namespace>,
     targets: HashMap<(ItemKind, i64), TargetEntity>,
     notes: HashMap<i64, String>,
 }
@@ -105,6 +118,10 @@ impl TodoEntity {
                 .project_id
                 .and_then(|id| named.projects.get(&id))
                 .map(ProjectIdentity::from),
+            group: todo
+                .namespace_id
+                .and_then(|id| named.groups.get(&id))
+                .map(|group| NamespaceEntity::new(urls, group)),
             author: named.people.get(&todo.author_id).map(|user| BriefUser::new(urls, user)),
             action_name: todo.action,
             target_type: todo.item_kind,
@@ -127,6 +144,9 @@ impl Named {
             todos.iter().filter_map(|todo| todo.project_id).collect();
         projects.sort_unstable();
         projects.dedup();
+        let groups: BTreeSet<NamespaceId> =
+            todos.iter().filter_map(|todo| todo.namespace_id).collect();
+        let groups: Vec<NamespaceId> = groups.into_iter().collect();
         let notes: Vec<_> = todos.iter().filter_map(|todo| todo.note_id).collect();
         let notes = tx.notes_by_id(&notes)?;
         Ok(Self {
@@ -135,6 +155,10 @@ impl Named {
                 .projects_by_id(&projects)?
                 .into_iter()
                 .map(|project| (project.id, project))
+                .collect(),
+            groups: places::known_groups(tx, reader, &groups)?
+                .into_iter()
+                .map(|group| (group.id, group))
                 .collect(),
             targets: targets(tx, urls, reader, todos)?,
             notes: notes.into_iter().map(|note| (note.id.0, note.body)).collect(),
@@ -158,13 +182,17 @@ fn targets(
     let issues = tx.issues_in_order(&of(ItemKind::Issue))?;
     let issues = IssueEntity::all(tx, urls, issues, &IssueView::of(reader))?;
     let merge_requests = tx.merge_requests_in_order(&of(ItemKind::MergeRequest))?;
-    let merge_requests =
-        MergeRequestEntity::all(tx, urls, merge_requests, &MergeRequestView::default())?;
+    let merge_requests = records::listed(tx, urls, reader, &merge_requests)?;
     let issues = issues
         .into_iter()
         .map(|issue| ((ItemKind::Issue, issue.id), TargetEntity::Issue(Box::new(issue))));
-    let merge_requests = merge_requests
+    let merge_requests = merge_requests.into_iter().map(|row| {
+        ((ItemKind::MergeRequest, row.basic.id), TargetEntity::MergeRequest(Box::new(row)))
+    });
+    let epics = tx.epics_in_order(&of(ItemKind::Epic))?;
+    let epics = EpicEntity::all(tx, urls, epics, &EpicView::default())?;
+    let epics = epics
         .into_iter()
-        .map(|row| ((ItemKind::MergeRequest, row.id), TargetEntity::MergeRequest(Box::new(row))));
-    Ok(issues.chain(merge_requests).collect())
+        .map(|epic| ((ItemKind::Epic, epic.id), TargetEntity::Epic(Box::new(epic))));
+    Ok(issues.chain(merge_requests).chain(epics).collect())
 }

@@ -13,7 +13,6 @@ use review::{
 };
 
 use super::{
-    issue_params::OneIssue,
     item_params::{NamesItem, OnItems, OneMergeRequest},
     note_params::{
         ChangeThreadNote, CreateDiscussion, OnDiff, OneDiscussion, OneNote, ResolveDiscussion,
@@ -22,11 +21,7 @@ use super::{
 };
 use crate::{
     app::App,
-    compose::{
-        commands::{Sender, after_saying},
-        diff_notes::ensure_shown,
-        forge::Forge,
-    },
+    compose::{commands::Sender, diff_notes::ensure_shown, forge::Forge},
     entities::note::{CommandsEntity, DiscussionEntity, NoteEntity, SaidEntity},
     error::ApiResult,
     extract::{Call, Caller, params::OnlyPage},
@@ -54,7 +49,7 @@ routes! { "Discussions" at "/projects/{id}";
     DELETE "/merge_requests/{merge_request_iid}/discussions/{discussion_id}/notes/{note_id}" => remove_note : TakePartInMergeRequests,
 }
 
-async fn list<A: OnItems>(
+pub(super) async fn list<A: OnItems>(
     app: App,
     call: Call<A, (A::Path, OnlyPage)>,
 ) -> ApiResult<Listed<DiscussionEntity>>
@@ -89,7 +84,7 @@ where
     found.await
 }
 
-async fn show<A: OnItems>(
+pub(super) async fn show<A: OnItems>(
     app: App,
     call: Call<A, (A::Path, OneDiscussion)>,
 ) -> ApiResult<Json<DiscussionEntity>>
@@ -100,7 +95,7 @@ where
     Ok(Json(read(&app, call.grant, path.iid(), one.discussion_id).await?))
 }
 
-async fn list_notes<A: OnItems>(
+pub(super) async fn list_notes<A: OnItems>(
     app: App,
     call: Call<A, (A::Path, (OneDiscussion, OnlyPage))>,
 ) -> ApiResult<Listed<NoteEntity>>
@@ -112,7 +107,7 @@ where
     Ok(Listed(page.slice(thread.notes)))
 }
 
-async fn show_note<A: OnItems>(
+pub(super) async fn show_note<A: OnItems>(
     app: App,
     call: Call<A, (A::Path, (OneDiscussion, OneNote))>,
 ) -> ApiResult<Json<NoteEntity>>
@@ -127,10 +122,13 @@ where
 
 type Begun = Either<Created<DiscussionEntity>, AcceptedWith<CommandsEntity>>;
 
-async fn create(
+pub(super) async fn create<A: OnItems>(
     app: App,
-    call: Call<CreateIssues, (OneIssue, CreateDiscussion)>,
-) -> ApiResult<Begun> {
+    call: Call<A, (A::Path, CreateDiscussion)>,
+) -> ApiResult<Begun>
+where
+    Grant<A>: TakesPart,
+{
     let (grant, (path, params)) = (call.grant, call.params);
     let place = Place::Thread { position: None, commit_id: None };
     begin(&app, grant, &call.caller, path.iid(), params, place).await
@@ -167,14 +165,14 @@ where
     let new = NewNote { body: params.body, internal: false, created_at: params.created_at, place };
     let made = app.db.write(move |tx| actions::create(tx, &asked, &forge, iid, &new)).await?;
     let sender = Sender { grant: &grant, caller: caller.user()?, seen: None };
-    let said = after_saying(app, &sender, made).await?;
+    let said = A::finish(app, &sender, made).await?;
     let Some(note) = said.note else {
         return Ok(Either::Right(AcceptedWith(said.done.into())));
     };
     Ok(Either::Left(Created(read(app, grant, iid, note.discussion).await?)))
 }
 
-async fn reply<A: OnItems>(
+pub(super) async fn reply<A: OnItems>(
     app: App,
     call: Call<A, (A::Path, (OneDiscussion, CreateDiscussion))>,
 ) -> ApiResult<Either<Created<NoteEntity>, AcceptedWith<CommandsEntity>>>
@@ -197,7 +195,7 @@ where
 /// A note of a discussion, and what is to become of it.
 type Changed<P> = (P, (OneDiscussion, (OneNote, ChangeThreadNote)));
 
-async fn update_note<A: OnItems>(
+pub(super) async fn update_note<A: OnItems>(
     app: App,
     call: Call<A, Changed<A::Path>>,
 ) -> ApiResult<Either<Json<NoteEntity>, AcceptedWith<CommandsEntity>>>
@@ -224,7 +222,7 @@ where
     })
 }
 
-async fn remove_note<A: OnItems>(
+pub(super) async fn remove_note<A: OnItems>(
     app: App,
     call: Call<A, (A::Path, (OneDiscussion, OneNote))>,
 ) -> ApiResult<NoContent>

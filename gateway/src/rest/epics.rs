@@ -31,7 +31,8 @@ async fn all(app: App, call: Call<ReadGroupEpics, ListEpics>) -> ApiResult<Liste
         let with_labels_details = params.with_labels_details;
         let filter = params.filter(tx)?;
         let found = list::list(tx, &grant, &Places, &filter, sorting, page)?;
-        let view = EpicView { from: grant.group_facts().full_path.clone(), with_labels_details };
+        let from = Some(grant.group_facts().full_path.clone());
+        let view = EpicView { from, with_labels_details };
         found.try_map_all(|epics| EpicEntity::all(tx, &urls, epics, &view))
     });
     Ok(Listed(found.await?))

@@ -1,13 +1,21 @@
 //! How paths name issues and merge requests, for what both have in common.
 
-use kernel::{Ability, access::Project};
-use review::policy::{
-    CreateIssues, ManageIssues, ManageMergeRequests, ReadIssueNotes, ReadIssues, ReadMergeRequests,
-    TakePartInMergeRequests,
+use kernel::{Ability, Result};
+use review::{
+    note::actions::Said,
+    policy::{
+        CreateIssues, DiscussEpics, ManageIssues, ManageMergeRequests, ReadEpicNotes,
+        ReadIssueNotes, ReadIssues, ReadMergeRequests, TakePartInMergeRequests,
+    },
 };
 
-pub(super) use super::merge_request_params::OneMergeRequest;
-use crate::{extract::Params, params};
+pub(super) use super::{epic_params::OneEpic, merge_request_params::OneMergeRequest};
+use crate::{
+    app::App,
+    compose::commands::{Sender, after_saying},
+    extract::{Locate, Params},
+    params,
+};
 
 /// The part of a path that names an item of some kind.
 pub trait NamesItem: Params + Send {
@@ -15,8 +23,15 @@ pub trait NamesItem: Params + Send {
 }
 
 /// An ability on the items of one kind.
-pub trait OnItems: Ability<Scope = Project> + Clone + Send + Sync {
+pub trait OnItems: Ability<Scope: Locate> + Clone + Send + Sync {
     type Path: NamesItem;
+
+    /// Does what is still to be done after something was said about one of them.
+    fn finish(
+        app: &App,
+        sender: &Sender<'_, Self>,
+        said: Said,
+    ) -> impl Future<Output = Result<Said>>;
 }
 
 params! {
@@ -38,9 +53,19 @@ impl NamesItem for OneMergeRequest {
     }
 }
 
+impl NamesItem for OneEpic {
+    fn iid(&self) -> i64 {
+        self.epic_iid
+    }
+}
+
 macro_rules! on_items { ($($ability:ident: $path:ident),* $(,)?) => { $(
     impl OnItems for $ability {
         type Path = $path;
+
+        async fn finish(app: &App, sender: &Sender<'_, Self>, said: Said) -> Result<Said> {
+            after_saying(app, sender, said).await
+        }
     }
 )* } }
 
@@ -53,3 +78,16 @@ on_items! {
     ManageIssues: OneIssue,
     ManageMergeRequests: OneMergeRequest,
 }
+
+macro_rules! on_epics { ($($ability:ident),*) => { $(
+    impl OnItems for $ability {
+        type Path = OneEpic;
+
+        /// Nothing that is said about epics is done later.
+        async fn finish(_: &App, _: &Sender<'_, Self>, said: Said) -> Result<Said> {
+            Ok(said)
+        }
+    }
+)* } }
+
+on_epics! { ReadEpicNotes, DiscussEpics }

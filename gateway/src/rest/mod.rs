@@ -30,6 +30,7 @@ pub mod discussions;
 pub mod documents;
 pub mod email_confirmation;
 pub mod epic_issues;
+pub mod epic_notes;
 pub mod epic_params;
 pub mod epics;
 pub mod events;
@@ -155,6 +156,8 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         documents::ROUTES,
         email_confirmation::ROUTES,
         epic_issues::ROUTES,
+        epic_notes::ROUTES,
+        epic_notes::discussions::ROUTES,
         epics::ROUTES,
         events::ROUTES,
         events::of_projects::ROUTES,

@@ -1,4 +1,4 @@
-//! Comments on issues and merge requests. What both have is written once, for either kind of grant.
+//! Comments on issues and merge requests. What both have, and epics too, is written once, for any kind of grant.
 
 use kernel::{Grant, Result};
 use review::{
@@ -16,10 +16,7 @@ use super::{
 };
 use crate::{
     app::App,
-    compose::{
-        commands::{Sender, after_saying},
-        forge::Forge,
-    },
+    compose::{commands::Sender, forge::Forge},
     entities::note::{CommandsEntity, NoteEntity, SaidEntity},
     error::ApiResult,
     extract::Call,
@@ -40,7 +37,7 @@ routes! { "Notes" at "/projects/{id}";
     DELETE "/merge_requests/{merge_request_iid}/notes/{note_id}"    => remove : TakePartInMergeRequests,
 }
 
-async fn list<A: OnItems>(
+pub(super) async fn list<A: OnItems>(
     app: App,
     call: Call<A, (A::Path, ListNotes)>,
 ) -> ApiResult<Listed<NoteEntity>>
@@ -56,7 +53,7 @@ where
     Ok(Listed(found.await?))
 }
 
-async fn show<A: OnItems>(
+pub(super) async fn show<A: OnItems>(
     app: App,
     call: Call<A, (A::Path, OneNote)>,
 ) -> ApiResult<Json<NoteEntity>>
@@ -73,7 +70,7 @@ where
     Ok(Json(found.await?))
 }
 
-async fn create<A: OnItems>(
+pub(super) async fn create<A: OnItems>(
     app: App,
     call: Call<A, (A::Path, CreateNote)>,
 ) -> ApiResult<Either<Created<NoteEntity>, AcceptedWith<CommandsEntity>>>
@@ -99,7 +96,7 @@ where
     })
 }
 
-async fn update<A: OnItems>(
+pub(super) async fn update<A: OnItems>(
     app: App,
     call: Call<A, (A::Path, (OneNote, ChangeNote))>,
 ) -> ApiResult<Either<Json<NoteEntity>, AcceptedWith<CommandsEntity>>>
@@ -124,11 +121,14 @@ pub(super) async fn said<A: OnItems>(
     sender: &Sender<'_, A>,
     said: Said,
 ) -> Result<SaidEntity> {
-    let (said, urls) = (after_saying(app, sender, said).await?, app.urls.clone());
+    let (said, urls) = (A::finish(app, sender, said).await?, app.urls.clone());
     app.db.read(move |tx| SaidEntity::new(tx, &urls, said)).await
 }
 
-async fn remove<A: OnItems>(app: App, call: Call<A, (A::Path, OneNote)>) -> ApiResult<NoContent>
+pub(super) async fn remove<A: OnItems>(
+    app: App,
+    call: Call<A, (A::Path, OneNote)>,
+) -> ApiResult<NoContent>
 where
     Grant<A>: TakesPart,
 {

@@ -1,16 +1,20 @@
-//! How several people stand in one project, asked at once.
+//! How several people stand in one project or group, asked at once.
 
 use std::collections::HashMap;
 
-use db::{Tx, each_backend, error, schema::project_access};
+use db::{
+    Tx, each_backend, error,
+    schema::{namespace_access, project_access},
+};
 use diesel::prelude::*;
 use kernel::{
     AccessLevel, Actor, Result, Standing, Ts,
-    ids::{ProjectId, UserId},
+    ids::{NamespaceId, ProjectId, UserId},
 };
 
-use super::level_in_project;
+use super::{level_in_namespace, level_in_project};
 use crate::{
+    namespace::store::NamespaceStore,
     project::store::ProjectStore,
     user::{State, User, store::UserStore},
 };
@@ -41,6 +45,39 @@ pub fn standings_in_project(
             Some(_) => level_in_project(tx, User::actor(user), project)?,
         };
         found.push(Standing::in_project(user.actor(), level, &facts));
+    }
+    Ok(found)
+}
+
+/// As [`standings_in_project`], in a group.
+pub fn standings_in_group(
+    tx: &mut Tx<'_>,
+    group: NamespaceId,
+    people: &[UserId],
+) -> Result<Vec<Standing>> {
+    let Some(facts) = tx.find_namespace(group)? else { return Ok(Vec::new()) };
+    let users = tx.users_by_id(people)?;
+    let rows = namespace_access::table
+        .filter(
+            namespace_access::namespace_id.eq(group).and(namespace_access::user_id.eq_any(people)),
+        )
+        .select((
+            namespace_access::user_id,
+            namespace_access::access_level,
+            namespace_access::until,
+        ));
+    let rows: Vec<(UserId, AccessLevel, Ts)> =
+        each_backend!(tx, |conn| rows.load(conn).map_err(error("Member")))?;
+    let levels: HashMap<UserId, (AccessLevel, Ts)> =
+        rows.into_iter().map(|(user, level, until)| (user, (level, until))).collect();
+    let mut found = Vec::new();
+    for user in users.values().filter(|user| user.state == State::Active) {
+        let level = match levels.get(&user.id) {
+            None => AccessLevel::NoAccess,
+            Some((level, until)) if tx.now < *until => *level,
+            Some(_) => level_in_namespace(tx, User::actor(user), group)?,
+        };
+        found.push(Standing::in_scope(user.actor(), level, facts.visibility));
     }
     Ok(found)
 }

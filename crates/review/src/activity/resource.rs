@@ -159,7 +159,7 @@ fn insert(
     change: Change,
 ) -> Result<()> {
     let row = (
-        resource_events::project_id.eq(item.project),
+        resource_events::project_id.eq(item.project()),
         resource_events::item_kind.eq(item.id.kind),
         resource_events::item_id.eq(item.id.id),
         resource_events::user_id.eq(user),

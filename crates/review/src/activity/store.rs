@@ -75,11 +75,12 @@ pub struct NewActivity {
     pub created_at: Ts,
 }
 
-/// Tells the feeds that somebody did something to an item.
+/// Tells the feeds that somebody did something to an item of a project; epics are not in feeds.
 pub fn record(tx: &mut Tx<'_>, item: &Item, author: UserId, action: Action) -> Result<()> {
+    let Some(project) = item.project() else { return Ok(()) };
     let now = tx.now;
     tx.insert_activity(&NewActivity {
-        project_id: Some(item.project),
+        project_id: Some(project),
         author_id: author,
         action,
         target_type: Some(reading::name(item.id.kind).to_owned()),
@@ -119,11 +120,12 @@ pub(crate) fn record_milestone(
     })
 }
 
-/// Tells the feeds that somebody said something about an item.
+/// Tells the feeds that somebody said something about an item of a project.
 pub(crate) fn record_note(tx: &mut Tx<'_>, item: &Item, note: &Note) -> Result<()> {
+    let Some(project) = item.project() else { return Ok(()) };
     let kind = note.note_type.map_or("Note", kernel::TextEnum::as_str);
     tx.insert_activity(&NewActivity {
-        project_id: Some(item.project),
+        project_id: Some(project),
         author_id: note.author_id,
         action: Action::Commented,
         target_type: Some(kind.to_owned()),

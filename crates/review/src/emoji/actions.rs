@@ -61,13 +61,13 @@ pub fn create<G: TakesPart>(
         return Err(Error::NotFound("Award Emoji Name has already been taken"));
     }
     tx.finish_todos(item.id, user)?;
-    give(tx, of, item.project, user, name)
+    give(tx, of, item.project(), user, name)
 }
 
 fn give(
     tx: &mut Tx<'_>,
     of: Awarded,
-    project: ProjectId,
+    project: Option<ProjectId>,
     user: UserId,
     name: &str,
 ) -> Result<Award> {
@@ -88,7 +88,7 @@ pub fn toggle(tx: &mut Tx<'_>, item: &Item, user: UserId, name: &str) -> Result<
             tx.delete_award(given.id)?;
             tx.count_votes(of)
         }
-        None => give(tx, of, item.project, user, name).map(drop),
+        None => give(tx, of, item.project(), user, name).map(drop),
     }
 }
 

@@ -34,7 +34,7 @@ pub trait AwardStore {
     fn insert_award(
         &mut self,
         of: Awarded,
-        project: ProjectId,
+        project: Option<ProjectId>,
         user: UserId,
         name: &str,
     ) -> Result<Award>;
@@ -86,7 +86,7 @@ impl AwardStore for Tx<'_> {
     fn insert_award(
         &mut self,
         of: Awarded,
-        project: ProjectId,
+        project: Option<ProjectId>,
         user: UserId,
         name: &str,
     ) -> Result<Award> {

@@ -7,19 +7,22 @@ use kernel::{
 };
 
 use super::{
-    Epic, EpicStore as _,
+    Epic, EpicStore as _, Event,
     store::{self, EpicDetails},
 };
 use crate::{
     Home,
+    event::Change,
     issue::{IssueState, IssueStep},
     item::{
         ItemKind, ItemStore as _,
         labels::{self, LabelChange, Unknown},
     },
     label::Color,
+    note::write_system_note,
     policy::{DeleteGroupEpics, ManageGroupEpics, ReadGroupEpics},
     ports::Places,
+    todo::TodoStore as _,
 };
 
 const LONGEST_TITLE: usize = 255;
@@ -101,6 +104,7 @@ pub(super) fn make(
     let epic = store::insert(tx, group, author, &details)?;
     let chosen = labels::chosen(tx, places, Home::Group(group), &[], &worn, unknown)?;
     labels::keep(tx, epic.item(), &[], &chosen)?;
+    tx.emit(Event::Opened { epic: (&epic).into(), user: author })?;
     Ok(epic)
 }
 
@@ -117,13 +121,13 @@ pub fn update(
 ) -> Result<Epic> {
     let old = find(tx, grant.group(), grant.who(), iid)?;
     let at = asked.at.filter(|_| grant.who().is(AccessLevel::Owner));
-    relabel(tx, places, &old, &asked.labels)?;
+    let relabelled = relabel(tx, places, &old, &asked.labels)?;
     let details = EpicDetails {
-        title: old.title,
-        description: old.description,
+        title: old.title.clone(),
+        description: old.description.clone(),
         state: old.state,
         confidential: old.confidential,
-        color: old.color,
+        color: old.color.clone(),
         start_date_fixed: old.start_date_fixed,
         start_date_is_fixed: old.start_date_is_fixed,
         due_date_fixed: old.due_date_fixed,
@@ -135,18 +139,90 @@ pub fn update(
     if details.confidential && !old.confidential && store::has_open_issues(tx, old.id)? {
         return Err(Error::invalid("confidential", OPEN_ISSUES));
     }
-    store::keep(tx, old.id, &details)
+    let new = store::keep(tx, old.id, &details)?;
+    tell(tx, &old, &new, grant.user()?, relabelled)?;
+    Ok(new)
 }
 
-fn relabel(tx: &mut Tx<'_>, places: &impl Places, epic: &Epic, asked: &LabelChange) -> Result<()> {
+/// Tells of what changed, among the notes of the epic and to those who hear of it.
+fn tell(
+    tx: &mut Tx<'_>,
+    old: &Epic,
+    new: &Epic,
+    user: UserId,
+    relabelled: Option<Change>,
+) -> Result<()> {
+    let text = |text: &str| Some(text.to_owned());
+    let fields = [
+        ("title", text(&old.title), text(&new.title)),
+        ("description", old.description.clone(), new.description.clone()),
+        ("confidential", text(yes_or_no(old.confidential)), text(yes_or_no(new.confidential))),
+        ("color", text(&old.color), text(&new.color)),
+    ];
+    let fields = fields.into_iter().filter(|(_, before, after)| before != after);
+    let changed = fields.map(|(field, before, after)| Change { field, before, after });
+    let changes: Vec<Change> = changed.chain(relabelled).collect();
+    let item = new.whole();
+    for change in &changes {
+        if let Some(sentence) = sentence(change) {
+            write_system_note(tx, &item, user, &sentence)?;
+        }
+    }
+    if !changes.is_empty() {
+        tx.emit(Event::Updated { epic: new.into(), user, changes })?;
+    }
+    match (old.state, new.state) {
+        (IssueState::Opened, IssueState::Closed) => {
+            write_system_note(tx, &item, user, "closed")?;
+            tx.finish_todos(item.id, user)?;
+            tx.emit(Event::Closed { epic: new.into(), user })
+        }
+        (IssueState::Closed, IssueState::Opened) => {
+            write_system_note(tx, &item, user, "reopened")?;
+            tx.emit(Event::Reopened { epic: new.into(), user })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn sentence(change: &Change) -> Option<String> {
+    let word = |text: &Option<String>| text.clone().unwrap_or_default();
+    Some(match change.field {
+        "title" => {
+            let (before, after) = (word(&change.before), word(&change.after));
+            format!("changed title from **{{-{before}-}}** to **{{+{after}+}}**")
+        }
+        "description" => "changed the description".to_owned(),
+        "confidential" if change.after.as_deref() == Some("true") => {
+            "made the epic confidential".to_owned()
+        }
+        "confidential" => "made the epic visible to everyone".to_owned(),
+        _ => return None,
+    })
+}
+
+fn yes_or_no(flag: bool) -> &'static str {
+    if flag { "true" } else { "false" }
+}
+
+fn relabel(
+    tx: &mut Tx<'_>,
+    places: &impl Places,
+    epic: &Epic,
+    asked: &LabelChange,
+) -> Result<Option<Change>> {
     if asked.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     let old = tx.labels_of(ItemKind::Epic, &[epic.id])?.remove(&epic.id).unwrap_or_default();
     let home = Home::Group(epic.namespace_id);
     let new = labels::chosen(tx, places, home, &old, asked, Unknown::Make)?;
-    labels::keep(tx, epic.item(), &old, &new)?;
-    Ok(())
+    let moved = labels::keep(tx, epic.item(), &old, &new)?;
+    let ids = |labels: &[crate::label::Label]| {
+        Some(labels.iter().map(|label| label.id.to_string()).collect::<Vec<_>>().join(","))
+    };
+    let change = Change { field: "labels", before: ids(&old), after: ids(&new) };
+    Ok((!moved.is_empty()).then_some(change))
 }
 
 /// Removes an epic, where it did not change since a moment; its issues stay.
@@ -158,7 +234,8 @@ pub fn remove(
 ) -> Result<()> {
     let epic = find(tx, grant.group(), grant.who(), iid)?;
     epic.updated_at.ensure_unchanged_since(unless_newer)?;
-    store::delete(tx, &epic)
+    store::delete(tx, &epic)?;
+    tx.emit(Event::Removed { epic: (&epic).into(), user: grant.user()? })
 }
 
 fn changed(details: EpicDetails, asked: EpicChange, now: Ts) -> Result<EpicDetails> {

@@ -1,6 +1,7 @@
 //! Epics of groups: what issues of several projects work towards.
 
 pub mod actions;
+mod event;
 pub mod issues;
 pub mod list;
 mod model;
@@ -9,6 +10,7 @@ pub mod promotion;
 mod store;
 mod visible;
 
+pub use event::{Event, Fact};
 pub use issues::EpicName;
 pub use model::{Epic, Span};
 pub(crate) use order::first_place;

@@ -7,8 +7,9 @@ use kernel::{
 };
 
 use crate::{
+    Home,
     issue::IssueState,
-    item::{ItemId, ItemKind},
+    item::{Item, ItemId, ItemKind},
 };
 
 #[derive(Clone, Debug, Queryable, Selectable)]
@@ -41,6 +42,22 @@ impl Epic {
     /// The epic as what hangs on it names it.
     pub fn item(&self) -> ItemId {
         ItemId { kind: ItemKind::Epic, id: self.id }
+    }
+
+    /// The epic as notes, to-dos and references see it.
+    pub fn whole(&self) -> Item {
+        Item {
+            id: self.item(),
+            home: Home::Group(self.namespace_id),
+            iid: self.iid,
+            author: self.author_id,
+            title: self.title.clone(),
+            description: self.description.clone(),
+            state: self.state.to_string(),
+            confidential: self.confidential,
+            locked: false,
+            updated_at: self.updated_at,
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Home,
-    issue::{self, Issue, IssueState, IssueType},
+    issue::{self, Issue, IssueState, IssueType, relocation::copy_notes},
     item::{
         ItemKind, ItemStore as _,
         labels::{LabelChange, Unknown},
@@ -37,7 +37,8 @@ pub(crate) fn target(
     Ok((who.actor.admin || level >= AccessLevel::Reporter).then_some(group))
 }
 
-/// Makes an epic of an issue, with its labels as far as the group has them, and closes the issue.
+/// Makes an epic of an issue, with its labels as far as the group has them and what was said about it, and closes the
+/// issue.
 pub(crate) fn promote(
     tx: &mut Tx<'_>,
     places: &impl Places,
@@ -56,6 +57,7 @@ pub(crate) fn promote(
         ..EpicChange::default()
     };
     let epic = make(tx, places, group, by, asked, Unknown::LeaveOut)?;
+    copy_notes(tx, issue, &epic.whole())?;
     let row = diesel::update(issues::table.find(issue.id));
     let row = row.set(issues::promoted_to_epic_id.eq(epic.id));
     each_backend!(tx, |conn| row.execute(conn).map_err(error("Issue")))?;

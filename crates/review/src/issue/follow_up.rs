@@ -149,7 +149,7 @@ pub fn settle(
             position: None,
             commit_id: None,
             resolved_by: None,
-            source: Some((issue.id.into(), issue.project_id)),
+            source: Some((issue.id.into(), Some(issue.project_id))),
             at: tx.now,
         };
         tx.insert_note(&item, &row)?;

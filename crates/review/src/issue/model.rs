@@ -6,7 +6,7 @@ use kernel::{
     ids::{IssueId, MilestoneId, ProjectId, UserId},
 };
 
-use crate::item::Item;
+use crate::{Home, item::Item};
 
 kernel::text_enum! {
     pub enum IssueState { Opened = "opened", Closed = "closed" }
@@ -84,7 +84,7 @@ impl Issue {
     pub fn item(&self) -> Item {
         Item {
             id: self.id.into(),
-            project: self.project_id,
+            home: Home::Project(self.project_id),
             iid: self.iid,
             author: self.author_id,
             title: self.title.clone(),

@@ -57,7 +57,7 @@ pub fn relocate(
     let new = copied(tx, forge, issue, to, issue.author_id, by)?;
     copy_notes(tx, issue, &new.item())?;
     let (was, is) = (ItemId::from(issue.id), ItemId::from(new.id));
-    copy_reactions(tx, was.into(), is.into(), to)?;
+    copy_reactions(tx, was.into(), is.into(), Some(to))?;
     let mut old = issue.clone();
     old.moved_to_id = Some(new.id);
     old.updated_at = tx.now;
@@ -178,7 +178,7 @@ fn milestone(
 }
 
 /// Copies all that was said about an issue, with its threads, to another.
-fn copy_notes(tx: &mut Tx<'_>, from: &Issue, to: &Item) -> Result<()> {
+pub(crate) fn copy_notes(tx: &mut Tx<'_>, from: &Issue, to: &Item) -> Result<()> {
     let rows = notes::table
         .filter(notes::item_kind.eq(ItemKind::Issue).and(notes::item_id.eq(from.id.0)))
         .order(notes::id);
@@ -195,7 +195,7 @@ fn copy_notes(tx: &mut Tx<'_>, from: &Issue, to: &Item) -> Result<()> {
         let row = (
             notes::item_kind.eq(to.id.kind),
             notes::item_id.eq(to.id.id),
-            notes::project_id.eq(to.project),
+            notes::project_id.eq(to.project()),
             notes::discussion.eq(thread),
             notes::note_type.eq(note.note_type),
             notes::body.eq(note.body),
@@ -211,14 +211,19 @@ fn copy_notes(tx: &mut Tx<'_>, from: &Issue, to: &Item) -> Result<()> {
         let row = diesel::insert_into(notes::table).values(row).returning(notes::id);
         let id: NoteId = each_backend!(tx, |conn| row.get_result(conn).map_err(error("Note")))?;
         let on_note = |id: NoteId| Awarded { kind: AwardedKind::Note, id: id.0 };
-        copy_reactions(tx, on_note(note.id), on_note(id), to.project)?;
+        copy_reactions(tx, on_note(note.id), on_note(id), to.project())?;
         said += i64::from(!note.is_system && !note.internal);
     }
     tx.add_to_notes_count(to.id, said)
 }
 
 /// Copies the reactions to one thing to another of its kind.
-fn copy_reactions(tx: &mut Tx<'_>, from: Awarded, to: Awarded, project: ProjectId) -> Result<()> {
+fn copy_reactions(
+    tx: &mut Tx<'_>,
+    from: Awarded,
+    to: Awarded,
+    project: Option<ProjectId>,
+) -> Result<()> {
     type Row = (UserId, String, kernel::Ts, kernel::Ts);
     let all = award_emoji::table
         .filter(award_emoji::item_kind.eq(from.kind).and(award_emoji::item_id.eq(from.id)))

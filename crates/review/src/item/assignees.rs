@@ -48,7 +48,8 @@ pub fn chosen(
         }
     }
     let mut able = Vec::new();
-    for who in people.standings(tx, item.project, &wanted)? {
+    let Some(project) = item.project() else { return Ok(None) };
+    for who in people.standings(tx, project, &wanted)? {
         if is_readable_by(tx, &who, item)? {
             able.extend(who.actor.id);
         }

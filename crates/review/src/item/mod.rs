@@ -24,6 +24,8 @@ pub use store::ItemStore;
 pub use tasks::{Tasks, tasks_in};
 pub use visible::{ensure_readable, is_readable_by};
 
+use crate::Home;
+
 kernel::text_enum! {
     /// In which table an item is, as stored beside everything that belongs to items.
     pub enum ItemKind { Issue = "Issue", MergeRequest = "MergeRequest", Epic = "Epic" }
@@ -52,7 +54,7 @@ impl From<MergeRequestId> for ItemId {
 #[derive(Clone, Debug)]
 pub struct Item {
     pub id: ItemId,
-    pub project: ProjectId,
+    pub home: Home,
     pub iid: i64,
     pub author: UserId,
     pub title: String,
@@ -64,4 +66,11 @@ pub struct Item {
     /// Only members may comment.
     pub locked: bool,
     pub updated_at: Ts,
+}
+
+impl Item {
+    /// Epics are in none.
+    pub fn project(&self) -> Option<ProjectId> {
+        self.home.project()
+    }
 }

@@ -6,28 +6,24 @@ use db::{Tx, each_backend, error, schema::issues};
 use diesel::prelude::*;
 use kernel::{
     Ability as _, AccessLevel, Actor, Error, Grant, Result, Standing,
-    access::ProjectFacts,
     ids::{ProjectId, UserId},
 };
 
 use super::{Item, ItemId, ItemKind, ItemStore as _, is_readable_by};
 use crate::{
+    Home, epic,
     policy::{
-        CreateIssues, ManageIssues, ManageMergeRequests, ReadIssueNotes, ReadIssues,
-        ReadMergeRequests, TakePartInMergeRequests,
+        CreateIssues, DiscussEpics, ManageIssues, ManageMergeRequests, ReadEpicNotes,
+        ReadIssueNotes, ReadIssues, ReadMergeRequests, TakePartInMergeRequests,
     },
     ports::Forge,
 };
 
-/// Proof that somebody may read the items of one kind in a project, those aside that are confidential.
+/// Proof that somebody may read the items of one kind in a project or group, those aside that are confidential.
 pub trait ReadsItems {
     const KIND: ItemKind;
-    fn facts(&self) -> &ProjectFacts;
+    fn home(&self) -> Home;
     fn who(&self) -> &Standing;
-
-    fn project(&self) -> ProjectId {
-        self.facts().id
-    }
 
     fn actor(&self) -> Actor {
         self.who().actor
@@ -38,17 +34,17 @@ pub trait ReadsItems {
     }
 }
 
-/// Proof that somebody may comment on the items of one kind in a project, and react to them.
+/// Proof that somebody may comment on the items of one kind in a project or group, and react to them.
 pub trait TakesPart: ReadsItems {}
 
 /// Proof that somebody may manage the items of one kind in a project: plan them, and say how long they take.
 pub trait ManagesItems: ReadsItems {}
 
-macro_rules! reads { ($($ability:ident: $kind:ident),* $(,)?) => { $(
+macro_rules! reads { ($($ability:ident: $kind:ident in $home:ident $id:ident),* $(,)?) => { $(
     impl ReadsItems for Grant<$ability> {
         const KIND: ItemKind = ItemKind::$kind;
-        fn facts(&self) -> &ProjectFacts {
-            Grant::facts(self)
+        fn home(&self) -> Home {
+            Home::$home(Grant::$id(self))
         }
         fn who(&self) -> &Standing {
             Grant::who(self)
@@ -57,25 +53,28 @@ macro_rules! reads { ($($ability:ident: $kind:ident),* $(,)?) => { $(
 )* } }
 
 reads! {
-    ReadIssues: Issue,
-    ReadIssueNotes: Issue,
-    CreateIssues: Issue,
-    ReadMergeRequests: MergeRequest,
-    TakePartInMergeRequests: MergeRequest,
-    ManageIssues: Issue,
-    ManageMergeRequests: MergeRequest,
+    ReadIssues: Issue in Project project,
+    ReadIssueNotes: Issue in Project project,
+    CreateIssues: Issue in Project project,
+    ReadMergeRequests: MergeRequest in Project project,
+    TakePartInMergeRequests: MergeRequest in Project project,
+    ManageIssues: Issue in Project project,
+    ManageMergeRequests: MergeRequest in Project project,
+    ReadEpicNotes: Epic in Group group,
+    DiscussEpics: Epic in Group group,
 }
 impl ManagesItems for Grant<ManageIssues> {}
 impl ManagesItems for Grant<ManageMergeRequests> {}
 impl TakesPart for Grant<CreateIssues> {}
 impl TakesPart for Grant<TakePartInMergeRequests> {}
+impl TakesPart for Grant<DiscussEpics> {}
 
 /// The item of that number, if the caller may read it.
 ///
 /// # Errors
 /// `NotFound`, whether it is not there or not for the caller.
 pub fn read<G: ReadsItems>(tx: &mut Tx<'_>, grant: &G, iid: i64) -> Result<Item> {
-    match tx.find_item(grant.project(), G::KIND, iid)? {
+    match tx.find_item(grant.home(), G::KIND, iid)? {
         Some(item) if is_readable_by(tx, grant.who(), &item)? => Ok(item),
         _ => Err(Error::NotFound(name(G::KIND))),
     }
@@ -100,7 +99,28 @@ pub fn reads_kind(kind: ItemKind, who: &Standing) -> bool {
         }
 }
 
-/// Those of these items that somebody may read, each with its project.
+/// Those of these items that somebody may read, each with its project; epics have none.
+pub fn readable_anywhere(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    actor: Actor,
+    items: &[(ItemId, Option<ProjectId>)],
+) -> Result<HashSet<ItemId>> {
+    let inside = items.iter().filter_map(|(id, project)| Some((*id, (*project)?)));
+    let inside: Vec<(ItemId, ProjectId)> = inside.collect();
+    let mut seen = readable(tx, forge, actor, &inside)?;
+    let epics = items.iter().map(|(id, _)| *id).filter(|id| id.kind == ItemKind::Epic);
+    let mut epics: Vec<i64> = epics.map(|id| id.id).collect();
+    epics.sort_unstable();
+    epics.dedup();
+    for epics in epics.chunks(AT_ONCE) {
+        let found = epic::readable(tx, forge, actor, epics)?;
+        seen.extend(found.iter().map(epic::Epic::item));
+    }
+    Ok(seen)
+}
+
+/// Those of these items of projects that somebody may read.
 pub fn readable(
     tx: &mut Tx<'_>,
     forge: &impl Forge,

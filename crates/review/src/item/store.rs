@@ -13,11 +13,12 @@ use kernel::{
 };
 
 use super::{Item, ItemId, ItemKind};
-use crate::label::Label;
+use crate::{Home, epic::EpicStore as _, label::Label};
 
 pub trait ItemStore {
-    /// The item of that number in a project. Whether the caller may see it is for the caller to ask.
-    fn find_item(&mut self, project: ProjectId, kind: ItemKind, iid: i64) -> Result<Option<Item>>;
+    /// The item of that number in a project, or the epic in a group. Whether the caller may see it is for the caller to
+    /// ask.
+    fn find_item(&mut self, home: Home, kind: ItemKind, iid: i64) -> Result<Option<Item>>;
     /// Items of a kind by their ids.
     fn items_by_id(&mut self, kind: ItemKind, ids: &[i64]) -> Result<HashMap<i64, Item>>;
     /// The labels of items, in the order of their names.
@@ -73,7 +74,7 @@ fn item(kind: ItemKind, row: Columns) -> Item {
         row;
     Item {
         id: ItemId { kind, id },
-        project,
+        home: Home::Project(project),
         iid,
         author,
         title,
@@ -86,7 +87,14 @@ fn item(kind: ItemKind, row: Columns) -> Item {
 }
 
 impl ItemStore for Tx<'_> {
-    fn find_item(&mut self, project: ProjectId, kind: ItemKind, iid: i64) -> Result<Option<Item>> {
+    fn find_item(&mut self, home: Home, kind: ItemKind, iid: i64) -> Result<Option<Item>> {
+        let project = match home {
+            Home::Project(project) => project,
+            Home::Group(group) if kind == ItemKind::Epic => {
+                return Ok(self.find_epic(group, iid)?.map(|epic| epic.whole()));
+            }
+            Home::Group(_) => return Ok(None),
+        };
         let row: Option<Columns> = match kind {
             ItemKind::Issue => each_backend!(self, |conn| issues::table
                 .filter(issues::project_id.eq(project).and(issues::iid.eq(iid)))
@@ -117,7 +125,10 @@ impl ItemStore for Tx<'_> {
                 .select(of_merge_request!())
                 .load(conn)
                 .map_err(error("Merge request")))?,
-            ItemKind::Epic => Vec::new(),
+            ItemKind::Epic => {
+                let found = self.epics_by_id(ids)?;
+                return Ok(found.into_iter().map(|epic| (epic.id, epic.whole())).collect());
+            }
         };
         Ok(rows.into_iter().map(|row| (row.0, item(kind, row))).collect())
     }

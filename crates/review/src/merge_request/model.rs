@@ -7,7 +7,7 @@ use kernel::{
 };
 
 use super::Ends;
-use crate::item::Item;
+use crate::{Home, item::Item};
 
 kernel::text_enum! {
     pub enum MergeRequestState {
@@ -91,7 +91,7 @@ impl MergeRequest {
     pub fn item(&self) -> Item {
         Item {
             id: self.id.into(),
-            project: self.project_id,
+            home: Home::Project(self.project_id),
             iid: self.iid,
             author: self.author_id,
             title: self.title.clone(),

@@ -14,7 +14,7 @@ use super::{
     store::{Head, NoteStore as _},
 };
 use crate::{
-    item::{Item, ItemId, ItemKind, ReadsItems, reading},
+    item::{Item, ItemId, ReadsItems, reading},
     ports::Forge,
 };
 
@@ -173,30 +173,19 @@ fn seen(tx: &mut Tx<'_>, forge: &impl Forge, item: &Item, who: &Standing) -> Res
     heads.retain(|head| {
         !head.internal || who.is(AccessLevel::Reporter) || who.actor.id == Some(head.author)
     });
-    let sources: HashSet<(ItemId, ProjectId)> = heads.iter().filter_map(source).collect();
+    let sources: HashSet<(ItemId, Option<ProjectId>)> = heads.iter().filter_map(source).collect();
     if !sources.is_empty() {
         let sources: Vec<_> = sources.into_iter().collect();
-        let readable = reading::readable(tx, forge, who.actor, &sources)?;
+        let readable = reading::readable_anywhere(tx, forge, who.actor, &sources)?;
         heads.retain(|head| source(head).is_none_or(|(id, _)| readable.contains(&id)));
-    }
-    let epics: HashSet<i64> = heads.iter().filter_map(epic).collect();
-    if !epics.is_empty() {
-        let epics: Vec<i64> = epics.into_iter().collect();
-        let readable = crate::epic::readable(tx, forge, who.actor, &epics)?;
-        let readable: HashSet<i64> = readable.into_iter().map(|epic| epic.id).collect();
-        heads.retain(|head| epic(head).is_none_or(|id| readable.contains(&id)));
     }
     Ok(heads)
 }
 
-fn source(head: &Head) -> Option<(ItemId, ProjectId)> {
+/// What a note tells of, where that is something else than its item; a project that is gone takes it along.
+fn source(head: &Head) -> Option<(ItemId, Option<ProjectId>)> {
     let (kind, id, project) = head.source;
-    Some((ItemId { kind: kind?, id: id? }, project?))
-}
-
-fn epic(head: &Head) -> Option<i64> {
-    let (kind, id, _) = head.source;
-    id.filter(|_| kind == Some(ItemKind::Epic))
+    Some((ItemId { kind: kind?, id: id? }, project))
 }
 
 fn in_order(tx: &mut Tx<'_>, ids: &[NoteId]) -> Result<Vec<Note>> {

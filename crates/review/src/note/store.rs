@@ -27,7 +27,7 @@ pub struct NewRow<'a> {
     /// Who settled the thread, where a reply is to leave it settled.
     pub resolved_by: Option<UserId>,
     /// The item that names this one, where that is what the note tells.
-    pub source: Option<(ItemId, ProjectId)>,
+    pub source: Option<(ItemId, Option<ProjectId>)>,
     pub at: Ts,
 }
 
@@ -113,10 +113,11 @@ impl NoteStore for Tx<'_> {
 
     fn insert_note(&mut self, item: &Item, row: &NewRow<'_>) -> Result<Note> {
         let (source, source_project) = row.source.unzip();
+        let source_project = source_project.flatten();
         let values = (
             notes::item_kind.eq(item.id.kind),
             notes::item_id.eq(item.id.id),
-            notes::project_id.eq(item.project),
+            notes::project_id.eq(item.project()),
             notes::discussion.eq(row.discussion),
             notes::note_type.eq(row.note_type),
             notes::body.eq(row.body),

@@ -32,7 +32,7 @@ fn write(
     let row = (
         notes::item_kind.eq(item.id.kind),
         notes::item_id.eq(item.id.id),
-        notes::project_id.eq(item.project),
+        notes::project_id.eq(item.project()),
         notes::discussion.eq(super::discussion::fresh()),
         notes::body.eq(body),
         notes::author_id.eq(author),

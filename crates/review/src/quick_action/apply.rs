@@ -121,13 +121,14 @@ pub fn run<G: TakesPart, F: Forge + Branches>(
 }
 
 pub(super) fn find(tx: &mut Tx<'_>, item: &Item) -> Result<Option<Row>> {
+    let Some(project) = item.project() else { return Ok(None) };
     Ok(match item.id.kind {
         ItemKind::Issue => {
-            tx.find_issue(item.project, item.iid)?.map(|issue| Row::Issue(Box::new(issue)))
+            tx.find_issue(project, item.iid)?.map(|issue| Row::Issue(Box::new(issue)))
         }
-        ItemKind::MergeRequest => tx
-            .find_merge_request(item.project, item.iid)?
-            .map(|row| Row::MergeRequest(Box::new(row))),
+        ItemKind::MergeRequest => {
+            tx.find_merge_request(project, item.iid)?.map(|row| Row::MergeRequest(Box::new(row)))
+        }
         ItemKind::Epic => None,
     })
 }

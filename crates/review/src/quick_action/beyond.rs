@@ -68,7 +68,8 @@ impl<F: Forge + Branches> Doing<'_, F> {
         let others = found.iter().filter(|(_, other)| other.id.kind == ItemKind::Issue);
         let mut ids = Vec::new();
         for (_, other) in others {
-            let target = (other.project, other.iid);
+            let Some(project) = other.project() else { continue };
+            let target = (project, other.iid);
             let linked = link::actions::create(tx, self.forge, &self.who, issue, target, of);
             if has_effect(linked)? {
                 ids.push(other.id.id);
@@ -153,7 +154,7 @@ impl<F: Forge + Branches> Doing<'_, F> {
                 EpicName::Of(group, name.iid)
             }
         };
-        let project = self.item.project;
+        let Some(project) = self.item.project() else { return Ok(()) };
         let found = epic::issues::usable(tx, self.forge, project, self.user, name);
         let Some(epic) = effect(found)? else { return Ok(()) };
         if epic.confidential && !self.item.confidential && !self.wanted.confidential {
@@ -180,7 +181,8 @@ impl<F: Forge + Branches> Doing<'_, F> {
     pub(super) fn iteration(&mut self, tx: &mut Tx<'_>, argument: &str) -> Result<()> {
         let id = argument.strip_prefix("*iteration:").and_then(|id| id.parse().ok());
         let Some(id) = id else { return Ok(()) };
-        let found = usable(tx, self.forge, self.item.project, self.user, id);
+        let Some(project) = self.item.project() else { return Ok(()) };
+        let found = usable(tx, self.forge, project, self.user, id);
         let Some(iteration) = effect(found)? else { return Ok(()) };
         self.wanted.iteration = Some(Some(iteration.id));
         let summary = format!("Set the iteration to *iteration:{}.", iteration.id);

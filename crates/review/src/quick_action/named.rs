@@ -9,7 +9,6 @@ use super::{
     table::Effect,
 };
 use crate::{
-    Home,
     item::{ItemStore as _, labels::LabelChange},
     label::{LabelName, LabelStore as _, actions::usable},
     milestone::{MilestoneFilter, MilestoneStore as _},
@@ -85,7 +84,7 @@ impl<F: Forge + Branches> Doing<'_, F> {
             let words = argument.split([' ', ',']).map(|word| word.trim_matches(['~', '"']));
             names = words.filter(|word| !word.is_empty()).take(100).map(str::to_owned).collect();
         }
-        let within = usable(tx, self.forge, Home::Project(self.item.project))?;
+        let within = usable(tx, self.forge, self.item.home)?;
         let (mut ids, mut known) = (Vec::new(), Vec::new());
         for name in names {
             if let Some(label) = tx.find_label(&within, &LabelName::Name(name))? {
@@ -118,7 +117,7 @@ impl<F: Forge + Branches> Doing<'_, F> {
 
     pub(super) fn milestone(&mut self, tx: &mut Tx<'_>, argument: &str) -> Result<()> {
         let title = parse(argument, self.forge.address()).milestones.into_iter().next();
-        let home = Home::Project(self.item.project);
+        let home = self.item.home;
         let mut filter = MilestoneFilter::of(home);
         filter.groups = self.forge.above(tx, home)?;
         filter.title = Some(title.unwrap_or_else(|| argument.to_owned()));

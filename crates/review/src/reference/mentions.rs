@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use db::Tx;
 use kernel::{
-    AccessLevel, Result, Standing,
+    AccessLevel, Actor, Result, Standing,
     ids::{NoteId, ProjectId, UserId},
 };
 
@@ -13,6 +13,7 @@ use super::{
     store::{MentionStore as _, ParticipantStore as _},
 };
 use crate::{
+    Home,
     item::{Item, ItemId, ItemKind, ItemStore as _, is_readable_by, reading},
     note::{NewRow, Note, NoteStore as _, fresh_discussion},
     ports::Forge,
@@ -93,10 +94,10 @@ fn mention(
     if named.is_empty() {
         return Ok(());
     }
-    let found = named_people(tx, forge, place.item.project, author, named)?;
+    let found = named_people(tx, forge, place.item.home, author, named)?;
     let ids: Vec<UserId> = found.iter().map(|(_, user)| *user).collect();
     let standings: HashMap<Option<UserId>, Standing> = forge
-        .standings(tx, place.item.project, &ids)?
+        .standings_at(tx, place.item.home, &ids)?
         .into_iter()
         .map(|who| (who.actor.id, who))
         .collect();
@@ -126,7 +127,7 @@ fn mention(
 fn named_people(
     tx: &mut Tx<'_>,
     forge: &impl Forge,
-    project: ProjectId,
+    home: Home,
     author: UserId,
     named: &[String],
 ) -> Result<Vec<(String, UserId)>> {
@@ -140,7 +141,7 @@ fn named_people(
     }
     let Some(actor) = forge.actor(tx, author)? else { return Ok(all) };
     let mut groups = forge.group_members(tx, actor, &others, MOST_ASKED)?;
-    if others.iter().any(|name| name == EVERYBODY) {
+    if let (Home::Project(project), true) = (home, others.iter().any(|name| name == EVERYBODY)) {
         let members = forge.project_members(tx, project, MOST_ASKED)?;
         groups.insert(EVERYBODY.to_owned(), members);
     }
@@ -164,8 +165,8 @@ fn name_items(
     after: &[ItemName],
 ) -> Result<()> {
     let found = find_items(tx, forge, place.item, author, after)?;
-    let targets: Vec<(ItemId, ProjectId)> =
-        found.iter().map(|(_, item)| (item.id, item.project)).collect();
+    let targets: Vec<(ItemId, Option<ProjectId>)> =
+        found.iter().map(|(_, item)| (item.id, item.project())).collect();
     tx.keep_mentions(place.item.id, place.note, &targets)?;
     // Nobody outside is to hear that something internal was said.
     if place.internal {
@@ -187,35 +188,49 @@ pub(crate) fn find_items(
     author: UserId,
     names: &[ItemName],
 ) -> Result<Vec<(ItemName, Item)>> {
+    let Some(actor) = forge.actor(tx, author)? else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for name in names {
-        let Some(project) = project_of(tx, forge, here, name)? else { continue };
-        if let Some(item) = tx.find_item(project, name.kind, name.iid)?
+        let Some(home) = home_of(tx, forge, (here, actor), name)? else { continue };
+        if let Some(item) = tx.find_item(home, name.kind, name.iid)?
             && item.id != here.id
         {
             found.push((name.clone(), item));
         }
     }
-    let Some(actor) = forge.actor(tx, author)? else { return Ok(Vec::new()) };
-    let ids: Vec<_> = found.iter().map(|(_, item)| (item.id, item.project)).collect();
-    let readable = reading::readable(tx, forge, actor, &ids)?;
+    let ids: Vec<_> = found.iter().map(|(_, item)| (item.id, item.project())).collect();
+    let readable = reading::readable_anywhere(tx, forge, actor, &ids)?;
     found.retain(|(_, item)| readable.contains(&item.id));
     Ok(found)
 }
 
-fn project_of(
+/// The project or group that a name speaks of, for a text of `here` by somebody.
+fn home_of(
     tx: &mut Tx<'_>,
     forge: &impl Forge,
-    here: &Item,
+    (here, actor): (&Item, Actor),
     name: &ItemName,
-) -> Result<Option<ProjectId>> {
-    let Some(path) = &name.project else { return Ok(Some(here.project)) };
-    if path.contains('/') {
-        return forge.project_at(tx, path);
+) -> Result<Option<Home>> {
+    let of_epic = name.kind == ItemKind::Epic;
+    let Some(path) = &name.project else {
+        return match (here.home, of_epic) {
+            (Home::Project(project), true) => {
+                let groups = forge.above(tx, Home::Project(project))?;
+                Ok(groups.first().copied().map(Home::Group))
+            }
+            (home, _) => Ok(Some(home)),
+        };
+    };
+    if of_epic {
+        return Ok(forge.group_at(tx, actor, path)?.map(Home::Group));
     }
-    let own = forge.paths(tx, &[here.project])?.remove(&here.project).unwrap_or_default();
+    if path.contains('/') {
+        return Ok(forge.project_at(tx, path)?.map(Home::Project));
+    }
+    let Home::Project(project) = here.home else { return Ok(None) };
+    let own = forge.paths(tx, &[project])?.remove(&project).unwrap_or_default();
     let Some((namespace, _)) = own.rsplit_once('/') else { return Ok(None) };
-    forge.project_at(tx, &format!("{namespace}/{path}"))
+    Ok(forge.project_at(tx, &format!("{namespace}/{path}"))?.map(Home::Project))
 }
 
 /// Tells an item, once, that another one names it; only those are shown this who may read that one.
@@ -234,7 +249,7 @@ fn tell(
         ItemKind::MergeRequest => "merge request",
         ItemKind::Epic => "epic",
     };
-    let body = format!("mentioned in {word} {}", name_from(tx, forge, source, target.project)?);
+    let body = format!("mentioned in {word} {}", name_from(tx, forge, source, target.home)?);
     let row = NewRow {
         discussion: &fresh_discussion(),
         note_type: None,
@@ -245,29 +260,29 @@ fn tell(
         position: None,
         commit_id: None,
         resolved_by: None,
-        source: Some((source.id, source.project)),
+        source: Some((source.id, source.project())),
         at: tx.now,
     };
     tx.insert_note(target, &row)?;
     Ok(())
 }
 
-/// How an item is called in a project: `#1`, or `group/project#1` elsewhere.
+/// How an item is called in a project or group: `#1`, or `group/project#1` elsewhere.
 pub(crate) fn name_from(
     tx: &mut Tx<'_>,
     forge: &impl Forge,
     item: &Item,
-    project: ProjectId,
+    from: Home,
 ) -> Result<String> {
     let sign = match item.id.kind {
         ItemKind::Issue => '#',
         ItemKind::MergeRequest => '!',
         ItemKind::Epic => '&',
     };
-    let paths: HashMap<ProjectId, String> = match item.project == project {
-        true => HashMap::new(),
-        false => forge.paths(tx, &[item.project])?,
+    let path = match item.home {
+        home if home == from => None,
+        Home::Project(project) => forge.paths(tx, &[project])?.remove(&project),
+        Home::Group(group) => forge.group_paths(tx, &[group])?.remove(&group),
     };
-    let path = paths.get(&item.project).map(String::as_str).unwrap_or_default();
-    Ok(format!("{path}{sign}{}", item.iid))
+    Ok(format!("{}{sign}{}", path.unwrap_or_default(), item.iid))
 }

@@ -31,7 +31,7 @@ pub trait MentionStore {
         &mut self,
         source: ItemId,
         note: Option<NoteId>,
-        targets: &[(ItemId, ProjectId)],
+        targets: &[(ItemId, Option<ProjectId>)],
     ) -> Result<()>;
 }
 
@@ -41,7 +41,7 @@ impl ParticipantStore for Tx<'_> {
             participants::item_kind.eq(item.id.kind),
             participants::item_id.eq(item.id.id),
             participants::user_id.eq(user),
-            participants::project_id.eq(item.project),
+            participants::project_id.eq(item.project()),
         );
         let row = diesel::insert_into(participants::table).values(row).on_conflict_do_nothing();
         each_backend!(self, |conn| row.execute(conn).map_err(error("User")))?;
@@ -97,7 +97,7 @@ impl MentionStore for Tx<'_> {
         &mut self,
         source: ItemId,
         note: Option<NoteId>,
-        targets: &[(ItemId, ProjectId)],
+        targets: &[(ItemId, Option<ProjectId>)],
     ) -> Result<()> {
         let note = note.map_or(0, |note| note.0);
         let old = mentions::table

@@ -58,18 +58,18 @@ pub fn list(
     page: PageRequest,
 ) -> Result<Page<Todo>> {
     let user = actor.user()?;
-    let projects = match filter.group {
+    let within = match filter.group {
         None => None,
         Some(group) => {
             let mut groups = forge.below(tx, actor, group)?;
             groups.push(group);
-            Some(forge.projects_in(tx, actor, &groups)?)
+            Some((forge.projects_in(tx, actor, &groups)?, groups))
         }
     };
-    let mut heads = heads(tx, user, filter, projects.as_deref())?;
-    let items: Vec<(ItemId, ProjectId)> = heads.iter().filter_map(Head::place).collect();
-    let readable = reading::readable(tx, forge, actor, &items)?;
-    heads.retain(|head| head.place().is_some_and(|(item, _)| readable.contains(&item)));
+    let mut heads = heads(tx, user, filter, within.as_ref())?;
+    let items: Vec<(ItemId, Option<ProjectId>)> = heads.iter().map(Head::place).collect();
+    let readable = reading::readable_anywhere(tx, forge, actor, &items)?;
+    heads.retain(|head| readable.contains(&head.place().0));
     let page = page.slice(heads.into_iter().map(|head| head.id).collect());
     page.try_map_all(|ids| by_id(tx, &ids))
 }
@@ -83,8 +83,8 @@ struct Head {
 }
 
 impl Head {
-    fn place(&self) -> Option<(ItemId, ProjectId)> {
-        Some((ItemId { kind: self.kind, id: self.item }, self.project?))
+    fn place(&self) -> (ItemId, Option<ProjectId>) {
+        (ItemId { kind: self.kind, id: self.item }, self.project)
     }
 }
 
@@ -92,7 +92,7 @@ fn heads(
     tx: &mut Tx<'_>,
     user: UserId,
     filter: &TodoFilter,
-    projects: Option<&[ProjectId]>,
+    within: Option<&(Vec<ProjectId>, Vec<NamespaceId>)>,
 ) -> Result<Vec<Head>> {
     each_backend!(tx, |conn| {
         let state = filter.state.unwrap_or(TodoState::Pending);
@@ -110,8 +110,13 @@ fn heads(
         if let Some(project) = filter.project {
             rows = rows.filter(todos::project_id.eq(project).assume_not_null());
         }
-        if let Some(projects) = projects {
-            rows = rows.filter(todos::project_id.eq_any(projects).assume_not_null());
+        if let Some((projects, groups)) = within {
+            let inside = todos::project_id.eq_any(projects).assume_not_null();
+            let right_inside = todos::namespace_id.eq_any(groups).assume_not_null();
+            rows = rows.filter(
+                (todos::project_id.is_not_null().and(inside))
+                    .or(todos::namespace_id.is_not_null().and(right_inside)),
+            );
         }
         if let Some(kind) = filter.kind {
             rows = rows.filter(todos::item_kind.eq(kind));
@@ -137,8 +142,8 @@ pub fn finish(tx: &mut Tx<'_>, forge: &impl Forge, actor: Actor, id: TodoId) -> 
     let user = actor.user()?;
     tx.finish_todo(user, id)?;
     let done = tx.find_todo(user, id)?.ok_or(Error::Missing)?;
-    let place: Vec<_> = done.project_id.map(|project| (done.item(), project)).into_iter().collect();
-    match reading::readable(tx, forge, actor, &place)?.is_empty() {
+    let place = (done.item(), done.project_id);
+    match reading::readable_anywhere(tx, forge, actor, &[place])?.is_empty() {
         true => Err(Error::Missing),
         false => Ok(done),
     }

@@ -66,7 +66,8 @@ impl TodoStore for Tx<'_> {
         let row = (
             todos::user_id.eq(user),
             todos::author_id.eq(author),
-            todos::project_id.eq(item.project),
+            todos::project_id.eq(item.project()),
+            todos::namespace_id.eq(item.home.group()),
             todos::item_kind.eq(item.id.kind),
             todos::item_id.eq(item.id.id),
             todos::note_id.eq(note),

@@ -23,6 +23,7 @@ mod custom_attributes;
 mod diff_notes;
 mod discussions;
 mod epic_issues;
+mod epic_notes;
 mod epics;
 mod events;
 mod files;

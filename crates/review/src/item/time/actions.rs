@@ -19,7 +19,7 @@ const NO_ESTIMATE: &str = "must have a valid format and be greater than or equal
 const TOO_MUCH: &str = "Time to subtract exceeds the total time spent";
 
 fn item<G: ReadsItems>(tx: &mut Tx<'_>, grant: &G, iid: i64) -> Result<Item> {
-    let found = tx.find_item(grant.project(), G::KIND, iid)?.ok_or(Error::Missing)?;
+    let found = tx.find_item(grant.home(), G::KIND, iid)?.ok_or(Error::Missing)?;
     if is_readable_by(tx, grant.who(), &found)? { Ok(found) } else { Err(Error::Missing) }
 }
 

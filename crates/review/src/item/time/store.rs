@@ -92,13 +92,11 @@ impl TimeStore for Tx<'_> {
             }
             ItemKind::Epic => 0,
         };
-        if kept == 0 {
-            return Ok(None);
-        }
+        let Some(project) = item.project().filter(|_| kept > 0) else { return Ok(None) };
         let row = (
             timelogs::item_kind.eq(item.id.kind),
             timelogs::item_id.eq(id),
-            timelogs::project_id.eq(item.project),
+            timelogs::project_id.eq(project),
             timelogs::user_id.eq(user),
             timelogs::time_spent.eq(seconds),
             timelogs::summary.eq(&spent.summary),

@@ -1,10 +1,11 @@
 //! What every handler may use: the database, the repositories, and the addresses under which the world sees them.
 
 use std::{
+    any::Any,
     path::{Path, PathBuf},
     sync::{
         Arc, Weak,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -78,6 +79,7 @@ pub struct State {
     ready: AtomicBool,
     git_reads: Places,
     wiki_locks: wiki::Locks,
+    access_changes: Arc<AtomicU64>,
 }
 
 /// What a [`State`] is opened with.
@@ -94,12 +96,22 @@ pub struct Settings {
 }
 
 impl State {
+    /// How often somebody's access has changed, so far as this process did it.
+    pub fn access_changes(&self) -> u64 {
+        self.access_changes.load(Ordering::Acquire)
+    }
+
     /// Opens the database and the data folder, both made when they are not there.
     pub fn open(settings: &Settings, clock: Arc<Clock>, git: Git) -> Result<App> {
         let db = Database::open(&settings.database, clock)?;
         let urls = Urls::new(&settings.external_url);
         let forge = Forge::new(&urls);
+        let access_changes = Arc::new(AtomicU64::new(0));
+        let noted = Arc::clone(&access_changes);
         db.listen(move |tx, fact| {
+            if (fact as &dyn Any).is::<org::access::Event>() {
+                noted.fetch_add(1, Ordering::AcqRel);
+            }
             subscribers::inside(tx, fact)?;
             activity::heard(tx, &forge, fact)
         });
@@ -131,6 +143,7 @@ impl State {
             ready: AtomicBool::new(false),
             git_reads: Places::new(reads_at_once()),
             wiki_locks: wiki::Locks::default(),
+            access_changes,
         });
         state.follow(&set);
         Ok(state)

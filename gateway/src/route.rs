@@ -8,6 +8,7 @@ use percent_encoding::percent_decode_str;
 
 use crate::{
     app::App,
+    compose::approvals,
     error::{ApiError, ApiResult},
     extract::{Call, Params, Raw},
     openapi::{Operation, Schemas},
@@ -130,9 +131,14 @@ where
         Ok(call) => call,
         Err(failure) => return failure.error_response(),
     };
-    let who = call.whom();
-    match FOR.scope(who, handler(app, call)).await {
-        Ok(answer) => answer.respond(&req),
+    let (who, before) = (call.whom(), app.access_changes());
+    match FOR.scope(who, handler(app.clone(), call)).await {
+        Ok(answer) => {
+            if app.access_changes() != before {
+                approvals::settle(&app).await;
+            }
+            answer.respond(&req)
+        }
         Err(failure) => failure.error_response(),
     }
 }

@@ -496,6 +496,13 @@ diesel::table! {
 }
 
 diesel::table! {
+    merge_request_rules (merge_request_id, rule_id) {
+        merge_request_id -> BigInt,
+        rule_id -> BigInt,
+    }
+}
+
+diesel::table! {
     merge_request_versions (id) {
         id -> BigInt,
         merge_request_id -> BigInt,
@@ -1194,6 +1201,8 @@ diesel::joinable!(merge_request_context_commits -> merge_requests (merge_request
 diesel::joinable!(merge_request_rebases -> merge_requests (merge_request_id));
 diesel::joinable!(merge_request_reviewers -> merge_requests (merge_request_id));
 diesel::joinable!(merge_request_reviewers -> users (user_id));
+diesel::joinable!(merge_request_rules -> approval_rules (rule_id));
+diesel::joinable!(merge_request_rules -> merge_requests (merge_request_id));
 diesel::joinable!(merge_request_versions -> merge_requests (merge_request_id));
 diesel::joinable!(merge_requests -> milestones (milestone_id));
 diesel::joinable!(milestones -> namespaces (namespace_id));
@@ -1288,6 +1297,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     merge_request_context_commits,
     merge_request_rebases,
     merge_request_reviewers,
+    merge_request_rules,
     merge_request_versions,
     merge_requests,
     milestones,

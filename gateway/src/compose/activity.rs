@@ -10,7 +10,7 @@ use kernel::{
 };
 use repo::{event::WikiAction, wiki::PageName};
 use review::{
-    activity::{Action, ActivityStore as _, NewActivity, WIKI_PAGE},
+    activity::{Action, ActivityStore as _, COMMIT_NOTE, NewActivity, WIKI_PAGE},
     heard,
 };
 use serde_json::json;
@@ -41,6 +41,18 @@ pub fn heard(tx: &mut Tx<'_>, forge: &Forge, fact: &dyn Event) -> Result<()> {
         }
         Some(repo::Event::WikiChanged { project: Some(project), user, action, path, .. }) => {
             wrote(tx, *project, *user, *action, path)
+        }
+        Some(repo::Event::CommitCommented { project, user, note, .. }) => {
+            let line = NewActivity {
+                target_type: Some(COMMIT_NOTE.to_owned()),
+                target_id: Some(note.0),
+                target_iid: Some(note.0),
+                ..line(tx, *project, *user, Action::Commented)
+            };
+            tx.insert_activity(&line)
+        }
+        Some(repo::Event::CommitCommentRemoved { note, .. }) => {
+            tx.delete_activity_of_commit_note(*note)
         }
         _ => Ok(()),
     }

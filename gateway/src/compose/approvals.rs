@@ -30,6 +30,7 @@ use worker::{Job, Queue};
 
 use super::{
     code_owners::{LookAtCommits, Pushed},
+    jobs::worker,
     merging::wake,
     review::Places,
 };
@@ -140,6 +141,14 @@ impl Job for WeighApprovals {
 impl WeighApprovals {
     pub async fn run(self, app: &App) -> Result<()> {
         app.db.write(move |tx| approval::refresh_project(tx, &Approvers, self.project)).await
+    }
+}
+
+/// Weighs now what waits to be weighed since somebody's access changed, so that the answer to the change finds it done.
+/// What fails is tried again later.
+pub async fn settle(app: &App) {
+    if let Err(failure) = worker(app.clone()).hurry(vec![WeighApprovals::KIND.to_owned()]).await {
+        tracing::error!(error = %failure, "approvals wait to be weighed");
     }
 }
 

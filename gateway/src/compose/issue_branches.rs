@@ -133,14 +133,14 @@ mod tests {
         Ts,
         ids::{IssueId, ProjectId, UserId},
     };
-    use review::item::Item;
+    use review::{Home, item::Item};
 
     use super::usual_name;
 
     fn named(title: &str, confidential: bool) -> String {
         usual_name(&Item {
             id: IssueId(1).into(),
-            project: ProjectId(1),
+            home: Home::Project(ProjectId(1)),
             iid: 12,
             author: UserId(1),
             title: title.to_owned(),

@@ -21,7 +21,7 @@ use review::{
     label::{LabelFilter, LabelStore as _},
     milestone::{MilestoneFilter, MilestoneStore as _},
     policy::{ReadLabels, ReadMilestones},
-    ports::Forge as _,
+    ports::{Forge as _, Places as _},
     reference::{ItemName, Reference, References, find},
 };
 use tokio::task::spawn_blocking;
@@ -163,26 +163,50 @@ impl Reading<'_> {
     fn items(&self, tx: &mut Tx<'_>, names: &[ItemName], known: &mut Known) -> Result<()> {
         let mut found: Vec<(&ItemName, Item)> = Vec::new();
         for name in names {
-            let Some(project) = self.project_of(tx, name)? else { continue };
-            found.extend(tx.find_item(project, name.kind, name.iid)?.map(|item| (name, item)));
+            let home = match name.kind {
+                ItemKind::Epic => self.group_of(tx, name)?.map(Home::Group),
+                _ => self.project_of(tx, name)?.map(Home::Project),
+            };
+            let Some(home) = home else { continue };
+            found.extend(tx.find_item(home, name.kind, name.iid)?.map(|item| (name, item)));
         }
-        let ids: Vec<_> = found.iter().map(|(_, item)| (item.id, item.project)).collect();
-        let readable = reading::readable(tx, self.forge, self.actor, &ids)?;
+        let ids: Vec<_> = found.iter().map(|(_, item)| (item.id, item.project())).collect();
+        let readable = reading::readable_anywhere(tx, self.forge, self.actor, &ids)?;
         found.retain(|(_, item)| readable.contains(&item.id));
-        let projects: Vec<ProjectId> = found.iter().map(|(_, item)| item.project).collect();
+        let projects: Vec<ProjectId> =
+            found.iter().filter_map(|(_, item)| item.project()).collect();
+        let groups: Vec<NamespaceId> =
+            found.iter().filter_map(|(_, item)| item.home.group()).collect();
         let paths = self.forge.paths(tx, &projects)?;
+        let group_paths = self.forge.group_paths(tx, &groups)?;
         for (name, item) in found {
-            let Some(path) = paths.get(&item.project) else { continue };
+            let path = match item.home {
+                Home::Project(project) => paths.get(&project).cloned(),
+                Home::Group(group) => group_paths.get(&group).map(|path| format!("groups/{path}")),
+            };
+            let Some(path) = path else { continue };
             let (part, class) = match item.id.kind {
                 ItemKind::Issue => ("issues", "gfm gfm-issue"),
                 ItemKind::MergeRequest => ("merge_requests", "gfm gfm-merge_request"),
-                ItemKind::Epic => continue,
+                ItemKind::Epic => ("epics", "gfm gfm-epic"),
             };
             let address = self.urls.at(&format!("{path}/-/{part}/{}", item.iid));
             let target = Target { address, title: item.title, class, text: None };
             known.insert(Reference::Item(name.clone()), target);
         }
         Ok(())
+    }
+
+    /// The group of an epic: named by its full path, or the nearest one.
+    fn group_of(&self, tx: &mut Tx<'_>, name: &ItemName) -> Result<Option<NamespaceId>> {
+        if let Some(path) = &name.project {
+            return self.forge.group_at(tx, self.actor, path);
+        }
+        match self.place.map(|place| place.home) {
+            None => Ok(None),
+            Some(Home::Group(group)) => Ok(Some(group)),
+            Some(home) => Ok(self.forge.above(tx, home)?.first().copied()),
+        }
     }
 
     /// The project of an item: named by its full path, as a neighbour, or not at all.

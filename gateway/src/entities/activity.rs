@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use db::Tx;
 use kernel::{
-    Result, Ts,
-    ids::{NoteId, UserId},
+    Result, TextEnum, Ts,
+    ids::{CommitNoteId, NoteId, UserId},
 };
 use org::user::{User, store::UserStore};
+use repo::commit::note::CommitNoteStore;
 use review::{
-    activity::{Action, Activity, MILESTONE},
+    activity::{Action, Activity, COMMIT_NOTE, MILESTONE},
     item::{Item, ItemKind, ItemStore},
     note::{Note, NoteStore},
 };
@@ -52,6 +53,7 @@ struct Told {
     issues: HashMap<i64, Item>,
     merge_requests: HashMap<i64, Item>,
     notes: HashMap<NoteId, NoteEntity>,
+    commit_notes: HashMap<i64, NoteEntity>,
 }
 
 impl ActivityEntity {
@@ -69,13 +71,19 @@ impl ActivityEntity {
         let action_name = name(&event, push_data.as_ref());
         // What an item is called now, not what it was called then.
         let title = told.item(&event).map(|item| item.title.clone()).or(event.target_title);
+        let note = match event.target_type.as_deref() == Some(COMMIT_NOTE) {
+            true => event.target_id.and_then(|id| told.commit_notes.remove(&id)),
+            false => event.note_id.and_then(|id| told.notes.remove(&id)),
+        };
+        let of_note =
+            |note: &NoteEntity| note.note_type.map_or("Note", TextEnum::as_str).to_owned();
         Self {
             id: event.id,
             project_id: event.project_id.map(|id| id.0),
             action_name,
             target_id: event.target_id,
             target_iid: event.target_iid.or(event.target_id),
-            target_type: event.target_type,
+            target_type: note.as_ref().map(of_note).or(event.target_type),
             author_id: event.author_id.0,
             target_title: title,
             created_at: event.created_at,
@@ -83,7 +91,7 @@ impl ActivityEntity {
             push_data,
             author: author.map(|user| BriefUser::new(urls, user)),
             author_username: author.map(|user| user.username.clone()),
-            note: event.note_id.and_then(|id| told.notes.remove(&id)),
+            note,
         }
     }
 }
@@ -130,9 +138,24 @@ impl Told {
             issues,
             merge_requests,
             notes: HashMap::new(),
+            commit_notes: HashMap::new(),
         };
+        told.commit_notes = told.of_commits(tx, urls, events)?;
         told.notes = told.shown(tx, urls, notes)?;
         Ok(told)
+    }
+
+    fn of_commits(
+        &self,
+        tx: &mut Tx<'_>,
+        urls: &Urls,
+        events: &[Activity],
+    ) -> Result<HashMap<i64, NoteEntity>> {
+        let told = events.iter().filter(|event| event.target_type.as_deref() == Some(COMMIT_NOTE));
+        let ids: Vec<_> = told.filter_map(|event| event.target_id.map(CommitNoteId)).collect();
+        let notes = tx.commit_notes_by_id(&ids)?.into_iter();
+        let shown = notes.map(|note| NoteEntity::of_commit(urls, note, &self.people));
+        Ok(shown.map(|note| (note.id, note)).collect())
     }
 
     fn shown(

@@ -87,6 +87,7 @@ const OWNERS: &[(&str, &[&str])] = &[
             "approval_rule_groups",
             "approval_rule_branches",
             "approvals",
+            "merge_request_rules",
             "merge_request_committers",
         ],
     ),

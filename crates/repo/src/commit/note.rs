@@ -171,6 +171,8 @@ pub trait CommitNoteStore {
         sha: Oid,
         page: PageRequest,
     ) -> Result<Page<CommitNote>>;
+    /// These comments, on whatever commit.
+    fn commit_notes_by_id(&mut self, ids: &[CommitNoteId]) -> Result<Vec<CommitNote>>;
 }
 
 impl CommitNoteStore for Tx<'_> {
@@ -196,6 +198,14 @@ impl CommitNoteStore for Tx<'_> {
         );
         let total = each_backend!(self, |conn| counted.get_result(conn).map_err(error("Note")))?;
         Ok(Page { items, total: Total::Counted(total) })
+    }
+
+    fn commit_notes_by_id(&mut self, ids: &[CommitNoteId]) -> Result<Vec<CommitNote>> {
+        each_backend!(self, |conn| commit_notes::table
+            .filter(commit_notes::id.eq_any(ids))
+            .select(CommitNote::as_select())
+            .load(conn)
+            .map_err(error("Note")))
     }
 }
 

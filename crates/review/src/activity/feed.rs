@@ -13,7 +13,7 @@ use kernel::{
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
-use super::store::{Action, Activity, MILESTONE, WIKI_PAGE};
+use super::store::{Action, Activity, COMMIT_NOTE, MILESTONE, WIKI_PAGE};
 use crate::{
     item::{ItemKind, reading::reads_kind},
     policy::ReadMilestones,
@@ -49,7 +49,7 @@ impl TargetType {
             Self::Issue => &["Issue"],
             Self::Milestone => &["Milestone"],
             Self::MergeRequest => &["MergeRequest"],
-            Self::Note => &["Note", "DiffNote", "DiscussionNote"],
+            Self::Note => &["Note", "DiffNote", "DiscussionNote", COMMIT_NOTE],
             Self::Project => &["Project"],
             Self::Snippet => &["Snippet"],
             Self::User => &["User"],
@@ -192,9 +192,9 @@ fn load(
                 events::project_id.eq_any(projects.to_vec()).assume_not_null()
             };
             let plain = events::item_kind.is_null().and(events::action.ne(Action::Pushed)).and(
-                events::target_type
-                    .is_null()
-                    .or(events::target_type.ne_all([MILESTONE, WIKI_PAGE]).assume_not_null()),
+                events::target_type.is_null().or(events::target_type
+                    .ne_all([MILESTONE, WIKI_PAGE, COMMIT_NOTE])
+                    .assume_not_null()),
             );
             let of_type = |name: &'static str| events::target_type.eq(name).assume_not_null();
             let on_issues = events::item_kind.eq(ItemKind::Issue).assume_not_null();
@@ -202,6 +202,7 @@ fn load(
             let allowed = (plain.and(of(&known.visible)))
                 .or(of_type(MILESTONE).and(of(&known.milestones)))
                 .or(of_type(WIKI_PAGE).and(of(&known.wikis)))
+                .or(of_type(COMMIT_NOTE).and(of(&known.code)))
                 .or(events::action.eq(Action::Pushed).and(of(&known.code)))
                 .or(on_requests.and(of(&known.merge_requests)))
                 .or(on_issues

@@ -8,5 +8,7 @@ pub use resource::{
     ResourceAction, ResourceEvent, ResourceEventStore, ResourceKind, ResourceState,
     iteration_changed, labels_changed, milestone_changed, state_changed, weight_changed,
 };
-pub use store::{Action, Activity, ActivityStore, MILESTONE, NewActivity, WIKI_PAGE, record};
+pub use store::{
+    Action, Activity, ActivityStore, COMMIT_NOTE, MILESTONE, NewActivity, WIKI_PAGE, record,
+};
 pub(crate) use store::{record_milestone, record_note};

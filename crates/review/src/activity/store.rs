@@ -4,7 +4,7 @@ use db::{Tx, each_backend, error, schema::events};
 use diesel::prelude::*;
 use kernel::{
     Result, Ts,
-    ids::{NoteId, ProjectId, UserId},
+    ids::{CommitNoteId, NoteId, ProjectId, UserId},
 };
 
 use crate::{
@@ -35,6 +35,8 @@ kernel::text_enum! {
 pub const MILESTONE: &str = "Milestone";
 /// As [`MILESTONE`], of pages of wikis.
 pub const WIKI_PAGE: &str = "WikiPage::Meta";
+/// As [`MILESTONE`], of comments on commits.
+pub const COMMIT_NOTE: &str = "CommitNote";
 
 /// One line of a feed.
 #[derive(Clone, Debug, Queryable, Selectable)]
@@ -144,6 +146,8 @@ pub trait ActivityStore {
     fn insert_activity(&mut self, new: &NewActivity) -> Result<()>;
     /// A note is gone: nobody said it.
     fn delete_activity_of_note(&mut self, id: NoteId) -> Result<()>;
+    /// As [`delete_activity_of_note`](Self::delete_activity_of_note), for a comment on a commit.
+    fn delete_activity_of_commit_note(&mut self, id: CommitNoteId) -> Result<()>;
 }
 
 impl ActivityStore for Tx<'_> {
@@ -155,6 +159,13 @@ impl ActivityStore for Tx<'_> {
 
     fn delete_activity_of_note(&mut self, id: NoteId) -> Result<()> {
         let rows = diesel::delete(events::table.filter(events::note_id.eq(id)));
+        each_backend!(self, |conn| rows.execute(conn).map_err(error("Event")))?;
+        Ok(())
+    }
+
+    fn delete_activity_of_commit_note(&mut self, id: CommitNoteId) -> Result<()> {
+        let told = events::target_type.eq(COMMIT_NOTE).and(events::target_id.eq(id.0));
+        let rows = diesel::delete(events::table.filter(told));
         each_backend!(self, |conn| rows.execute(conn).map_err(error("Event")))?;
         Ok(())
     }

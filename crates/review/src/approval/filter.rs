@@ -6,13 +6,8 @@ use crate::item::list::{Choice, Conditions};
 
 const APPROVED: &str = "SELECT 1 FROM approvals ap WHERE ap.merge_request_id = i.id";
 
-/// Rules that count for a merge request: its own where people made some, else those of its project.
-const RULES: &str = "SELECT 1 FROM approval_rules ar \
-    WHERE (ar.merge_request_id = i.id \
-        OR (ar.project_id = i.project_id AND ar.merge_request_id IS NULL \
-            AND NOT EXISTS (SELECT 1 FROM approval_rules own \
-                WHERE own.merge_request_id = i.id \
-                    AND own.rule_type IN ('any_approver', 'regular'))))";
+/// Rules that count for a merge request, as they were when it was weighed.
+const RULES: &str = "SELECT 1 FROM merge_request_rules ar WHERE ar.merge_request_id = i.id";
 
 /// Approved by each of these people, by somebody, or by nobody.
 pub fn approved_by(all: &mut Conditions, choice: &Choice<Vec<UserId>>) {
@@ -29,9 +24,9 @@ pub fn approved_by(all: &mut Conditions, choice: &Choice<Vec<UserId>>) {
 
 /// With each of these people among those who are to approve, themselves or by a group; with somebody, or nobody.
 pub fn approvers(all: &mut Conditions, choice: &Choice<Vec<UserId>>) {
-    let named = "EXISTS (SELECT 1 FROM approval_rule_users u WHERE u.rule_id = ar.id";
+    let named = "EXISTS (SELECT 1 FROM approval_rule_users u WHERE u.rule_id = ar.rule_id";
     let grouped = "EXISTS (SELECT 1 FROM approval_rule_groups g";
-    let anybody = format!("({RULES} AND ({named}) OR {grouped} WHERE g.rule_id = ar.id)))");
+    let anybody = format!("({RULES} AND ({named}) OR {grouped} WHERE g.rule_id = ar.rule_id)))");
     match choice {
         Choice::Nothing => all.plain(format!("NOT EXISTS {anybody}")),
         Choice::Anything => all.plain(format!("EXISTS {anybody}")),
@@ -40,7 +35,7 @@ pub fn approvers(all: &mut Conditions, choice: &Choice<Vec<UserId>>) {
                 all.plain(format!(
                     "EXISTS ({RULES} AND ({named} AND u.user_id = {user}) \
                      OR {grouped} JOIN namespace_access a ON a.namespace_id = g.namespace_id \
-                         WHERE g.rule_id = ar.id AND a.user_id = {user} AND a.access_level >= 10)))"
+                         WHERE g.rule_id = ar.rule_id AND a.user_id = {user} AND a.access_level >= 10)))"
                 ));
             }
         }

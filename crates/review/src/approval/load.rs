@@ -28,7 +28,7 @@ pub fn state_of(
     all.pop().map(|(_, state)| state).ok_or(Error::Missing)
 }
 
-/// Works out anew whether nobody has to approve any more, and keeps it.
+/// Works out anew which rules count and whether nobody has to approve any more, and keeps it.
 pub fn refresh(
     tx: &mut Tx<'_>,
     branches: &impl Branches,
@@ -36,6 +36,7 @@ pub fn refresh(
 ) -> Result<ApprovalState> {
     let state = state_of(tx, branches, request)?;
     tx.keep_approved(request.id, state.is_approved())?;
+    tx.keep_rules_that_count(&[(request.id, state.counting())])?;
     Ok(state)
 }
 
@@ -49,7 +50,10 @@ pub fn refresh_project(
     let requests = tx.approvable(project)?;
     let before: HashMap<MergeRequestId, bool> =
         requests.iter().map(|request| (request.id, request.approved)).collect();
-    for (id, state) in states(tx, branches, project, &requests)? {
+    let states = states(tx, branches, project, &requests)?;
+    let counting: Vec<_> = states.iter().map(|(id, state)| (*id, state.counting())).collect();
+    tx.keep_rules_that_count(&counting)?;
+    for (id, state) in states {
         let approved = state.is_approved();
         if before.get(&id) != Some(&approved) {
             tx.keep_approved(id, approved)?;

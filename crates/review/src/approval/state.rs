@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use kernel::ids::{ProtectedBranchId, UserId};
+use kernel::ids::{ApprovalRuleId, ProtectedBranchId, UserId};
 
 use super::model::{ApprovalSettings, Rule, RuleType};
 
@@ -132,6 +132,11 @@ fn weigh(case: &Case<'_>, rule: &Rule, members: Vec<UserId>) -> RuleState {
 impl ApprovalState {
     pub fn is_approved(&self) -> bool {
         self.rules.iter().all(|state| state.approved)
+    }
+
+    /// The rules that were weighed.
+    pub fn counting(&self) -> BTreeSet<ApprovalRuleId> {
+        self.rules.iter().map(|state| state.rule.row.id).collect()
     }
 
     pub fn required(&self) -> usize {

@@ -1,18 +1,18 @@
 //! What projects want of approvals, who approved, and whose commits merge requests bring.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use db::{
     Tx, each_backend, error,
     schema::{
         approval_settings as settings, approvals, merge_request_committers as committers,
-        merge_requests,
+        merge_request_rules as counting, merge_requests,
     },
 };
 use diesel::prelude::*;
 use kernel::{
     Result,
-    ids::{MergeRequestId, ProjectId, UserId},
+    ids::{ApprovalRuleId, MergeRequestId, ProjectId, UserId},
 };
 
 use super::model::{Approval, ApprovalSettings};
@@ -46,6 +46,11 @@ pub trait ApprovalStore {
     fn keep_committers(&mut self, id: MergeRequestId, people: &[UserId]) -> Result<()>;
     /// Writes down whether nobody has to approve any more.
     fn keep_approved(&mut self, id: MergeRequestId, approved: bool) -> Result<()>;
+    /// Writes down which rules count for these merge requests.
+    fn keep_rules_that_count(
+        &mut self,
+        all: &[(MergeRequestId, BTreeSet<ApprovalRuleId>)],
+    ) -> Result<()>;
     /// The merge requests from a branch that can still be approved.
     fn approvable_from(&mut self, project: ProjectId, branch: &str) -> Result<Vec<MergeRequest>>;
     /// The open merge requests of a project.
@@ -169,6 +174,41 @@ impl ApprovalStore for Tx<'_> {
         let other = merge_requests::table.find(id).filter(merge_requests::approved.ne(approved));
         let update = diesel::update(other).set(merge_requests::approved.eq(approved));
         each_backend!(self, |conn| update.execute(conn).map_err(error("Merge request")))?;
+        Ok(())
+    }
+
+    fn keep_rules_that_count(
+        &mut self,
+        all: &[(MergeRequestId, BTreeSet<ApprovalRuleId>)],
+    ) -> Result<()> {
+        let ids: Vec<MergeRequestId> = all.iter().map(|(id, _)| *id).collect();
+        let known: Vec<(MergeRequestId, ApprovalRuleId)> =
+            each_backend!(self, |conn| counting::table
+                .filter(counting::merge_request_id.eq_any(&ids))
+                .select((counting::merge_request_id, counting::rule_id))
+                .load(conn)
+                .map_err(error("Approval rule")))?;
+        let mut before: HashMap<MergeRequestId, BTreeSet<ApprovalRuleId>> = HashMap::new();
+        for (id, rule) in known {
+            before.entry(id).or_default().insert(rule);
+        }
+        for (id, rules) in all {
+            let before = before.remove(id).unwrap_or_default();
+            if before == *rules {
+                continue;
+            }
+            let gone: Vec<ApprovalRuleId> = before.difference(rules).copied().collect();
+            let gone = counting::table
+                .filter(counting::merge_request_id.eq(id).and(counting::rule_id.eq_any(&gone)));
+            let gone = diesel::delete(gone);
+            each_backend!(self, |conn| gone.execute(conn).map_err(error("Approval rule")))?;
+            let row = |rule: &ApprovalRuleId| {
+                (counting::merge_request_id.eq(*id), counting::rule_id.eq(*rule))
+            };
+            let rows: Vec<_> = rules.difference(&before).map(row).collect();
+            let rows = diesel::insert_into(counting::table).values(rows);
+            each_backend!(self, |conn| rows.execute(conn).map_err(error("Approval rule")))?;
+        }
         Ok(())
     }
 

@@ -144,3 +144,18 @@ async fn what_was_said_about_an_issue_goes_with_it_into_its_epic() {
     let internal = ada.get(&format!("/groups/{group}/epics/1/notes")).await.each("internal");
     assert_eq!(internal, [true, false]);
 }
+
+#[actix_web::test]
+async fn names_of_epics_become_links_for_who_may_read_them() {
+    let app = TestApp::new();
+    let (ada, group, _) = set_up(&app, "private").await;
+    epic(&ada, group, json!({ "title": "Garden" })).await;
+    let text = json!({ "text": "see orchid&1", "gfm": true });
+    let link = "http://forge.test/groups/orchid/-/epics/1";
+
+    let shown = ada.post("/markdown", text.clone()).await.created();
+    let hidden = app.person("eve").post("/markdown", text).await.created();
+
+    assert!(shown["html"].as_str().is_some_and(|html| html.contains(link)), "{shown}");
+    assert!(hidden["html"].as_str().is_some_and(|html| !html.contains(link)), "{hidden}");
+}

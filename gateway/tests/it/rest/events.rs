@@ -254,3 +254,35 @@ async fn projects_to_which_somebody_contributed_are_listed() {
     let seen = app.person("eve").get("/users/ada/contributed_projects").await;
     assert_eq!(seen.each("path"), Vec::<Value>::new());
 }
+
+#[actix_web::test]
+async fn comments_on_commits_are_in_the_feed_of_those_who_may_read_code() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = ada.filled_project("Engine", "public").await;
+    let commits = format!("/projects/{project}/repository/commits");
+    let sha = ada.get(&commits).await.ok()[0]["id"].as_str().expect("a name").to_owned();
+    let comments = format!("{commits}/{sha}/discussions");
+    let made = ada.post(&comments, json!({ "body": "Why?" })).await.created();
+    let feed = format!("/projects/{project}/events?target_type=note");
+
+    let told = ada.get(&feed).await.ok();
+
+    assert_eq!(
+        (&told[0]["action_name"], &told[0]["target_type"], &told[0]["note"]["body"]),
+        (&json!("commented on"), &json!("DiscussionNote"), &json!("Why?"))
+    );
+    assert_eq!(told[0]["note"]["noteable_type"], "Commit");
+    ada.put(&format!("/projects/{project}"), json!({ "repository_access_level": "private" }))
+        .await
+        .ok();
+    assert_eq!(app.person("eve").get(&feed).await.ok(), json!([]));
+    assert_eq!(app.anonymous().get(&feed).await.ok(), json!([]));
+    let note = format!(
+        "{comments}/{}/notes/{}",
+        made["id"].as_str().expect("a name"),
+        made["notes"][0]["id"]
+    );
+    ada.delete(&note).await.with(204);
+    assert_eq!(ada.get(&feed).await.ok(), json!([]));
+}

@@ -1,0 +1,1 @@
+DROP TABLE merge_request_rules;

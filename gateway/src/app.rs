@@ -109,7 +109,8 @@ impl State {
         let access_changes = Arc::new(AtomicU64::new(0));
         let noted = Arc::clone(&access_changes);
         db.listen(move |tx, fact| {
-            if (fact as &dyn Any).is::<org::access::Event>() {
+            let any: &dyn Any = fact;
+            if any.is::<org::access::Event>() {
                 noted.fetch_add(1, Ordering::AcqRel);
             }
             subscribers::inside(tx, fact)?;

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use actix_web::{App as Application, HttpServer, dev::ServerHandle};
+use actix_web::dev::ServerHandle;
 use anyhow::{Context, bail};
 use kernel::Clock;
 use org::settings::store::SettingsStore;
@@ -29,11 +29,13 @@ use crate::{
     compose::{self, merging},
     config::{Config, LogFormat},
     first_run::{self, First},
-    git_http, metrics, serve,
+    git_http,
+    listener::{self, Bounds},
+    metrics,
 };
 
 /// How long requests that are being answered may take after the signal to stop.
-const DRAIN_SECONDS: u64 = 30;
+const DRAIN: Duration = Duration::from_secs(30);
 /// How long git processes of a server that was killed may still run.
 const ORPHANS_END: Duration = Duration::from_secs(2);
 const UPKEEP: Duration = Duration::from_secs(60);
@@ -140,23 +142,18 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
         first_run::prepare(&app.db, config.root_password.as_deref(), config.root_token.as_deref())
             .await?;
     let _hooks = git_http::listen(&app).context("git's hooks cannot be set up")?;
-    let serving = app.clone();
     let workers = match config.workers {
         0 => std::thread::available_parallelism().map_or(2, usize::from),
         given => given,
     };
-    let server =
-        HttpServer::new(move || Application::new().configure(serve::configure(serving.clone())))
-            .workers(workers)
-            .max_connections((config.max_connections / workers).max(1))
-            .client_request_timeout(Duration::from_secs(config.request_seconds))
-            .client_disconnect_timeout(Duration::from_secs(5))
-            .keep_alive(Duration::from_secs(75))
-            .shutdown_timeout(DRAIN_SECONDS)
-            .disable_signals()
-            .bind(&config.listen)
-            .with_context(|| format!("cannot listen on {}", config.listen))?
-            .run();
+    let bounds = Bounds {
+        workers,
+        connections: config.max_connections,
+        head: Duration::from_secs(config.request_seconds),
+        drain: DRAIN,
+    };
+    let server = listener::bind(app.clone(), &config.listen, bounds)
+        .with_context(|| format!("cannot listen on {}", config.listen))?;
     let stopper = tokio::spawn(stop_on_signal(app.clone(), server.handle()));
     greet(&app, first.as_ref());
     let upkeep = tokio::spawn(keep_up(app.clone()));
@@ -171,7 +168,7 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     stopper.abort();
     // The worker may have ended already; then nobody listens, and nobody needs to.
     let _ = stop.send(true);
-    if tokio::time::timeout(Duration::from_secs(DRAIN_SECONDS), working).await.is_err() {
+    if tokio::time::timeout(DRAIN, working).await.is_err() {
         tracing::warn!("background work was cut short; it is done again at the next start");
     }
     tracing::info!("stopped");

@@ -1,9 +1,12 @@
 //! An application that listens on a port of its own, for clients that are programs.
 
-use std::path::Path;
+use std::{net::TcpListener, path::Path, time::Duration};
 
-use actix_web::{App, HttpServer, dev::ServerHandle};
-use gateway::{git_http, serve};
+use actix_web::dev::ServerHandle;
+use gateway::{
+    git_http,
+    listener::{self, Bounds},
+};
 use repo::git::hook::Listener;
 
 use super::TestApp;
@@ -20,14 +23,11 @@ impl TestApp {
     pub(crate) fn serve(&self) -> Server {
         let program = Path::new(env!("CARGO_BIN_EXE_forgeway"));
         let hooks = git_http::listen_with(&self.state, program).expect("the hooks are set up");
-        let state = self.state.clone();
-        let server = HttpServer::new(move || App::new().configure(serve::configure(state.clone())))
-            .workers(1)
-            .disable_signals()
-            .bind(("127.0.0.1", 0))
-            .expect("a free port");
-        let address = server.addrs()[0].to_string();
-        let running = server.run();
+        let socket = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+        let address = socket.local_addr().expect("an address").to_string();
+        let seconds = Duration::from_secs(5);
+        let bounds = Bounds { workers: 1, connections: 1000, head: seconds, drain: seconds };
+        let running = listener::listen(self.state.clone(), socket, bounds).expect("a server");
         let handle = running.handle();
         drop(actix_web::rt::spawn(running));
         Server { address, handle, _hooks: hooks }

@@ -1,0 +1,74 @@
+//! The listening socket: what actix does for a server by itself, with [`FirstLine`] between it and each connection.
+
+use std::{io, net, time::Duration};
+
+use actix_http::{HttpService, Protocol, error::DispatchError};
+use actix_server::{GracefulShutdownSignal, Server, ServerBuilder};
+use actix_service::{ServiceFactory, ServiceFactoryExt, fn_service, map_config};
+use actix_web::{App as Application, dev::AppConfig};
+use tokio::net::TcpStream;
+
+use crate::{app::App, first_line::FirstLine, serve};
+
+/// How many clients are served at once, and how long they may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    pub workers: usize,
+    /// Over all workers.
+    pub connections: usize,
+    /// Until the head of a request is there.
+    pub head: Duration,
+    /// For requests that are being answered when the server stops.
+    pub drain: Duration,
+}
+
+/// Between two requests of a connection.
+const KEEP_ALIVE: Duration = Duration::from_secs(75);
+const DISCONNECT: Duration = Duration::from_secs(5);
+
+/// Serves on every address of a host and port.
+pub fn bind(app: App, address: &str, bounds: Bounds) -> io::Result<Server> {
+    let builder = builder(bounds);
+    let stopping = builder.graceful_shutdown_signal();
+    let serving = move || connections(app.clone(), bounds, stopping.clone());
+    Ok(builder.bind("http", address, serving)?.run())
+}
+
+/// As [`bind`], on a socket that is open already.
+pub fn listen(app: App, socket: net::TcpListener, bounds: Bounds) -> io::Result<Server> {
+    let builder = builder(bounds);
+    let stopping = builder.graceful_shutdown_signal();
+    let serving = move || connections(app.clone(), bounds, stopping.clone());
+    Ok(builder.listen("http", socket, serving)?.run())
+}
+
+fn builder(bounds: Bounds) -> ServerBuilder {
+    Server::build()
+        .workers(bounds.workers)
+        .max_concurrent_connections((bounds.connections / bounds.workers.max(1)).max(1))
+        .shutdown_timeout(bounds.drain.as_secs())
+        .disable_signals()
+}
+
+fn connections(
+    app: App,
+    bounds: Bounds,
+    stopping: GracefulShutdownSignal,
+) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = DispatchError, InitError = ()>
+{
+    let application = Application::new().configure(serve::configure(app));
+    let http = HttpService::build()
+        .graceful_shutdown_signal(move || {
+            let stopping = stopping.clone();
+            async move { stopping.notified().await }
+        })
+        .keep_alive(KEEP_ALIVE)
+        .client_request_timeout(bounds.head)
+        .client_disconnect_timeout(DISCONNECT)
+        .finish(map_config(application, |()| AppConfig::default()));
+    let watched = fn_service(|stream: TcpStream| async move {
+        let peer = stream.peer_addr().ok();
+        Ok::<_, DispatchError>((FirstLine::new(stream), Protocol::Http1, peer))
+    });
+    watched.and_then(http)
+}

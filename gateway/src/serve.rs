@@ -124,27 +124,7 @@ fn finish(
     set(header::VARY, "Origin");
     set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
     set(header::X_FRAME_OPTIONS, "SAMEORIGIN");
-    if let Some(origin) = req.headers().get(header::ORIGIN).and_then(|value| value.to_str().ok()) {
-        if origin == app.urls.origin() {
-            set(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-            set(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, "true");
-        } else {
-            set(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
-        }
-        set(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
-        if is_preflight(req) {
-            set(
-                header::ACCESS_CONTROL_ALLOW_METHODS,
-                "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
-            );
-            let wanted = req.headers().get(header::ACCESS_CONTROL_REQUEST_HEADERS);
-            set(
-                header::ACCESS_CONTROL_ALLOW_HEADERS,
-                wanted.and_then(|value| value.to_str().ok()).unwrap_or("*"),
-            );
-            set(header::ACCESS_CONTROL_MAX_AGE, "7200");
-        }
-    }
+    for_other_origins(req, app, &mut set);
     if !headers.contains_key(header::CACHE_CONTROL) {
         headers.insert(header::CACHE_CONTROL, header::HeaderValue::from_static(caching));
     }
@@ -160,6 +140,37 @@ fn finish(
         "answered"
     );
     response
+}
+
+/// Where pages of other origins are told of what they may not keep: no cookie and no credential goes there with them.
+const OPEN_TO_ALL: [&str; 5] = [
+    "/oauth/token",
+    "/oauth/revoke",
+    "/oauth/token/info",
+    "/oauth/userinfo",
+    "/.well-known/openid-configuration",
+];
+
+/// Lets pages of other origins call the API.
+fn for_other_origins(req: &HttpRequest, app: &App, set: &mut impl FnMut(header::HeaderName, &str)) {
+    let origin = req.headers().get(header::ORIGIN).and_then(|value| value.to_str().ok());
+    let path = req.uri().path();
+    let is_api = path.starts_with("/api/");
+    let Some(origin) = origin.filter(|_| is_api || OPEN_TO_ALL.contains(&path)) else { return };
+    if is_api && origin == app.urls.origin() {
+        set(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        set(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, "true");
+    } else {
+        set(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
+    }
+    set(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
+    if is_preflight(req) {
+        set(header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+        let wanted = req.headers().get(header::ACCESS_CONTROL_REQUEST_HEADERS);
+        let wanted = wanted.and_then(|value| value.to_str().ok());
+        set(header::ACCESS_CONTROL_ALLOW_HEADERS, wanted.unwrap_or("*"));
+        set(header::ACCESS_CONTROL_MAX_AGE, "7200");
+    }
 }
 
 /// Gives a successful read a weak tag, and answers 304 to who already has it.

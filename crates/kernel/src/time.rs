@@ -10,7 +10,8 @@ use diesel::{
     sql_types::BigInt,
 };
 use time::{
-    Date, Duration, OffsetDateTime, format_description::well_known::Rfc3339,
+    Date, Duration, OffsetDateTime, PrimitiveDateTime,
+    format_description::well_known::{Iso8601, Rfc3339},
     macros::format_description,
 };
 
@@ -68,7 +69,7 @@ impl Ts {
         self.datetime().format(&form).unwrap_or_default()
     }
 
-    /// Reads any usual ISO 8601 form; a bare date is its midnight UTC.
+    /// Reads any ISO 8601 form; a bare date is its midnight UTC.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         if let Ok(at) = OffsetDateTime::parse(text, &Rfc3339) {
@@ -79,6 +80,9 @@ impl Ts {
         }
         // `2020-01-01 10:00:00`, a missing offset, `+0100` without its colon, minutes without seconds.
         let text = text.replacen(' ', "T", 1);
+        if let Some(at) = parse_iso(&text) {
+            return Some(at);
+        }
         let (main, offset) = split_offset(&text);
         let main = match main.len() {
             13 => format!("{main}:00:00"),
@@ -87,6 +91,18 @@ impl Ts {
         };
         OffsetDateTime::parse(&format!("{main}{offset}"), &Rfc3339).ok().map(Self::from_datetime)
     }
+}
+
+/// Forms without separators, weeks, and days of the year.
+fn parse_iso(text: &str) -> Option<Ts> {
+    let form = &Iso8601::PARSING;
+    if let Ok(at) = OffsetDateTime::parse(text, form) {
+        return Some(Ts::from_datetime(at));
+    }
+    if let Ok(at) = PrimitiveDateTime::parse(text, form) {
+        return Some(Ts::from_datetime(at.assume_utc()));
+    }
+    Date::parse(text, form).ok().map(Ts::from_date)
 }
 
 fn split_offset(text: &str) -> (&str, String) {
@@ -201,7 +217,19 @@ mod tests {
             Ts::parse("2020-02-03T04:05").map(Ts::iso).as_deref(),
             Some("2020-02-03T04:05:00.000Z")
         );
+        for (text, same) in [
+            ("20200203T040506Z", "2020-02-03T04:05:06.000Z"),
+            ("20200203T050506+0100", "2020-02-03T04:05:06.000Z"),
+            ("20200203", "2020-02-03T00:00:00.000Z"),
+            ("2020-W06-1", "2020-02-03T00:00:00.000Z"),
+            ("2020-034", "2020-02-03T00:00:00.000Z"),
+            ("2020-034T04:05:06Z", "2020-02-03T04:05:06.000Z"),
+        ] {
+            assert_eq!(Ts::parse(text).map(Ts::iso).as_deref(), Some(same), "{text}");
+        }
         assert_eq!(Ts::parse("yesterday"), None);
+        assert_eq!(Ts::parse("12"), None);
+        assert_eq!(Ts::parse("20201303"), None);
         assert_eq!(Ts::parse("2020-13-03"), None);
     }
 }

@@ -231,6 +231,7 @@ fn read_page<P: Params>(raw: &RawMap, flaws: &mut Flaws) -> ApiResult<PageReques
     };
     let page = number("page", default.page).max(1);
     let per_page = match number("per_page", default.per_page) {
+        0 if P::FORGIVING => default.per_page,
         0 => {
             flaws.add("per_page", NOT_ALLOWED);
             default.per_page

@@ -114,7 +114,7 @@ impl<T: Param> Param for Vec<T> {
 }
 
 /// The elements of a list, in either form: a list, or a map with the positions as keys.
-fn elements(raw: &Raw) -> Result<Vec<&Raw>, Flaws> {
+pub(super) fn elements(raw: &Raw) -> Result<Vec<&Raw>, Flaws> {
     match raw {
         Raw::Null => Ok(Vec::new()),
         Raw::List(list) => Ok(list.iter().collect()),
@@ -145,6 +145,8 @@ pub trait Params: Sized + 'static {
     const PAGED: bool;
     /// Whether `pagination=keyset` is offered.
     const KEYSET: bool = false;
+    /// Whether a page of nothing is one of the usual length, and no mistake.
+    const FORGIVING: bool = false;
     fn read(raw: &RawMap) -> Result<Self, Flaws>;
     fn describe() -> Vec<ParamDoc>;
     /// The declared defaults, which links to other pages repeat.
@@ -246,7 +248,8 @@ pub fn together(raw: &RawMap, names: &[&str]) -> Option<String> {
 }
 
 /// Declares the parameters of an endpoint: `name: Type` must be given, `name: Type = value` has a default,
-/// `name: Option<Type>` may be missing. `paged` adds `page` and `per_page`, `keyset` also `pagination=keyset`.
+/// `name: Option<Type>` may be missing. `paged` adds `page` and `per_page`, `keyset` also `pagination=keyset`;
+/// `forgiving` is `paged` where `per_page=0` is no mistake.
 /// `with rule(names…)` states what holds between them. The struct is a hash parameter, too.
 #[macro_export]
 macro_rules! params {
@@ -260,6 +263,7 @@ macro_rules! params {
         impl $crate::extract::Params for $name {
             const PAGED: bool = $crate::params!(@paged $($mode)?);
             const KEYSET: bool = $crate::params!(@keyset $($mode)?);
+            const FORGIVING: bool = $crate::params!(@forgiving $($mode)?);
 
             #[allow(unused_mut, unused_variables, clippy::allow_attributes, clippy::allow_attributes_without_reason)]
             fn read(raw: &$crate::extract::RawMap) -> Result<Self, $crate::extract::Flaws> {
@@ -329,6 +333,10 @@ macro_rules! params {
     (@keyset) => { false };
     (@keyset paged) => { false };
     (@keyset keyset) => { true };
+    (@keyset forgiving) => { false };
+    (@forgiving) => { false };
+    (@forgiving forgiving) => { true };
+    (@forgiving $mode:ident) => { false };
     (@default) => { None };
     (@default $default:expr) => { Some($default) };
     (@given $default:expr) => { false };

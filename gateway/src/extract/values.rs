@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use time::Date;
 
 use super::{
-    params::{EMPTY, Flaws, INVALID, NOT_LISTED, Param},
+    params::{EMPTY, Flaws, INVALID, NOT_LISTED, Param, elements},
     raw::{Raw, Upload},
 };
 
@@ -247,8 +247,8 @@ impl<T: Param> Param for Csv<T> {
     fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
         let parts: Vec<Raw> = match raw {
             Raw::Null => return Ok(Some(Self(Vec::new()))),
-            Raw::List(list) => list.iter().flat_map(split).collect(),
-            Raw::Map(_) | Raw::File(_) | Raw::Bytes(_) => return invalid(),
+            Raw::List(_) | Raw::Map(_) => elements(raw)?.into_iter().flat_map(split).collect(),
+            Raw::File(_) | Raw::Bytes(_) => return invalid(),
             single => split(single),
         };
         let values: Result<Vec<Option<T>>, Flaws> = parts.iter().map(T::read).collect();

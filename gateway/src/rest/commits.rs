@@ -45,7 +45,7 @@ kernel::text_enum! {
 param_enums! { CommitOrder, RefType }
 
 params! {
-    pub struct ListCommits: paged {
+    pub struct ListCommits: forgiving {
         /// A branch, tag, commit or range `a..b`; the default branch when left out.
         ref_name: Option<RawText>,
         /// Not before, by committer date.

@@ -2,6 +2,10 @@
 
 use actix_web::http::Method;
 use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 
 use crate::support::{Answer, TestApp};
 
@@ -60,6 +64,39 @@ async fn pages_of_other_origins_may_call_without_cookies() {
     assert_eq!(own.header("access-control-allow-origin"), Some("http://forge.test"));
     assert_eq!(own.header("access-control-allow-credentials"), Some("true"));
     assert_eq!(own.header("vary"), Some("Origin"));
+}
+
+#[actix_web::test]
+async fn pages_may_ask_for_tokens_without_cookies_and_nothing_beside_the_api() {
+    let app = TestApp::new();
+    let page = app.anonymous().sending("Origin", "http://forge.test");
+
+    let asked = page.post("//oauth/token", json!({})).await;
+    let other = page.get("//-/health").await;
+
+    assert_eq!(asked.header("access-control-allow-origin"), Some("*"));
+    assert_eq!(asked.header("access-control-allow-credentials"), None);
+    assert_eq!(other.header("access-control-allow-origin"), None);
+}
+
+#[actix_web::test]
+async fn an_address_of_any_length_is_told_that_it_is_too_long() {
+    let app = TestApp::new();
+    let server = app.serve();
+
+    for length in [40_000, 66_000, 131_000, 1_000_000] {
+        let mut client = TcpStream::connect(&server.address).await.expect("a server");
+        let request =
+            format!("GET /api/v4/version?x={} HTTP/1.1\r\nHost: x\r\n\r\n", "a".repeat(length));
+        client.write_all(request.as_bytes()).await.expect("all of it");
+        client.shutdown().await.expect("the end");
+        let mut heard = String::new();
+        client.read_to_string(&mut heard).await.expect("an answer");
+
+        assert!(heard.starts_with("HTTP/1.1 414 URI Too Long\r\n"), "{length}: {heard}");
+        assert!(heard.contains("x-request-id: "), "{length}: {heard}");
+        assert!(heard.ends_with(r#"{"error":"414 URI Too Long"}"#), "{length}: {heard}");
+    }
 }
 
 #[actix_web::test]

@@ -138,6 +138,9 @@ async fn pages_have_links_and_no_totals() {
     assert_eq!(seen, all);
     let beyond = app.anonymous().get(&format!("{commits}?per_page=100&page=99999999")).await;
     assert_eq!(beyond.ok(), json!([]));
+    let nothing = app.anonymous().get(&format!("{commits}?per_page=0&page=0")).await;
+    assert_eq!((nothing.header("x-per-page"), nothing.header("x-page")), (Some("20"), Some("1")));
+    nothing.ok();
 }
 
 #[actix_web::test]

@@ -17,7 +17,7 @@ use kernel::{
 use super::{
     Project,
     in_group::{self, GroupScope},
-    search::likeness,
+    search::{likeness, question, together},
 };
 use crate::{
     custom_attribute::{self, CustomAttribute},
@@ -599,16 +599,14 @@ fn containing(all: &mut Conditions, search: &str, namespaces: bool, on_sqlite: b
             all.plain(&format!("({})", same.join(" OR ")));
         }
         Wanted::Words(words) if on_sqlite => {
-            let phrases: Vec<String> =
-                words.iter().map(|word| format!("\"{}\"", word.replace('"', "\"\""))).collect();
-            let phrases = phrases.join(" AND ");
-            let asked = columns.map(|column| format!("{column} : ({phrases})"));
-            all.indexed = Some(Indexed { question: asked.join(" OR "), words, columns });
+            all.indexed = Some(Indexed { question: question(&words, &columns), words, columns });
         }
         Wanted::Words(words) => {
             let first = all.binds.len() + 1;
             for word in &words {
                 all.binds.push(Bind::Word(containing_text(word)));
+                // One look into an index instead of three; then each column by itself.
+                all.plain(&format!("({}) ILIKE ${}", together(columns), all.binds.len()));
             }
             let each = columns.map(|column| {
                 let words =

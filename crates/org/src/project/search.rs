@@ -1,4 +1,4 @@
-//! How alike a project is to what is searched for.
+//! What databases are asked for a search among projects, and how alike a project is to what is searched for.
 
 use std::collections::BTreeSet;
 
@@ -26,9 +26,38 @@ fn trigrams(text: &str) -> BTreeSet<[char; 3]> {
     found
 }
 
+/// What SQLite's index of texts is asked. One word may be in any of the columns, which is one walk instead of three.
+pub(super) fn question(words: &[String], columns: &[&str; 3]) -> String {
+    let phrases: Vec<String> =
+        words.iter().map(|word| format!("\"{}\"", word.replace('"', "\"\""))).collect();
+    match &phrases[..] {
+        [phrase] => format!("{{{}}} : {phrase}", columns.join(" ")),
+        phrases => {
+            let phrases = phrases.join(" AND ");
+            columns.map(|column| format!("{column} : ({phrases})")).join(" OR ")
+        }
+    }
+}
+
+/// What PostgreSQL's indexes of texts hold, letter for letter: see the migration `search_columns_together`.
+pub(super) fn together([path, name, description]: [&str; 3]) -> String {
+    format!("p.{path} || E'\\n' || p.{name} || E'\\n' || COALESCE(p.{description}, '')")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::likeness;
+    use super::{likeness, question};
+
+    #[test]
+    fn one_word_is_looked_for_once_and_several_must_be_in_one_column() {
+        let asked = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+            question(&words, &["path", "name", "description"])
+        };
+        assert_eq!(asked(&["a\"b"]), r#"{path name description} : "a""b""#);
+        let both = asked(&["one", "two"]);
+        assert!(both.starts_with(r#"path : ("one" AND "two") OR name : "#), "{both}");
+    }
 
     #[test]
     fn likeness_grows_with_what_is_shared() {

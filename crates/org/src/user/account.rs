@@ -16,7 +16,7 @@ use kernel::{
 };
 
 use super::{
-    Details, Profile, User,
+    Details, Profile, User, full,
     model::{Account, ExternalIdentity, FullUser},
     store::UserStore,
 };
@@ -87,6 +87,9 @@ impl AccountStore for Tx<'_> {
     }
 
     fn full_users(&mut self, users: Vec<User>, reader: Option<UserId>) -> Result<Vec<FullUser>> {
+        if let [user] = &users[..] {
+            return Ok(vec![full::one(self, user, reader)?]);
+        }
         let ids: Vec<UserId> = users.iter().map(|user| user.id).collect();
         let mut profiles = profiles(self, &ids)?;
         let mut accounts = accounts(self, &ids)?;

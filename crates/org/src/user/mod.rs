@@ -5,6 +5,7 @@ pub mod actions;
 pub mod addresses;
 mod common_passwords;
 pub mod event;
+mod full;
 pub mod life;
 pub mod links;
 pub mod list;

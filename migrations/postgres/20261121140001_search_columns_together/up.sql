@@ -1,0 +1,6 @@
+-- A search looks into one index of three letters instead of three. Lists say the same expressions, letter for letter.
+DROP INDEX projects_search;
+CREATE INDEX projects_search ON projects
+    USING gin ((path || E'\n' || name || E'\n' || COALESCE(description, '')) gin_trgm_ops);
+CREATE INDEX projects_search_with_namespaces ON projects
+    USING gin ((full_path || E'\n' || full_name || E'\n' || COALESCE(description, '')) gin_trgm_ops);

@@ -18,6 +18,8 @@ const LEFTOVER: Duration = Duration::from_secs(24 * 3600);
 /// From so many loose objects or packs on, a repack pays.
 const MANY_LOOSE: u64 = 500;
 const MANY_PACKS: u64 = 20;
+/// From so many refs on that have a file each, one file for all of them pays.
+const MANY_LOOSE_REFS: u64 = 100;
 
 /// How a repository lies on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,9 +73,31 @@ pub async fn tidy(git: &Git, repo: &RepoPath) -> Result<(), GitError> {
             "--write-midx",
         ]);
         repack.succeed().await?;
-        pack_refs(git, repo).await?;
+        return pack_refs(git, repo).await;
     }
-    Ok(())
+    if has_many_loose_refs(repo).await? { pack_refs(git, repo).await } else { Ok(()) }
+}
+
+/// A list of refs opens a file for each that is loose.
+async fn has_many_loose_refs(repo: &RepoPath) -> Result<bool, GitError> {
+    let refs = repo.as_path().join("refs");
+    blocking(move || {
+        let (mut folders, mut loose) = (vec![refs], 0);
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder)? {
+                let entry = entry?;
+                match entry.file_type()?.is_dir() {
+                    true => folders.push(entry.path()),
+                    false => loose += 1,
+                }
+                if loose >= MANY_LOOSE_REFS {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    })
+    .await
 }
 
 /// Now and then: everything in one pack with a bitmap, one graph, one file of refs, no leftovers.

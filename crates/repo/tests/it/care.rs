@@ -111,6 +111,27 @@ async fn tidying_writes_the_graph_and_repacks_only_what_piled_up() {
 }
 
 #[tokio::test]
+async fn tidying_puts_many_refs_into_one_file() {
+    let scratch = with_history().await;
+    let (folder, tip) = (scratch.repo.as_path().to_owned(), scratch.tip("main"));
+    let loose = |count: u32| {
+        for n in 0..count {
+            std::fs::write(folder.join(format!("refs/tags/v{n}")), format!("{tip}\n")).unwrap();
+        }
+    };
+
+    loose(20);
+    tidy(&scratch.git, &scratch.repo).await.unwrap();
+    let before = folder.join("packed-refs").is_file();
+    loose(100);
+    tidy(&scratch.git, &scratch.repo).await.unwrap();
+
+    assert!(!before && !folder.join("refs/tags/v99").exists());
+    assert_eq!(scratch.ask(&["tag", "--list"]).lines().count(), 100);
+    scratch.fsck();
+}
+
+#[tokio::test]
 async fn a_thorough_repack_keeps_or_drops_what_no_ref_leads_to() {
     let scratch = with_history().await;
     scratch.ask(&["repack", "-q", "-a", "-d"]);

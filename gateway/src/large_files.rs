@@ -5,10 +5,25 @@ use std::{io, pin::Pin};
 use bytes::Bytes;
 use futures_util::{Stream, stream};
 use kernel::{Error, Result, ids::ProjectId};
-use repo::lfs::{LfsId, LfsStore};
+use repo::lfs::{LfsId, LfsStore, Smudge};
 use tokio::io::AsyncReadExt as _;
 
 use crate::app::App;
+
+/// Git holds a file in memory while it puts it into an archive; a larger one stays a pointer there.
+const LARGEST_IN_ARCHIVES: i64 = 512 << 20;
+
+/// What puts a project's large files into its archives; nothing where there are none.
+pub async fn for_archives(app: &App, project: ProjectId) -> Result<Option<Smudge>> {
+    let Some(program) = app.transport.large_files() else { return Ok(None) };
+    let ids = app.db.read(move |tx| tx.lfs_objects_up_to(project, LARGEST_IN_ARCHIVES)).await?;
+    if ids.is_empty() {
+        return Ok(None);
+    }
+    let files = app.lfs.clone();
+    let smudge = tokio::task::spawn_blocking(move || Smudge::new(program, &files, &ids)).await;
+    smudge.map_err(Error::internal)?.map(Some).map_err(Error::internal)
+}
 
 const BLOCK: usize = 256 << 10;
 

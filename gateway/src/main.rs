@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match repo::git::hook::run_if_called() {
+    match repo::git::hook::run_if_called().or_else(repo::lfs::smudge::run_if_called) {
         Some(code) => code,
         None => command(),
     }

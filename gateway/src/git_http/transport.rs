@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     io,
+    path::PathBuf,
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
@@ -37,6 +38,11 @@ impl Transport {
     /// Where the hooks are; nowhere before [`listen`].
     pub(super) fn hooks(&self) -> Result<&Hooks, Refusal> {
         self.hooks.get().ok_or(Refusal::Busy)
+    }
+
+    /// The program that puts large files into archives; none before [`listen`].
+    pub fn large_files(&self) -> Option<PathBuf> {
+        self.hooks.get().map(Hooks::large_files)
     }
 
     /// Waits for a place among those who use the same repository.

@@ -15,7 +15,7 @@ use crate::{
     app::App,
     error::{ApiError, ApiResult},
     extract::{Call, Flaws, Param, Raw, params::NOT_LISTED},
-    params,
+    large_files, params,
     present::Custom,
     routes,
 };
@@ -63,6 +63,8 @@ params! {
         path: Option<String>,
         /// Where the address has no ending.
         format: Option<Format>,
+        /// Large files instead of the pointers to them.
+        include_lfs_blobs: bool = true,
     }
 }
 
@@ -75,6 +77,7 @@ async fn archive(app: App, call: Call<ReadCode, GetArchive>) -> ApiResult<Custom
     let ending = call.path().rsplit_once("/archive.").map(|(_, ending)| ending);
     let format = ending.and_then(ArchiveFormat::of_extension);
     let format = format.or(call.params.format.map(|format| format.0));
+    let with_large_files = call.params.include_lfs_blobs;
     let wanted = wanted(&app, &call.grant, call.params, format.unwrap_or(ArchiveFormat::TarGz));
     let wanted = wanted.await?;
     let name = format!("{}.{}", wanted.top, wanted.format.extension());
@@ -87,7 +90,11 @@ async fn archive(app: App, call: Call<ReadCode, GetArchive>) -> ApiResult<Custom
         return Ok(Custom(response.finish()));
     }
     let repo = app.storage.repository(call.grant.project());
-    let pieces = start(&app.git, &repo, &wanted).await.map_err(Error::from)?;
+    let large = match with_large_files {
+        true => large_files::for_archives(&app, call.grant.project()).await?,
+        false => None,
+    };
+    let pieces = start(&app.git, &repo, &wanted, large).await.map_err(Error::from)?;
     Ok(Custom(response.streaming(pieces)))
 }
 

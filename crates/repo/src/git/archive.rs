@@ -12,9 +12,10 @@ use tokio::io::AsyncReadExt;
 use tokio::process::ChildStdout;
 use tokio::time::timeout_at;
 
-use super::cli::{Git, Lane, Running};
+use super::cli::{Call, Git, Lane, Running};
 use super::refs::blocking;
 use super::{GitError, Oid, RepoPath, TreePath};
+use crate::lfs::Smudge;
 
 const CHUNK: usize = 64 * 1024;
 
@@ -72,11 +73,12 @@ pub struct Archive {
     pub path: Option<TreePath>,
 }
 
-/// Starts the archive. What git refuses, it refuses here, before anything is sent.
+/// Starts the archive; `large` are the large files that go into it, whose pointers do otherwise. What git refuses, it refuses here, before anything is sent.
 pub async fn archive(
     git: &Git,
     repo: &RepoPath,
     wanted: &Archive,
+    large: Option<Smudge>,
 ) -> Result<impl Stream<Item = Result<Bytes, GitError>> + use<>, GitError> {
     let top = wanted.top.replace('/', "-");
     let call = git
@@ -88,6 +90,10 @@ pub async fn archive(
         .paths(wanted.path.as_ref().filter(|path| !path.is_root()))
         .lane(Lane::Transport)
         .time_limit(TIME_LIMIT);
+    let call = match &large {
+        Some(smudge) => with_large_files(call, smudge),
+        None => call,
+    };
     let mut child = call.start().await?;
     drop(child.stdin.take());
     let Some(stdout) = child.stdout.take() else {
@@ -97,7 +103,7 @@ pub async fn archive(
         ArchiveFormat::TarBz2 => Some(BzEncoder::new(Vec::new(), Compression::default())),
         ArchiveFormat::Zip | ArchiveFormat::Tar | ArchiveFormat::TarGz => None,
     };
-    let mut source = Source { child, stdout, squeezer, first: None, ended: false };
+    let mut source = Source { child, stdout, squeezer, first: None, ended: false, _large: large };
     source.first = source.next().await?;
     Ok(try_unfold(source, |mut source| async move {
         let chunk = match source.first.take() {
@@ -114,6 +120,14 @@ struct Source {
     squeezer: Option<BzEncoder<Vec<u8>>>,
     first: Option<Bytes>,
     ended: bool,
+    /// Git reads it until it ends.
+    _large: Option<Smudge>,
+}
+
+fn with_large_files(call: Call, smudge: &Smudge) -> Call {
+    // An archive that lacks a file is no archive.
+    let call = call.config(smudge.setting()).config("filter.lfs.required=true");
+    smudge.environment().into_iter().fold(call, |call, (name, value)| call.env(name, value))
 }
 
 impl Source {

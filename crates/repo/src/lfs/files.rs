@@ -30,7 +30,15 @@ pub struct Arriving {
 
 impl LfsFiles {
     pub fn new(data: &Path) -> Self {
-        Self { root: data.join("lfs").into() }
+        Self::at(&data.join("lfs"))
+    }
+
+    pub(super) fn at(folder: &Path) -> Self {
+        Self { root: folder.into() }
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.root
     }
 
     /// Where a content lies, or would.

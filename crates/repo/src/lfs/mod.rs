@@ -3,9 +3,11 @@
 pub mod files;
 pub mod locks;
 pub mod object;
+pub mod smudge;
 pub mod store;
 
 pub use files::{Arriving, LfsFiles};
 pub use locks::{LfsLock, LfsLocks, LockFilter};
 pub use object::{LfsId, Pointer};
+pub use smudge::Smudge;
 pub use store::LfsStore;

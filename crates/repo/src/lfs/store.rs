@@ -14,6 +14,8 @@ const WHAT: &str = "LFS object";
 pub trait LfsStore {
     /// Those of these files that a project has, with their sizes.
     fn lfs_objects(&mut self, project: ProjectId, ids: &[LfsId]) -> Result<HashMap<String, i64>>;
+    /// Those of a project's files that have at most so many bytes.
+    fn lfs_objects_up_to(&mut self, project: ProjectId, largest: i64) -> Result<Vec<LfsId>>;
     /// Notes that a project has a file, whose content is kept already.
     fn add_lfs_object(&mut self, project: ProjectId, id: &LfsId, size: i64) -> Result<()>;
     /// Gives a project everything that another one has.
@@ -33,6 +35,14 @@ impl LfsStore for Tx<'_> {
         let rows: Vec<(String, i64)> =
             each_backend!(self, |conn| query.load(conn).map_err(error(WHAT)))?;
         Ok(rows.into_iter().collect())
+    }
+
+    fn lfs_objects_up_to(&mut self, project: ProjectId, largest: i64) -> Result<Vec<LfsId>> {
+        let query = objects::table
+            .filter(objects::project_id.eq(project).and(objects::size.le(largest)))
+            .select(objects::oid);
+        let names: Vec<String> = each_backend!(self, |conn| query.load(conn).map_err(error(WHAT)))?;
+        Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
     }
 
     fn add_lfs_object(&mut self, project: ProjectId, id: &LfsId, size: i64) -> Result<()> {

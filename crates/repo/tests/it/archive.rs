@@ -37,7 +37,7 @@ async fn fetch(
         top: "project-feature/x-1".to_owned(),
         path: path.map(|path| TreePath::lookup(path).unwrap()),
     };
-    let stream = archive(&scratch.git, &scratch.repo, &wanted).await?;
+    let stream = archive(&scratch.git, &scratch.repo, &wanted, None).await?;
     let bytes = stream.try_fold(Vec::new(), async |mut all, chunk| {
         all.extend_from_slice(&chunk);
         Ok(all)
@@ -110,7 +110,7 @@ async fn a_reader_who_leaves_frees_the_place() {
     };
 
     for _ in 0..40 {
-        drop(archive(&scratch.git, &scratch.repo, &wanted).await.unwrap());
+        drop(archive(&scratch.git, &scratch.repo, &wanted, None).await.unwrap());
     }
 
     assert!(fetch(&scratch, ArchiveFormat::Tar, None).await.is_ok());

@@ -236,3 +236,43 @@ async fn only_contents_that_nobody_has_are_swept_away() {
 
     assert!(kept.is_file() && !orphan.exists());
 }
+
+#[actix_web::test]
+async fn archives_hold_the_files_that_the_project_has_instead_of_pointers() {
+    let forge = Forge::new();
+    let alice = forge.app.person("alice");
+    let content = vec![b'x'; 100_000];
+    put(&alice, &name(&content), content.len(), &content).await.ok();
+    let pointer = |content: &[u8]| {
+        let (id, size) = (name(content), content.len());
+        format!("version https://git-lfs.github.com/spec/v1\noid sha256:{id}\nsize {size}\n")
+    };
+    let files = [
+        (".gitattributes", "*.bin filter=lfs\n".to_owned()),
+        ("a.bin", pointer(&content)),
+        ("lost.bin", pointer(b"lost")),
+        ("a.txt", pointer(&content)),
+    ];
+    let create =
+        |(path, content)| json!({ "action": "create", "file_path": path, "content": content });
+    let actions: Vec<Value> = files.clone().into_iter().map(create).collect();
+    let repository = format!("/projects/{}/repository", forge.project);
+    let commit = json!({ "branch": "main", "commit_message": "Add", "actions": actions });
+    alice.post(&format!("{repository}/commits"), commit).await.created();
+
+    let full = alice.get(&format!("{repository}/archive.tar")).await.bytes;
+    let bare = alice.get(&format!("{repository}/archive.tar?include_lfs_blobs=false")).await.bytes;
+
+    let [_, (_, a), (_, lost), _] = files.map(|(path, text)| (path, text.into_bytes()));
+    assert_eq!(unpacked(&full), [a.clone(), content, lost.clone()]);
+    assert_eq!(unpacked(&bare), [a.clone(), a, lost]);
+}
+
+/// What `a.txt`, `a.bin` and `lost.bin` are in an archive.
+fn unpacked(archive: &[u8]) -> [Vec<u8>; 3] {
+    let folder = tempfile::tempdir().expect("a folder");
+    tar::Archive::new(archive).unpack(folder.path()).expect("an archive");
+    let top = std::fs::read_dir(folder.path()).expect("a folder").next().expect("a top folder");
+    let top = top.expect("readable").path();
+    ["a.txt", "a.bin", "lost.bin"].map(|name| std::fs::read(top.join(name)).expect("a file"))
+}

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 
 use super::{PRE_RECEIVE, REFERENCE_TRANSACTION};
-use crate::git::service::PushHooks;
+use crate::{git::service::PushHooks, lfs::smudge};
 
 /// What the address of a socket may be long, on every system.
 const LONGEST_SOCKET: usize = 100;
@@ -27,7 +27,7 @@ impl Hooks {
     pub fn install(data: &Path, program: &Path) -> io::Result<Self> {
         let folder = data.join("hooks");
         DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-        for name in [PRE_RECEIVE, REFERENCE_TRANSACTION] {
+        for name in [PRE_RECEIVE, REFERENCE_TRANSACTION, smudge::NAME] {
             link(program, &folder.join(name))?;
         }
         let near = folder.join("socket");
@@ -42,6 +42,11 @@ impl Hooks {
 
     pub fn socket(&self) -> &Path {
         &self.socket
+    }
+
+    /// The program that puts large files into archives.
+    pub fn large_files(&self) -> PathBuf {
+        self.folder.join(smudge::NAME)
     }
 
     /// What a push of `identity` is started with.

@@ -1,0 +1,86 @@
+//! Large files in the place of their pointers, in archives: git starts our program for each file that its attributes
+//! call large, and sends what the program prints.
+
+use std::{
+    ffi::{OsStr, OsString},
+    fs::File,
+    io::{self, Read as _, Write as _},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use tempfile::NamedTempFile;
+
+use super::{LfsFiles, LfsId, Pointer};
+
+/// What the link to our program is called.
+pub const NAME: &str = "large-file";
+/// Where the contents lie.
+const FOLDER: &str = "FORGEWAY_LARGE_FILES";
+/// A file with the names of those that may be shown.
+const LIST: &str = "FORGEWAY_LARGE_FILE_LIST";
+
+/// What git is told of large files while it makes one archive.
+#[derive(Debug)]
+pub struct Smudge {
+    program: PathBuf,
+    folder: PathBuf,
+    list: NamedTempFile,
+}
+
+impl Smudge {
+    /// `program` is a link of the name [`NAME`] to our own; no other files than these are shown.
+    pub fn new(program: PathBuf, files: &LfsFiles, shown: &[LfsId]) -> io::Result<Self> {
+        let mut list = NamedTempFile::new()?;
+        let names: Vec<&str> = shown.iter().map(LfsId::as_str).collect();
+        list.write_all(names.join("\n").as_bytes())?;
+        list.flush()?;
+        Ok(Self { program, folder: files.folder().to_owned(), list })
+    }
+
+    /// A setting for git. Git gives such words to a shell, which takes what is quoted as it is.
+    pub fn setting(&self) -> OsString {
+        let mut setting = OsString::from("filter.lfs.smudge='");
+        let program = self.program.to_string_lossy().replace('\'', "'\\''");
+        setting.push(program);
+        setting.push("'");
+        setting
+    }
+
+    pub fn environment(&self) -> [(&'static str, &Path); 2] {
+        [(FOLDER, &self.folder), (LIST, self.list.path())]
+    }
+}
+
+/// Does the work when git started this program under the name of the link. Call it before anything else.
+pub fn run_if_called() -> Option<ExitCode> {
+    let program = std::env::args_os().next()?;
+    if Path::new(&program).file_name() != Some(OsStr::new(NAME)) {
+        return None;
+    }
+    let variable = |name| std::env::var_os(name).unwrap_or_default();
+    Some(match show(&variable(FOLDER), &variable(LIST)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    })
+}
+
+/// Prints the file that a pointer names, or what was no pointer to a file that may be shown.
+fn show(folder: &OsStr, list: &OsStr) -> io::Result<()> {
+    let mut given = Vec::new();
+    io::stdin().lock().read_to_end(&mut given)?;
+    let mut out = io::stdout().lock();
+    match Pointer::parse(&given).filter(|pointer| is_listed(list, &pointer.id)) {
+        Some(pointer) => {
+            let place = LfsFiles::at(Path::new(folder)).place(&pointer.id);
+            io::copy(&mut File::open(place)?, &mut out)?;
+        }
+        None => out.write_all(&given)?,
+    }
+    out.flush()
+}
+
+fn is_listed(list: &OsStr, id: &LfsId) -> bool {
+    let names = std::fs::read_to_string(list).unwrap_or_default();
+    names.lines().any(|name| name == id.as_str())
+}

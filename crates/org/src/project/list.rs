@@ -606,11 +606,12 @@ fn containing(all: &mut Conditions, search: &str, namespaces: bool, on_sqlite: b
             for word in &words {
                 all.binds.push(Bind::Word(containing_text(word)));
                 // One look into an index instead of three; then each column by itself.
-                all.plain(&format!("({}) ILIKE ${}", together(columns), all.binds.len()));
+                all.plain(&format!("{} ILIKE ${}", together(columns), all.binds.len()));
             }
             let each = columns.map(|column| {
+                let text = format!("p.{column} COLLATE \"default\"");
                 let words =
-                    (first..first + words.len()).map(|place| format!("p.{column} ILIKE ${place}"));
+                    (first..first + words.len()).map(|place| format!("{text} ILIKE ${place}"));
                 format!("({})", words.collect::<Vec<_>>().join(" AND "))
             });
             all.plain(&format!("({})", each.join(" OR ")));

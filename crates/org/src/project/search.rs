@@ -41,7 +41,8 @@ pub(super) fn question(words: &[String], columns: &[&str; 3]) -> String {
 
 /// What PostgreSQL's indexes of texts hold, letter for letter: see the migration `search_columns_together`.
 pub(super) fn together([path, name, description]: [&str; 3]) -> String {
-    format!("p.{path} || E'\\n' || p.{name} || E'\\n' || COALESCE(p.{description}, '')")
+    let all = format!("p.{path} || E'\\n' || p.{name} || E'\\n' || COALESCE(p.{description}, '')");
+    format!("({all}) COLLATE \"default\"")
 }
 
 #[cfg(test)]

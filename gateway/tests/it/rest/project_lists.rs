@@ -64,6 +64,7 @@ async fn a_search_wants_all_long_words_in_one_column() {
     )
     .await;
     make(&ada, json!({ "name": "Go", "path": "go", "description": "ÄÖÜ" })).await;
+    make(&ada, json!({ "name": "Éclair", "path": "cake" })).await;
 
     for (search, found) in [
         ("engine", &["two", "one"][..]),
@@ -73,6 +74,7 @@ async fn a_search_wants_all_long_words_in_one_column() {
         ("go", &["go"]),
         ("g", &[]),
         ("äöü", &["go"]),
+        ("éclair", &["cake"]),
         ("100%", &["two"]),
         ("e_g", &[]),
         ("\"steam and\"", &["two"]),

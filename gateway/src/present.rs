@@ -25,9 +25,13 @@ pub trait Answer {
 pub trait Entity: Serialize + ToSchema + 'static {}
 impl<T: Serialize + ToSchema + 'static> Entity for T {}
 
+/// Room for most records, so that the text of one does not move while it is written.
+const USUAL: usize = 6 << 10;
+
 fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
-    match serde_json::to_vec(body) {
-        Ok(bytes) => HttpResponse::build(status).content_type("application/json").body(bytes),
+    let mut bytes = Vec::with_capacity(USUAL);
+    match serde_json::to_writer(&mut bytes, body) {
+        Ok(()) => HttpResponse::build(status).content_type("application/json").body(bytes),
         Err(cause) => {
             tracing::error!(error = %cause, "an answer cannot be written");
             HttpResponse::InternalServerError().finish()

@@ -1,6 +1,7 @@
 //! What lies in the folders of a commit.
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
+use bstr::BString;
 use kernel::{
     Error, Result,
     access::ProjectFacts,
@@ -18,7 +19,7 @@ pub struct TreeQuery {
     /// A branch, tag or commit; the default branch when left out.
     pub at: Option<String>,
     /// The root when empty.
-    pub path: String,
+    pub path: BString,
     /// Also what lies in the folders of the folder.
     pub deep: bool,
 }

@@ -21,9 +21,30 @@ impl FilePath {
         TreePath::lookup(&self.0).ok().filter(|path| !path.is_root())
     }
 
-    /// As text, where it is text.
-    pub fn text(&self) -> Option<&str> {
-        std::str::from_utf8(&self.0).ok()
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// A path as a query or body names it, whether or not any tree can hold it. A name that is no text comes in an address
+/// or a form, byte by byte; JSON has no way to say it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PathBytes(pub Vec<u8>);
+
+impl Param for PathBytes {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        let bytes = match raw {
+            Raw::Bytes(bytes) => bytes.clone(),
+            raw => match String::read(raw)? {
+                Some(text) => text.into_bytes(),
+                None => return Ok(None),
+            },
+        };
+        if bytes.contains(&0) { Err(Flaws::one(INVALID)) } else { Ok(Some(Self(bytes))) }
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "string" })
     }
 }
 

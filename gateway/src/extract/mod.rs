@@ -14,7 +14,7 @@ mod values;
 
 pub use body::pairs as raw_pairs;
 pub use call::{Call, Caller, ensure_known};
-pub use content::{Content, FilePath};
+pub use content::{Content, FilePath, PathBytes};
 pub use credential::{ensure_may_sign_in, touch};
 pub use locate::Locate;
 pub use paced::Paced;

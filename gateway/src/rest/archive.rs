@@ -14,7 +14,7 @@ use repo::{
 use crate::{
     app::App,
     error::{ApiError, ApiResult},
-    extract::{Call, Flaws, Param, Raw, params::NOT_LISTED},
+    extract::{Call, Flaws, Param, PathBytes, Raw, params::NOT_LISTED},
     large_files, params,
     present::Custom,
     routes,
@@ -60,7 +60,7 @@ params! {
         /// A branch, tag or commit; the default branch when left out.
         sha: Option<String>,
         /// Only this folder.
-        path: Option<String>,
+        path: Option<PathBytes>,
         /// Where the address has no ending.
         format: Option<Format>,
         /// Large files instead of the pointers to them.
@@ -114,7 +114,7 @@ async fn wanted(
         };
         let commit = commit.ok_or(Error::NotFound("File"))?;
         let ref_name = named.or_else(|| facts.default_branch.clone());
-        let path = TreePath::lookup(params.path.unwrap_or_default())
+        let path = TreePath::lookup(params.path.unwrap_or_default().0)
             .map_err(|_impossible| Error::NotFound("File"))?;
         match reader.entry(commit, &path) {
             Err(GitError::NotFound) => return Err(Error::NotFound("File")),

@@ -27,7 +27,7 @@ use crate::{
     entities::commit::{CommitDetailEntity, CommitEntity, DryRunEntity},
     error::ApiResult,
     extract::{
-        Call, Content, Filled, Flaws, Param, Raw,
+        Call, Content, Filled, Flaws, Param, PathBytes, Raw,
         params::{INVALID, MISSING},
     },
     param_enums, params,
@@ -68,9 +68,9 @@ impl Encoding {
 params! {
     pub struct ActionFields {
         action: Deed,
-        file_path: String,
+        file_path: PathBytes,
         /// Where a moved file was.
-        previous_path: Option<String>,
+        previous_path: Option<PathBytes>,
         /// Needed to create and update; a move without it keeps what the file says.
         content: Option<Content>,
         encoding: Encoding = Encoding::Text,
@@ -111,10 +111,11 @@ impl Param for Action {
         if !flaws.is_empty() {
             return Err(flaws);
         }
+        let previous = fields.previous_path.filter(|_| fields.action == Deed::Move);
         Ok(Some(Self(FileAction {
             kind: fields.action.into(),
-            path: fields.file_path,
-            previous_path: fields.previous_path.filter(|_| fields.action == Deed::Move),
+            path: fields.file_path.0.into(),
+            previous_path: previous.map(|path| path.0.into()),
             content,
             last_commit_id: fields.last_commit_id,
             executable: fields.execute_filemode,

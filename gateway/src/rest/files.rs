@@ -7,6 +7,7 @@ use actix_web::{
     http::header::{self, HeaderValue},
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use bstr::BString;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, stream};
 use kernel::{Error, Grant, Result};
@@ -230,7 +231,7 @@ async fn remove(app: App, call: Call<PushCode, RemoveFile>) -> ApiResult<NoConte
     let params = &call.params;
     let deed = Deed {
         kind: ActionKind::Delete,
-        path: text_of(&params.file_path)?,
+        path: params.file_path.bytes().into(),
         content: None,
         executable: None,
         last_commit_id: params.last_commit_id.clone(),
@@ -252,7 +253,7 @@ impl WriteFile {
 /// What is to become of one file.
 struct Deed {
     kind: ActionKind,
-    path: String,
+    path: BString,
     content: Option<Bytes>,
     executable: Option<bool>,
     last_commit_id: Option<String>,
@@ -268,7 +269,7 @@ impl Deed {
             content.ok_or_else(|| Error::BadParameters("content is invalid".to_owned()))?;
         Ok(Self {
             kind,
-            path: text_of(&params.file_path)?,
+            path: params.file_path.bytes().into(),
             content: Some(content),
             executable: params.execute_filemode,
             last_commit_id: params.last_commit_id.clone(),
@@ -279,23 +280,18 @@ impl Deed {
     }
 
     fn actions(&self) -> Vec<FileAction> {
-        let mut action = FileAction::new(self.kind, &self.path);
+        let mut action = FileAction::new(self.kind, self.path.clone());
         action.content = self.content.clone();
         action.last_commit_id = self.last_commit_id.clone();
         action.executable = self.executable;
         let mut actions = vec![action];
         // An update keeps the mode; a change of it is an action of its own.
         if let (ActionKind::Update, Some(executable)) = (self.kind, self.executable) {
-            actions.push(FileAction::new(ActionKind::Chmod, &self.path).executable(executable));
+            actions
+                .push(FileAction::new(ActionKind::Chmod, self.path.clone()).executable(executable));
         }
         actions
     }
-}
-
-/// New names are text; what is no text can only be read and moved by git.
-fn text_of(path: &FilePath) -> Result<String> {
-    let text = path.text().map(str::to_owned);
-    text.ok_or_else(|| Error::BadParameters("file_path is invalid".to_owned()))
 }
 
 async fn write<P>(
@@ -306,7 +302,8 @@ async fn write<P>(
 ) -> Result<WrittenFileEntity> {
     let (author, committer) = signatures(app, call.caller.user()?, author.0, author.1);
     let actions = deed.actions();
-    let written = WrittenFileEntity { file_path: deed.path, branch: deed.branch.clone() };
+    let written =
+        WrittenFileEntity { file_path: deed.path.to_string(), branch: deed.branch.clone() };
     let change = Change {
         branch: deed.branch,
         start: Start { at: start_at(deed.start_branch, None), repository: None },

@@ -10,7 +10,7 @@ use crate::{
     app::App,
     entities::tree::TreeEntryEntity,
     error::ApiResult,
-    extract::Call,
+    extract::{Call, PathBytes},
     param_enums, params,
     present::{Either, Listed, ListedAfter},
     routes,
@@ -33,7 +33,7 @@ params! {
         /// A branch, tag or commit; the default branch when left out.
         r#ref: Option<String>,
         /// A folder; the root when left out.
-        path: Option<String>,
+        path: Option<PathBytes>,
         /// Also what lies in the folders of the folder.
         recursive: bool = false,
         pagination: TreePagination = TreePagination::Legacy,
@@ -59,7 +59,7 @@ async fn list(app: App, call: Call<ReadCode, ListTree>) -> ApiResult<Tree> {
     };
     let query = TreeQuery {
         at: params.r#ref.filter(|name| !name.is_empty()),
-        path: params.path.unwrap_or_default(),
+        path: params.path.unwrap_or_default().0.into(),
         deep: params.recursive,
     };
     let read = app.git_read(facts.id, move |reader| tree::list(reader, &facts, &query, &part));

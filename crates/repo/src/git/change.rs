@@ -3,7 +3,7 @@
 //! [`build`] answers the refusals of the contract in its order, and otherwise a commit whose objects are durable.
 //! Nothing names it yet: the caller moves the branch with [`super::refs`].
 
-use bstr::BStr;
+use bstr::{BStr, BString, ByteSlice as _};
 use bytes::Bytes;
 use gix::objs::Kind;
 use tokio::task::spawn_blocking;
@@ -109,9 +109,10 @@ pub enum ActionKind {
 #[derive(Clone, Debug)]
 pub struct FileAction {
     pub kind: ActionKind,
-    pub path: String,
+    /// As git has it: not every name is text.
+    pub path: BString,
     /// Where a moved file was.
-    pub previous_path: Option<String>,
+    pub previous_path: Option<BString>,
     /// A move without content keeps what the file says.
     pub content: Option<Bytes>,
     /// The last commit of the file that the caller has seen.
@@ -121,7 +122,7 @@ pub struct FileAction {
 }
 
 impl FileAction {
-    pub fn new(kind: ActionKind, path: impl Into<String>) -> Self {
+    pub fn new(kind: ActionKind, path: impl Into<BString>) -> Self {
         Self {
             kind,
             path: path.into(),
@@ -137,7 +138,7 @@ impl FileAction {
         self
     }
 
-    pub fn from(mut self, previous: impl Into<String>) -> Self {
+    pub fn from(mut self, previous: impl Into<BString>) -> Self {
         self.previous_path = Some(previous.into());
         self
     }
@@ -162,8 +163,8 @@ impl FileAction {
     }
 
     /// The file as the caller knew it.
-    fn known_as(&self) -> &str {
-        self.previous_path.as_deref().unwrap_or(&self.path)
+    fn known_as(&self) -> &BStr {
+        self.previous_path.as_ref().unwrap_or(&self.path).as_bstr()
     }
 }
 
@@ -390,7 +391,7 @@ fn check_seen(
     for action in actions {
         let Some((path, seen)) = action.guard() else { continue };
         if is_touched(reader, tip, seen, &path, deadline)? {
-            return Err(Refusal::FileChanged(action.known_as().to_owned()).into());
+            return Err(Refusal::FileChanged(action.known_as().to_string()).into());
         }
     }
     Ok(())
@@ -426,7 +427,7 @@ fn apply(
         ActionKind::Update => update(tree, objects, action),
         ActionKind::Move => relocate(tree, objects, action),
         ActionKind::Delete => {
-            let path = normalize(&action.path)?;
+            let path = normalize(action.path.as_bstr())?;
             leaf(tree, &path)?;
             Ok(tree.remove(&path)?)
         }
@@ -439,7 +440,7 @@ fn create(
     objects: &mut NewObjects,
     action: &FileAction,
 ) -> Result<(), ChangeError> {
-    let path = writable(&action.path)?;
+    let path = writable(action.path.as_bstr())?;
     ensure_free(tree, &path)?;
     let id = objects.add(Kind::Blob, action.content.clone().unwrap_or_default())?;
     Ok(tree.put(&path, Leaf::file(id, mode(action)))?)
@@ -451,7 +452,7 @@ fn update(
     objects: &mut NewObjects,
     action: &FileAction,
 ) -> Result<(), ChangeError> {
-    let path = normalize(&action.path)?;
+    let path = normalize(action.path.as_bstr())?;
     let old = leaf(tree, &path)?;
     if old.mode.is_commit() {
         return Err(Refusal::FileMissing.into());
@@ -465,11 +466,11 @@ fn relocate(
     objects: &mut NewObjects,
     action: &FileAction,
 ) -> Result<(), ChangeError> {
-    let from = normalize(action.previous_path.as_deref().unwrap_or_default())?;
-    let to = writable(&action.path)?;
+    let from = normalize(action.previous_path.as_deref().unwrap_or_default().as_bstr())?;
+    let to = writable(action.path.as_bstr())?;
     let mut moved = leaf(tree, &from)?;
     if moved.mode.is_link() && !may_be_a_link(&to) {
-        return Err(Refusal::InvalidPath(action.path.clone()).into());
+        return Err(Refusal::InvalidPath(action.path.to_string()).into());
     }
     match tree.find(&to)? {
         Found::Leaf(_) => return Err(Refusal::FileExists.into()),
@@ -490,7 +491,7 @@ fn relocate(
 
 /// Links and submodules have no such bit.
 fn chmod(tree: &mut TreeEdit<'_>, action: &FileAction) -> Result<(), ChangeError> {
-    let path = normalize(&action.path)?;
+    let path = normalize(action.path.as_bstr())?;
     let old = leaf(tree, &path)?;
     if !old.mode.is_blob() || old.mode.is_link() {
         return Err(Refusal::FileMissing.into());
@@ -518,9 +519,9 @@ fn ensure_free(tree: &mut TreeEdit<'_>, path: &TreePath) -> Result<(), ChangeErr
 }
 
 /// A path that a new entry may have.
-fn writable(text: &str) -> Result<TreePath, Refusal> {
+fn writable(text: &BStr) -> Result<TreePath, Refusal> {
     let path = normalize(text)?;
-    TreePath::new(path.as_bstr()).map_err(|_invalid| Refusal::InvalidPath(text.to_owned()))
+    TreePath::new(path.as_bstr()).map_err(|_invalid| Refusal::InvalidPath(text.to_string()))
 }
 
 /// Git follows no link named `.gitmodules`, and refuses whoever brings one.
@@ -530,23 +531,23 @@ fn may_be_a_link(path: &TreePath) -> bool {
 }
 
 /// A path as git spells it: `/a/./b/` is `a/b`. Anything stored can be named, so that it can be removed.
-fn normalize(text: &str) -> Result<TreePath, Refusal> {
+fn normalize(text: &BStr) -> Result<TreePath, Refusal> {
     if text.is_empty() {
         return Err(Refusal::NoPath);
     }
-    let parts = || text.split('/');
-    if parts().any(|part| part == "..") {
+    let parts = || text.split_str("/");
+    if parts().any(|part| part == b"..") {
         return Err(Refusal::Traversal);
     }
-    let kept: Vec<&str> = parts().filter(|part| !matches!(*part, "" | ".")).collect();
+    let kept: Vec<&[u8]> = parts().filter(|part| !matches!(*part, b"" | b".")).collect();
     if kept.is_empty() {
         return Err(Refusal::NoPath);
     }
-    if text.contains("//") {
-        return Err(Refusal::InvalidPath(text.to_owned()));
+    if text.contains_str("//") {
+        return Err(Refusal::InvalidPath(text.to_string()));
     }
-    let path = TreePath::lookup(BStr::new(&kept.join("/")));
-    path.map_err(|_invalid| Refusal::InvalidPath(text.to_owned()))
+    let path = TreePath::lookup(bstr::join("/", kept));
+    path.map_err(|_invalid| Refusal::InvalidPath(text.to_string()))
 }
 
 #[cfg(test)]
@@ -558,7 +559,7 @@ mod tests {
         for (text, expected) in
             [("a", "a"), ("/a", "a"), ("./a/./b/", "a/b"), ("a b/ü", "a b/ü"), ("a\\b", "a\\b")]
         {
-            assert_eq!(normalize(text).unwrap().to_text(), expected);
+            assert_eq!(normalize(text.into()).unwrap().to_text(), expected);
         }
     }
 
@@ -581,7 +582,7 @@ mod tests {
             ("a\0b", invalid("a\0b")),
             ("a\nb", invalid("a\nb")),
         ] {
-            assert_eq!(writable(text), Err(refusal), "{text:?}");
+            assert_eq!(writable(text.into()), Err(refusal), "{text:?}");
         }
     }
 

@@ -66,11 +66,11 @@ impl Deed {
                 let (reader, tip) = now.ok_or(NO_PAGE)?;
                 let page = find::page(reader, tip, slug)?;
                 let message = format!("{who} deleted page: {}", page.title());
-                let actions = vec![FileAction::new(ActionKind::Delete, &page.path)];
+                let actions = vec![FileAction::new(ActionKind::Delete, page.path.as_str())];
                 Ok(Plan { actions, message, path: page.path })
             }
             Self::Attach(file) => {
-                let action = FileAction::new(ActionKind::Create, &file.path);
+                let action = FileAction::new(ActionKind::Create, file.path.as_str());
                 let message = format!("Upload attachment {}", file.name);
                 let actions = vec![action.content(file.content.clone())];
                 Ok(Plan { actions, message, path: file.path.clone() })
@@ -97,7 +97,7 @@ fn create(
         ));
     }
     let path = format!("{slug}.{}", format.ending());
-    let action = FileAction::new(ActionKind::Create, &path).content(content.to_owned());
+    let action = FileAction::new(ActionKind::Create, path.as_str()).content(content.to_owned());
     let message = format!("{who} created page: {}", title.whole());
     Ok(Plan { actions: vec![action], message, path })
 }
@@ -133,9 +133,11 @@ impl Update<'_> {
         };
         if path != old.path {
             self.ensure_free(&slug)?;
-            actions.push(with_content(FileAction::new(ActionKind::Move, &path).from(&old.path)));
+            actions.push(with_content(
+                FileAction::new(ActionKind::Move, path.as_str()).from(old.path.as_str()),
+            ));
         } else if content.is_some() {
-            actions.push(with_content(FileAction::new(ActionKind::Update, &path)));
+            actions.push(with_content(FileAction::new(ActionKind::Update, path.as_str())));
         }
         if slug != old.slug {
             self.move_children(&slug, &mut actions)?;

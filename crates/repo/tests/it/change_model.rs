@@ -40,7 +40,7 @@ impl Model {
     }
 
     fn apply(&mut self, action: &FileAction) -> Result<(), Refusal> {
-        let path = action.path.as_str();
+        let path = action.path.to_str().unwrap();
         let content =
             action.content.as_ref().map(|bytes| String::from_utf8(bytes.to_vec()).unwrap());
         let executable = action.executable == Some(true);
@@ -58,7 +58,11 @@ impl Model {
                 self.file(path)?;
                 self.0.remove(path);
             }
-            Move => self.relocate(action.previous_path.as_deref().unwrap(), path, content)?,
+            Move => self.relocate(
+                action.previous_path.as_ref().unwrap().to_str().unwrap(),
+                path,
+                content,
+            )?,
         }
         Ok(())
     }
@@ -84,7 +88,7 @@ fn action() -> impl Strategy<Value = FileAction> {
     let path = || sample::select(PATHS);
     (kind, path(), path(), option::of("[a-c]{0,2}"), option::of(any::<bool>())).prop_map(
         |(kind, path, previous, content, executable): (ActionKind, _, _, _, _)| FileAction {
-            previous_path: (kind == Move).then(|| previous.to_owned()),
+            previous_path: (kind == Move).then(|| previous.into()),
             content: content.map(Into::into),
             executable,
             ..FileAction::new(kind, path)

@@ -1,5 +1,6 @@
 //! Reading, blaming and writing single files.
 
+use actix_web::http::Method;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use kernel::{AccessLevel, Visibility};
 use org::{token::Scope, user::actions::NewUser};
@@ -286,6 +287,32 @@ async fn a_file_is_made_changed_and_removed() {
     let gone = ada.delete(&format!("{file}?branch=main&commit_message=Gone")).await;
     assert_eq!((gone.status, gone.bytes.len()), (204, 0));
     assert_eq!(ada.get(&format!("{file}?ref=main")).await.status, 404);
+}
+
+#[actix_web::test]
+async fn names_that_are_no_text_are_written_like_any_other() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "empty", Visibility::Public);
+    let repository = format!("/projects/{project}/repository");
+    let file = format!("{repository}/files/caf%E9.txt");
+
+    ada.post(&file, written("one", json!({}))).await.created();
+    ada.put(&file, written("two", json!({}))).await.ok();
+    assert_eq!(ada.get(&format!("{file}/raw")).await.bytes, b"two");
+    let form = "branch=main&commit_message=Move&actions[][action]=move\
+                &actions[][previous_path]=caf%E9.txt&actions[][file_path]=d%FE%2Fx%FF";
+    let commits = format!("{repository}/commits");
+    let kind = "application/x-www-form-urlencoded";
+    ada.send_bytes(Method::POST, &commits, kind, form.as_bytes()).await.created();
+
+    let inside = ada.get(&format!("{repository}/tree?path=d%FE")).await.ok();
+    assert_eq!(inside[0]["path"], "d\u{fffd}/x\u{fffd}");
+    assert_eq!(ada.get(&format!("{repository}/archive.tar?path=d%FE")).await.status, 200);
+    let moved = format!("{repository}/files/d%FE%2Fx%FF");
+    let gone = ada.delete(&format!("{moved}?branch=main&commit_message=Gone")).await;
+    assert_eq!((gone.status, ada.get(&file).await.status), (204, 400));
+    assert_eq!(ada.get(&format!("{moved}?ref=main")).await.status, 404);
 }
 
 #[actix_web::test]

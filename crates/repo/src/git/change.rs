@@ -466,7 +466,8 @@ fn relocate(
     objects: &mut NewObjects,
     action: &FileAction,
 ) -> Result<(), ChangeError> {
-    let from = normalize(action.previous_path.as_deref().unwrap_or_default().as_bstr())?;
+    let from =
+        normalize(action.previous_path.as_ref().map_or(BStr::new(""), |path| path.as_bstr()))?;
     let to = writable(action.path.as_bstr())?;
     let mut moved = leaf(tree, &from)?;
     if moved.mode.is_link() && !may_be_a_link(&to) {

@@ -1,5 +1,6 @@
 //! Random actions against a plain map: the same files, or the same refusal.
 
+use bstr::ByteSlice as _;
 use std::collections::BTreeMap;
 
 use forgeway_repo::git::change::ActionKind::{Chmod, Create, Delete, Move, Update};

@@ -84,7 +84,7 @@ async fn a_search_wants_all_long_words_in_one_column() {
             percent_encoding::utf8_percent_encode(search, percent_encoding::NON_ALPHANUMERIC);
         assert_eq!(paths(&ada, &format!("/projects?search={query}")).await, found, "{search}");
     }
-    assert_eq!(paths(&ada, "/projects?search=ada&search_namespaces=true").await.len(), 3);
+    assert_eq!(paths(&ada, "/projects?search=ada&search_namespaces=true").await.len(), 4);
     let alike = "/projects?search=engine&order_by=similarity";
     assert_eq!(paths(&ada, alike).await, ["two", "one"]);
 }

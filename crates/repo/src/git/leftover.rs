@@ -51,24 +51,24 @@ fn release_now(repo: &Path, older_than: Duration) -> Result<Locks> {
         collect(&repo.join(place), deeper, older_than, &mut locks)?;
     }
     // Asked only now: there is hardly ever a lock.
-    if !locks.is_empty() && is_worked_on(repo) {
-        return Ok(Locks::InUse);
-    }
-    for lock in &locks {
+    let oldest = if locks.is_empty() { Age::None } else { oldest_worker(repo) };
+    let all = locks.len();
+    locks.retain(|(_, age)| !oldest.may_hold(*age));
+    for (lock, _) in &locks {
         tracing::warn!(lock = %lock.display(), "taking away a lock that nobody holds");
         match fs::remove_file(lock) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
             _ => {}
         }
     }
-    Ok(Locks::Released(locks.len()))
+    Ok(if locks.len() < all { Locks::InUse } else { Locks::Released(all) })
 }
 
 fn collect(
     folder: &Path,
     deeper: bool,
     older_than: Duration,
-    locks: &mut Vec<PathBuf>,
+    locks: &mut Vec<(PathBuf, Duration)>,
 ) -> Result<()> {
     // A folder that is not there, or not any more, holds no lock.
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -78,21 +78,60 @@ fn collect(
                 collect(&path, deeper, older_than, locks)?;
             }
         } else if path.extension().is_some_and(|end| end == "lock") {
-            let age = entry.metadata().and_then(|about| about.modified());
-            if age.is_ok_and(|at| at.elapsed().is_ok_and(|age| age >= older_than)) {
-                locks.push(path);
+            let made = entry.metadata().and_then(|about| about.modified());
+            let age = made.ok().and_then(|made| made.elapsed().ok());
+            if let Some(age) = age.filter(|age| *age >= older_than) {
+                locks.push((path, age));
             }
         }
     }
     Ok(())
 }
 
-/// Whether a process, of this server or an orphan of an earlier one, has its working directory there, as each git
+/// How long the oldest process lives that works in a repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Age {
+    /// No process works there.
+    None,
+    Known(Duration),
+    /// One does, and the system does not tell since when.
+    Unknown,
+}
+
+impl Age {
+    /// Whether it may hold a lock that is so old: it was there when the lock was made.
+    fn may_hold(self, lock: Duration) -> bool {
+        match self {
+            Self::None => false,
+            Self::Known(age) => age + CLOCKS >= lock,
+            Self::Unknown => true,
+        }
+    }
+}
+
+/// The system's clocks for processes and for files may differ by so much.
+const CLOCKS: Duration = Duration::from_secs(1);
+
+/// The oldest process, of this server or an orphan of an earlier one, that has its working directory there, as each git
 /// child has.
-fn is_worked_on(repo: &Path) -> bool {
+fn oldest_worker(repo: &Path) -> Age {
+    let Ok(repo) = repo.canonicalize() else { return Age::Unknown };
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let mut folders =
-        processes.filter_map(|process| fs::read_link(process.path().join("cwd")).ok());
-    let Ok(repo) = repo.canonicalize() else { return true };
-    folders.any(|folder| folder.starts_with(&repo))
+    let working = processes.filter(|process| {
+        fs::read_link(process.path().join("cwd")).is_ok_and(|folder| folder.starts_with(&repo))
+    });
+    let ages = working.map(|process| age_of(&process.path()).map_or(Age::Unknown, Age::Known));
+    ages.max().unwrap_or(Age::None)
+}
+
+/// How long a process lives, by its folder in `/proc` (see proc(5), `starttime`).
+fn age_of(process: &Path) -> Option<Duration> {
+    let up = fs::read_to_string("/proc/uptime").ok()?;
+    let up: f64 = up.split(' ').next()?.parse().ok()?;
+    let about = fs::read_to_string(process.join("stat")).ok()?;
+    // The name before it, in brackets, may hold spaces and brackets.
+    let (_, fields) = about.rsplit_once(')')?;
+    let ticks: u64 = fields.split_whitespace().nth(19)?.parse().ok()?;
+    let begun = Duration::from_millis(ticks * 1000 / rustix::param::clock_ticks_per_second());
+    Some(Duration::try_from_secs_f64(up).ok()?.saturating_sub(begun))
 }

@@ -72,8 +72,14 @@ async fn a_lock_stays_while_a_process_works_there() {
     let again = leftover::release_all(&scratch.storage, Instant::now()).await.unwrap();
     assert_eq!(leftover::release(&scratch.repo, Duration::ZERO).await.unwrap(), Locks::InUse);
     assert_eq!(again.as_slice(), std::slice::from_ref(&scratch.repo));
+    // What is older than the process cannot be its own.
+    let old = File::options().write(true).open(scratch.repo.as_path().join(LOCKS[1])).unwrap();
+    let made = old.metadata().unwrap().modified().unwrap();
+    old.set_modified(made - Duration::from_secs(60)).unwrap();
+    assert_eq!(leftover::release(&scratch.repo, Duration::ZERO).await.unwrap(), Locks::InUse);
+    assert_eq!(left(&scratch.repo), 3);
     drop(busy.stdin.take());
     busy.wait().unwrap();
 
-    assert_eq!(leftover::release(&scratch.repo, Duration::ZERO).await.unwrap(), Locks::Released(4));
+    assert_eq!(leftover::release(&scratch.repo, Duration::ZERO).await.unwrap(), Locks::Released(3));
 }

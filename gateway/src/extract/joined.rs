@@ -1,8 +1,8 @@
 //! Parameters that several endpoints share, put before those that each has of its own.
 
 use super::{
-    params::{Flaws, ParamDoc, Params},
-    raw::RawMap,
+    params::{Flaws, INVALID, Param, ParamDoc, Params, object_schema},
+    raw::{Raw, RawMap},
 };
 
 impl<A: Params, B: Params> Params for (A, B) {
@@ -32,5 +32,24 @@ impl<A: Params, B: Params> Params for (A, B) {
 
     fn rules(raw: &RawMap) -> Option<String> {
         A::rules(raw).or_else(|| B::rules(raw))
+    }
+}
+
+/// As a value: the two share one object.
+impl<A: Params, B: Params> Param for (A, B) {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        match raw {
+            Raw::Null => Ok(None),
+            Raw::Map(map) => <Self as Params>::read(map).map(Some).map_err(|inner| {
+                let mut flaws = Flaws::default();
+                flaws.add_fields(inner);
+                flaws
+            }),
+            _ => Err(Flaws::one(INVALID)),
+        }
+    }
+
+    fn schema() -> serde_json::Value {
+        object_schema(&<Self as Params>::describe())
     }
 }

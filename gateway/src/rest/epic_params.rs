@@ -5,7 +5,6 @@ use kernel::{
     Result, Ts,
     ids::{IssueId, UserId},
 };
-use org::user::names;
 use review::{
     epic::{
         actions::EpicChange,
@@ -19,7 +18,11 @@ use review::{
 };
 use time::Date;
 
-use super::{choices::TextsChoice, issue_list_params::IssueStates};
+use super::{
+    choices::TextsChoice,
+    issue_list_params::IssueStates,
+    people_named::{person, person_or_nobody},
+};
 use crate::{
     extract::{Change, Csv, Sort},
     param_enums, params,
@@ -87,11 +90,11 @@ impl ListEpics {
             None => (None, None, Vec::new()),
         };
         let author = match self.author_username {
-            Some(name) => Some(person(tx, name)?.unwrap_or(UserId(0))),
+            Some(name) => Some(person_or_nobody(tx, &name)?),
             None => self.author_id,
         };
         let not_author = match not_named {
-            Some(name) => not_author.or(person(tx, name)?),
+            Some(name) => not_author.or(person(tx, &name)?),
             None => not_author,
         };
         Ok(EpicFilter {
@@ -117,10 +120,6 @@ impl ListEpics {
             not_labels,
         })
     }
-}
-
-fn person(tx: &mut Tx<'_>, name: String) -> Result<Option<UserId>> {
-    Ok(names::ids_of(tx, &[name])?.into_values().next())
 }
 
 params! {

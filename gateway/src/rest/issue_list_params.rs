@@ -2,21 +2,20 @@
 
 use db::Tx;
 use kernel::{
-    Error, Result, Ts,
+    Error, Result,
     ids::{IssueId, UserId},
 };
-use org::user::names;
 use review::{
     issue::{
         IssueState, IssueType,
         list::{Due, IssueFilter, IterationChoice, NotFilter},
     },
-    item::list::{Choice, Direction, Fields, Order, Search, Sorting},
+    item::list::{Choice, Direction, NotCommon, Order, Sorting},
 };
 
-use super::choices::{
-    HealthChoice, IterationWord, MilestoneWord, NumberChoice, SearchedFields, TextChoice,
-    TextsChoice,
+use super::{
+    choices::{HealthChoice, IterationWord, MilestoneWord, NumberChoice, TextChoice},
+    item_list_params::{FilterItems, NotItems, Share},
 };
 use crate::{
     extract::{Csv, Sort},
@@ -57,28 +56,11 @@ kernel::text_enum! {
 param_enums! { IssueStates, IssueScope, IssueOrder, IssueType, Due }
 
 params! {
-    /// Which issues a list shows.
+    /// Which issues a list shows, beside what other items are chosen by.
     pub struct FilterIssues: paged {
-        /// All of these, or `None` and `Any`.
-        labels: Option<TextsChoice>,
-        /// A title, or `None` and `Any`.
-        milestone: Option<TextChoice>,
         milestone_id: Option<MilestoneWord>,
-        iids: Option<Csv<i64>>,
-        /// All of these words in one field.
-        search: Option<String>,
-        r#in: Option<SearchedFields>,
-        author_id: Option<UserId>,
-        author_username: Option<String>,
-        assignee_id: Option<NumberChoice>,
-        assignee_username: Option<Csv<String>>,
-        created_after: Option<Ts>,
-        created_before: Option<Ts>,
-        updated_after: Option<Ts>,
-        updated_before: Option<Ts>,
         /// What is not wanted.
-        not: Option<NotIssues>,
-        my_reaction_emoji: Option<TextChoice>,
+        not: Option<(NotItems, NotIssues)>,
         confidential: Option<bool>,
         due_date: Option<DueChoice>,
         issue_type: Option<IssueType>,
@@ -89,26 +71,22 @@ params! {
         iteration_title: Option<TextChoice>,
         health_status: Option<HealthChoice>,
         scope: Option<IssueScope>,
-    } with exclusive("milestone", "milestone_id"), exclusive("author_id", "author_username"),
-        exclusive("assignee_id", "assignee_username"), exclusive("iteration_id", "iteration_title");
+    } with exclusive("milestone", "milestone_id"), exclusive("iteration_id", "iteration_title");
 }
 
 params! {
     pub struct NotIssues {
-        labels: Option<Csv<String>>,
-        milestone: Option<TextChoice>,
         milestone_id: Option<MilestoneWord>,
         iids: Option<Csv<i64>>,
-        author_id: Option<UserId>,
-        author_username: Option<String>,
-        assignee_id: Option<NumberChoice>,
-        assignee_username: Option<Csv<String>>,
         weight: Option<NumberChoice>,
         epic_id: Option<NumberChoice>,
         iteration_id: Option<IterationWord>,
         iteration_title: Option<TextChoice>,
     }
 }
+
+/// All that chooses the issues of a list.
+pub type WantedIssues = (FilterItems, FilterIssues);
 
 params! {
     /// How a list shows them.
@@ -145,88 +123,61 @@ impl crate::extract::Param for DueChoice {
     }
 }
 
-/// Somebody's id where nobody is meant.
-const NOBODY: UserId = UserId(0);
+/// The filter, for somebody. `scope` holds where none is asked for.
+pub fn filter(
+    (items, issues): WantedIssues,
+    tx: &mut Tx<'_>,
+    caller: Option<UserId>,
+    scope: IssueScope,
+    state: Option<IssueState>,
+) -> Result<IssueFilter> {
+    let share = issues.scope.unwrap_or(scope).share(caller)?;
+    let (not_items, not) = match issues.not {
+        Some((items, issues)) => (items.filter(tx)?, Some(issues)),
+        None => (NotCommon::default(), None),
+    };
+    let mut common = items.filter(tx, share, not_items)?;
+    common.milestone = common.milestone.or(issues.milestone_id.map(Into::into));
+    let milestone = not.as_ref().and_then(|not| not.milestone_id.clone());
+    common.not.milestone = common.not.milestone.or(milestone.map(MilestoneWord::into_left_out));
+    Ok(IssueFilter {
+        common,
+        state,
+        issue_type: issues.issue_type,
+        confidential: issues.confidential,
+        due: issues.due_date.map(|due| due.0),
+        closed_by: issues.closed_by_id,
+        weight: issues.weight.map(|weight| weight.0),
+        epic: issues.epic_id.map(|epic| epic.0),
+        iteration: iteration(issues.iteration_id, issues.iteration_title),
+        health: issues.health_status.map(|health| health.0),
+        not: not.map(NotFilter::from).unwrap_or_default(),
+    })
+}
 
-impl FilterIssues {
-    /// The filter, for somebody. `scope` holds where none is asked for.
-    pub fn filter(
-        self,
-        tx: &mut Tx<'_>,
-        caller: Option<UserId>,
-        scope: IssueScope,
-        state: Option<IssueState>,
-    ) -> Result<IssueFilter> {
-        let mut authors: Vec<UserId> = self.author_id.into_iter().collect();
-        if let Some(name) = self.author_username {
-            authors.push(person(tx, name)?.unwrap_or(NOBODY));
-        }
-        let mut assignees: Vec<Choice<Vec<UserId>>> =
-            self.assignee_id.as_ref().map(people).into_iter().collect();
-        if let Some(Csv(names)) = self.assignee_username {
-            assignees.push(Choice::These(all_people(tx, &names)?));
-        }
-        match self.scope.unwrap_or(scope) {
-            IssueScope::All => {}
-            IssueScope::CreatedByMe | IssueScope::CreatedByMeDashed => {
-                authors.push(caller.ok_or(Error::Unauthenticated)?);
+impl IssueScope {
+    fn share(self, caller: Option<UserId>) -> Result<Share> {
+        let own = || caller.ok_or(Error::Unauthenticated);
+        Ok(match self {
+            Self::All => Share::default(),
+            Self::CreatedByMe | Self::CreatedByMeDashed => {
+                Share { author: Some(own()?), assignee: None }
             }
-            IssueScope::AssignedToMe | IssueScope::AssignedToMeDashed => {
-                assignees.push(Choice::These(vec![caller.ok_or(Error::Unauthenticated)?]));
+            Self::AssignedToMe | Self::AssignedToMeDashed => {
+                Share { author: None, assignee: Some(own()?) }
             }
-        }
-        let fields = self.r#in.map_or(Fields::Both, |fields| fields.0);
-        let milestone = self.milestone.map(TextChoice::into_milestone);
-        Ok(IssueFilter {
-            state,
-            issue_type: self.issue_type,
-            confidential: self.confidential,
-            created_after: self.created_after,
-            created_before: self.created_before,
-            updated_after: self.updated_after,
-            updated_before: self.updated_before,
-            due: self.due_date.map(|due| due.0),
-            search: self.search.map(|text| Search { text, fields }),
-            authors,
-            assignees,
-            closed_by: self.closed_by_id,
-            iids: self.iids.map(|iids| iids.0).filter(|iids| !iids.is_empty()),
-            labels: self.labels.map(|labels| labels.0),
-            milestone: milestone.or(self.milestone_id.map(Into::into)),
-            weight: self.weight.map(|weight| weight.0),
-            epic: self.epic_id.map(|epic| epic.0),
-            iteration: iteration(self.iteration_id, self.iteration_title),
-            health: self.health_status.map(|health| health.0),
-            reaction: self.my_reaction_emoji.map(|reaction| reaction.0),
-            not: match self.not {
-                Some(not) => not.filter(tx)?,
-                None => NotFilter::default(),
-            },
         })
     }
 }
 
-impl NotIssues {
-    fn filter(self, tx: &mut Tx<'_>) -> Result<NotFilter> {
-        let named = match self.author_username {
-            Some(name) => person(tx, name)?,
-            None => None,
-        };
-        let assignees = match self.assignee_username {
-            Some(Csv(names)) => Some(Choice::These(known_people(tx, &names)?)),
-            None => None,
-        };
-        let milestone = self.milestone.map(TextChoice::into_milestone);
-        Ok(NotFilter {
-            labels: self.labels.unwrap_or_default().0,
-            milestone: milestone.or(self.milestone_id.map(MilestoneWord::into_left_out)),
-            iids: self.iids.map(|iids| iids.0),
-            author: self.author_id.or(named),
-            assignee: self.assignee_id.as_ref().map(people).or(assignees),
-            weight: self.weight.map(|weight| weight.0),
-            epic: self.epic_id.map(|epic| epic.0),
-            iteration: iteration(self.iteration_id, self.iteration_title),
-        })
+impl From<NotIssues> for NotFilter {
+    fn from(not: NotIssues) -> Self {
+        Self {
+            iids: not.iids.map(|iids| iids.0),
+            weight: not.weight.map(|weight| weight.0),
+            epic: not.epic_id.map(|epic| epic.0),
+            iteration: iteration(not.iteration_id, not.iteration_title),
+        }
     }
 }
 
@@ -235,29 +186,6 @@ fn iteration(
     title: Option<TextChoice>,
 ) -> Option<Choice<IterationChoice>> {
     id.map(|id| id.0).or(title.map(TextChoice::into_iteration))
-}
-
-fn people(choice: &NumberChoice) -> Choice<Vec<UserId>> {
-    match &choice.0 {
-        // Older clients say 0 for nobody.
-        Choice::Nothing | Choice::These(0) => Choice::Nothing,
-        Choice::Anything => Choice::Anything,
-        Choice::These(id) => Choice::These(vec![UserId(*id)]),
-    }
-}
-
-fn person(tx: &mut Tx<'_>, name: String) -> Result<Option<UserId>> {
-    Ok(names::ids_of(tx, &[name])?.into_values().next())
-}
-
-/// Each of these people; who is unknown is nobody.
-fn all_people(tx: &mut Tx<'_>, given: &[String]) -> Result<Vec<UserId>> {
-    let found = names::ids_of(tx, given)?;
-    Ok(given.iter().map(|name| found.get(name).copied().unwrap_or(NOBODY)).collect())
-}
-
-fn known_people(tx: &mut Tx<'_>, given: &[String]) -> Result<Vec<UserId>> {
-    Ok(names::ids_of(tx, given)?.into_values().collect())
 }
 
 impl ShowIssues {

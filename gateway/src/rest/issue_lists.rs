@@ -9,7 +9,7 @@ use review::{
     policy::ReadIssues,
 };
 
-use super::issue_list_params::{FilterIssues, IssueScope, NonArchived, ShowIssues};
+use super::issue_list_params::{IssueScope, NonArchived, ShowIssues, WantedIssues, filter};
 use crate::{
     app::App,
     compose::review::Places,
@@ -33,7 +33,7 @@ routes! { "Issues" at "";
     GET "/projects/{id}/issues_statistics"   => count_of_project    : ReadProject,
 }
 
-type Filters = (FilterIssues, (ShowIssues, NonArchived));
+type Filters = (WantedIssues, (ShowIssues, NonArchived));
 type Issues = ApiResult<Listed<IssueEntity>>;
 type Statistics = ApiResult<Json<IssueStatisticsEntity>>;
 
@@ -56,7 +56,11 @@ enum Home {
 impl Place {
     /// # Errors
     /// `Unauthenticated` where somebody asks for their own who is nobody.
-    fn everywhere(actor: Actor, filter: &FilterIssues, archived: &NonArchived) -> Result<Self> {
+    fn everywhere(
+        actor: Actor,
+        (_, filter): &WantedIssues,
+        archived: &NonArchived,
+    ) -> Result<Self> {
         let scope = filter.scope.unwrap_or(IssueScope::CreatedByMe);
         if actor.id.is_none() && scope != IssueScope::All {
             return Err(Error::Unauthenticated);
@@ -92,35 +96,35 @@ impl Place {
 }
 
 async fn everywhere(app: App, call: Call<Anyone, Filters>) -> Issues {
-    let (filter, (show, archived)) = call.params;
-    let place = Place::everywhere(call.grant.actor(), &filter, &archived)?;
-    listed(&app, place, filter, show, call.page).await
+    let (wanted, (show, archived)) = call.params;
+    let place = Place::everywhere(call.grant.actor(), &wanted, &archived)?;
+    listed(&app, place, wanted, show, call.page).await
 }
 
 async fn of_group(app: App, call: Call<ReadGroup, Filters>) -> Issues {
-    let (filter, (show, archived)) = call.params;
-    listed(&app, Place::group(&call.grant, &archived), filter, show, call.page).await
+    let (wanted, (show, archived)) = call.params;
+    listed(&app, Place::group(&call.grant, &archived), wanted, show, call.page).await
 }
 
 /// Who may not read the issues of a project that they see finds none there.
-async fn of_project(app: App, call: Call<ReadProject, (FilterIssues, ShowIssues)>) -> Issues {
+async fn of_project(app: App, call: Call<ReadProject, (WantedIssues, ShowIssues)>) -> Issues {
     if call.grant.also::<ReadIssues>().is_err() {
         return Ok(Listed(call.page.slice(Vec::new())));
     }
-    let (filter, show) = call.params;
-    listed(&app, Place::project(&call.grant), filter, show, call.page).await
+    let (wanted, show) = call.params;
+    listed(&app, Place::project(&call.grant), wanted, show, call.page).await
 }
 
 async fn listed(
     app: &App,
     place: Place,
-    filter: FilterIssues,
+    wanted: WantedIssues,
     show: ShowIssues,
     page: PageRequest,
 ) -> Issues {
     let urls = app.urls.clone();
     let found = app.db.read(move |tx| {
-        let filter = filter.filter(tx, place.actor.id, place.scope, show.state())?;
+        let filter = filter(wanted, tx, place.actor.id, place.scope, show.state())?;
         let Place { actor, archived, .. } = place;
         let asked = Asked { actor, among: place.among(), archived, filter: &filter };
         let found = list(tx, &Places, &asked, show.sorting(), page)?;
@@ -131,30 +135,30 @@ async fn listed(
     Ok(Listed(found.await?))
 }
 
-async fn count_everywhere(app: App, call: Call<Anyone, (FilterIssues, NonArchived)>) -> Statistics {
-    let (filter, archived) = call.params;
-    let place = Place::everywhere(call.grant.actor(), &filter, &archived)?;
-    counted(&app, place, filter).await
+async fn count_everywhere(app: App, call: Call<Anyone, (WantedIssues, NonArchived)>) -> Statistics {
+    let (wanted, archived) = call.params;
+    let place = Place::everywhere(call.grant.actor(), &wanted, &archived)?;
+    counted(&app, place, wanted).await
 }
 
 async fn count_of_group(
     app: App,
-    call: Call<ReadGroup, (FilterIssues, NonArchived)>,
+    call: Call<ReadGroup, (WantedIssues, NonArchived)>,
 ) -> Statistics {
-    let (filter, archived) = call.params;
-    counted(&app, Place::group(&call.grant, &archived), filter).await
+    let (wanted, archived) = call.params;
+    counted(&app, Place::group(&call.grant, &archived), wanted).await
 }
 
-async fn count_of_project(app: App, call: Call<ReadProject, FilterIssues>) -> Statistics {
+async fn count_of_project(app: App, call: Call<ReadProject, WantedIssues>) -> Statistics {
     if call.grant.also::<ReadIssues>().is_err() {
         return Ok(Json(IssueStatisticsEntity::of(0, 0)));
     }
     counted(&app, Place::project(&call.grant), call.params).await
 }
 
-async fn counted(app: &App, place: Place, filter: FilterIssues) -> Statistics {
+async fn counted(app: &App, place: Place, wanted: WantedIssues) -> Statistics {
     let found = app.db.read(move |tx| {
-        let filter = filter.filter(tx, place.actor.id, place.scope, None)?;
+        let filter = filter(wanted, tx, place.actor.id, place.scope, None)?;
         let Place { actor, archived, .. } = place;
         let asked = Asked { actor, among: place.among(), archived, filter: &filter };
         let (opened, closed) = count(tx, &Places, &asked)?;

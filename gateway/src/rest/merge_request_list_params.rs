@@ -6,7 +6,7 @@ use kernel::{
     ids::{ProjectId, UserId},
 };
 use review::{
-    item::list::{Choice, Direction, Fields, Order, Search, Sorting},
+    item::list::{Choice, Direction, NotCommon, Order, Sorting},
     merge_request::{
         MergeRequestState,
         list::{MergeRequestFilter, NotFilter},
@@ -15,13 +15,11 @@ use review::{
 };
 
 use super::{
-    choices::{MOST_PEOPLE, NumberChoice, PeopleChoice, SearchedFields, TextChoice, TextsChoice},
-    people_named::{all_people, known_people, one_of, person, person_or_nobody},
+    choices::{MOST_PEOPLE, NumberChoice, PeopleChoice, TextChoice, TextsChoice},
+    item_list_params::{FilterItems, NotItems, Share},
+    people_named::{all_people, one_of, person_or_nobody},
 };
-use crate::{
-    extract::{Csv, Sort},
-    param_enums, params,
-};
+use crate::{extract::Sort, param_enums, params};
 
 kernel::text_enum! {
     /// Which states a list shows.
@@ -66,29 +64,15 @@ kernel::text_enum! { pub enum MergeRequestForm { Simple = "simple" } }
 param_enums! { MergeRequestStates, MergeRequestScope, MergeRequestOrder, YesOrNo, MergeRequestForm }
 
 params! {
-    /// Which merge requests a list shows.
+    /// Which merge requests a list shows, beside what other items are chosen by.
     pub struct FilterMergeRequests: paged {
         scope: Option<MergeRequestScope>,
-        iids: Option<Csv<i64>>,
-        author_id: Option<UserId>,
-        author_username: Option<String>,
-        assignee_id: Option<NumberChoice>,
-        assignee_username: Option<Csv<String>>,
         reviewer_id: Option<NumberChoice>,
         /// A name, or `None` and `Any`.
         reviewer_username: Option<TextChoice>,
-        /// All of these, or `None` and `Any`.
-        labels: Option<TextsChoice>,
-        /// A title, or `None` and `Any`.
-        milestone: Option<TextChoice>,
-        /// An emoji that the caller gave, or `None` and `Any`.
-        my_reaction_emoji: Option<TextChoice>,
         source_branch: Option<String>,
         source_project_id: Option<ProjectId>,
         target_branch: Option<String>,
-        /// All of these words in one field.
-        search: Option<String>,
-        r#in: Option<SearchedFields>,
         /// Whether it is a draft.
         wip: Option<YesOrNo>,
         approved: Option<YesOrNo>,
@@ -100,34 +84,26 @@ params! {
         approver_ids: Option<PeopleChoice>,
         merge_user_id: Option<UserId>,
         merge_user_username: Option<String>,
-        created_after: Option<Ts>,
-        created_before: Option<Ts>,
-        updated_after: Option<Ts>,
-        updated_before: Option<Ts>,
         deployed_after: Option<Ts>,
         deployed_before: Option<Ts>,
         /// The name of an environment that it was deployed to.
         environment: Option<String>,
         /// What is not wanted.
-        not: Option<NotMergeRequests>,
-    } with exclusive("author_id", "author_username"), exclusive("assignee_id", "assignee_username"),
-        exclusive("reviewer_id", "reviewer_username"), exclusive("merge_user_id", "merge_user_username"),
+        not: Option<(NotItems, NotMergeRequests)>,
+    } with exclusive("reviewer_id", "reviewer_username"), exclusive("merge_user_id", "merge_user_username"),
         exclusive("approved_by_ids", "approved_by_usernames");
 }
 
 params! {
     pub struct NotMergeRequests {
-        labels: Option<Csv<String>>,
-        milestone: Option<TextChoice>,
-        author_id: Option<UserId>,
-        author_username: Option<String>,
-        assignee_id: Option<NumberChoice>,
-        assignee_username: Option<Csv<String>>,
         reviewer_id: Option<NumberChoice>,
         reviewer_username: Option<TextChoice>,
         my_reaction_emoji: Option<TextChoice>,
     }
 }
+
+/// All that chooses the merge requests of a list.
+pub type WantedMergeRequests = (FilterItems, FilterMergeRequests);
 
 params! {
     /// How a list shows them.
@@ -144,81 +120,72 @@ params! {
     }
 }
 
+/// The filter, for somebody. `scope` holds where none is asked for.
+pub fn filter(
+    (items, requests): WantedMergeRequests,
+    tx: &mut Tx<'_>,
+    caller: Option<UserId>,
+    scope: MergeRequestScope,
+    state: Option<MergeRequestState>,
+) -> Result<MergeRequestFilter> {
+    let caller = caller.ok_or(Error::Unauthenticated)?;
+    let (share, own_reviews) = requests.scope.unwrap_or(scope).share(caller);
+    let (not_items, not) = match requests.not.clone() {
+        Some((items, requests)) => (items.filter(tx)?, requests.filter(tx)?),
+        None => (NotCommon::default(), NotFilter::default()),
+    };
+    let common = items.filter(tx, share, not_items)?;
+    let asked = requests.reviewer_id.as_ref().map(one_of);
+    let mut filter = MergeRequestFilter {
+        common,
+        state,
+        reviewers: asked.into_iter().chain(own_reviews).collect(),
+        merged_by: requests.merge_user_id,
+        deployed: requests.deployed(),
+        source_project: requests.source_project_id,
+        source_branch: requests.source_branch.filter(|name| !name.is_empty()),
+        target_branch: requests.target_branch.filter(|name| !name.is_empty()),
+        draft: requests.wip.map(|wip| wip == YesOrNo::Yes),
+        approved: requests.approved.map(|approved| approved == YesOrNo::Yes),
+        approved_by: requests.approved_by_ids.map(|people| people.0),
+        approvers: requests.approver_ids.map(|people| people.0),
+        not,
+    };
+    if let Some(TextChoice(choice)) = requests.reviewer_username {
+        filter.reviewers.push(named(tx, choice)?);
+    }
+    if let Some(TextsChoice(choice)) = requests.approved_by_usernames {
+        filter.approved_by = Some(all_named(tx, choice)?);
+    }
+    if let Some(name) = requests.merge_user_username {
+        filter.merged_by = Some(person_or_nobody(tx, &name)?);
+    }
+    Ok(filter)
+}
+
 impl FilterMergeRequests {
-    /// The filter, for somebody. `scope` holds where none is asked for.
-    pub fn filter(
-        self,
-        tx: &mut Tx<'_>,
-        caller: Option<UserId>,
-        scope: MergeRequestScope,
-        state: Option<MergeRequestState>,
-    ) -> Result<MergeRequestFilter> {
-        let mut filter = MergeRequestFilter {
-            state,
-            created_after: self.created_after,
-            created_before: self.created_before,
-            updated_after: self.updated_after,
-            updated_before: self.updated_before,
-            authors: self.author_id.into_iter().collect(),
-            assignees: self.assignee_id.as_ref().map(one_of).into_iter().collect(),
-            reviewers: self.reviewer_id.as_ref().map(one_of).into_iter().collect(),
-            merged_by: self.merge_user_id,
-            iids: self.iids.map(|iids| iids.0).filter(|iids| !iids.is_empty()),
-            labels: self.labels.map(|labels| labels.0),
-            milestone: self.milestone.map(TextChoice::into_milestone),
-            source_project: self.source_project_id,
-            source_branch: self.source_branch.filter(|name| !name.is_empty()),
-            target_branch: self.target_branch.filter(|name| !name.is_empty()),
-            draft: self.wip.map(|wip| wip == YesOrNo::Yes),
-            approved: self.approved.map(|approved| approved == YesOrNo::Yes),
-            approved_by: self.approved_by_ids.map(|people| people.0),
-            approvers: self.approver_ids.map(|people| people.0),
-            ..MergeRequestFilter::default()
-        };
-        let fields = self.r#in.map_or(Fields::Both, |fields| fields.0);
-        filter.search = self.search.map(|text| Search { text, fields });
-        let environment = self.environment.filter(|name| !name.is_empty());
-        if self.deployed_after.is_some() || self.deployed_before.is_some() || environment.is_some()
-        {
-            let (after, before) = (self.deployed_after, self.deployed_before);
-            filter.deployed = Some(Deployed { after, before, environment });
-        }
-        if let Some(name) = self.author_username {
-            filter.authors.push(person_or_nobody(tx, &name)?);
-        }
-        if let Some(Csv(names)) = self.assignee_username {
-            filter.assignees.push(Choice::These(all_people(tx, &names)?));
-        }
-        if let Some(TextChoice(choice)) = self.reviewer_username {
-            filter.reviewers.push(named(tx, choice)?);
-        }
-        if let Some(TextsChoice(choice)) = self.approved_by_usernames {
-            filter.approved_by = Some(all_named(tx, choice)?);
-        }
-        if let Some(name) = self.merge_user_username {
-            filter.merged_by = Some(person_or_nobody(tx, &name)?);
-        }
-        let caller = caller.ok_or(Error::Unauthenticated)?;
-        share(&mut filter, caller, self.scope.unwrap_or(scope));
-        filter.reaction = self.my_reaction_emoji.map(|choice| (caller, choice.0));
-        if let Some(not) = self.not {
-            filter.not = not.filter(tx, caller)?;
-        }
-        Ok(filter)
+    fn deployed(&self) -> Option<Deployed> {
+        let environment = self.environment.clone().filter(|name| !name.is_empty());
+        let (after, before) = (self.deployed_after, self.deployed_before);
+        let asked = after.is_some() || before.is_some() || environment.is_some();
+        asked.then_some(Deployed { after, before, environment })
     }
 }
 
-/// The caller's own share, where that is asked for.
-fn share(filter: &mut MergeRequestFilter, caller: UserId, scope: MergeRequestScope) {
-    use MergeRequestScope as Scope;
-    match scope {
-        Scope::All => {}
-        Scope::CreatedByMe | Scope::CreatedByMeDashed => filter.authors.push(caller),
-        Scope::AssignedToMe | Scope::AssignedToMeDashed => {
-            filter.assignees.push(Choice::These(vec![caller]));
-        }
-        Scope::ReviewsForMe | Scope::ReviewsForMeDashed => {
-            filter.reviewers.push(Choice::These(vec![caller]));
+impl MergeRequestScope {
+    /// The caller's own share, and what they are to review, where that is asked for.
+    fn share(self, caller: UserId) -> (Share, Option<Choice<Vec<UserId>>>) {
+        match self {
+            Self::All => (Share::default(), None),
+            Self::CreatedByMe | Self::CreatedByMeDashed => {
+                (Share { author: Some(caller), assignee: None }, None)
+            }
+            Self::AssignedToMe | Self::AssignedToMeDashed => {
+                (Share { author: None, assignee: Some(caller) }, None)
+            }
+            Self::ReviewsForMe | Self::ReviewsForMeDashed => {
+                (Share::default(), Some(Choice::These(vec![caller])))
+            }
         }
     }
 }
@@ -244,26 +211,14 @@ fn all_named(tx: &mut Tx<'_>, choice: Choice<Vec<String>>) -> Result<Choice<Vec<
 }
 
 impl NotMergeRequests {
-    fn filter(self, tx: &mut Tx<'_>, caller: UserId) -> Result<NotFilter> {
-        let author = match self.author_username {
-            Some(name) => person(tx, &name)?,
-            None => None,
-        };
-        let assignees = match self.assignee_username {
-            Some(Csv(names)) => Some(Choice::These(known_people(tx, &names)?)),
-            None => None,
-        };
+    fn filter(self, tx: &mut Tx<'_>) -> Result<NotFilter> {
         let reviewers = match self.reviewer_username {
             Some(TextChoice(choice)) => Some(named(tx, choice)?),
             None => None,
         };
         Ok(NotFilter {
-            labels: self.labels.unwrap_or_default().0,
-            milestone: self.milestone.map(TextChoice::into_milestone),
-            author: self.author_id.or(author),
-            assignee: self.assignee_id.as_ref().map(one_of).or(assignees),
             reviewer: self.reviewer_id.as_ref().map(one_of).or(reviewers),
-            reaction: self.my_reaction_emoji.map(|choice| (caller, choice.0)),
+            reaction: self.my_reaction_emoji.map(|choice| choice.0),
         })
     }
 }

@@ -9,7 +9,7 @@ use kernel::{
 };
 use review::{
     Milestones, Reads,
-    item::list::{Choice, Direction, MilestoneChoice, Order, Sorting},
+    item::list::{Choice, Common, Direction, MilestoneChoice, Order, Sorting},
     merge_request::{
         MergeRequest, MergeRequestStore,
         list::{Among, Asked, MergeRequestFilter, list},
@@ -24,7 +24,7 @@ use review::{
 use super::{
     issue_list_params::NonArchived,
     merge_request_list_params::{
-        FilterMergeRequests, MergeRequestForm, MergeRequestScope, ShowMergeRequests,
+        MergeRequestForm, MergeRequestScope, ShowMergeRequests, WantedMergeRequests, filter,
     },
     milestone_params::OneMilestone,
 };
@@ -53,33 +53,33 @@ type Shown = Either<Listed<MergeRequestEntity>, Listed<SimpleMergeRequestEntity>
 
 async fn everywhere(
     app: App,
-    call: Call<SignedIn, (FilterMergeRequests, ShowMergeRequests)>,
+    call: Call<SignedIn, (WantedMergeRequests, ShowMergeRequests)>,
 ) -> ApiResult<Shown> {
-    let (filter, show) = call.params;
+    let (wanted, show) = call.params;
     let place = Place { within: Within::Everywhere, archived: true, may_recheck: true };
-    shown(app, call.grant.actor(), place, filter, show, call.page).await
+    shown(app, call.grant.actor(), place, wanted, show, call.page).await
 }
 
 async fn of_group(
     app: App,
-    call: Call<ReadGroupMergeRequests, ((FilterMergeRequests, ShowMergeRequests), NonArchived)>,
+    call: Call<ReadGroupMergeRequests, ((WantedMergeRequests, ShowMergeRequests), NonArchived)>,
 ) -> ApiResult<Shown> {
-    let ((filter, show), archived) = call.params;
+    let ((wanted, show), archived) = call.params;
     let path = call.grant.group_facts().full_path.clone();
     let archived = !archived.non_archived;
     let place = Place { within: Within::Group(path), archived, may_recheck: true };
-    shown(app, call.grant.actor(), place, filter, show, call.page).await
+    shown(app, call.grant.actor(), place, wanted, show, call.page).await
 }
 
 async fn of_project(
     app: App,
-    call: Call<ListMergeRequests, (FilterMergeRequests, ShowMergeRequests)>,
+    call: Call<ListMergeRequests, (WantedMergeRequests, ShowMergeRequests)>,
 ) -> ApiResult<Shown> {
-    let (filter, show) = call.params;
+    let (wanted, show) = call.params;
     let may_recheck = call.grant.also::<ManageMergeRequests>().is_ok();
     let within = Within::Project(call.grant.project());
     let place = Place { within, archived: true, may_recheck };
-    shown(app, call.grant.actor(), place, filter, show, call.page).await
+    shown(app, call.grant.actor(), place, wanted, show, call.page).await
 }
 
 /// Where a list looks, and whether git may be asked for it.
@@ -124,21 +124,21 @@ async fn shown(
     app: App,
     actor: Actor,
     place: Place,
-    filter: FilterMergeRequests,
+    wanted: WantedMergeRequests,
     show: ShowMergeRequests,
     page: PageRequest,
 ) -> ApiResult<Shown> {
     let urls = app.urls.clone();
     if show.view == Some(MergeRequestForm::Simple) {
         let found = app.db.read(move |tx| {
-            let rows = rows(tx, actor, &place, filter, &show, page)?;
+            let rows = rows(tx, actor, &place, wanted, &show, page)?;
             rows.try_map_all(|rows| SimpleMergeRequestEntity::all(tx, &urls, rows))
         });
         return Ok(Either::Right(Listed(found.await?)));
     }
     let recheck = show.with_merge_status_recheck && place.may_recheck;
     let found = app.db.read(move |tx| {
-        let rows = rows(tx, actor, &place, filter, &show, page)?;
+        let rows = rows(tx, actor, &place, wanted, &show, page)?;
         let view = MergeRequestView {
             from: place.within.seen_from(),
             with_labels_details: show.with_labels_details,
@@ -179,7 +179,8 @@ where
     let found = app.db.read(move |tx| {
         let milestone = milestone::actions::read(tx, &grant, one.milestone_id)?;
         let only = Choice::These(MilestoneChoice::OneOf(vec![milestone.id]));
-        let filter = MergeRequestFilter { milestone: Some(only), ..MergeRequestFilter::default() };
+        let common = Common { milestone: Some(only), ..Common::default() };
+        let filter = MergeRequestFilter { common, ..MergeRequestFilter::default() };
         let actor = grant.actor();
         let asked = Asked { actor, among: Among::Everywhere, archived: true, filter: &filter };
         let urgent = Sorting { by: Order::LabelPriority, direction: Direction::Ascending };
@@ -194,11 +195,11 @@ fn rows(
     tx: &mut Tx<'_>,
     actor: Actor,
     place: &Place,
-    filter: FilterMergeRequests,
+    wanted: WantedMergeRequests,
     show: &ShowMergeRequests,
     page: PageRequest,
 ) -> Result<Page<MergeRequest>> {
-    let filter = filter.filter(tx, actor.id, place.within.scope(), show.state())?;
+    let filter = filter(wanted, tx, actor.id, place.within.scope(), show.state())?;
     let asked =
         Asked { actor, among: place.within.among(), archived: place.archived, filter: &filter };
     list(tx, &Places, &asked, show.sorting(), page)

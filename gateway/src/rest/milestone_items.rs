@@ -3,7 +3,7 @@
 use kernel::{Actor, Result, ids::MilestoneId, page::PageRequest};
 use review::{
     issue::list::{Among, Asked, IssueFilter, list},
-    item::list::{Choice, Direction, MilestoneChoice, Order, Sorting},
+    item::list::{Choice, Common, Direction, MilestoneChoice, Order, Sorting},
     milestone::actions,
     policy::{ReadGroupMilestones, ReadIssues, ReadMilestones},
 };
@@ -34,7 +34,8 @@ const URGENT: Sorting = Sorting { by: Order::LabelPriority, direction: Direction
 
 fn of(milestone: MilestoneId) -> IssueFilter {
     let milestone = Choice::These(MilestoneChoice::OneOf(vec![milestone]));
-    IssueFilter { milestone: Some(milestone), ..IssueFilter::default() }
+    let common = Common { milestone: Some(milestone), ..Common::default() };
+    IssueFilter { common, ..IssueFilter::default() }
 }
 
 async fn issues_of_project(

@@ -55,6 +55,7 @@ pub mod issue_merge_requests;
 pub mod issue_moves;
 pub mod issue_params;
 pub mod issues;
+pub mod item_list_params;
 pub mod item_params;
 pub mod iterations;
 pub mod keys;

@@ -13,8 +13,8 @@ use crate::{
     item::{
         ItemKind,
         list::{
-            Choice, Conditions, MilestoneChoice, Part, Place, Query, Search, Sorting,
-            confidential_for, count_all, page_of,
+            Choice, Common, Conditions, Part, Place, Query, Sorting, confidential_for, count_all,
+            midnight, page_of,
         },
     },
     iteration::{IterationState, list::lies},
@@ -38,39 +38,24 @@ kernel::text_enum! {
 /// Which issues are wanted. Filters act only when they are set.
 #[derive(Clone, Debug, Default)]
 pub struct IssueFilter {
+    /// As of other items.
+    pub common: Common,
     pub state: Option<IssueState>,
     pub issue_type: Option<IssueType>,
     pub confidential: Option<bool>,
-    pub created_after: Option<Ts>,
-    pub created_before: Option<Ts>,
-    pub updated_after: Option<Ts>,
-    pub updated_before: Option<Ts>,
     pub due: Option<Due>,
-    pub search: Option<Search>,
-    /// All of these must hold, as the caller's own share and a person who was named do.
-    pub authors: Vec<UserId>,
-    pub assignees: Vec<Choice<Vec<UserId>>>,
     pub closed_by: Option<UserId>,
-    pub iids: Option<Vec<i64>>,
-    pub labels: Option<Choice<Vec<String>>>,
-    pub milestone: Option<Choice<MilestoneChoice>>,
     pub weight: Option<Choice<i64>>,
     pub epic: Option<Choice<i64>>,
     pub iteration: Option<Choice<IterationChoice>>,
     pub health: Option<Choice<HealthStatus>>,
-    /// What the caller reacted to, by the name of an emoji.
-    pub reaction: Option<Choice<String>>,
     pub not: NotFilter,
 }
 
 /// Which issues are left out.
 #[derive(Clone, Debug, Default)]
 pub struct NotFilter {
-    pub labels: Vec<String>,
-    pub milestone: Option<Choice<MilestoneChoice>>,
     pub iids: Option<Vec<i64>>,
-    pub author: Option<UserId>,
-    pub assignee: Option<Choice<Vec<UserId>>>,
     pub weight: Option<Choice<i64>>,
     pub epic: Option<Choice<i64>>,
     pub iteration: Option<Choice<IterationChoice>>,
@@ -151,19 +136,16 @@ fn query(tx: &mut Tx<'_>, projects: &(impl Projects + Places), asked: &Asked<'_>
     if matches!(place, Place::Projects(_)) && !actor.admin {
         all.plain(confidential_for(actor, Some(tx.now)));
     }
-    wanted(tx, &mut all, filter);
-    if let Some(reaction) = &filter.reaction {
-        all.reacted(actor.id, reaction);
-    }
+    filter.common.ask(tx, &mut all, actor.id);
+    wanted(&mut all, filter, midnight(tx.now));
     in_epic(&mut all, filter, || epic::condition(projects, tx.now, actor, "e"));
     let seen = projects.sees_group(tx.now, actor, "t.namespace_id");
     in_iteration(&mut all, filter, tx.now, &seen);
-    not_wanted(tx.now, &mut all, &filter.not);
+    not_wanted(&mut all, &filter.not);
     Ok(Query { place, conditions: all })
 }
 
-fn wanted(tx: &Tx<'_>, all: &mut Conditions, filter: &IssueFilter) {
-    let today = midnight(tx.now);
+fn wanted(all: &mut Conditions, filter: &IssueFilter, today: Ts) {
     if let Some(state) = filter.state {
         all.plain(format!("i.state = '{state}'"));
     }
@@ -175,27 +157,11 @@ fn wanted(tx: &Tx<'_>, all: &mut Conditions, filter: &IssueFilter) {
         Some(false) => all.plain("NOT i.confidential"),
         None => {}
     }
-    all.between("created_at", filter.created_after, filter.created_before);
-    all.between("updated_at", filter.updated_after, filter.updated_before);
     if let Some(due) = filter.due {
         due_in(all, due, today);
     }
-    if let Some(search) = &filter.search {
-        all.containing(tx, search);
-    }
-    filter.authors.iter().for_each(|author| all.written_by(*author));
-    filter.assignees.iter().for_each(|choice| all.assigned(choice));
     if let Some(user) = filter.closed_by {
         all.plain(format!("i.closed_by_id = {user}"));
-    }
-    if let Some(iids) = &filter.iids {
-        all.numbered(iids);
-    }
-    if let Some(labels) = &filter.labels {
-        all.labelled(labels);
-    }
-    if let Some(milestone) = &filter.milestone {
-        all.milestone(milestone, today);
     }
     number(all, "weight", filter.weight.as_ref());
     match filter.health {
@@ -206,19 +172,9 @@ fn wanted(tx: &Tx<'_>, all: &mut Conditions, filter: &IssueFilter) {
     }
 }
 
-fn not_wanted(now: Ts, all: &mut Conditions, not: &NotFilter) {
-    all.not_labelled(&not.labels);
-    if let Some(milestone) = &not.milestone {
-        all.not_milestone(milestone, midnight(now));
-    }
+fn not_wanted(all: &mut Conditions, not: &NotFilter) {
     if let Some(iids) = not.iids.as_ref().filter(|iids| !iids.is_empty()) {
         all.plain(format!("i.iid NOT IN ({})", db::listing::list_of(iids)));
-    }
-    if let Some(author) = not.author {
-        all.plain(format!("i.author_id <> {author}"));
-    }
-    if let Some(choice) = &not.assignee {
-        all.not_assigned(choice);
     }
     not_number(all, "weight", not.weight.as_ref());
 }
@@ -303,11 +259,6 @@ fn not_number(all: &mut Conditions, column: &str, choice: Option<&Choice<i64>>) 
         }
         None => {}
     }
-}
-
-/// The moment at which a day began.
-pub(crate) fn midnight(now: Ts) -> Ts {
-    Ts::from_date(now.date())
 }
 
 fn due_in(all: &mut Conditions, due: Due, today: Ts) {

@@ -2,7 +2,7 @@
 
 use db::{Tx, listing::list_of};
 use kernel::{
-    Actor, Result, Ts,
+    Actor, Result,
     ids::{ProjectId, UserId},
     page::{Page, PageRequest},
 };
@@ -10,13 +10,9 @@ use kernel::{
 use super::{MergeRequest, MergeRequestState, MergeRequestStore as _};
 use crate::{
     approval::filter::{approved_by, approvers},
-    issue::list::midnight,
     item::{
         ItemKind,
-        list::{
-            Choice, Conditions, MilestoneChoice, Part, Place, Probe, Query, Search, Sorting,
-            page_of,
-        },
+        list::{Choice, Common, Conditions, Part, Place, Probe, Query, Sorting, page_of},
     },
     ports::{Deployed, Deployments, Projects},
 };
@@ -24,20 +20,12 @@ use crate::{
 /// Which merge requests are wanted. Filters act only when they are set.
 #[derive(Clone, Debug, Default)]
 pub struct MergeRequestFilter {
+    /// As of other items.
+    pub common: Common,
     pub state: Option<MergeRequestState>,
-    pub created_after: Option<Ts>,
-    pub created_before: Option<Ts>,
-    pub updated_after: Option<Ts>,
-    pub updated_before: Option<Ts>,
-    pub search: Option<Search>,
-    /// All of these must hold, as the caller's own share and a person who was named do.
-    pub authors: Vec<UserId>,
-    pub assignees: Vec<Choice<Vec<UserId>>>,
+    /// All of these must hold.
     pub reviewers: Vec<Choice<Vec<UserId>>>,
     pub merged_by: Option<UserId>,
-    pub iids: Option<Vec<i64>>,
-    pub labels: Option<Choice<Vec<String>>>,
-    pub milestone: Option<Choice<MilestoneChoice>>,
     pub source_project: Option<ProjectId>,
     pub source_branch: Option<String>,
     pub target_branch: Option<String>,
@@ -47,20 +35,15 @@ pub struct MergeRequestFilter {
     /// Who is to approve.
     pub approvers: Option<Choice<Vec<UserId>>>,
     pub deployed: Option<Deployed>,
-    /// Somebody, and how they reacted.
-    pub reaction: Option<(UserId, Choice<String>)>,
     pub not: NotFilter,
 }
 
 /// Which merge requests are left out.
 #[derive(Clone, Debug, Default)]
 pub struct NotFilter {
-    pub labels: Vec<String>,
-    pub milestone: Option<Choice<MilestoneChoice>>,
-    pub author: Option<UserId>,
-    pub assignee: Option<Choice<Vec<UserId>>>,
     pub reviewer: Option<Choice<Vec<UserId>>>,
-    pub reaction: Option<(UserId, Choice<String>)>,
+    /// What the caller reacted to.
+    pub reaction: Option<Choice<String>>,
 }
 
 /// Where a list looks.
@@ -102,40 +85,20 @@ pub fn list(
         }
     };
     let mut conditions = Conditions::of(kind);
-    wanted(tx, &mut conditions, around, asked.filter);
-    not_wanted(tx.now, &mut conditions, &asked.filter.not);
+    asked.filter.common.ask(tx, &mut conditions, asked.actor.id);
+    wanted(&mut conditions, around, asked.filter);
+    not_wanted(&mut conditions, &asked.filter.not, asked.actor.id);
     let found = page_of(tx, &Query { place, conditions }, sorting, page)?;
     Ok(Page { items: tx.merge_requests_in_order(&found.items)?, total: found.total })
 }
 
-fn wanted(
-    tx: &Tx<'_>,
-    all: &mut Conditions,
-    deployments: &impl Deployments,
-    filter: &MergeRequestFilter,
-) {
+fn wanted(all: &mut Conditions, deployments: &impl Deployments, filter: &MergeRequestFilter) {
     if let Some(state) = filter.state {
         all.plain(format!("i.state = '{state}'"));
     }
-    all.between("created_at", filter.created_after, filter.created_before);
-    all.between("updated_at", filter.updated_after, filter.updated_before);
-    if let Some(search) = &filter.search {
-        all.containing(tx, search);
-    }
-    filter.authors.iter().for_each(|author| all.written_by(*author));
-    filter.assignees.iter().for_each(|choice| all.assigned(choice));
     filter.reviewers.iter().for_each(|choice| people(all, REVIEWERS, choice));
     if let Some(user) = filter.merged_by {
         all.plain(format!("i.state = 'merged' AND i.merge_user_id = {user}"));
-    }
-    if let Some(iids) = &filter.iids {
-        all.numbered(iids);
-    }
-    if let Some(labels) = &filter.labels {
-        all.labelled(labels);
-    }
-    if let Some(milestone) = &filter.milestone {
-        all.milestone(milestone, midnight(tx.now));
     }
     if let Some(project) = filter.source_project {
         all.column("source_project_id", project.0);
@@ -154,34 +117,20 @@ fn wanted(
     if let Some(choice) = &filter.approvers {
         approvers(all, choice);
     }
-    if let Some((user, choice)) = &filter.reaction {
-        all.reacted(Some(*user), choice);
-    }
     if let Some(deployed) = &filter.deployed {
         all.part(deployments.deployed(deployed));
     }
 }
 
-fn not_wanted(now: Ts, all: &mut Conditions, not: &NotFilter) {
-    all.not_labelled(&not.labels);
-    if let Some(milestone) = &not.milestone {
-        all.not_milestone(milestone, midnight(now));
-    }
-    if let Some(author) = not.author {
-        all.plain(format!("i.author_id <> {author}"));
-    }
-    if let Some(choice) = &not.assignee {
-        all.not_assigned(choice);
-    }
+fn not_wanted(all: &mut Conditions, not: &NotFilter, reader: Option<UserId>) {
     if let Some(choice) = &not.reviewer {
         not_people(all, REVIEWERS, choice);
     }
-    if let Some((user, choice)) = &not.reaction {
-        match choice {
-            Choice::Nothing => all.reacted(Some(*user), &Choice::Anything),
-            Choice::Anything => all.reacted(Some(*user), &Choice::Nothing),
-            Choice::These(name) => all.not_reacted(Some(*user), name),
-        }
+    match &not.reaction {
+        Some(Choice::Nothing) => all.reacted(reader, &Choice::Anything),
+        Some(Choice::Anything) => all.reacted(reader, &Choice::Nothing),
+        Some(Choice::These(name)) => all.not_reacted(reader, name),
+        None => {}
     }
 }
 

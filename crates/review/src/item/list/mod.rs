@@ -3,11 +3,14 @@
 //! The conditions are written as SQL, since finding a page among a million items in time depends on which index is
 //! walked. First the ids of the page are found; their rows are for the caller to load.
 
+mod common;
 mod conditions;
 mod order;
 mod plan;
 mod search;
 
+pub(crate) use common::midnight;
+pub use common::{Common, NotCommon};
 pub use conditions::{Choice, Conditions, MilestoneChoice, Part, Probe, confidential_for};
 pub use order::{Direction, Order, Sorting};
 pub use plan::{Place, Query, count_all, page_of};

@@ -152,14 +152,31 @@ pub(super) fn has_open_issues(tx: &mut Tx<'_>, epic: i64) -> Result<bool> {
     each_backend!(tx, |conn| diesel::select(exists(open)).get_result(conn).map_err(error("Issue")))
 }
 
-/// Forgets what is left of epics that went with their groups: their labels, and that issues worked towards them.
+/// Forgets what is left of epics that went with their groups: their labels, what was said about them and asked of people,
+/// and that issues worked towards them.
 pub fn forget_gone(tx: &mut Tx<'_>) -> Result<()> {
-    let labels = "DELETE FROM item_labels WHERE item_kind = 'Epic' \
-                  AND NOT EXISTS (SELECT 1 FROM epics e WHERE e.id = item_labels.item_id)";
+    const GONE: &str = "= 'Epic' AND NOT EXISTS (SELECT 1 FROM epics e WHERE e.id =";
+    let felt = format!(
+        "DELETE FROM award_emoji WHERE item_kind = 'Note' AND item_id IN \
+         (SELECT n.id FROM notes n WHERE n.item_kind {GONE} n.item_id))"
+    );
     let places = "UPDATE issues SET epic_id = NULL, epic_position = NULL WHERE epic_id IS NOT NULL \
                   AND NOT EXISTS (SELECT 1 FROM epics e WHERE e.id = issues.epic_id)";
-    for sql in [labels, places] {
-        each_backend!(tx, |conn| sql_query(sql).execute(conn).map_err(error("Epic")))?;
+    let mut all = vec![felt, places.to_owned()];
+    for (table, kind, id) in [
+        ("item_labels", "item_kind", "item_id"),
+        ("item_subscriptions", "item_kind", "item_id"),
+        ("item_participants", "item_kind", "item_id"),
+        ("item_mentions", "source_kind", "source_id"),
+        ("todos", "item_kind", "item_id"),
+        ("notes", "item_kind", "item_id"),
+        // Others were told that they name them.
+        ("notes", "source_kind", "source_id"),
+    ] {
+        all.push(format!("DELETE FROM {table} WHERE {kind} {GONE} {table}.{id})"));
+    }
+    for sql in all {
+        each_backend!(tx, |conn| sql_query(&sql).execute(conn).map_err(error("Epic")))?;
     }
     Ok(())
 }

@@ -242,16 +242,35 @@ async fn nothing_is_left_of_the_epics_of_a_group_that_is_purged() {
     let inside = project_in(&ada, below, "site", "private").await;
     let made = epic(&ada, below, json!({ "title": "Garden", "labels": "a" })).await;
     let moved = issue(&ada, inside, json!({ "title": "a", "epic_id": made["id"] })).await;
+    let notes = format!("/groups/{below}/epics/1/notes");
+    let said = json!({ "body": "See ada/other#1 and @ada" });
+    app.person("bob");
+    ada.adds("bob", 20, &format!("/groups/{below}")).await;
+    app.person("bob").post(&notes, said).await.created();
     let to = json!({ "namespace": "ada" });
     ada.put(&format!("/projects/{inside}/transfer"), to).await.ok();
 
+    assert_eq!(said_of_epics(&app), 1);
+    assert_eq!(app.asked_of("ada").len(), 1);
     ada.delete(&format!("/groups/{below}")).await.with(202);
     app.work().await;
 
+    assert_eq!(said_of_epics(&app), 0);
+    assert_eq!(app.asked_of("ada"), []);
     let labels = |counts: Vec<(&str, i64)>| {
         counts.into_iter().find(|(table, _)| *table == "item_labels").map(|(_, rows)| rows)
     };
     assert_eq!(labels(app.row_counts()), labels(before));
     assert_eq!(moved["epic_iid"], 1);
     assert_eq!(app.kept_issue(inside, 1).epic_id, None);
+}
+
+/// How many notes of epics are kept.
+fn said_of_epics(app: &TestApp) -> i64 {
+    use db::schema::notes;
+    use diesel::prelude::*;
+    app.write(|tx| {
+        let rows = notes::table.filter(notes::item_kind.eq("Epic")).count();
+        db::each_backend!(tx, |conn| rows.get_result(conn).map_err(db::error("Note")))
+    })
 }

@@ -138,7 +138,7 @@ pub fn filter(
     };
     let mut common = items.filter(tx, share, not_items)?;
     common.milestone = common.milestone.or(issues.milestone_id.map(Into::into));
-    let milestone = not.as_ref().and_then(|not| not.milestone_id.clone());
+    let milestone = not.as_ref().and_then(|not| not.milestone_id);
     common.not.milestone = common.not.milestone.or(milestone.map(MilestoneWord::into_left_out));
     Ok(IssueFilter {
         common,

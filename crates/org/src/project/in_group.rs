@@ -29,10 +29,12 @@ pub(super) struct Within {
     pub(super) words: Vec<String>,
     /// How many there are, where that had to be found out.
     pub(super) total: Option<i64>,
+    /// Whether they are so few that they are put in order, instead of looked for in a walk through all projects.
+    pub(super) gathered: bool,
 }
 
 pub(super) fn condition(tx: &mut Tx<'_>, scope: &GroupScope) -> Result<Within> {
-    let mut all = Within { sql: String::new(), words: Vec::new(), total: None };
+    let mut all = Within { sql: String::new(), words: Vec::new(), total: None, gathered: false };
     let mut parts = Vec::new();
     let groups = if scope.above { ancestors(tx, scope.id)? } else { Vec::new() };
     let shared = if scope.shared { shared_with(tx, scope.id, &groups)? } else { Vec::new() };
@@ -40,14 +42,13 @@ pub(super) fn condition(tx: &mut Tx<'_>, scope: &GroupScope) -> Result<Within> {
         let key = scope.full_path.to_lowercase();
         all.words = vec![format!("{key}/"), format!("{key}0")];
         let alone = groups.is_empty() && shared.is_empty();
-        // With the plus, SQLite keeps to the list's order instead of picking out what is inside and sorting it;
-        // PostgreSQL knows by itself.
+        if alone {
+            all.total = Some(inside(tx, &all.words)?);
+        }
+        all.gathered = all.total.is_some_and(|total| total <= COUNT_LIMIT);
+        // With the plus, SQLite keeps to the list's order instead of picking out what is inside and sorting it.
         let on_sqlite = matches!(tx.conn, Conn::Sqlite(_));
-        all.total = match on_sqlite && alone {
-            true => Some(inside(tx, &all.words)?),
-            false => None,
-        };
-        let walked = all.total.is_some_and(|total| total > COUNT_LIMIT);
+        let walked = on_sqlite && alone && !all.gathered;
         let column = if walked { "+p.path_key" } else { "p.path_key" };
         parts.push(format!("({column} > {{}} AND {column} < {{}})"));
     } else if scope.own {

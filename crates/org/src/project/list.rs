@@ -100,6 +100,8 @@ struct Conditions {
     indexed: Option<Indexed>,
     /// How many rows fulfil the first so many conditions, where that had to be found out.
     counted: Option<(usize, i64)>,
+    /// Whether the matches are put in order, instead of looked for in a walk through all projects.
+    gathered: bool,
 }
 
 /// A question to the index of texts, and the same as a condition on each row.
@@ -272,6 +274,11 @@ fn select(
         by
     } else {
         by.replace("projects_search.rowid", "p.id")
+    };
+    // PostgreSQL takes an index of numbers for an order by the number, but not for one by a sum.
+    let by = match (&tx.conn, conditions.gathered) {
+        (Conn::Postgres(_), true) => by.replace("p.id ", "p.id + 0 "),
+        _ => by,
     };
     ids(
         tx,
@@ -484,6 +491,7 @@ fn among(tx: &mut Tx<'_>, all: &mut Conditions, filter: &ProjectFilter) -> Resul
                 sql = sql.replacen("{}", &format!("${}", all.binds.len()), 1);
             }
             all.plain(&sql);
+            all.gathered = within.gathered;
             // Nothing but that, and that they are there.
             all.counted = within.total.filter(|_| all.sql.len() == 2).map(|total| (2, total));
         }

@@ -8,7 +8,7 @@ use kernel::{
 };
 
 use crate::{
-    listing::{Bind, Conditions, ids},
+    listing::{Bind, Conditions, ids, list_of},
     search::containing,
 };
 
@@ -38,12 +38,15 @@ pub(super) fn matching(
                 words.iter().map(|word| format!("\"{}\"", word.replace('"', "\"\""))).collect();
             let phrases = phrases.join(" AND ");
             let question = columns.map(|column| format!("{column} : ({phrases})")).join(" OR ");
-            let asked = [Bind::Word(question.clone())];
-            let matches =
-                "SELECT rowid AS id FROM namespaces_search WHERE namespaces_search MATCH $1";
-            if ids(tx, &format!("{matches} LIMIT 1 OFFSET {FEW}"), &asked)?.is_empty() {
-                let listed = "SELECT rowid FROM namespaces_search WHERE namespaces_search MATCH {}";
-                all.word(&format!("{table}.id IN ({listed})"), question);
+            let few = FEW + 1;
+            let matches = format!(
+                "SELECT rowid AS id FROM namespaces_search WHERE namespaces_search MATCH $1 LIMIT {few}"
+            );
+            // The index is asked once, in its own order, and not for the page and its count again.
+            let found = ids(tx, &matches, &[Bind::Word(question)])?;
+            if i64::try_from(found.len()).is_ok_and(|found| found < few) {
+                let listed = "SELECT value FROM json_each({})";
+                all.word(&format!("{table}.id IN ({listed})"), format!("[{}]", list_of(&found)));
             } else {
                 // SQLite compares ASCII without regard to case by itself, and much faster than our function.
                 let ascii = words.iter().all(|word| word.is_ascii());

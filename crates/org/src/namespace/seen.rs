@@ -29,17 +29,18 @@ pub(crate) fn belongs(tx: &mut Tx<'_>, user: UserId, group: &str, value: Bind) -
 pub(crate) fn above(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<i64>> {
     let reached = reached(tx.now, AccessLevel::Minimal);
     // Where somebody was let in, by membership or by a share, is where a role begins: everything below follows from it.
+    // In the order of these words and no other: that begins with the few, and asks for the rest one by one.
     let sql = format!(
         "WITH RECURSIVE entered (id) AS ( \
              SELECT m.namespace_id FROM members m WHERE m.user_id = $1 AND m.namespace_id IS NOT NULL \
-             UNION SELECT l.namespace_id FROM group_group_links l \
-             JOIN namespace_access a ON a.namespace_id = l.invited_id AND a.user_id = $1 AND {reached}), \
+             UNION SELECT l.namespace_id FROM namespace_access a CROSS JOIN group_group_links l \
+             WHERE a.user_id = $1 AND {reached} AND l.invited_id = a.namespace_id), \
          above (id) AS ( \
-             SELECT n.parent_id FROM entered e \
-             JOIN namespace_access a ON a.namespace_id = e.id AND a.user_id = $1 AND {reached} \
-             JOIN namespaces n ON n.id = e.id WHERE n.parent_id IS NOT NULL AND n.deleted_at IS NULL \
-             UNION SELECT n.parent_id FROM above JOIN namespaces n ON n.id = above.id \
-             WHERE n.parent_id IS NOT NULL) \
+             SELECT n.parent_id FROM entered e CROSS JOIN namespace_access a CROSS JOIN namespaces n \
+             WHERE a.namespace_id = e.id AND a.user_id = $1 AND {reached} \
+             AND n.id = e.id AND n.parent_id IS NOT NULL AND n.deleted_at IS NULL \
+             UNION SELECT n.parent_id FROM above CROSS JOIN namespaces n \
+             WHERE n.id = above.id AND n.parent_id IS NOT NULL) \
          SELECT above.id AS id FROM above WHERE NOT EXISTS \
              (SELECT 1 FROM namespace_access a WHERE a.user_id = $1 AND a.namespace_id = above.id AND {reached})"
     );

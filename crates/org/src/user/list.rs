@@ -20,6 +20,7 @@ use kernel::{
 use super::User;
 use crate::{
     custom_attribute::{CustomAttribute, filter::condition},
+    listing::list_of,
     namespace::seen,
     search::containing,
 };
@@ -65,7 +66,8 @@ pub trait UserLists {
 impl UserLists for Tx<'_> {
     fn users(&mut self, filter: &UserFilter, page: PageRequest) -> Result<Page<User>> {
         let on_sqlite = matches!(self.conn, Conn::Sqlite(_));
-        let conditions = conditions(filter, on_sqlite, self.now);
+        let mut conditions = conditions(filter, on_sqlite, self.now);
+        gather(self, &mut conditions)?;
         let found = select(self, &conditions, filter, page)?;
         let total = Total::Counted(count(self, &conditions)?);
         Ok(Page { items: in_order(self, &found)?, total })
@@ -125,16 +127,11 @@ impl Conditions {
     }
 
     /// `FROM` and `WHERE` for a walk in another order.
-    fn in_other_order(&self, many: bool) -> (String, Vec<Bind>) {
+    fn in_other_order(&self) -> (String, Vec<Bind>) {
         let mut all = self.clone();
-        match &self.indexed {
-            None => {}
-            // Looking at each row in turn soon finds enough.
-            Some((_, words)) if many => all.contains(words, "LIKE"),
-            Some((question, _)) => {
-                let few = "u.id IN (SELECT rowid FROM users_search WHERE users_search MATCH {})";
-                all.word(few, question);
-            }
+        // There are many matches: looking at each row in turn soon finds enough.
+        if let Some((_, words)) = &self.indexed {
+            all.contains(words, "LIKE");
         }
         (format!("users u WHERE {}", all.filter()), all.binds)
     }
@@ -301,8 +298,7 @@ fn select(
             (from, format!("{id} {direction}"), binds)
         }
         Some(column) => {
-            let many = matches_many(tx, conditions)?;
-            let (from, binds) = conditions.in_other_order(many);
+            let (from, binds) = conditions.in_other_order();
             (from, format!("u.{column} {direction}, u.id {direction}"), binds)
         }
     };
@@ -311,12 +307,19 @@ fn select(
     ids(tx, &sql, &binds)
 }
 
-fn matches_many(tx: &mut Tx<'_>, conditions: &Conditions) -> Result<bool> {
-    let Some((question, _)) = &conditions.indexed else { return Ok(false) };
-    let sql = format!(
-        "SELECT rowid AS id FROM users_search WHERE users_search MATCH $1 LIMIT 1 OFFSET {FEW}"
-    );
-    Ok(!ids(tx, &sql, &[Bind::Word(question.clone())])?.is_empty())
+/// Where a search matches few, SQLite's index is asked once, in its own order, and not for the page and its count again.
+fn gather(tx: &mut Tx<'_>, conditions: &mut Conditions) -> Result<()> {
+    let Some((question, _)) = &conditions.indexed else { return Ok(()) };
+    let few = FEW + 1;
+    let sql =
+        format!("SELECT rowid AS id FROM users_search WHERE users_search MATCH $1 LIMIT {few}");
+    let found = ids(tx, &sql, &[Bind::Word(question.clone())])?;
+    if i64::try_from(found.len()).is_ok_and(|found| found < few) {
+        conditions.indexed = None;
+        let listed = format!("[{}]", list_of(&found));
+        conditions.word("u.id IN (SELECT value FROM json_each({}))", &listed);
+    }
+    Ok(())
 }
 
 /// How many there are, at most one more than lists tell.

@@ -5,7 +5,7 @@ use kernel::{AccessLevel, Actor, Error, access::SignedIn, ids::NamespaceId};
 use org::{
     access::{IdOrPath, level_in_namespace, locate_group},
     namespace::{
-        self, Namespace,
+        self, Kind, Namespace,
         places::{Care, NamespaceFilter, NamespaceLists},
         store::NamespaceStore,
     },
@@ -51,6 +51,7 @@ async fn list(
 ) -> ApiResult<Listed<NamespaceDetailEntity>> {
     let (actor, page, given) = (call.grant.actor(), call.page, call.params);
     let filter = NamespaceFilter {
+        actor,
         of: actor.id.filter(|_| given.owned_only || !actor.admin),
         owned: given.owned_only,
         search: given.search,
@@ -90,6 +91,13 @@ fn visible(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> kernel::Result<Optio
         IdOrPath::Path(path) => tx.find_namespace_at(path)?,
     };
     let Some(found) = found else { return Ok(None) };
+    if found.kind == Kind::Group {
+        match locate_group(tx, actor, &IdOrPath::Id(found.id.0)) {
+            Ok(_) => {}
+            Err(Error::NotFound(_)) => return Ok(None),
+            Err(cause) => return Err(cause),
+        }
+    }
     let level = level_in_namespace(tx, actor, found.id)?;
     Ok(Some(found).filter(|_| actor.admin || level > AccessLevel::NoAccess))
 }
@@ -99,6 +107,10 @@ async fn exists(app: App, call: Call<SignedIn, Asked>) -> ApiResult<Json<Taken>>
     app.rates.check_namespace(actor.user()?)?;
     let found = app.db.read(move |tx| {
         let free = Taken { exists: false, suggests: Vec::new() };
+        // What lies inside of something is asked for by that.
+        if given.id.contains('/') {
+            return Ok(free);
+        }
         let parent = match given.parent_id {
             None => None,
             // What is inside a group is known only to those who see the group.

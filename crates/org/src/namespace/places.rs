@@ -10,12 +10,14 @@ use kernel::{
     page::{Page, PageRequest},
 };
 
-use super::{Kind, Namespace, list::in_order, search, seen};
+use super::{Kind, Namespace, list::in_order, networks, search, seen};
 use crate::listing::{Bind, Conditions, Selection, count, ids, list_of, page_of_ids};
 
 /// Which namespaces are wanted.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct NamespaceFilter {
+    /// Who asks.
+    pub actor: Actor,
     /// Only this person's: their own, and groups that they have a role in.
     pub of: Option<UserId>,
     pub owned: bool,
@@ -74,6 +76,15 @@ impl NamespaceLists for Tx<'_> {
                 ("a.namespace_id", "namespace_access a CROSS JOIN namespaces n")
             }
         };
+        // Owners reach their groups from anywhere.
+        let owner = seen::reached(self.now, AccessLevel::Owner);
+        for ranges in networks::closed_to(self, filter.actor)? {
+            let owned = format!(
+                "EXISTS (SELECT 1 FROM namespace_access a WHERE a.user_id = {} AND a.namespace_id = n.id AND {owner})",
+                filter.actor.id.map_or(0, |user| user.0)
+            );
+            all.word(&format!("(n.ip_ranges IS NULL OR n.ip_ranges <> {{}} OR {owned})"), ranges);
+        }
         if let Some(term) = filter.search.as_deref().filter(|term| !term.trim().is_empty()) {
             search::matching(self, &mut all, "n", ["path", "name"], term)?;
         }

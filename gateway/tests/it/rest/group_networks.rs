@@ -38,6 +38,9 @@ async fn nothing_below_is_there_for_who_asks_from_elsewhere() {
     assert!(outside.get("/projects").await.each("id").is_empty());
     assert!(outside.get("/groups").await.each("id").is_empty());
     assert!(outside.get("/groups?all_available=true").await.each("id").is_empty());
+    assert_eq!(outside.get("/namespaces").await.each("path"), ["bob"]);
+    assert_eq!(outside.get("/namespaces/top").await.status, 404);
+    assert_eq!(bob.from(INSIDE).get("/namespaces/top").await.status, 200);
     assert_eq!(bob.from(INSIDE).get("/projects").await.each("id"), [project]);
     assert_eq!(bob.from(INSIDE).get("/groups").await.each("path"), ["inner", "top"]);
 }

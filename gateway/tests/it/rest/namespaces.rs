@@ -34,6 +34,23 @@ async fn a_taken_path_comes_with_a_free_one() {
 }
 
 #[actix_web::test]
+async fn what_is_inside_of_something_hidden_is_not_asked_for() {
+    let app = TestApp::new();
+    let (ada, eve) = (app.person("ada"), app.person("eve"));
+    let top = ada.group("cabal", None).await;
+    ada.group("plot", Some(top)).await;
+
+    let free = json!({ "exists": false, "suggests": [] });
+    for path in ["cabal%2Fplot/exists".to_owned(), format!("plot/exists?parent_id={top}")] {
+        assert_eq!(eve.get(&format!("/namespaces/{path}")).await.ok(), free, "{path}");
+    }
+    assert_eq!(
+        ada.get(&format!("/namespaces/plot/exists?parent_id={top}")).await.ok()["exists"],
+        true
+    );
+}
+
+#[actix_web::test]
 async fn those_who_look_after_a_namespace_are_told_how_many_it_holds() {
     let app = TestApp::new();
     let (ada, bob, cleo) = (app.person("ada"), app.person("bob"), app.person("cleo"));

@@ -590,6 +590,14 @@ diesel::table! {
 }
 
 diesel::table! {
+    namespace_bans (namespace_id, user_id) {
+        namespace_id -> BigInt,
+        user_id -> BigInt,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
     namespaces (id) {
         id -> BigInt,
         kind -> Text,
@@ -689,6 +697,15 @@ diesel::table! {
         project_id -> BigInt,
         access_level -> Integer,
         until -> BigInt,
+    }
+}
+
+diesel::table! {
+    project_downloads (namespace_id, user_id, project_id) {
+        namespace_id -> BigInt,
+        user_id -> BigInt,
+        project_id -> BigInt,
+        downloaded_at -> BigInt,
     }
 }
 
@@ -1209,12 +1226,17 @@ diesel::joinable!(milestones -> namespaces (namespace_id));
 diesel::joinable!(milestones -> projects (project_id));
 diesel::joinable!(namespace_access -> namespaces (namespace_id));
 diesel::joinable!(namespace_access -> users (user_id));
+diesel::joinable!(namespace_bans -> namespaces (namespace_id));
+diesel::joinable!(namespace_bans -> users (user_id));
 diesel::joinable!(namespaces -> users (owner_id));
 diesel::joinable!(notes -> projects (project_id));
 diesel::joinable!(pipeline_numbers -> projects (project_id));
 diesel::joinable!(pipelines -> projects (project_id));
 diesel::joinable!(project_access -> projects (project_id));
 diesel::joinable!(project_access -> users (user_id));
+diesel::joinable!(project_downloads -> namespaces (namespace_id));
+diesel::joinable!(project_downloads -> projects (project_id));
+diesel::joinable!(project_downloads -> users (user_id));
 diesel::joinable!(project_group_links -> namespaces (namespace_id));
 diesel::joinable!(project_group_links -> projects (project_id));
 diesel::joinable!(project_languages -> projects (project_id));
@@ -1302,12 +1324,14 @@ diesel::allow_tables_to_appear_in_same_query!(
     merge_requests,
     milestones,
     namespace_access,
+    namespace_bans,
     namespaces,
     notes,
     outbox,
     pipeline_numbers,
     pipelines,
     project_access,
+    project_downloads,
     project_group_links,
     project_languages,
     project_settings,

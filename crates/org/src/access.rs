@@ -1,5 +1,6 @@
 //! How a caller stands in a project or group: one look into the projection of effective membership.
 
+pub mod bans;
 mod event;
 pub mod projection;
 pub mod standings;

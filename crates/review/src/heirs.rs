@@ -4,7 +4,7 @@ use db::{
     Tx, each_backend, error,
     schema::{epics, events, issues, merge_requests, notes, resource_events, todos},
 };
-use diesel::prelude::*;
+use diesel::{prelude::*, sql_query, sql_types::BigInt};
 use kernel::{
     Result,
     ids::{MergeRequestId, NoteId, UserId},
@@ -48,18 +48,66 @@ pub fn hand_over(tx: &mut Tx<'_>, from: UserId, heir: Option<UserId>) -> Result<
     Ok(())
 }
 
-fn take_away(tx: &mut Tx<'_>, from: UserId) -> Result<()> {
-    let written: Vec<Issue> = each_backend!(tx, |conn| issues::table
-        .filter(issues::author_id.eq(from))
-        .select(Issue::as_select())
-        .load(conn)
-        .map_err(error("Issue")))?;
-    for issue in written {
-        removal::forget(tx, issue.id.into())?;
-        let row = diesel::delete(issues::table.find(issue.id));
-        each_backend!(tx, |conn| row.execute(conn).map_err(error("Issue")))?;
-        tx.emit(Event::IssueRemoved { issue: (&issue).into(), user: from })?;
+/// So many rows change in one transaction, where it is not the last.
+const AT_ONCE: usize = 500;
+
+/// Rows of one kind that somebody wrote.
+#[derive(Debug)]
+pub struct Part {
+    table: &'static str,
+    column: &'static str,
+    ids: Vec<i64>,
+}
+
+#[derive(QueryableByName)]
+struct Found {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+}
+
+/// What somebody wrote, in parts that are small enough for one transaction each.
+pub fn parts(tx: &mut Tx<'_>, from: UserId) -> Result<Vec<Part>> {
+    let mut all = Vec::new();
+    for (table, column) in [
+        ("issues", "author_id"),
+        ("epics", "author_id"),
+        ("merge_requests", "author_id"),
+        ("notes", "author_id"),
+        ("todos", "author_id"),
+        ("events", "author_id"),
+        ("resource_events", "user_id"),
+    ] {
+        let text = format!("SELECT id FROM {table} WHERE {column} = {from} ORDER BY id");
+        let found: Vec<Found> =
+            each_backend!(tx, |conn| sql_query(&text).load(conn).map_err(error("User")))?;
+        let ids: Vec<i64> = found.into_iter().map(|row| row.id).collect();
+        all.extend(ids.chunks(AT_ONCE).map(|ids| Part { table, column, ids: ids.to_vec() }));
     }
+    Ok(all)
+}
+
+/// Makes a part the heir's.
+pub fn hand_over_part(tx: &mut Tx<'_>, part: &Part, from: UserId, heir: UserId) -> Result<()> {
+    let Part { table, column, ids } = part;
+    let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+    let text = format!(
+        "UPDATE {table} SET {column} = {heir} WHERE {column} = {from} AND id IN ({})",
+        ids.join(", ")
+    );
+    each_backend!(tx, |conn| sql_query(&text).execute(conn).map_err(error("User")))?;
+    Ok(())
+}
+
+/// Takes some of what somebody wrote away; tells whether there may be more.
+pub fn take_away_some(tx: &mut Tx<'_>, from: UserId) -> Result<bool> {
+    let most = i64::try_from(AT_ONCE).unwrap_or(i64::MAX);
+    Ok(take_away_issues(tx, from, most)?
+        || take_away_merge_requests(tx, from, most)?
+        || unsay(tx, from, most)?)
+}
+
+fn take_away(tx: &mut Tx<'_>, from: UserId) -> Result<()> {
+    take_away_issues(tx, from, i64::MAX)?;
     let planned: Vec<Epic> = each_backend!(tx, |conn| epics::table
         .filter(epics::author_id.eq(from))
         .select(Epic::as_select())
@@ -68,20 +116,8 @@ fn take_away(tx: &mut Tx<'_>, from: UserId) -> Result<()> {
     for epic in planned {
         epic::delete(tx, &epic)?;
     }
-    let proposed: Vec<MergeRequest> = each_backend!(tx, |conn| merge_requests::table
-        .filter(merge_requests::author_id.eq(from))
-        .select(MergeRequest::as_select())
-        .load(conn)
-        .map_err(error("Merge request")))?;
-    for row in proposed {
-        removal::forget(tx, row.id.into())?;
-        tx.delete_merge_request(row.id)?;
-        let (merge_request, project, iid): (MergeRequestId, _, _) =
-            (row.id, row.project_id, row.iid);
-        let gone = merge_request::Event::Removed { merge_request, project, iid, user: from };
-        tx.emit(gone)?;
-    }
-    unsay(tx, from)?;
+    take_away_merge_requests(tx, from, i64::MAX)?;
+    unsay(tx, from, i64::MAX)?;
     macro_rules! forget { ($($table:ident.$column:ident),* $(,)?) => { $(
         let theirs = diesel::delete($table::table.filter($table::$column.eq(from)));
         each_backend!(tx, |conn| theirs.execute(conn).map_err(error("User")))?;
@@ -90,11 +126,53 @@ fn take_away(tx: &mut Tx<'_>, from: UserId) -> Result<()> {
     Ok(())
 }
 
+/// Whether as many were found as were looked for.
+fn is_full<T>(found: &[T], most: i64) -> bool {
+    i64::try_from(found.len()).is_ok_and(|found| found >= most)
+}
+
+fn take_away_issues(tx: &mut Tx<'_>, from: UserId, most: i64) -> Result<bool> {
+    let written: Vec<Issue> = each_backend!(tx, |conn| issues::table
+        .filter(issues::author_id.eq(from))
+        .limit(most)
+        .select(Issue::as_select())
+        .load(conn)
+        .map_err(error("Issue")))?;
+    let is_full = is_full(&written, most);
+    for issue in written {
+        removal::forget(tx, issue.id.into())?;
+        let row = diesel::delete(issues::table.find(issue.id));
+        each_backend!(tx, |conn| row.execute(conn).map_err(error("Issue")))?;
+        tx.emit(Event::IssueRemoved { issue: (&issue).into(), user: from })?;
+    }
+    Ok(is_full)
+}
+
+fn take_away_merge_requests(tx: &mut Tx<'_>, from: UserId, most: i64) -> Result<bool> {
+    let proposed: Vec<MergeRequest> = each_backend!(tx, |conn| merge_requests::table
+        .filter(merge_requests::author_id.eq(from))
+        .limit(most)
+        .select(MergeRequest::as_select())
+        .load(conn)
+        .map_err(error("Merge request")))?;
+    let is_full = is_full(&proposed, most);
+    for row in proposed {
+        removal::forget(tx, row.id.into())?;
+        tx.delete_merge_request(row.id)?;
+        let (merge_request, project, iid): (MergeRequestId, _, _) =
+            (row.id, row.project_id, row.iid);
+        let gone = merge_request::Event::Removed { merge_request, project, iid, user: from };
+        tx.emit(gone)?;
+    }
+    Ok(is_full)
+}
+
 /// Notes on what others wrote go, and are not counted any more.
-fn unsay(tx: &mut Tx<'_>, from: UserId) -> Result<()> {
+fn unsay(tx: &mut Tx<'_>, from: UserId, most: i64) -> Result<bool> {
     let said: Vec<(NoteId, crate::item::ItemKind, i64, bool, bool)> =
         each_backend!(tx, |conn| notes::table
             .filter(notes::author_id.eq(from))
+            .limit(most)
             .select((
                 notes::id,
                 notes::item_kind,
@@ -104,6 +182,7 @@ fn unsay(tx: &mut Tx<'_>, from: UserId) -> Result<()> {
             ))
             .load(conn)
             .map_err(error("Note")))?;
+    let is_full = is_full(&said, most);
     for (id, kind, item, is_system, internal) in said {
         emoji::forget_note(tx, id)?;
         tx.delete_activity_of_note(id)?;
@@ -115,5 +194,5 @@ fn unsay(tx: &mut Tx<'_>, from: UserId) -> Result<()> {
             tx.count_unresolved_threads(item)?;
         }
     }
-    Ok(())
+    Ok(is_full)
 }

@@ -7,6 +7,7 @@ use org::{
     mail::SendLetter,
     member::SendInvitation,
     status::actions::{ClearStatuses, clear_ended},
+    user::removal::RemoveUser,
 };
 use repo::jobs::{EmptyTrash, MaintainRepository, SettleJournal, SweepLfs};
 use time::{Duration, macros::time};
@@ -22,6 +23,7 @@ use super::{
     merging::{self, UnlockMerges},
     purge,
     surveys::{self, SurveyRepository},
+    user_removal,
     wiki_repositories::MaintainWiki,
 };
 use crate::app::App;
@@ -59,6 +61,7 @@ pub fn worker(app: App) -> Worker<App> {
         .on(remove_expired)
         .on(remove_overdue)
         .on(purge_removed)
+        .on(remove_user)
         .daily(time!(0:00), RemoveExpired {})
         .on(clear_statuses)
         .every(Duration::minutes(15), ClearStatuses {})
@@ -75,6 +78,10 @@ async fn remove_overdue(app: App, job: RemoveOverdue) -> Result<()> {
 
 async fn purge_removed(app: App, job: PurgeRemoved) -> Result<()> {
     purge::run(&app, job).await
+}
+
+async fn remove_user(app: App, job: RemoveUser) -> Result<()> {
+    user_removal::run(&app, job).await
 }
 
 async fn settle_beginning(app: App, job: SettleBeginning) -> Result<()> {

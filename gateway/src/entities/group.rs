@@ -153,6 +153,7 @@ pub struct DownloadLimit {
     unique_project_download_limit: i64,
     unique_project_download_limit_interval_in_seconds: i64,
     unique_project_download_limit_allowlist: Vec<String>,
+    unique_project_download_limit_alertlist: Vec<i64>,
     auto_ban_user_on_excessive_projects_download: bool,
 }
 
@@ -198,6 +199,11 @@ impl GroupDetailEntity {
             unique_project_download_limit_allowlist: settings
                 .unique_project_download_limit_allowlist
                 .clone(),
+            unique_project_download_limit_alertlist: settings
+                .unique_project_download_limit_alertlist
+                .iter()
+                .map(|user| user.0)
+                .collect(),
             auto_ban_user_on_excessive_projects_download: settings
                 .auto_ban_user_on_excessive_projects_download,
         };

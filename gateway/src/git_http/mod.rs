@@ -129,7 +129,11 @@ async fn pack(
         return Err(Refusal::ContentType);
     }
     let caller = door::enter(app, req).await?;
-    let place = permit::enter(app, &caller, wanted.address.as_deref(), service).await?;
+    let address = wanted.address.as_deref();
+    let mut place = permit::enter(app, &caller, address, service).await?;
+    if service == Service::UploadPack && permit::is_one_too_many(app, &caller, &place).await? {
+        place = permit::enter(app, &caller, address, service).await?;
+    }
     let body = body::read(req, payload, exchange::longest_request(app, service))?;
     let answer = match service {
         Service::UploadPack => exchange::upload(app, &place, protocol(req), body).await?,

@@ -3,6 +3,7 @@
 use kernel::{Ability, Error, Standing, access::Project, ids::ProjectId};
 use org::{
     access::{IdOrPath, locate_project},
+    namespace::downloads::Verdict,
     token::Scope,
 };
 use repo::{
@@ -12,7 +13,7 @@ use repo::{
 };
 
 use super::{Refusal, create, door::Visitor, wiki};
-use crate::app::App;
+use crate::{app::App, compose::downloads};
 
 const READS: [Scope; 4] =
     [Scope::ReadRepository, Scope::WriteRepository, Scope::ReadApi, Scope::Api];
@@ -84,6 +85,17 @@ pub(super) async fn enter(
         return Err(Refusal::NoRepository);
     }
     Ok(place)
+}
+
+/// Notes a download, where that is counted. One too many ends what the visitor was let in by.
+pub(super) async fn is_one_too_many(
+    app: &App,
+    visitor: &Visitor,
+    place: &Place,
+) -> Result<bool, Refusal> {
+    let Kind::Code(project) = place.kind else { return Ok(false) };
+    let verdict = downloads::note(app, visitor.actor(), project, &place.full_path).await?;
+    Ok(verdict == Verdict::LockedOut)
 }
 
 async fn find(app: &App, visitor: &Visitor, path: &str) -> Result<Option<Place>, Refusal> {

@@ -2,6 +2,10 @@
 
 use actix_web::{HttpResponse, http::header};
 use kernel::{Error, Grant, Result};
+use org::{
+    access::{IdOrPath, locate_project},
+    namespace::downloads::Verdict,
+};
 use repo::{
     commit::read::{commit_named, default_head},
     git::{
@@ -13,6 +17,7 @@ use repo::{
 
 use crate::{
     app::App,
+    compose::downloads,
     error::{ApiError, ApiResult},
     extract::{Call, Flaws, Param, PathBytes, Raw, params::NOT_LISTED},
     large_files, params,
@@ -89,6 +94,7 @@ async fn archive(app: App, call: Call<ReadCode, GetArchive>) -> ApiResult<Custom
     if is_head {
         return Ok(Custom(response.finish()));
     }
+    note_download(&app, &call.grant).await?;
     let repo = app.storage.repository(call.grant.project());
     let large = match with_large_files {
         true => large_files::for_archives(&app, call.grant.project()).await?,
@@ -96,6 +102,18 @@ async fn archive(app: App, call: Call<ReadCode, GetArchive>) -> ApiResult<Custom
     };
     let pieces = start(&app.git, &repo, &wanted, large).await.map_err(Error::from)?;
     Ok(Custom(response.streaming(pieces)))
+}
+
+/// Notes the download, where that is counted. One too many ends what the caller was let in by.
+async fn note_download(app: &App, grant: &Grant<ReadCode>) -> Result<()> {
+    let (id, actor) = (grant.project(), grant.actor());
+    let verdict = downloads::note(app, actor, id, &grant.facts().full_path).await?;
+    if verdict == Verdict::LockedOut {
+        let found = app.db.peek(move |tx| locate_project(tx, actor, &IdOrPath::Id(id.0)));
+        let (project, who) = found.await?;
+        Grant::<ReadCode>::check(&who, project)?;
+    }
+    Ok(())
 }
 
 /// What goes into the file, and its name.

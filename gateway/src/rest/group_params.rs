@@ -2,7 +2,7 @@
 
 use kernel::{
     Visibility,
-    ids::{NamespaceId, ProjectId},
+    ids::{NamespaceId, ProjectId, UserId},
 };
 use org::namespace::{
     GroupDetails, GroupSettings,
@@ -39,6 +39,7 @@ params! {
         unique_project_download_limit: Option<i64>,
         unique_project_download_limit_interval_in_seconds: Option<i64>,
         unique_project_download_limit_allowlist: Option<Csv<String>>,
+        unique_project_download_limit_alertlist: Option<Csv<UserId>>,
         auto_ban_user_on_excessive_projects_download: Option<bool>,
         ip_restriction_ranges: Change<String>,
     }
@@ -165,6 +166,9 @@ impl ChangeGroup {
         );
         if let Some(names) = &self.unique_project_download_limit_allowlist {
             settings.unique_project_download_limit_allowlist.clone_from(&names.0);
+        }
+        if let Some(people) = &self.unique_project_download_limit_alertlist {
+            settings.unique_project_download_limit_alertlist.clone_from(&people.0);
         }
         set(
             &mut settings.auto_ban_user_on_excessive_projects_download,

@@ -28,7 +28,10 @@ use super::{
 };
 use crate::{
     app::App,
-    compose::avatars::{self, Owner, Staged},
+    compose::{
+        avatars::{self, Owner, Staged},
+        user_removal,
+    },
     entities::{
         brief_user::BriefUser,
         user::{AdminSingleUser, AdminUser, Reader, SingleUser},
@@ -36,7 +39,7 @@ use crate::{
     error::ApiResult,
     extract::{Call, Change, Sort, Upload},
     param_enums, params,
-    present::{Created, Either, Json, Listed, NoContent},
+    present::{Accepted, Created, Either, Json, Listed, NoContent},
     routes,
 };
 
@@ -292,12 +295,17 @@ async fn update(
     Ok(Json(presented(&app, user, actor).await?))
 }
 
-async fn remove(app: App, call: Call<Administrate, RemoveUser>) -> ApiResult<NoContent> {
+/// The answer waits until the account is gone. Where that fails, it is tried again later, and the answer says so.
+async fn remove(
+    app: App,
+    call: Call<Administrate, RemoveUser>,
+) -> ApiResult<Either<NoContent, Accepted>> {
     let (since, id) = (call.unmodified_since(), call.params.id);
     let removal = if call.params.hard_delete { Removal::Hard } else { Removal::Soft };
-    app.db.write(move |tx| removal::remove(tx, &call.grant, id, removal, since)).await?;
-    avatars::tidy(&app, Owner::User(id), None).await?;
-    Ok(NoContent)
+    app.db.write(move |tx| removal::begin(tx, &call.grant, id, removal, since)).await?;
+    user_removal::hurry(&app, id).await?;
+    let left = app.db.peek(move |tx| tx.find_user(id)).await?;
+    Ok(if left.is_none() { Either::Left(NoContent) } else { Either::Right(Accepted) })
 }
 
 async fn remove_identity(app: App, call: Call<Administrate, OneIdentity>) -> ApiResult<NoContent> {

@@ -41,6 +41,8 @@ const OWNERS: &[(&str, &[&str])] = &[
             "project_group_links",
             "group_group_links",
             "members",
+            "namespace_bans",
+            "project_downloads",
             "seats",
             "seat_lists",
             "access_requests",

@@ -17,7 +17,7 @@ use kernel::{
     ids::{NamespaceId, ProjectId, UserId},
 };
 
-use super::{Event, Role};
+use super::{Event, Role, bans};
 use crate::member::billable::projection as seats;
 
 /// Later than any end that can be asked for: the role holds until somebody changes it.
@@ -25,6 +25,7 @@ pub const FOREVER: Ts = Ts(799_999_999_999_999_999);
 /// A role and its end make one number, of which the highest is the role that counts: levels are multiples of five, and
 /// no end reaches a unit.
 const UNIT: i64 = FOREVER.0 + 1;
+const LOCKED_OUT: Role = Role { level: AccessLevel::NoAccess, until: FOREVER };
 /// Arbitrary, and nobody else's.
 const LOCK: i64 = 4_207_001;
 
@@ -111,6 +112,7 @@ pub(crate) fn refresh(tx: &mut Tx<'_>, reach: Reach, whom: Whom) -> Result<()> {
              SELECT user_id, aim_id, max(worth) / {UNIT} * 5, max(worth) % {UNIT} FROM given GROUP BY user_id, aim_id"
         ),
     )?;
+    bans::leave_out(tx, whom)?;
     tx.mention(Event::Roles(reach));
     seats::follow(tx, reach, whom)
 }
@@ -139,6 +141,9 @@ pub(super) fn role_in_namespace(
     user: UserId,
     namespace: NamespaceId,
 ) -> Result<Role> {
+    if bans::holds(tx, user, namespace)? {
+        return Ok(LOCKED_OUT);
+    }
     let text = Text { now: tx.now, whom: Whom::One(user) };
     let spot = format!("{}, {}, spot(id) AS (SELECT id FROM tops)", text.hall(), only(namespace));
     let seeds = text.seeds();
@@ -152,6 +157,9 @@ pub(super) fn role_in_project(
     project: ProjectId,
     home: NamespaceId,
 ) -> Result<Role> {
+    if bans::holds(tx, user, home)? {
+        return Ok(LOCKED_OUT);
+    }
     let text = Text { now: tx.now, whom: Whom::One(user) };
     let spot = format!("{}, {}, spot(id) AS (SELECT id FROM tops)", text.hall(), only(home));
     let (seeds, aims) = (text.seeds(), aims(Reach::Project(project)));

@@ -1,7 +1,10 @@
 //! What people are told by mail about their membership.
 
 use db::{Database, Tx};
-use kernel::{AccessLevel, Result, ids::InvitationId};
+use kernel::{
+    AccessLevel, Result,
+    ids::{InvitationId, NamespaceId},
+};
 use serde::{Deserialize, Serialize};
 use worker::Job;
 
@@ -105,6 +108,34 @@ pub(super) fn accepted(
         guest.name, guest.username, named.name, named.word
     );
     tell(tx, lineage, host, "Invitation accepted".to_owned(), text)
+}
+
+/// Tells those who look after a group that somebody took more of its projects than it lets one person have.
+pub(crate) fn downloaded_too_much(
+    tx: &mut Tx<'_>,
+    group: NamespaceId,
+    user: &User,
+    readers: &[User],
+    locked_out: bool,
+) -> Result<()> {
+    let source = Source::Group(group);
+    let lineage = Lineage::of(tx, source)?;
+    let named = Named::of(tx, source, &lineage)?;
+    let subject = format!("Many projects of the {} {} were downloaded", named.name, named.word);
+    let then = match locked_out {
+        true => {
+            "They are locked out of it; naming them among those to whom the limit does not apply lets them in again."
+        }
+        false => "They still have access to it.",
+    };
+    let text = format!(
+        "{} (@{}) downloaded more projects of the {} {} ({}) than its limit lets one person have. {then}",
+        user.name, user.username, named.name, named.word, named.path
+    );
+    for reader in readers {
+        tell(tx, &lineage, reader, subject.clone(), text.clone())?;
+    }
+    Ok(())
 }
 
 fn tell(

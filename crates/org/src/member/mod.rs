@@ -6,7 +6,7 @@ pub mod awaiting;
 pub mod billable;
 pub mod event;
 pub mod invitations;
-mod letters;
+pub(crate) mod letters;
 pub mod list;
 pub mod model;
 mod place;

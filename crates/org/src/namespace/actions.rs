@@ -10,6 +10,7 @@ use kernel::{
 use super::{
     GroupDetails, GroupSettings, Namespace,
     addresses::{NewPlace, free_addresses, joined, relocate},
+    downloads,
     event::Event,
     model::{ProjectCreation, SubgroupCreation},
     rules::{self, Surroundings},
@@ -235,6 +236,7 @@ pub fn update(
     tx.keep_group(group.id, &details)?;
     let changed = tx.namespace(group.id)?;
     runners::hand_down(tx, &old, &changed)?;
+    downloads::pardon(tx, &changed, (&old, &changed.settings()))?;
     announce(tx, &group, &changed, grant.actor().id)?;
     Ok(changed)
 }

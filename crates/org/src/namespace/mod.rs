@@ -5,6 +5,7 @@ pub mod addresses;
 pub mod chain;
 pub mod default_branch;
 pub mod detail;
+pub mod downloads;
 pub mod event;
 pub mod list;
 pub mod locations;

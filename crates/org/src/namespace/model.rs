@@ -114,6 +114,8 @@ pub struct GroupSettings {
     pub unique_project_download_limit_interval_in_seconds: i64,
     /// User names that the limit does not concern.
     pub unique_project_download_limit_allowlist: Vec<String>,
+    /// Who hears of those who take more; the owners, where nobody is named.
+    pub unique_project_download_limit_alertlist: Vec<UserId>,
     pub auto_ban_user_on_excessive_projects_download: bool,
     /// From where alone the group is reached: networks, joined by commas.
     pub ip_restriction_ranges: Option<String>,
@@ -146,6 +148,7 @@ impl Default for GroupSettings {
             unique_project_download_limit: 0,
             unique_project_download_limit_interval_in_seconds: 0,
             unique_project_download_limit_allowlist: Vec::new(),
+            unique_project_download_limit_alertlist: Vec::new(),
             auto_ban_user_on_excessive_projects_download: false,
             ip_restriction_ranges: None,
             shared_runners_enabled: true,

@@ -167,9 +167,16 @@ pub fn settings_faults(settings: &GroupSettings, top: bool, faults: &mut Faults)
         let text = format!("exceeds maximum length ({NAMES} usernames)");
         faults.add("unique_project_download_limit_allowlist", text);
     }
+    if settings.unique_project_download_limit_alertlist.len() > NAMES {
+        let text = format!("exceeds maximum length ({NAMES} user ids)");
+        faults.add("unique_project_download_limit_alertlist", text);
+    }
     if settings.prevent_sharing_groups_outside_hierarchy && !top {
         faults
             .add("prevent_sharing_groups_outside_hierarchy", "only available on top-level groups.");
+    }
+    if settings.unique_project_download_limit > 0 && !top {
+        faults.add("unique_project_download_limit", "only available on top-level groups.");
     }
     if let Some(ranges) = &settings.ip_restriction_ranges {
         if !top {

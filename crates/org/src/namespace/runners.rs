@@ -35,6 +35,20 @@ impl GroupSettings {
         }
     }
 
+    /// Forgets what only top-level groups say: from where they are reached, whether they keep to themselves, and how much
+    /// may be downloaded.
+    fn leave_the_top(&mut self) {
+        let plain = Self::default();
+        self.ip_restriction_ranges = None;
+        self.prevent_sharing_groups_outside_hierarchy = false;
+        self.unique_project_download_limit = plain.unique_project_download_limit;
+        self.unique_project_download_limit_interval_in_seconds =
+            plain.unique_project_download_limit_interval_in_seconds;
+        self.unique_project_download_limit_allowlist = Vec::new();
+        self.unique_project_download_limit_alertlist = Vec::new();
+        self.auto_ban_user_on_excessive_projects_download = false;
+    }
+
     pub fn set_shared_runners(&mut self, wanted: SharedRunners) {
         self.shared_runners_enabled = wanted == SharedRunners::Enabled;
         self.allow_descendants_override_disabled_shared_runners = matches!(
@@ -92,8 +106,7 @@ pub(super) fn follow(tx: &mut Tx<'_>, group: &Namespace, parent: &Namespace) -> 
     if above.shared_runners_setting() == SharedRunners::DisabledAndUnoverridable {
         own.set_shared_runners(SharedRunners::DisabledAndUnoverridable);
     }
-    // From where it is reached is the top-level group's to say.
-    own.ip_restriction_ranges = None;
+    own.leave_the_top();
     if own == old {
         return Ok(());
     }

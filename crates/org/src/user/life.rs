@@ -153,7 +153,7 @@ fn conflict(why: &str) -> Error {
 }
 
 /// Takes a step; false where the table has none.
-fn step(tx: &mut Tx<'_>, user: &User, step: Step) -> Result<bool> {
+pub(super) fn step(tx: &mut Tx<'_>, user: &User, step: Step) -> Result<bool> {
     match user.state.after(step) {
         Some(Next::State(to)) if tx.move_user(user, to)? => {
             tx.mention(access::Event::SignIn(user.id));

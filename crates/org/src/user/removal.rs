@@ -5,19 +5,26 @@ use db::{
     schema::{members, projects, users},
 };
 use diesel::prelude::*;
-use kernel::{Error, Grant, Result, Ts, access::Administrate, ids::UserId};
+use kernel::{
+    Error, Grant, Result, Ts,
+    access::Administrate,
+    ids::{NamespaceId, UserId},
+};
+use serde::{Deserialize, Serialize};
+use worker::{Job, Queue as _};
 
 use super::{
-    User,
+    Step, User,
     account::AccountStore,
     actions::{NewUser, create},
     event::Event,
+    life::step,
     store::UserStore,
 };
 use crate::namespace::{self, store::NamespaceStore};
 
 /// What becomes of what somebody wrote, and of the groups that only they own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Removal {
     /// It stays; the groups stand in the way.
     Soft,
@@ -25,8 +32,24 @@ pub enum Removal {
     Hard,
 }
 
-/// Removes an account with its tokens, memberships and personal projects.
-pub fn remove(
+/// The work of removing an account with its tokens, memberships and personal projects. What others wrote down of the
+/// person is not this crate's to change: whoever composes the crates does the work.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RemoveUser {
+    pub user: UserId,
+    pub removal: Removal,
+}
+
+impl Job for RemoveUser {
+    const KIND: &'static str = "org.remove_user";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(self.user.to_string())
+    }
+}
+
+/// Asks for an account to be removed. From now on nobody can use it.
+pub fn begin(
     tx: &mut Tx<'_>,
     _: &Grant<Administrate>,
     id: UserId,
@@ -38,17 +61,34 @@ pub fn remove(
     if user.internal {
         return Err(Error::Forbidden);
     }
-    remove_with_everything(tx, &user, removal)
+    ensure_removable(tx, &user, removal)?;
+    if user.state.after(Step::Block).is_some() {
+        step(tx, &user, Step::Block)?;
+    }
+    tx.enqueue(&RemoveUser { user: id, removal })
 }
 
-pub(super) fn remove_with_everything(tx: &mut Tx<'_>, user: &User, removal: Removal) -> Result<()> {
+/// Removes an account whose work is handed over, unless it is gone already.
+pub fn finish(tx: &mut Tx<'_>, id: UserId, removal: Removal) -> Result<()> {
+    match tx.find_user(id)? {
+        Some(user) => remove_with_everything(tx, &user, removal),
+        None => Ok(()),
+    }
+}
+
+/// Groups that nobody else owns stand in the way, unless they are to go, too.
+fn ensure_removable(tx: &mut Tx<'_>, user: &User, removal: Removal) -> Result<Vec<NamespaceId>> {
     let alone = tx.groups_owned_alone(user.id)?;
     if !alone.is_empty() && removal == Removal::Soft {
         return Err(Error::Conflict(
             "User cannot be removed while is the sole-owner of a group".to_owned(),
         ));
     }
-    for group in alone {
+    Ok(alone)
+}
+
+pub(super) fn remove_with_everything(tx: &mut Tx<'_>, user: &User, removal: Removal) -> Result<()> {
+    for group in ensure_removable(tx, user, removal)? {
         namespace::actions::remove_tree(tx, group)?;
     }
     if let Some(home) = tx.personal_namespace(user.id)? {

@@ -16,7 +16,7 @@ use db::{
 use diesel::prelude::*;
 use forgeway_org::{
     access::{
-        self, refresh_group, refresh_group_member, refresh_group_share, refresh_project,
+        self, bans, refresh_group, refresh_group_member, refresh_group_share, refresh_project,
         refresh_project_member, refresh_project_share,
     },
     member::{
@@ -103,6 +103,14 @@ enum Step {
         project: usize,
         group: usize,
     },
+    LockOut {
+        group: usize,
+        person: usize,
+    },
+    LetIn {
+        group: usize,
+        person: usize,
+    },
     /// A day passes. What ended is cleared away, or nobody has come to it yet.
     Sleep {
         cleared: bool,
@@ -119,8 +127,12 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(group, person)| Step::LeaveGroup { group, person }),
         2 => (project.clone(), person.clone(), level.clone(), end.clone())
             .prop_map(|(project, person, level, end)| Step::JoinProject { project, person, level, end }),
-        1 => (project.clone(), person)
+        1 => (project.clone(), person.clone())
             .prop_map(|(project, person)| Step::LeaveProject { project, person }),
+        1 => (group.clone(), person.clone())
+            .prop_map(|(group, person)| Step::LockOut { group, person }),
+        1 => (group.clone(), person)
+            .prop_map(|(group, person)| Step::LetIn { group, person }),
         3 => (group.clone(), group.clone(), level.clone(), end.clone())
             .prop_map(|(group, invited, level, end)| Step::ShareGroup { group, invited, level, end }),
         1 => (group.clone(), group.clone())
@@ -148,6 +160,7 @@ struct World {
     in_projects: BTreeMap<(usize, usize), Given>,
     group_links: BTreeMap<(usize, usize), Given>,
     project_links: BTreeMap<(usize, usize), Given>,
+    locked_out: BTreeSet<(usize, usize)>,
 }
 
 fn living(given: Option<&Given>, now: Ts) -> Option<usize> {
@@ -167,7 +180,15 @@ impl World {
         given.flatten().filter(|level| *level > 0).max()
     }
 
+    /// Whether somebody is locked out of a group, or of one above it.
+    fn is_locked_out(&self, group: usize, person: usize) -> bool {
+        self.line(group).into_iter().any(|at| self.locked_out.contains(&(at, person)))
+    }
+
     fn in_group(&self, group: usize, person: usize, now: Ts) -> Option<usize> {
+        if self.is_locked_out(group, person) {
+            return None;
+        }
         let mut levels = vec![living(self.in_groups.get(&(group, person)), now)];
         levels.push(self.own(group, person, now));
         for at in self.line(group) {
@@ -181,6 +202,9 @@ impl World {
     }
 
     fn in_project(&self, project: usize, person: usize, now: Ts) -> Option<usize> {
+        if self.is_locked_out(self.homes[project], person) {
+            return None;
+        }
         let inherited = self.in_group(self.homes[project], person, now).filter(|level| *level > 0);
         let mut levels = vec![inherited, living(self.in_projects.get(&(project, person)), now)];
         for ((_, invited), link) in self.project_links.iter().filter(|(key, _)| key.0 == project) {
@@ -349,6 +373,14 @@ fn take(tx: &mut Tx<'_>, world: &mut World, rows: &Rows, step: &Step) -> Result<
             let row = projects::table.find(project);
             run!(tx, diesel::update(row).set(projects::namespace_id.eq(group)));
             refresh_project(tx, project)
+        }
+        Step::LockOut { group, person } => {
+            world.locked_out.insert((group, person));
+            bans::lock_out(tx, rows.groups[group], rows.people[person]).map(drop)
+        }
+        Step::LetIn { group, person } => {
+            world.locked_out.remove(&(group, person));
+            bans::let_in(tx, rows.groups[group], rows.people[person])
         }
         Step::Sleep { .. } => Ok(()),
     }

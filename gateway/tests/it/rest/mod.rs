@@ -28,6 +28,7 @@ mod epics;
 mod events;
 mod files;
 mod forks;
+mod group_downloads;
 mod group_lists;
 mod group_moves;
 mod group_networks;

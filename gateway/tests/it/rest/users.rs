@@ -187,6 +187,28 @@ async fn a_removed_account_is_gone_with_all_that_was_its_own() {
 }
 
 #[actix_web::test]
+async fn what_a_removed_person_wrote_is_nobodys_and_a_crash_ends_nothing() {
+    use org::user::removal::{Removal, RemoveUser};
+    use worker::Queue as _;
+    let app = TestApp::new();
+    let (root, ada, bob) = (app.admin(), app.person("ada"), app.person("bob"));
+    let project = app.project(&bob, "tool", kernel::Visibility::Public);
+    for person in [&ada, &bob] {
+        let text = json!({ "title": "Wheels" });
+        person.post(&format!("/projects/{project}/issues"), text).await.created();
+    }
+    let authors = async || root.get(&format!("/projects/{project}/issues")).await.each("author");
+
+    assert_eq!(root.delete(&format!("/users/{}", app.user("ada").id)).await.status, 204);
+    assert_eq!(authors().await[1]["username"], "ghost");
+    let user = app.user("bob").id;
+    app.write(move |tx| tx.enqueue(&RemoveUser { user, removal: Removal::Hard }));
+    app.work().await;
+    assert_eq!(bob.get("/user").await.status, 401);
+    assert_eq!(root.get(&format!("/projects/{project}")).await.status, 404);
+}
+
+#[actix_web::test]
 async fn a_private_profile_tells_others_little_and_its_owner_everything() {
     let app = TestApp::new();
     let (root, ada, bob) = (app.admin(), app.person("ada"), app.person("bob"));

@@ -1,0 +1,87 @@
+//! People who are locked out of a group: roles that they have there, or anywhere below it, count for nothing.
+
+use db::{Tx, each_backend, error, schema::namespace_bans};
+use diesel::{dsl::exists, prelude::*, sql_query, sql_types::BigInt};
+use kernel::{
+    Result,
+    ids::{NamespaceId, UserId},
+};
+
+use super::{projection::Whom, refresh_group_member};
+
+/// Locks somebody out; tells whether that is new.
+pub fn lock_out(tx: &mut Tx<'_>, group: NamespaceId, user: UserId) -> Result<bool> {
+    super::alone(tx)?;
+    let row = (
+        namespace_bans::namespace_id.eq(group),
+        namespace_bans::user_id.eq(user),
+        namespace_bans::created_at.eq(tx.now),
+    );
+    let insert = diesel::insert_into(namespace_bans::table).values(row).on_conflict_do_nothing();
+    let new = each_backend!(tx, |conn| insert.execute(conn).map_err(error("Ban")))?;
+    if new > 0 {
+        refresh_group_member(tx, group, user)?;
+    }
+    Ok(new > 0)
+}
+
+/// Lets somebody in again, as far as their roles reach.
+pub fn let_in(tx: &mut Tx<'_>, group: NamespaceId, user: UserId) -> Result<()> {
+    super::alone(tx)?;
+    let row = diesel::delete(namespace_bans::table.find((group, user)));
+    let gone = each_backend!(tx, |conn| row.execute(conn).map_err(error("Ban")))?;
+    if gone > 0 {
+        refresh_group_member(tx, group, user)?;
+    }
+    Ok(())
+}
+
+pub(super) fn are_there(tx: &mut Tx<'_>) -> Result<bool> {
+    each_backend!(tx, |conn| diesel::select(exists(
+        namespace_bans::table.select(namespace_bans::user_id)
+    ))
+    .get_result(conn)
+    .map_err(error("Ban")))
+}
+
+/// Takes out of the projection what people who are locked out would have.
+pub(super) fn leave_out(tx: &mut Tx<'_>, whom: Whom) -> Result<()> {
+    if !are_there(tx)? {
+        return Ok(());
+    }
+    let only = match whom {
+        Whom::One(user) => format!("WHERE b.user_id = {user}"),
+        Whom::Everybody | Whom::MembersOf(_) => String::new(),
+    };
+    let shut = format!(
+        "WITH RECURSIVE shut(user_id, id) AS (SELECT b.user_id, b.namespace_id FROM namespace_bans b {only} \
+         UNION SELECT s.user_id, n.id FROM shut s JOIN namespaces n ON n.parent_id = s.id)"
+    );
+    for rows in [
+        "namespace_access WHERE (user_id, namespace_id) IN (SELECT s.user_id, s.id FROM shut s)",
+        "project_access WHERE (user_id, project_id) IN \
+         (SELECT s.user_id, p.id FROM shut s JOIN projects p ON p.namespace_id = s.id)",
+    ] {
+        let text = format!("{shut} DELETE FROM {rows}");
+        each_backend!(tx, |conn| sql_query(&text).execute(conn).map_err(error("Ban")))?;
+    }
+    Ok(())
+}
+
+#[derive(QueryableByName)]
+struct Count {
+    #[diesel(sql_type = BigInt)]
+    bans: i64,
+}
+
+/// Whether somebody is locked out of a namespace, there or above it.
+pub(super) fn holds(tx: &mut Tx<'_>, user: UserId, namespace: NamespaceId) -> Result<bool> {
+    let text = format!(
+        "WITH RECURSIVE line(id) AS (SELECT CAST({namespace} AS BIGINT) UNION SELECT n.parent_id FROM line l \
+         JOIN namespaces n ON n.id = l.id WHERE n.parent_id IS NOT NULL) \
+         SELECT count(*) AS bans FROM line l JOIN namespace_bans b ON b.namespace_id = l.id WHERE b.user_id = {user}"
+    );
+    let found: Count =
+        each_backend!(tx, |conn| sql_query(&text).get_result(conn).map_err(error("Ban")))?;
+    Ok(found.bans > 0)
+}

@@ -1,0 +1,36 @@
+//! Accounts that go. What somebody wrote may be very much: it is handed over a part at a time, so that nobody who writes
+//! waits for all of it, and a server that stops in the middle goes on after the next start.
+
+use kernel::{Result, ids::UserId};
+use org::user::removal::{Removal, RemoveUser, finish, ghost};
+use review::heirs::{hand_over_part, parts, take_away_some};
+use worker::Job;
+
+use super::{
+    avatars::{Owner, tidy},
+    jobs::worker,
+};
+use crate::app::App;
+
+/// Does now what was asked for: an answer is sent when its effect can be read.
+pub async fn hurry(app: &App, user: UserId) -> Result<()> {
+    worker(app.clone()).hurry(vec![format!("{}:{user}", RemoveUser::KIND)]).await
+}
+
+pub async fn run(app: &App, job: RemoveUser) -> Result<()> {
+    let RemoveUser { user, removal } = job;
+    match removal {
+        Removal::Soft => hand_over(app, user).await?,
+        Removal::Hard => while app.db.write(move |tx| take_away_some(tx, user)).await? {},
+    }
+    app.db.write(move |tx| finish(tx, user, removal)).await?;
+    tidy(app, Owner::User(user), None).await
+}
+
+async fn hand_over(app: &App, user: UserId) -> Result<()> {
+    let heir = app.db.write(ghost).await?.id;
+    for part in app.db.read(move |tx| parts(tx, user)).await? {
+        app.db.write(move |tx| hand_over_part(tx, &part, user, heir)).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,2 @@
+DROP TABLE namespace_bans;
+DROP TABLE project_downloads;

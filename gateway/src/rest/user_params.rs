@@ -29,6 +29,9 @@ params! {
         name: Option<String>,
         username: Option<String>,
         password: Option<String>,
+        /// Send a link by which they set a new one.
+        reset_password: bool = false,
+        force_random_password: bool = false,
         skip_reconfirmation: bool = false,
         admin: Option<bool>,
         external: Option<bool>,

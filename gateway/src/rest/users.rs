@@ -271,12 +271,16 @@ async fn update(
     call: Call<Administrate, (ChangeUser, DetailParams)>,
 ) -> ApiResult<Json<AdminUser>> {
     let (actor, grant, (given, more)) = (call.grant.actor(), call.grant, call.params);
+    let by_mail = given.reset_password;
     let password = match given.password.clone().filter(|clear| !clear.is_empty()) {
+        _ if by_mail || given.force_random_password => {
+            Some(spawn_blocking(Chosen::random).await.map_err(Error::internal)??)
+        }
         Some(clear) => Some(hashed(clear).await?),
         None => None,
     };
-    let changes =
-        Changes { password, confirmed: given.skip_reconfirmation, identity: identity(&more) };
+    let (confirmed, identity) = (given.skip_reconfirmation, identity(&more));
+    let changes = Changes { password, by_mail, confirmed, identity };
     let picture = repainted(&app, &more.avatar).await?;
     let is_repainted = !matches!(picture, Change::Keep);
     let changed = app.db.write(move |tx| {

@@ -200,6 +200,8 @@ fn greet(tx: &mut Tx<'_>, user: &User, beginning: &Beginning) -> Result<()> {
 #[derive(Debug, Default)]
 pub struct Changes {
     pub password: Option<Chosen>,
+    /// Whether the person is sent a link by which they set another one.
+    pub by_mail: bool,
     /// Whether a new address is taken to be the person's.
     pub confirmed: bool,
     pub identity: Option<ExternalIdentity>,
@@ -236,6 +238,9 @@ pub fn update(
     if let Some(password) = &changes.password {
         let foreign = grant.actor().id != Some(id);
         tx.keep_password(id, password.hash(), foreign.then_some(tx.now))?;
+    }
+    if changes.by_mail {
+        links::ask_for_password(tx, id, Reason::Reset)?;
     }
     if let Some(identity) = &changes.identity {
         tx.keep_identity(id, identity)?;

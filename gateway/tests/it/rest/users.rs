@@ -187,6 +187,24 @@ async fn a_removed_account_is_gone_with_all_that_was_its_own() {
 }
 
 #[actix_web::test]
+async fn an_administrator_sends_somebody_a_link_for_a_new_password() {
+    let app = TestApp::new();
+    let (root, _) = (app.admin(), app.person("ada"));
+    let path = format!("/users/{}", app.user("ada").id);
+    let before = app.user("ada").password_hash;
+
+    root.put(&path, json!({ "name": "Ada" })).await.ok();
+    assert_eq!(app.user("ada").password_hash, before);
+    root.put(&path, json!({ "force_random_password": true })).await.ok();
+    let forced = app.user("ada").password_hash;
+    assert_ne!(forced, before);
+    assert!(!app.queued().iter().any(|text| text.contains("reset")));
+    root.put(&path, json!({ "reset_password": true, "password": "ignored" })).await.ok();
+    assert_ne!(app.user("ada").password_hash, forced);
+    assert!(app.queued().iter().any(|text| text.contains("reset")));
+}
+
+#[actix_web::test]
 async fn what_a_removed_person_wrote_is_nobodys_and_a_crash_ends_nothing() {
     use org::user::removal::{Removal, RemoveUser};
     use worker::Queue as _;

@@ -487,3 +487,31 @@ async fn a_write_is_settled_once_git_has_followed() {
 
     assert_eq!((rows, open), (1, 0));
 }
+
+#[actix_web::test]
+async fn names_on_a_page_are_links_for_those_who_may_know_of_them() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let works = ada.group_with("works", json!({ "visibility": "public" })).await;
+    let new = |path: &str, visibility: &str| json!({ "path": path, "namespace_id": works, "visibility": visibility });
+    for (path, visibility) in [("engine", "public"), ("plans", "private")] {
+        let project = ada.post("/projects", new(path, visibility)).await.created()["id"].clone();
+        let issue = json!({ "title": "Wheels" });
+        ada.post(&format!("/projects/{project}/issues"), issue).await.created();
+    }
+    let content = "= Page\n\nengine#1 plans#1 @ada #1";
+    for wiki in [format!("/groups/{works}/wikis"), "/projects/works%2Fengine/wikis".to_owned()] {
+        let page = json!({ "title": "home", "content": content, "format": "asciidoc" });
+        ada.post(&wiki, page).await.created();
+        let links = async |person: Person<'_>| {
+            let shown = person.get(&format!("{wiki}/home?render_html=true")).await.ok();
+            shown["content"].as_str().expect("HTML").matches("class=\"gfm").count()
+        };
+        let own = usize::from(wiki.contains("projects"));
+        assert_eq!(links(ada.clone()).await, 3 + own, "{wiki}");
+        assert_eq!(links(app.person("eve")).await, 2 + own, "{wiki}");
+        assert_eq!(links(app.anonymous()).await, 2 + own, "{wiki}");
+        let plain = ada.get(&format!("{wiki}/home")).await.ok();
+        assert_eq!(plain["content"], content);
+    }
+}

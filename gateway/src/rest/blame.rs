@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use actix_web::HttpResponse;
 use bstr::ByteSlice as _;
 use kernel::Error;
 use repo::{
@@ -22,7 +23,7 @@ use crate::{
     },
     file_headers::headers,
     params,
-    present::{Json, WithHeaders},
+    present::{Custom, Either, Json, WithHeaders},
     routes,
 };
 
@@ -89,10 +90,10 @@ params! {
     }
 }
 
-async fn show(
-    app: App,
-    call: Call<ReadFiles, BlamedFile>,
-) -> ApiResult<WithHeaders<Json<Vec<BlameEntity>>>> {
+/// Whoever asks for the head alone is told no length and no tag of a body that nobody worked out.
+type Shown = Either<WithHeaders<Json<Vec<BlameEntity>>>, WithHeaders<Custom>>;
+
+async fn show(app: App, call: Call<ReadFiles, BlamedFile>) -> ApiResult<Shown> {
     let is_head = call.is_method("HEAD");
     let BlamedFile { file_path, r#ref, range } = call.params;
     if range.is_some_and(|lines| lines.start > lines.end) {
@@ -102,7 +103,8 @@ async fn show(
     let (facts, checksum) = find(&app, &call.grant, query.clone()).await?;
     let headers = headers(&facts, &checksum, &query.ref_name);
     if is_head {
-        return Ok(WithHeaders { body: Json(Vec::new()), headers });
+        let head = HttpResponse::Ok().content_type("application/json").finish();
+        return Ok(Either::Right(WithHeaders { body: Custom(head), headers }));
     }
     let (project, path) = (call.grant.project(), &facts.entry.path);
     let repo = app.storage.repository(project);
@@ -122,5 +124,5 @@ async fn show(
         }
         Ok(shown)
     });
-    Ok(WithHeaders { body: Json(read.await?), headers })
+    Ok(Either::Left(WithHeaders { body: Json(read.await?), headers }))
 }

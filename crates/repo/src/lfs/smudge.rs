@@ -2,7 +2,7 @@
 //! call large, and sends what the program prints.
 
 use std::{
-    ffi::{OsStr, OsString},
+    ffi::OsStr,
     fs::File,
     io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
@@ -38,13 +38,14 @@ impl Smudge {
         Ok(Self { program, folder: files.folder().to_owned(), list })
     }
 
-    /// A setting for git. Git gives such words to a shell, which takes what is quoted as it is.
-    pub fn setting(&self) -> OsString {
-        let mut setting = OsString::from("filter.lfs.smudge='");
-        let program = self.program.to_string_lossy().replace('\'', "'\\''");
-        setting.push(program);
-        setting.push("'");
-        setting
+    /// A setting for git, which starts a plain word by itself and gives any other to a shell, hence the quotes.
+    pub fn setting(&self) -> String {
+        let program = self.program.to_string_lossy();
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
+        match program.chars().all(is_plain) {
+            true => format!("filter.lfs.smudge={program}"),
+            false => format!("filter.lfs.smudge='{}'", program.replace('\'', "'\\''")),
+        }
     }
 
     pub fn environment(&self) -> [(&'static str, &Path); 2] {
@@ -83,4 +84,20 @@ fn show(folder: &OsStr, list: &OsStr) -> io::Result<()> {
 fn is_listed(list: &OsStr, id: &LfsId) -> bool {
     let names = std::fs::read_to_string(list).unwrap_or_default();
     names.lines().any(|name| name == id.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LfsFiles, Path, Smudge};
+
+    #[test]
+    fn only_a_name_that_needs_it_is_quoted() {
+        let setting = |program: &str| {
+            let files = LfsFiles::new(Path::new("/data"));
+            Smudge::new(program.into(), &files, &[]).expect("a list").setting()
+        };
+
+        assert_eq!(setting("/a/large-file"), "filter.lfs.smudge=/a/large-file");
+        assert_eq!(setting("/a b/it's"), r"filter.lfs.smudge='/a b/it'\''s'");
+    }
 }

@@ -76,6 +76,7 @@ async fn head_tells_the_facts_without_the_content() {
         assert_eq!(fact(&answer, "blob-id").len(), 40);
         assert_eq!(fact(&answer, "last-commit-id").len(), 40);
         assert_eq!(fact(&answer, "content-sha256").len(), 64);
+        assert_eq!(answer.header("etag").is_none(), tail == "/blame");
     }
 }
 

@@ -1,7 +1,7 @@
 //! The forms of answers: status, paging headers, and how documents describe them.
 
 use actix_web::{
-    HttpMessage, HttpRequest, HttpResponse,
+    HttpMessage, HttpRequest, HttpResponse, HttpResponseBuilder,
     http::{StatusCode, header},
 };
 use kernel::page::{COUNT_LIMIT, Page, PageRequest, Total};
@@ -115,6 +115,11 @@ impl Answer for Custom {
     fn describe(_: &mut Schemas) -> AnswerDoc {
         AnswerDoc::bytes(200)
     }
+}
+
+/// Ends an answer to HEAD whose body nobody worked out: it has neither a length nor a tag.
+pub fn head_alone(mut response: HttpResponseBuilder) -> HttpResponse {
+    response.body(actix_web::body::None::new())
 }
 
 /// A record with headers of its own.

@@ -21,7 +21,7 @@ use crate::{
     error::{ApiError, ApiResult},
     extract::{Call, Flaws, Param, PathBytes, Raw, params::NOT_LISTED},
     large_files, params,
-    present::Custom,
+    present::{Custom, head_alone},
     routes,
 };
 
@@ -92,7 +92,7 @@ async fn archive(app: App, call: Call<ReadCode, GetArchive>) -> ApiResult<Custom
         .insert_header((header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")))
         .insert_header(("content-transfer-encoding", "binary"));
     if is_head {
-        return Ok(Custom(response.finish()));
+        return Ok(Custom(head_alone(response)));
     }
     note_download(&app, &call.grant).await?;
     let repo = app.storage.repository(call.grant.project());

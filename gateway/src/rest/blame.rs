@@ -23,7 +23,7 @@ use crate::{
     },
     file_headers::headers,
     params,
-    present::{Custom, Either, Json, WithHeaders},
+    present::{Custom, Either, Json, WithHeaders, head_alone},
     routes,
 };
 
@@ -103,8 +103,9 @@ async fn show(app: App, call: Call<ReadFiles, BlamedFile>) -> ApiResult<Shown> {
     let (facts, checksum) = find(&app, &call.grant, query.clone()).await?;
     let headers = headers(&facts, &checksum, &query.ref_name);
     if is_head {
-        let head = HttpResponse::Ok().content_type("application/json").finish();
-        return Ok(Either::Right(WithHeaders { body: Custom(head), headers }));
+        let mut head = HttpResponse::Ok();
+        head.content_type("application/json");
+        return Ok(Either::Right(WithHeaders { body: Custom(head_alone(head)), headers }));
     }
     let (project, path) = (call.grant.project(), &facts.entry.path);
     let repo = app.storage.repository(project);

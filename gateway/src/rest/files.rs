@@ -29,7 +29,7 @@ use crate::{
     extract::{Call, Content, FilePath, Filled},
     file_headers::{content_kind, disposition, headers},
     large_files, params,
-    present::{Created, Custom, Either, Json, NoContent, WithHeaders},
+    present::{Created, Custom, Either, Json, NoContent, WithHeaders, head_alone},
     routes,
 };
 
@@ -68,7 +68,7 @@ async fn show(app: App, call: Call<ReadFiles, OneFile>) -> ApiResult<Shown> {
     let mut response = HttpResponse::Ok();
     response.content_type("application/json");
     if is_head {
-        return Ok(Either::Right(WithHeaders { body: Custom(response.finish()), headers }));
+        return Ok(Either::Right(WithHeaders { body: Custom(head_alone(response)), headers }));
     }
     let (before, after) = entity.around_content().map_err(Error::internal)?;
     let content = in_base64(open(&app, &call.grant, &facts).await?);

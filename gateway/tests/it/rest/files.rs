@@ -174,6 +174,7 @@ async fn large_files_are_sent_piece_by_piece() {
     for tail in ["", "/raw"] {
         let head = app.anonymous().head(&format!("{files}/large{tail}?ref=main")).await;
         assert_eq!((head.status, fact(&head, "size")), (200, "5000001"));
+        assert_eq!(head.header("etag"), None);
         assert_eq!(head.bytes.len(), 0);
     }
     let kept = app.anonymous().get(&format!("{files}/pointer/raw?lfs=true")).await;

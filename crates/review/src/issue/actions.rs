@@ -9,10 +9,10 @@ use kernel::{
     ids::{MilestoneId, ProjectId, UserId},
 };
 
+pub use super::steps::{close, reopen};
 use super::{
-    HealthStatus, Issue, IssueState, IssueStep, IssueStore, IssueType, Severity, changes,
+    HealthStatus, Issue, IssueStep, IssueStore, IssueType, Severity, changes,
     follow_up::FollowUp,
-    link,
     link::LinkStore as _,
     origin::{self, Origin},
     store,
@@ -26,7 +26,6 @@ use crate::{
         labels::{self, LabelChange, Unknown},
         milestones,
     },
-    note::write_system_note,
     policy::{CreateIssues, DeleteIssues, ReadIssues},
     ports::{People, Places},
     todo::{TodoAction, TodoStore as _},
@@ -353,36 +352,6 @@ fn reassign(
         Some(people.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
     };
     Ok(Some(Change { field: "assignees", before: ids(&old), after: ids(&new) }))
-}
-
-/// Closes an issue; one that is closed stays so.
-pub fn close(tx: &mut Tx<'_>, issue: &Issue, by: UserId) -> Result<Issue> {
-    let Some(closed) = moved(tx, issue, IssueStep::Close, by)? else { return Ok(issue.clone()) };
-    let item = closed.item();
-    write_system_note(tx, &item, by, "closed")?;
-    tx.finish_todos(item.id, by)?;
-    tx.emit(Event::IssueClosed { issue: (&closed).into(), user: by })?;
-    Ok(closed)
-}
-
-/// Opens an issue again; one that is open stays so.
-pub fn reopen(tx: &mut Tx<'_>, issue: &Issue, by: UserId) -> Result<Issue> {
-    let Some(opened) = moved(tx, issue, IssueStep::Reopen, by)? else { return Ok(issue.clone()) };
-    write_system_note(tx, &opened.item(), by, "reopened")?;
-    tx.emit(Event::IssueReopened { issue: (&opened).into(), user: by })?;
-    Ok(opened)
-}
-
-fn moved(tx: &mut Tx<'_>, issue: &Issue, step: IssueStep, by: UserId) -> Result<Option<Issue>> {
-    let to: IssueState = issue.state.after(step);
-    if to == issue.state {
-        return Ok(None);
-    }
-    let moved = store::move_to(tx, issue, to, by)?;
-    if let Some(moved) = &moved {
-        link::actions::state_changed(tx, moved)?;
-    }
-    Ok(moved)
 }
 
 /// Removes an issue, where it did not change since a moment.

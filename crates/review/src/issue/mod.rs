@@ -12,6 +12,7 @@ pub mod order;
 pub mod origin;
 pub mod relocation;
 mod state;
+mod steps;
 mod store;
 
 pub use model::{HealthStatus, Issue, IssueState, IssueType, Severity};

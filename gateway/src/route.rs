@@ -134,7 +134,8 @@ where
     let (who, before) = (call.whom(), app.access_changes());
     match FOR.scope(who, handler(app.clone(), call)).await {
         Ok(answer) => {
-            if app.access_changes() != before {
+            // Somebody who only reads does not wait for the changes of others.
+            if !req.method().is_safe() && app.access_changes() != before {
                 approvals::settle(&app).await;
             }
             answer.respond(&req)

@@ -17,12 +17,12 @@ use org::{
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use review::{
     Home,
-    item::{Item, ItemKind, ItemStore as _, reading},
+    item::ItemKind,
     label::{LabelFilter, LabelStore as _},
     milestone::{MilestoneFilter, MilestoneStore as _},
     policy::{ReadLabels, ReadMilestones},
     ports::{Forge as _, Places as _},
-    reference::{ItemName, Reference, References, find},
+    reference::{ItemName, Reference, References, find, readable_items},
 };
 use tokio::task::spawn_blocking;
 
@@ -161,18 +161,8 @@ impl Reading<'_> {
     }
 
     fn items(&self, tx: &mut Tx<'_>, names: &[ItemName], known: &mut Known) -> Result<()> {
-        let mut found: Vec<(&ItemName, Item)> = Vec::new();
-        for name in names {
-            let home = match name.kind {
-                ItemKind::Epic => self.group_of(tx, name)?.map(Home::Group),
-                _ => self.project_of(tx, name)?.map(Home::Project),
-            };
-            let Some(home) = home else { continue };
-            found.extend(tx.find_item(home, name.kind, name.iid)?.map(|item| (name, item)));
-        }
-        let ids: Vec<_> = found.iter().map(|(_, item)| (item.id, item.project())).collect();
-        let readable = reading::readable_anywhere(tx, self.forge, self.actor, &ids)?;
-        found.retain(|(_, item)| readable.contains(&item.id));
+        let here = self.place.map(|place| place.home);
+        let found = readable_items(tx, self.forge, here, self.actor, names)?;
         let projects: Vec<ProjectId> =
             found.iter().filter_map(|(_, item)| item.project()).collect();
         let groups: Vec<NamespaceId> =
@@ -192,37 +182,9 @@ impl Reading<'_> {
             };
             let address = self.urls.at(&format!("{path}/-/{part}/{}", item.iid));
             let target = Target { address, title: item.title, class, text: None };
-            known.insert(Reference::Item(name.clone()), target);
+            known.insert(Reference::Item(name), target);
         }
         Ok(())
-    }
-
-    /// The group of an epic: named by its full path, or the nearest one.
-    fn group_of(&self, tx: &mut Tx<'_>, name: &ItemName) -> Result<Option<NamespaceId>> {
-        if let Some(path) = &name.project {
-            return self.forge.group_at(tx, self.actor, path);
-        }
-        match self.place.map(|place| place.home) {
-            None => Ok(None),
-            Some(Home::Group(group)) => Ok(Some(group)),
-            Some(home) => Ok(self.forge.above(tx, home)?.first().copied()),
-        }
-    }
-
-    /// The project of an item: named by its full path, as a neighbour, or not at all.
-    fn project_of(&self, tx: &mut Tx<'_>, name: &ItemName) -> Result<Option<ProjectId>> {
-        let Some(path) = &name.project else {
-            return Ok(self.place.and_then(|place| place.home.project()));
-        };
-        if path.contains('/') {
-            return self.forge.project_at(tx, path);
-        }
-        let Some(place) = self.place else { return Ok(None) };
-        let around = match place.home {
-            Home::Group(_) => place.full_path.as_str(),
-            Home::Project(_) => place.full_path.rsplit_once('/').map_or("", |(around, _)| around),
-        };
-        self.forge.project_at(tx, &format!("{around}/{path}"))
     }
 
     fn labels(
@@ -305,7 +267,6 @@ impl Reading<'_> {
 
     /// The groups whose labels and milestones count where the text is.
     fn groups_of(&self, tx: &mut Tx<'_>, place: &Place) -> Result<Vec<NamespaceId>> {
-        use review::ports::Places as _;
         let mut groups = self.forge.above(tx, place.home)?;
         groups.extend(place.home.group());
         Ok(groups)

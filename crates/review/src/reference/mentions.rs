@@ -189,14 +189,34 @@ pub(crate) fn find_items(
     names: &[ItemName],
 ) -> Result<Vec<(ItemName, Item)>> {
     let Some(actor) = forge.actor(tx, author)? else { return Ok(Vec::new()) };
+    let mut found = readable_items(tx, forge, Some(here.home), actor, names)?;
+    found.retain(|(_, item)| item.id != here.id);
+    Ok(found)
+}
+
+/// The items of these names that somebody may read, as a text of a project or group, or of nowhere, names them.
+pub fn readable_items(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    here: Option<Home>,
+    actor: Actor,
+    names: &[ItemName],
+) -> Result<Vec<(ItemName, Item)>> {
     let mut found = Vec::new();
+    // Most names of a text speak of the same place.
+    let mut homes = HashMap::new();
     for name in names {
-        let Some(home) = home_of(tx, forge, (here, actor), name)? else { continue };
-        if let Some(item) = tx.find_item(home, name.kind, name.iid)?
-            && item.id != here.id
-        {
-            found.push((name.clone(), item));
-        }
+        let place = (name.project.as_deref(), name.kind == ItemKind::Epic);
+        let home = match homes.get(&place) {
+            Some(home) => *home,
+            None => {
+                let home = home_of(tx, forge, (here, actor), name)?;
+                homes.insert(place, home);
+                home
+            }
+        };
+        let Some(home) = home else { continue };
+        found.extend(tx.find_item(home, name.kind, name.iid)?.map(|item| (name.clone(), item)));
     }
     let ids: Vec<_> = found.iter().map(|(_, item)| (item.id, item.project())).collect();
     let readable = reading::readable_anywhere(tx, forge, actor, &ids)?;
@@ -204,21 +224,20 @@ pub(crate) fn find_items(
     Ok(found)
 }
 
-/// The project or group that a name speaks of, for a text of `here` by somebody.
+/// The project or group that a name speaks of, in a text that somebody reads or wrote.
 fn home_of(
     tx: &mut Tx<'_>,
     forge: &impl Forge,
-    (here, actor): (&Item, Actor),
+    (here, actor): (Option<Home>, Actor),
     name: &ItemName,
 ) -> Result<Option<Home>> {
     let of_epic = name.kind == ItemKind::Epic;
     let Some(path) = &name.project else {
-        return match (here.home, of_epic) {
-            (Home::Project(project), true) => {
-                let groups = forge.above(tx, Home::Project(project))?;
-                Ok(groups.first().copied().map(Home::Group))
+        return match here {
+            Some(home @ Home::Project(_)) if of_epic => {
+                Ok(forge.above(tx, home)?.first().copied().map(Home::Group))
             }
-            (home, _) => Ok(Some(home)),
+            home => Ok(home),
         };
     };
     if of_epic {
@@ -227,10 +246,16 @@ fn home_of(
     if path.contains('/') {
         return Ok(forge.project_at(tx, path)?.map(Home::Project));
     }
-    let Home::Project(project) = here.home else { return Ok(None) };
-    let own = forge.paths(tx, &[project])?.remove(&project).unwrap_or_default();
-    let Some((namespace, _)) = own.rsplit_once('/') else { return Ok(None) };
-    Ok(forge.project_at(tx, &format!("{namespace}/{path}"))?.map(Home::Project))
+    let around = match here {
+        None => None,
+        Some(Home::Group(group)) => forge.group_paths(tx, &[group])?.remove(&group),
+        Some(Home::Project(project)) => {
+            let own = forge.paths(tx, &[project])?.remove(&project).unwrap_or_default();
+            own.rsplit_once('/').map(|(around, _)| around.to_owned())
+        }
+    };
+    let Some(around) = around else { return Ok(None) };
+    Ok(forge.project_at(tx, &format!("{around}/{path}"))?.map(Home::Project))
 }
 
 /// Tells an item, once, that another one names it; only those are shown this who may read that one.

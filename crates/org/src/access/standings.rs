@@ -16,7 +16,7 @@ use super::{level_in_namespace, level_in_project};
 use crate::{
     namespace::store::NamespaceStore,
     project::store::ProjectStore,
-    user::{State, User, store::UserStore},
+    user::{State, store::UserStore},
 };
 
 /// How each of these people stands in a project. Unknown people are left out, and those who may not sign in; in a
@@ -29,24 +29,13 @@ pub fn standings_in_project(
     let Some((facts, _)) = tx.find_scope(Actor::ANONYMOUS, project)? else {
         return Ok(Vec::new());
     };
-    let users = tx.users_by_id(people)?;
     let rows = project_access::table
         .filter(project_access::project_id.eq(project).and(project_access::user_id.eq_any(people)))
         .select((project_access::user_id, project_access::access_level, project_access::until));
     let rows: Vec<(UserId, AccessLevel, Ts)> =
         each_backend!(tx, |conn| rows.load(conn).map_err(error("Member")))?;
-    let levels: HashMap<UserId, (AccessLevel, Ts)> =
-        rows.into_iter().map(|(user, level, until)| (user, (level, until))).collect();
-    let mut found = Vec::new();
-    for user in users.values().filter(|user| user.state == State::Active) {
-        let level = match levels.get(&user.id) {
-            None => AccessLevel::NoAccess,
-            Some((level, until)) if tx.now < *until => *level,
-            Some(_) => level_in_project(tx, User::actor(user), project)?,
-        };
-        found.push(Standing::in_project(user.actor(), level, &facts));
-    }
-    Ok(found)
+    let found = levels(tx, people, rows, |tx, actor| level_in_project(tx, actor, project))?;
+    Ok(found.into_iter().map(|(who, level)| Standing::in_project(who, level, &facts)).collect())
 }
 
 /// As [`standings_in_project`], in a group.
@@ -56,7 +45,6 @@ pub fn standings_in_group(
     people: &[UserId],
 ) -> Result<Vec<Standing>> {
     let Some(facts) = tx.find_namespace(group)? else { return Ok(Vec::new()) };
-    let users = tx.users_by_id(people)?;
     let rows = namespace_access::table
         .filter(
             namespace_access::namespace_id.eq(group).and(namespace_access::user_id.eq_any(people)),
@@ -68,16 +56,29 @@ pub fn standings_in_group(
         ));
     let rows: Vec<(UserId, AccessLevel, Ts)> =
         each_backend!(tx, |conn| rows.load(conn).map_err(error("Member")))?;
-    let levels: HashMap<UserId, (AccessLevel, Ts)> =
-        rows.into_iter().map(|(user, level, until)| (user, (level, until))).collect();
-    let mut found = Vec::new();
-    for user in users.values().filter(|user| user.state == State::Active) {
-        let level = match levels.get(&user.id) {
+    let found = levels(tx, people, rows, |tx, actor| level_in_namespace(tx, actor, group))?;
+    let stand = |(who, level)| Standing::in_scope(who, level, facts.visibility);
+    Ok(found.into_iter().map(stand).collect())
+}
+
+/// Those of these people who may sign in, and the levels that the projection tells, `anew` where one has ended.
+fn levels(
+    tx: &mut Tx<'_>,
+    people: &[UserId],
+    told: Vec<(UserId, AccessLevel, Ts)>,
+    anew: impl Fn(&mut Tx<'_>, Actor) -> Result<AccessLevel>,
+) -> Result<Vec<(Actor, AccessLevel)>> {
+    let users = tx.users_by_id(people)?;
+    let told: HashMap<UserId, (AccessLevel, Ts)> =
+        told.into_iter().map(|(user, level, until)| (user, (level, until))).collect();
+    let active = users.values().filter(|user| user.state == State::Active);
+    let found = active.map(|user| {
+        let level = match told.get(&user.id) {
             None => AccessLevel::NoAccess,
             Some((level, until)) if tx.now < *until => *level,
-            Some(_) => level_in_namespace(tx, User::actor(user), group)?,
+            Some(_) => anew(tx, user.actor())?,
         };
-        found.push(Standing::in_scope(user.actor(), level, facts.visibility));
-    }
-    Ok(found)
+        Ok((user.actor(), level))
+    });
+    found.collect()
 }

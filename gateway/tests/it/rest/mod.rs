@@ -92,6 +92,7 @@ mod user_follows;
 mod user_gpg_keys;
 mod user_keys;
 mod user_preferences;
+mod user_removal;
 mod user_states;
 mod user_status;
 mod user_surveys;

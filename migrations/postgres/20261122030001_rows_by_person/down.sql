@@ -1,0 +1,11 @@
+DROP INDEX notes_author;
+DROP INDEX todos_author;
+DROP INDEX resource_events_user;
+DROP INDEX commit_notes_author;
+DROP INDEX notes_resolved_by;
+DROP INDEX issues_closed_by;
+DROP INDEX merge_requests_closed_by;
+DROP INDEX merge_requests_merge_user;
+DROP INDEX members_created_by;
+DROP INDEX protected_branch_access_user;
+DROP INDEX protected_tag_access_user;

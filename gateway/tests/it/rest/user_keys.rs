@@ -86,6 +86,18 @@ async fn what_cannot_be_a_key_is_refused() {
 }
 
 #[actix_web::test]
+async fn a_key_that_everybody_has_is_nobodys() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let rows = app.row_counts();
+
+    let told = "cannot be used because it belongs to a compromised private key. Stop using this key and generate a new one.";
+    let told = json!({ "message": { "key": [told] } });
+    ada.post("/user/keys", wanted(keys::KNOWN_TO_ALL)).await.refused(400, told);
+    assert_eq!(app.row_counts(), rows);
+}
+
+#[actix_web::test]
 async fn the_installation_says_which_keys_it_takes() {
     let app = TestApp::new();
     let (root, ada) = (app.admin(), app.person("ada"));

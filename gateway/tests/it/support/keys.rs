@@ -19,6 +19,9 @@ use ssh_key::{
 /// A real key of 1024 bits.
 pub(crate) const SHORT_RSA: &str = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAgQC28beUllgSUzUN/WfHSAlZ6n+OkNgwUC+nqrF39dLmHwYieC8uczvXsJ9AEKMve27FM6MQREDwKHQfF5iKQBrIzNoPs1L+2mXoFoBfsr83Hl5PnbRJOcttk7uX2mrEEtu5iV+7KxjX8JLdefupSgQFt06iQclwmlCKKlhZsYdSgQ==";
 
+/// A key whose private half came with many virtual machines.
+pub(crate) const KNOWN_TO_ALL: &str = "ssh-rsa AAAAB3NzaC1yc2EAAAABIwAAAQEA6NF8iallvQVp22WDkTkyrtvp9eWW6A8YVr+kz4TjGYe7gHzIw+niNltGEFHzD8+v1I2YJ6oXevct1YeS0o9HZyN1Q9qgCgzUFtdOKLv6IedplqoPkcmF0aYet2PkEDo3MlTBckFXPITAMzF8dJSIFo9D8HfdOV0IAdx4O7PtixWKn5y2hMNG0zQPyUecp4pzC6kivAIhyfHilFR61RGL+GPXQ2MWZWFYbAGjyiYJnAmCP3NOTd0jMZEnDkbUvxhMmBYSdETk1rRgm+R4LOzFUGaHqHDLKLX+FIPKcF96hrucXzcWyLbIbEgE98OHlnVYCzRdK8jlqm8tehUc9c9WhQ==";
+
 /// A new SSH key.
 pub(crate) fn ssh() -> PrivateKey {
     Ed25519Keypair::from_seed(&rand::random()).into()

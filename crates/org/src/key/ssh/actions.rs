@@ -19,6 +19,8 @@ use crate::{
 
 /// Longer than any key of a kind that is known.
 const LONGEST: usize = 5000;
+const COMPROMISED: &str = "cannot be used because it belongs to a compromised private key. Stop using this key and \
+                           generate a new one.";
 /// The setting's way to say that a kind of key is not wanted.
 const FORBIDDEN: i64 = -1;
 
@@ -41,6 +43,9 @@ pub fn add(tx: &mut Tx<'_>, new: &NewSshKey, text: &str) -> Result<SshKey> {
         Some(key) => {
             if let Some(why) = unwanted(key, &settings) {
                 faults.add("key", why);
+            }
+            if key.is_compromised() {
+                faults.add("key", COMPROMISED);
             }
         }
     }

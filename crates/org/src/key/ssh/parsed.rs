@@ -58,6 +58,16 @@ impl Parsed {
     }
 }
 
+/// Fingerprints of keys whose private halves everybody has: they came with devices and images.
+const COMPROMISED: &str = include_str!("compromised.txt");
+
+impl Parsed {
+    /// Whether everybody could use the key.
+    pub fn is_compromised(&self) -> bool {
+        COMPROMISED.lines().any(|known| known == self.sha256)
+    }
+}
+
 /// The fingerprint by which keys are looked up.
 pub fn sha256_of(key: &KeyData) -> String {
     let shown = key.fingerprint(HashAlg::Sha256).to_string();

@@ -9,6 +9,7 @@ use org::{
     },
     policy::{ManageGroupMembers, ManageProjectMembers},
 };
+use serde_json::Value;
 use time::Date;
 
 use super::member_params::{Level, end};
@@ -16,7 +17,7 @@ use crate::{
     app::App,
     entities::invitation::{InvitationEntity, InvitedEntity},
     error::{ApiError, ApiResult},
-    extract::{Call, Change, Csv},
+    extract::{Call, Change, Csv, Flaws, Param, Raw},
     params,
     present::{Created, Json, Listed, NoContent},
     routes,
@@ -36,7 +37,7 @@ routes! { "Invitations" at "";
 params! {
     pub struct Invite {
         /// One address, or several with commas.
-        email: Option<Csv<String>>,
+        email: Option<Csv<Address>>,
         /// One id, or several with commas.
         user_id: Option<Csv<UserId>>,
         access_level: Level,
@@ -63,14 +64,11 @@ params! { struct OneInvitation { email: String } }
 impl Invite {
     fn guests(&mut self) -> Result<Guests, Error> {
         let emails = self.email.take().map(|emails| emails.0).unwrap_or_default();
+        let emails: Vec<String> = emails.into_iter().map(|email| email.0).collect();
         let users = self.user_id.take().map(|users| users.0).unwrap_or_default();
         if emails.is_empty() && users.is_empty() {
             let text = "Must provide either email or user_id as a parameter";
             return Err(Error::BadRequest(text.to_owned()));
-        }
-        if !emails.iter().all(|email| is_address(email)) {
-            let text = "email contains an invalid email address";
-            return Err(Error::BadParameters(text.to_owned()));
         }
         Ok(Guests { emails, users })
     }
@@ -80,6 +78,26 @@ impl Invite {
             level: self.access_level.0.number().into(),
             expires_at: self.expires_at.map(Ts::from_date),
         }
+    }
+}
+
+/// What a letter can be addressed to.
+#[derive(Clone, Debug)]
+pub struct Address(String);
+
+impl Param for Address {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        let text = String::read(raw)?;
+        match text {
+            Some(text) if !is_address(&text) => {
+                Err(Flaws::one("contains an invalid email address"))
+            }
+            text => Ok(text.map(Self)),
+        }
+    }
+
+    fn schema() -> Value {
+        String::schema()
     }
 }
 

@@ -94,6 +94,10 @@ fn invite_address(
         return Ok(Some(why));
     }
     match store::find(tx, place.source, email)? {
+        Some(old) if old.has_ended(tx.now) => {
+            store::keep(tx, old.id, level, terms.expires_at)?;
+            tx.enqueue(&SendInvitation { invitation: old.id })?;
+        }
         Some(old) if old.access_level > place.level() => {
             return Ok(Some("not authorized to update member".to_owned()));
         }
@@ -127,6 +131,12 @@ fn told(tx: &mut Tx<'_>, found: Vec<Invitation>) -> Result<Vec<Told>> {
     Ok(found.into_iter().map(|one| (one.clone(), host(one.created_by))).collect())
 }
 
+/// The invitation to this address. One to a membership that would have ended is none.
+fn living(tx: &mut Tx<'_>, source: Source, email: &str) -> Result<Option<Invitation>> {
+    let now = tx.now;
+    Ok(store::find(tx, source, email)?.filter(|invitation| !invitation.has_ended(now)))
+}
+
 /// Changes what an invitation will give; `None` where there is none to this address.
 pub fn change(
     tx: &mut Tx<'_>,
@@ -135,7 +145,7 @@ pub fn change(
     level: Option<AccessLevel>,
     end: End,
 ) -> Result<Option<Told>> {
-    let Some(invitation) = store::find(tx, place.source, email)? else { return Ok(None) };
+    let Some(invitation) = living(tx, place.source, email)? else { return Ok(None) };
     let level = level.unwrap_or(invitation.access_level);
     if level.max(invitation.access_level) > place.level() {
         return Err(Error::Forbidden);
@@ -156,7 +166,7 @@ pub fn withdraw(
     email: &str,
     unless_newer: Option<Ts>,
 ) -> Result<bool> {
-    let Some(invitation) = store::find(tx, place.source, email)? else { return Ok(false) };
+    let Some(invitation) = living(tx, place.source, email)? else { return Ok(false) };
     if invitation.access_level > place.level() {
         return Err(Error::Forbidden);
     }
@@ -168,6 +178,10 @@ pub fn withdraw(
 impl Invitation {
     pub fn source(&self) -> Source {
         Source::of(self.project_id, self.namespace_id)
+    }
+
+    fn has_ended(&self, now: Ts) -> bool {
+        self.expires_at.is_some_and(|end| end <= now)
     }
 }
 

@@ -105,6 +105,45 @@ async fn an_invitation_is_changed_and_taken_back() {
 }
 
 #[actix_web::test]
+async fn an_invitation_that_has_ended_is_none() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = ada.group("g1", None).await;
+    let path = format!("/groups/{group}/invitations");
+    let today = app.clock.now().date().to_string();
+    let wanted = json!({ "email": "bob@b.test", "access_level": 30, "expires_at": today });
+    ada.post(&path, wanted).await.created();
+    app.work().await;
+    let letters = || app.queued().iter().filter(|work| work.contains("\"invitation\"")).count();
+    assert_eq!(letters(), 0);
+    app.clock.advance(time::Duration::days(1));
+    let gone = json!({ "message": "404 Not Found" });
+    let one = format!("{path}/bob%40b.test");
+
+    let list = ada.get(&path).await;
+    assert_eq!((list.header("x-total"), list.body.as_array().map(Vec::len)), (Some("0"), Some(0)));
+    ada.put(&one, json!({ "access_level": 20 })).await.refused(404, gone.clone());
+    ada.delete(&one).await.refused(404, gone);
+
+    ada.post(&path, json!({ "email": "bob@b.test", "access_level": 20 })).await.created();
+    assert_eq!(ada.get(&path).await.each("access_level"), [20]);
+    assert_eq!(letters(), 1, "the new one has a letter of its own");
+}
+
+#[actix_web::test]
+async fn a_wrong_address_is_told_before_anything_else() {
+    let app = TestApp::new();
+    let (ada, eve) = (app.person("ada"), app.person("eve"));
+    let group = ada.group_with("secret", json!({ "visibility": "private" })).await;
+    let odd = json!({ "email": "nonsense", "access_level": 30 });
+    let told = json!({ "error": "email contains an invalid email address" });
+
+    for place in [format!("/groups/{group}"), "/groups/999".to_owned()] {
+        eve.post(&format!("{place}/invitations"), odd.clone()).await.refused(400, told.clone());
+    }
+}
+
+#[actix_web::test]
 async fn the_link_in_the_letter_lets_its_holder_in_once() {
     let sink = MailSink::start();
     let app = TestApp::with_mail_to(&sink);

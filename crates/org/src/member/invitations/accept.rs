@@ -1,7 +1,7 @@
 //! From an invitation to a membership.
 
 use db::Tx;
-use kernel::{Result, Ts, ids::InvitationId};
+use kernel::{Result, ids::InvitationId};
 
 use super::{Invitation, store};
 use crate::{
@@ -49,9 +49,7 @@ pub fn accept_all(tx: &mut Tx<'_>, user: &User) -> Result<()> {
 pub fn accept(tx: &mut Tx<'_>, user: &User, invitation: &Invitation) -> Result<()> {
     store::delete(tx, invitation.id)?;
     let source = invitation.source();
-    if invitation.expires_at.is_some_and(|end| end <= tx.now)
-        || tx.find_member(source, user.id)?.is_some()
-    {
+    if invitation.has_ended(tx.now) || tx.find_member(source, user.id)?.is_some() {
         return Ok(());
     }
     ensure_step(State::Invited, Step::Accept)?;
@@ -92,9 +90,9 @@ pub(in crate::member) fn end_those_of(
 
 /// The invitation whose letter had this secret.
 pub fn find_by_secret(tx: &mut Tx<'_>, secret: &Secret) -> Result<Option<Invitation>> {
-    let now: Ts = tx.now;
+    let now = tx.now;
     let found = store::find_by_digest(tx, &secret.digest())?;
-    Ok(found.filter(|invitation| invitation.expires_at.is_none_or(|end| end > now)))
+    Ok(found.filter(|invitation| !invitation.has_ended(now)))
 }
 
 /// Gives an invitation a new secret, for the letter that is being written.

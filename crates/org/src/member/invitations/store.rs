@@ -27,7 +27,7 @@ pub struct Invitation {
     pub updated_at: Ts,
 }
 
-/// The invitation to this address; letter case does not matter.
+/// The invitation to this address, which may have ended; letter case does not matter.
 pub(super) fn find(tx: &mut Tx<'_>, source: Source, email: &str) -> Result<Option<Invitation>> {
     let theirs =
         member_invitations::table.filter(member_invitations::email_key.eq(email.to_lowercase()));
@@ -86,10 +86,13 @@ pub(super) fn list(
     email: Option<&str>,
     page: PageRequest,
 ) -> Result<Page<Invitation>> {
+    let now = tx.now;
     let key = email.filter(|email| !email.is_empty()).map(str::to_lowercase);
     each_backend!(tx, |conn| {
         let chosen = || {
-            let query = member_invitations::table.into_boxed();
+            let ends = member_invitations::expires_at;
+            let query =
+                member_invitations::table.filter(ends.is_null().or(ends.gt(now))).into_boxed();
             let query = match source {
                 Source::Project(id) => query.filter(member_invitations::project_id.eq(id)),
                 Source::Group(id) => query.filter(member_invitations::namespace_id.eq(id)),

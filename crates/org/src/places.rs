@@ -12,7 +12,9 @@ use kernel::{
     ids::{NamespaceId, ProjectId, UserId},
 };
 
-use crate::namespace::{Kind, Namespace, addresses::below, seen, store::NamespaceStore};
+use crate::namespace::{
+    Kind, Namespace, addresses::below, networks::closed_to, seen, store::NamespaceStore,
+};
 
 /// Groups lie in one another so deep at most.
 const DEEPEST: usize = 64;
@@ -65,6 +67,29 @@ macro_rules! known_to {
     }};
 }
 
+/// Those of some groups that the caller may know of and whose networks hold their address. Owners reach their groups
+/// from anywhere.
+macro_rules! known_groups_of {
+    ($actor:expr, $now:expr, $closed:expr, $rows:expr) => {{
+        let rows = known_to!($actor, $now, $rows, namespaces, namespace_access, namespace_id);
+        if $closed.is_empty() {
+            rows
+        } else {
+            let owned = namespace_access::table
+                .filter(namespace_access::user_id.eq($actor.id.unwrap_or(NOBODY)))
+                .filter(namespace_access::access_level.ge(AccessLevel::Owner))
+                .filter(namespace_access::until.gt($now))
+                .select(namespace_access::namespace_id);
+            let elsewhere =
+                namespaces::ip_ranges.is_not_null().and(namespaces::ip_ranges.eq_any(&$closed));
+            rows.filter(diesel::dsl::not(elsewhere).or(namespaces::id.eq_any(owned)))
+        }
+    }};
+}
+
+/// No person has this id.
+const NOBODY: UserId = UserId(0);
+
 /// The groups below a group that the caller may know of.
 pub fn below_group(tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<Vec<NamespaceId>> {
     let mut found: Vec<NamespaceId> = Vec::new();
@@ -78,16 +103,14 @@ pub fn below_group(tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<
 
 /// The groups right below these that the caller may know of. Nothing visible lies below what is not.
 fn children(tx: &mut Tx<'_>, actor: Actor, of: &[NamespaceId]) -> Result<Vec<NamespaceId>> {
-    let now = tx.now;
+    let (now, closed) = (tx.now, closed_to(tx, actor)?);
     each_backend!(tx, |conn| {
         let rows = namespaces::table
             .filter(namespaces::parent_id.eq_any(of))
             .filter(namespaces::deleted_at.is_null())
             .select(namespaces::id)
             .into_boxed();
-        known_to!(actor, now, rows, namespaces, namespace_access, namespace_id)
-            .load(conn)
-            .map_err(error("Group"))
+        known_groups_of!(actor, now, closed, rows).load(conn).map_err(error("Group"))
     })
 }
 
@@ -96,7 +119,7 @@ pub fn known_groups(tx: &mut Tx<'_>, actor: Actor, ids: &[NamespaceId]) -> Resul
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let now = tx.now;
+    let (now, closed) = (tx.now, closed_to(tx, actor)?);
     each_backend!(tx, |conn| {
         let rows = namespaces::table
             .filter(namespaces::id.eq_any(ids).and(namespaces::kind.eq(Kind::Group)))
@@ -104,9 +127,7 @@ pub fn known_groups(tx: &mut Tx<'_>, actor: Actor, ids: &[NamespaceId]) -> Resul
             .order(namespaces::id)
             .select(Namespace::as_select())
             .into_boxed();
-        known_to!(actor, now, rows, namespaces, namespace_access, namespace_id)
-            .load(conn)
-            .map_err(error("Group"))
+        known_groups_of!(actor, now, closed, rows).load(conn).map_err(error("Group"))
     })
 }
 
@@ -116,13 +137,17 @@ pub fn projects_in(
     actor: Actor,
     groups: &[NamespaceId],
 ) -> Result<Vec<ProjectId>> {
-    let now = tx.now;
+    let (now, closed) = (tx.now, closed_to(tx, actor)?);
     each_backend!(tx, |conn| {
-        let rows = projects::table
+        let mut rows = projects::table
             .filter(projects::namespace_id.eq_any(groups))
             .filter(projects::deleted_at.is_null())
             .select(projects::id)
             .into_boxed();
+        if !closed.is_empty() {
+            let elsewhere = namespaces::table.filter(namespaces::ip_ranges.eq_any(&closed));
+            rows = rows.filter(projects::namespace_id.ne_all(elsewhere.select(namespaces::id)));
+        }
         known_to!(actor, now, rows, projects, project_access, project_id)
             .load(conn)
             .map_err(error("Project"))
@@ -138,8 +163,10 @@ fn open_to(actor: Actor) -> Vec<Visibility> {
     }
 }
 
-/// Whether somebody may look around in a group, as SQL about its id: because it is open, or with a role in it.
-pub fn sees_group(now: Ts, actor: Actor, group: &str) -> String {
+/// Whether somebody may look around in a group, as SQL about its id: because it is open, or with a role in it; and not
+/// from outside its networks, unless they own it.
+pub fn sees_group(tx: &mut Tx<'_>, actor: Actor, group: &str) -> Result<String> {
+    let now = tx.now;
     let seen = match actor.admin {
         true => String::new(),
         false => {
@@ -149,9 +176,21 @@ pub fn sees_group(now: Ts, actor: Actor, group: &str) -> String {
             format!(" AND (g.visibility IN ({}) OR {member})", open.join(", "))
         }
     };
-    format!(
-        "EXISTS (SELECT 1 FROM namespaces g WHERE g.id = {group} AND g.deleted_at IS NULL{seen})"
-    )
+    let closed: Vec<String> = closed_to(tx, actor)?
+        .iter()
+        .map(|ranges| format!("'{}'", ranges.replace('\'', "''")))
+        .collect();
+    let reached = match closed.is_empty() {
+        true => String::new(),
+        false => {
+            let owner = has_role_in(now, actor, group, AccessLevel::Owner);
+            let closed = closed.join(", ");
+            format!(" AND (g.ip_ranges IS NULL OR g.ip_ranges NOT IN ({closed}) OR {owner})")
+        }
+    };
+    Ok(format!(
+        "EXISTS (SELECT 1 FROM namespaces g WHERE g.id = {group} AND g.deleted_at IS NULL{seen}{reached})"
+    ))
 }
 
 /// Whether somebody has at least this role in a group, as SQL about its id.

@@ -22,6 +22,7 @@ pub mod quick_action;
 pub mod reference;
 mod sequence;
 pub mod todo;
+pub mod written;
 
 pub use event::Event;
 pub use home::{Home, Labels, Manages, Milestones, Placed, Reads};

@@ -29,7 +29,7 @@ pub trait Places {
     /// What the caller may in a group.
     fn level_in(&self, tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<AccessLevel>;
     /// Whether the caller may look around in a group, as SQL about its id.
-    fn sees_group(&self, now: Ts, actor: Actor, group: &str) -> String;
+    fn sees_group(&self, tx: &mut Tx<'_>, actor: Actor, group: &str) -> Result<String>;
     /// Whether the caller has at least this role in a group, as SQL about its id.
     fn has_role_in(&self, now: Ts, actor: Actor, group: &str, role: AccessLevel) -> String;
 }

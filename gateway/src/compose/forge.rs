@@ -52,8 +52,8 @@ impl ports::Places for Forge {
         Places.level_in(tx, actor, group)
     }
 
-    fn sees_group(&self, now: Ts, actor: Actor, group: &str) -> String {
-        Places.sees_group(now, actor, group)
+    fn sees_group(&self, tx: &mut Tx<'_>, actor: Actor, group: &str) -> Result<String> {
+        Places.sees_group(tx, actor, group)
     }
 
     fn has_role_in(&self, now: Ts, actor: Actor, group: &str, role: AccessLevel) -> String {

@@ -26,11 +26,8 @@ use review::{
 };
 use tokio::task::spawn_blocking;
 
-use super::forge::Forge;
-use crate::{
-    app::{App, Urls},
-    rest::people::sees_people,
-};
+use super::{forge::Forge, people::sees_people};
+use crate::app::{App, Urls};
 
 /// Where a text is read, by which short names go: `#1` is an issue of that project.
 #[derive(Clone, Debug)]

@@ -44,8 +44,8 @@ impl ports::Places for Places {
         org::access::level_in_namespace(tx, actor, group)
     }
 
-    fn sees_group(&self, now: Ts, actor: Actor, group: &str) -> String {
-        org::places::sees_group(now, actor, group)
+    fn sees_group(&self, tx: &mut Tx<'_>, actor: Actor, group: &str) -> Result<String> {
+        org::places::sees_group(tx, actor, group)
     }
 
     fn has_role_in(&self, now: Ts, actor: Actor, group: &str, role: AccessLevel) -> String {

@@ -7,7 +7,7 @@ use org::{
     survey::{Associations, Belonging, SourceKind},
     user::User,
 };
-use review::todo::waiting::Waiting;
+use review::{todo::waiting::Waiting, written::Written};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -116,7 +116,7 @@ impl From<Belonging> for BelongingEntity {
     }
 }
 
-/// Issues and merge requests cannot be written yet, so nobody has any.
+/// How much somebody has: what they are a member of, and what they wrote.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AssociationsEntity {
     groups_count: i64,
@@ -125,13 +125,13 @@ pub struct AssociationsEntity {
     merge_requests_count: i64,
 }
 
-impl From<Associations> for AssociationsEntity {
-    fn from(counted: Associations) -> Self {
+impl From<(Associations, Written)> for AssociationsEntity {
+    fn from((counted, written): (Associations, Written)) -> Self {
         Self {
             groups_count: counted.groups,
             projects_count: counted.projects,
-            issues_count: 0,
-            merge_requests_count: 0,
+            issues_count: written.issues,
+            merge_requests_count: written.merge_requests,
         }
     }
 }

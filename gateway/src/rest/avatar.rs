@@ -8,9 +8,9 @@ use org::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::people;
 use crate::{
     app::App,
+    compose::people::sees_people,
     entities::brief_user::BriefUser,
     error::ApiResult,
     extract::{Call, Positive},
@@ -45,7 +45,7 @@ fn shows(user: &User, address: &str) -> bool {
 async fn show(app: App, call: Call<Anyone, WhosePicture>) -> ApiResult<Json<AvatarEntity>> {
     let (actor, WhosePicture { email, size }) = (call.grant.actor(), call.params);
     let found = app.db.peek(move |tx| {
-        if !people::sees_people(tx, actor)? {
+        if !sees_people(tx, actor)? {
             return Err(Error::Refused("Unauthorized access".to_owned()));
         }
         let Some(holder) = tx.find_confirmed_holder(&email)? else { return Ok(None) };

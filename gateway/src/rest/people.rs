@@ -1,12 +1,13 @@
 //! People that a path names.
 
 use db::Tx;
-use kernel::{Actor, Error, Result, Visibility, ids::UserId};
+use kernel::{Actor, Error, Result, ids::UserId};
 use org::{
     access::IdOrPath,
-    settings::store::SettingsStore,
     user::{State, User, store::UserStore},
 };
+
+use crate::compose::people::sees_people;
 
 /// Somebody by id or user name.
 pub(super) fn named(tx: &mut Tx<'_>, text: &str) -> Result<User> {
@@ -15,14 +16,6 @@ pub(super) fn named(tx: &mut Tx<'_>, text: &str) -> Result<User> {
         IdOrPath::Path(name) => tx.find_user_named(&name)?,
     };
     found.ok_or(Error::NotFound("User"))
-}
-
-/// Whether the caller may know who is there: nobody from outside may where nothing is to be public.
-pub(crate) fn sees_people(tx: &mut Tx<'_>, actor: Actor) -> Result<bool> {
-    if actor.id.is_some() {
-        return Ok(true);
-    }
-    Ok(!tx.settings()?.restricted_visibility_levels.contains(&Visibility::Public))
 }
 
 /// As [`named`]; whom the caller may not know of is not there.

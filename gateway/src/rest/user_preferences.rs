@@ -6,7 +6,7 @@ use review::todo::waiting::waiting;
 
 use crate::{
     app::App,
-    compose::forge::Forge,
+    compose::{forge::Forge, review::Places},
     entities::person::{CountsEntity, PreferencesEntity},
     error::ApiResult,
     extract::Call,
@@ -47,5 +47,5 @@ async fn change(
 
 async fn counts(app: App, call: Call<SignedIn>) -> ApiResult<Json<CountsEntity>> {
     let (actor, forge) = (call.grant.actor(), Forge::new(&app.urls));
-    Ok(Json(app.db.read(move |tx| waiting(tx, &forge, actor)).await?.into()))
+    Ok(Json(app.db.read(move |tx| waiting(tx, &forge, &Places, actor)).await?.into()))
 }

@@ -9,6 +9,7 @@ use org::{
     survey::{self, SourceKind},
     user::store::UserStore,
 };
+use review::written::written_by;
 use time::{Date, Month};
 
 use crate::{
@@ -85,7 +86,7 @@ async fn associations(
         if !actor.admin && actor.id != Some(id) {
             return Err(Error::Forbidden);
         }
-        survey::associations(tx, id)
+        Ok((survey::associations(tx, id)?, written_by(tx, id)?))
     });
     Ok(Json(counted.await?.into()))
 }

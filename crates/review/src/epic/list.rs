@@ -63,7 +63,7 @@ pub fn list(
         groups.extend(places.below(tx, actor, group)?);
     }
     let mut conditions = Conditions::of(ItemKind::Epic);
-    conditions.plain(condition(places, tx.now, actor, "i"));
+    conditions.plain(condition(tx, places, actor, "i")?);
     wanted(tx, &mut conditions, filter);
     let query = Query { place: Place::Groups(groups), conditions };
     let found = page_of(tx, &query, sorting, page)?;

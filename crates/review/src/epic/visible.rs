@@ -4,17 +4,22 @@ use db::{
     Tx,
     listing::{ids, list_of},
 };
-use kernel::{AccessLevel, Actor, Result, Ts};
+use kernel::{AccessLevel, Actor, Result};
 
 use super::{Epic, EpicStore as _};
 use crate::ports::Places;
 
 /// Whether somebody may read the epic of a row, as SQL.
-pub(crate) fn condition(places: &impl Places, now: Ts, actor: Actor, row: &str) -> String {
+pub(crate) fn condition(
+    tx: &mut Tx<'_>,
+    places: &impl Places,
+    actor: Actor,
+    row: &str,
+) -> Result<String> {
     let group = format!("{row}.namespace_id");
-    let seen = places.sees_group(now, actor, &group);
-    let reports = places.has_role_in(now, actor, &group, AccessLevel::Reporter);
-    format!("({seen} AND (NOT {row}.confidential OR {reports}))")
+    let seen = places.sees_group(tx, actor, &group)?;
+    let reports = places.has_role_in(tx.now, actor, &group, AccessLevel::Reporter);
+    Ok(format!("({seen} AND (NOT {row}.confidential OR {reports}))"))
 }
 
 /// Those of these epics that somebody may read, in no order.
@@ -27,7 +32,7 @@ pub fn readable(
     if epics.is_empty() {
         return Ok(Vec::new());
     }
-    let condition = condition(places, tx.now, actor, "e");
+    let condition = condition(tx, places, actor, "e")?;
     let sql = format!(
         "SELECT e.id AS id FROM epics e WHERE e.id IN ({}) AND {condition}",
         list_of(epics)

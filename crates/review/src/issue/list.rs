@@ -103,6 +103,16 @@ pub fn list(
     Ok(Page { items: tx.issues_in_order(&found.items)?, total: found.total })
 }
 
+/// How many there are of the issues that somebody may read.
+pub fn count_all_of(
+    tx: &mut Tx<'_>,
+    projects: &(impl Projects + Places),
+    asked: &Asked<'_>,
+) -> Result<i64> {
+    let query = query(tx, projects, asked)?;
+    count_all(tx, &query)
+}
+
 /// How many of the issues that somebody may read are open, and how many closed.
 pub fn count(
     tx: &mut Tx<'_>,
@@ -111,8 +121,7 @@ pub fn count(
 ) -> Result<(i64, i64)> {
     let mut of = |state| {
         let filter = IssueFilter { state: Some(state), ..asked.filter.clone() };
-        let query = query(tx, projects, &Asked { filter: &filter, ..asked.clone() })?;
-        count_all(tx, &query)
+        count_all_of(tx, projects, &Asked { filter: &filter, ..asked.clone() })
     };
     Ok((of(IssueState::Opened)?, of(IssueState::Closed)?))
 }
@@ -138,9 +147,13 @@ fn query(tx: &mut Tx<'_>, projects: &(impl Projects + Places), asked: &Asked<'_>
     }
     filter.common.ask(tx, &mut all, actor.id);
     wanted(&mut all, filter, midnight(tx.now));
-    in_epic(&mut all, filter, || epic::condition(projects, tx.now, actor, "e"));
-    let seen = projects.sees_group(tx.now, actor, "t.namespace_id");
-    in_iteration(&mut all, filter, tx.now, &seen);
+    if filter.epic.is_some() || filter.not.epic.is_some() {
+        in_epic(&mut all, filter, &epic::condition(tx, projects, actor, "e")?);
+    }
+    if filter.iteration.is_some() || filter.not.iteration.is_some() {
+        let seen = projects.sees_group(tx, actor, "t.namespace_id")?;
+        in_iteration(&mut all, filter, tx.now, &seen);
+    }
     not_wanted(&mut all, &filter.not);
     Ok(Query { place, conditions: all })
 }
@@ -180,9 +193,8 @@ fn not_wanted(all: &mut Conditions, not: &NotFilter) {
 }
 
 /// An epic that somebody may not read is none; `readable` says which they may, of rows `e`.
-fn in_epic(all: &mut Conditions, filter: &IssueFilter, readable: impl Fn() -> String) {
+fn in_epic(all: &mut Conditions, filter: &IssueFilter, readable: &str) {
     let inside = |which: &str| {
-        let readable = readable();
         format!("EXISTS (SELECT 1 FROM epics e WHERE e.id = i.epic_id{which} AND {readable})")
     };
     match &filter.epic {

@@ -44,7 +44,7 @@ pub fn list(
     let groups: Vec<i64> = filter.groups.iter().map(|group| group.0).collect();
     let mut all = Conditions::default();
     all.plain(format!("i.namespace_id IN ({})", list_of(&groups)));
-    all.plain(places.sees_group(tx.now, actor, "i.namespace_id"));
+    all.plain(places.sees_group(tx, actor, "i.namespace_id")?);
     if let Some(states) = &filter.states {
         let any: Vec<String> = states.iter().map(|state| lies(*state, tx.now, "i")).collect();
         all.plain(format!("({})", any.join(" OR ")));
@@ -104,7 +104,7 @@ pub fn readable(
     if iterations.is_empty() {
         return Ok(Vec::new());
     }
-    let seen = places.sees_group(tx.now, actor, "i.namespace_id");
+    let seen = places.sees_group(tx, actor, "i.namespace_id")?;
     let sql = format!(
         "SELECT i.id AS id FROM iterations i WHERE i.id IN ({}) AND {seen}",
         list_of(iterations)

@@ -12,7 +12,9 @@ use crate::{
     approval::filter::{approved_by, approvers},
     item::{
         ItemKind,
-        list::{Choice, Common, Conditions, Part, Place, Probe, Query, Sorting, page_of},
+        list::{
+            Choice, Common, Conditions, Part, Place, Probe, Query, Sorting, count_all, page_of,
+        },
     },
     ports::{Deployed, Deployments, Projects},
 };
@@ -73,6 +75,26 @@ pub fn list(
     sorting: Sorting,
     page: PageRequest,
 ) -> Result<Page<MergeRequest>> {
+    let query = query(tx, around, asked)?;
+    let found = page_of(tx, &query, sorting, page)?;
+    Ok(Page { items: tx.merge_requests_in_order(&found.items)?, total: found.total })
+}
+
+/// How many there are of the merge requests that somebody may read.
+pub fn count_all_of(
+    tx: &mut Tx<'_>,
+    around: &(impl Projects + Deployments),
+    asked: &Asked<'_>,
+) -> Result<i64> {
+    let query = query(tx, around, asked)?;
+    count_all(tx, &query)
+}
+
+fn query(
+    tx: &mut Tx<'_>,
+    around: &(impl Projects + Deployments),
+    asked: &Asked<'_>,
+) -> Result<Query> {
     let kind = ItemKind::MergeRequest;
     let group = match asked.among {
         Among::Group(path) => Some(path),
@@ -88,8 +110,7 @@ pub fn list(
     asked.filter.common.ask(tx, &mut conditions, asked.actor.id);
     wanted(&mut conditions, around, asked.filter);
     not_wanted(&mut conditions, &asked.filter.not, asked.actor.id);
-    let found = page_of(tx, &Query { place, conditions }, sorting, page)?;
-    Ok(Page { items: tx.merge_requests_in_order(&found.items)?, total: found.total })
+    Ok(Query { place, conditions })
 }
 
 fn wanted(all: &mut Conditions, deployments: &impl Deployments, filter: &MergeRequestFilter) {

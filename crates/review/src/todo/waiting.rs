@@ -1,19 +1,24 @@
-//! How much waits for somebody.
+//! How much waits for somebody, of what they may still read.
 
-use db::{
-    Tx, each_backend, error,
-    schema::{
-        issues, item_assignees as assignees, merge_request_reviewers as reviewers, merge_requests,
-    },
-};
-use diesel::prelude::*;
+use db::Tx;
 use kernel::{
     Actor, Result,
     page::{PageRequest, Total},
 };
 
 use super::actions::{TodoFilter, list};
-use crate::{issue::IssueState, item::ItemKind, merge_request::MergeRequestState, ports::Forge};
+use crate::{
+    issue::{
+        IssueState,
+        list::{self as issues, IssueFilter},
+    },
+    item::list::{Choice, Common},
+    merge_request::{
+        MergeRequestState,
+        list::{self as merge_requests, MergeRequestFilter},
+    },
+    ports::{Deployments, Forge, Places, Projects},
+};
 
 /// Open things that are given to somebody, and what they are asked.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,31 +29,36 @@ pub struct Waiting {
     pub todos: i64,
 }
 
-pub fn waiting(tx: &mut Tx<'_>, forge: &impl Forge, actor: Actor) -> Result<Waiting> {
-    let user = actor.user()?;
-    let given = |kind: ItemKind| {
-        assignees::table
-            .filter(assignees::user_id.eq(user).and(assignees::item_kind.eq(kind)))
-            .select(assignees::item_id)
+pub fn waiting(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    places: &(impl Projects + Places + Deployments),
+    actor: Actor,
+) -> Result<Waiting> {
+    let given = vec![Choice::These(vec![actor.user()?])];
+    let of_issues = IssueFilter {
+        common: Common { assignees: given.clone(), ..Common::default() },
+        state: Some(IssueState::Opened),
+        ..IssueFilter::default()
     };
-    let open = issues::table
-        .filter(issues::id.eq_any(given(ItemKind::Issue)))
-        .filter(issues::state.eq(IssueState::Opened))
-        .count();
-    let issues = each_backend!(tx, |conn| open.get_result(conn).map_err(error("Issue")))?;
-    let open = merge_requests::table
-        .filter(merge_requests::id.eq_any(given(ItemKind::MergeRequest)))
-        .filter(merge_requests::state.eq(MergeRequestState::Opened))
-        .count();
-    let merge_requests =
-        each_backend!(tx, |conn| open.get_result(conn).map_err(error("Merge request")))?;
-    let asked =
-        reviewers::table.filter(reviewers::user_id.eq(user)).select(reviewers::merge_request_id);
-    let open = merge_requests::table
-        .filter(merge_requests::id.eq_any(asked))
-        .filter(merge_requests::state.eq(MergeRequestState::Opened))
-        .count();
-    let reviews = each_backend!(tx, |conn| open.get_result(conn).map_err(error("Merge request")))?;
+    let among = issues::Among::Everywhere;
+    let asked = issues::Asked { actor, among, archived: false, filter: &of_issues };
+    let issues = issues::count_all_of(tx, places, &asked)?;
+    let open = || MergeRequestFilter {
+        state: Some(MergeRequestState::Opened),
+        ..MergeRequestFilter::default()
+    };
+    let assigned = MergeRequestFilter {
+        common: Common { assignees: given.clone(), ..Common::default() },
+        ..open()
+    };
+    let asked_for = MergeRequestFilter { reviewers: given, ..open() };
+    let mut count = |filter: &MergeRequestFilter| {
+        let among = merge_requests::Among::Everywhere;
+        let asked = merge_requests::Asked { actor, among, archived: false, filter };
+        merge_requests::count_all_of(tx, places, &asked)
+    };
+    let (merge_requests, reviews) = (count(&assigned)?, count(&asked_for)?);
     let one = PageRequest { page: 1, per_page: 1 };
     let todos = match list(tx, forge, actor, &TodoFilter::default(), one)?.total {
         Total::Counted(total) => total,

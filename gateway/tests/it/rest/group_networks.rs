@@ -121,6 +121,50 @@ async fn behind_a_proxy_the_address_counts_that_it_tells() {
 }
 
 #[actix_web::test]
+async fn an_epic_of_a_group_that_is_not_reached_is_nothing() {
+    let app = TestApp::new();
+    let (ada, bob) = (app.person("ada"), app.person("bob"));
+    let (_, project) = kept_to_a_network(&ada).await;
+    let yard = ada.group_with("yard", json!({ "visibility": "public" })).await;
+    let inside = ada.from(INSIDE);
+    let issues = format!("/projects/{project}/issues");
+    let issue = inside.post(&issues, json!({ "title": "one" })).await.created();
+    let epic = inside.post("/groups/top/epics", json!({ "title": "hidden plan" })).await.created();
+    let join = format!("/groups/top/epics/{}/issues/{}", epic["iid"], issue["id"]);
+    inside.post(&join, json!({})).await.created();
+    app.admin().post(&format!("/groups/{yard}/projects/{project}"), json!({})).await.created();
+    let path = format!("/projects/{project}/issues/{}", issue["iid"]);
+    let having = format!("/projects/{project}/issues?epic_id={}", epic["id"]);
+
+    for (person, reaches) in
+        [(bob.from(INSIDE), true), (bob.from(OUTSIDE), false), (ada.from(OUTSIDE), true)]
+    {
+        let answer = person.get(&path).await;
+        assert_eq!(answer.body["epic"].is_object(), reaches);
+        assert_eq!(answer.body.to_string().contains("hidden plan"), reaches);
+        assert_eq!(person.get(&having).await.each("id").len(), usize::from(reaches));
+    }
+}
+
+#[actix_web::test]
+async fn a_rule_does_not_name_a_group_that_is_not_reached() {
+    let app = TestApp::new();
+    let (ada, bob) = (app.person("ada"), app.person("bob"));
+    kept_to_a_network(&ada).await;
+    let top = ada.from(INSIDE).get("/groups/top").await.ok()["id"].clone();
+    let project = ada.post("/projects", json!({ "name": "site" })).await.created()["id"].clone();
+    ada.adds("bob", 40, &format!("/projects/{project}")).await;
+    let rule = json!({ "name": "Careful", "approvals_required": 1, "group_ids": [top] });
+    let rules = format!("/projects/{project}/approval_rules");
+    ada.from(INSIDE).post(&rules, rule).await.created();
+
+    let named = async |person: Person<'_>| person.get(&rules).await.ok()[0]["groups"].clone();
+    assert_eq!(named(bob.from(INSIDE)).await[0]["path"], "top");
+    assert_eq!(named(bob.from(OUTSIDE)).await, json!([]));
+    assert_eq!(named(ada.from(OUTSIDE)).await[0]["path"], "top", "owners reach it");
+}
+
+#[actix_web::test]
 async fn nothing_of_what_is_inside_is_told_elsewhere() {
     let app = TestApp::new();
     let (ada, bob) = (app.person("ada"), app.person("bob"));

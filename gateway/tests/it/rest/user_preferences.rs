@@ -1,8 +1,8 @@
 //! How people want to see things, and what waits for them.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::support::TestApp;
+use crate::support::{Person, TestApp};
 
 #[actix_web::test]
 async fn preferences_are_ones_own_and_keep() {
@@ -47,4 +47,28 @@ async fn nothing_waits_where_nothing_can_be_assigned() {
         .get("/user_counts")
         .await
         .refused(401, json!({ "message": "401 Unauthorized" }));
+}
+
+async fn assigned(person: &Person<'_>) -> Value {
+    person.get("/user_counts").await.ok()["assigned_issues"].clone()
+}
+
+#[actix_web::test]
+async fn what_somebody_cannot_read_any_more_does_not_wait_for_them() {
+    let app = TestApp::new();
+    let (ada, bob) = (app.person("ada"), app.person("bob"));
+    let project = json!({ "name": "secret", "visibility": "private" });
+    let project = ada.post("/projects", project).await.created()["id"].clone();
+    let place = format!("/projects/{project}");
+    ada.adds("bob", 30, &place).await;
+    let issue = json!({ "title": "one", "assignee_ids": [app.user("bob").id] });
+    ada.post(&format!("{place}/issues"), issue).await.created();
+    assert_eq!(assigned(&bob).await, 1);
+
+    ada.delete(&format!("{place}/members/{}", app.user("bob").id)).await.with(204);
+    assert_eq!(assigned(&bob).await, 0);
+    ada.adds("bob", 30, &place).await;
+    assert_eq!(assigned(&bob).await, 1);
+    ada.post(&format!("{place}/archive"), json!({})).await.created();
+    assert_eq!(assigned(&bob).await, 0, "nothing is to be done in an archive");
 }

@@ -1,6 +1,7 @@
 //! Where people belong, and when they were last here.
 
 use kernel::{AccessLevel, Visibility};
+use repo::testing::Fixture;
 use serde_json::{Value, json};
 use time::Duration;
 
@@ -54,6 +55,31 @@ async fn what_somebody_has_is_counted_for_them_alone() {
     app.person("bob").get(&path).await.refused(403, json!({ "message": "403 Forbidden" }));
     let nobody = json!({ "message": "404 User Not Found" });
     ada.get("/users/999/associations_count").await.refused(404, nobody);
+}
+
+#[actix_web::test]
+async fn what_somebody_wrote_is_counted_wherever_it_is() {
+    let app = TestApp::new();
+    let (ada, bob) = (app.person("ada"), app.person("bob"));
+    let project = app.project_from(&Fixture::new());
+    app.member(project, "ada", AccessLevel::Developer);
+    let issues = format!("/projects/{project}/issues");
+    for title in ["one", "two"] {
+        ada.post(&issues, json!({ "title": title })).await.created();
+    }
+    app.member(project, "bob", AccessLevel::Developer);
+    bob.post(&issues, json!({ "title": "of somebody else" })).await.created();
+    let branch = json!({ "branch": "of-ada", "ref": "main" });
+    ada.post(&format!("/projects/{project}/repository/branches"), branch).await.created();
+    let change = json!({ "source_branch": "of-ada", "target_branch": "main", "title": "Change" });
+    ada.post(&format!("/projects/{project}/merge_requests"), change).await.created();
+
+    let counted = ada.get(&format!("/users/{}/associations_count", app.user("ada").id)).await.ok();
+
+    assert_eq!(
+        (&counted["issues_count"], &counted["merge_requests_count"]),
+        (&json!(2), &json!(1))
+    );
 }
 
 #[actix_web::test]

@@ -9,6 +9,7 @@ mod migrations;
 mod postgres;
 pub mod schema;
 mod sqlite;
+mod statement;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod tx;

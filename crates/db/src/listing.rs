@@ -6,18 +6,14 @@ use std::{
     sync::{LazyLock, Mutex, PoisonError},
 };
 
-use diesel::{
-    prelude::*,
-    sql_query,
-    sql_types::{BigInt, Text},
-};
+use diesel::{pg::Pg, prelude::*, sql_types::BigInt, sqlite::Sqlite};
 use kernel::{
     Result, Ts,
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 use time::Duration;
 
-use crate::{Tx, each_backend, error};
+use crate::{Tx, each_backend, error, statement::Statement};
 
 /// A value that a condition speaks of.
 #[derive(Clone, Debug)]
@@ -69,25 +65,46 @@ struct IdRow {
     id: i64,
 }
 
+/// What a statement gives, on either database.
+pub trait Row: QueryableByName<Sqlite> + QueryableByName<Pg> + 'static {}
+impl<T: QueryableByName<Sqlite> + QueryableByName<Pg> + 'static> Row for T {}
+
+/// Runs a query that is written as text.
+pub fn rows<T: Row>(tx: &mut Tx<'_>, sql: &str, binds: &[Bind]) -> Result<Vec<T>> {
+    let statement = Statement::new(sql, binds);
+    each_backend!(tx, |conn| statement.load(conn).map_err(error("Record")))
+}
+
 /// Runs a query whose one column is called `id`.
 pub fn ids(tx: &mut Tx<'_>, sql: &str, binds: &[Bind]) -> Result<Vec<i64>> {
-    let rows: Vec<IdRow> = each_backend!(tx, |conn| {
-        let mut query = sql_query(sql).into_boxed();
-        for bind in binds {
-            query = match bind {
-                Bind::Number(number) => query.bind::<BigInt, _>(*number),
-                Bind::Word(word) => query.bind::<Text, _>(word.clone()),
-            };
-        }
-        query.load(conn).map_err(error("Record"))
-    })?;
-    Ok(rows.into_iter().map(|row| row.id).collect())
+    let found: Vec<IdRow> = rows(tx, sql, binds)?;
+    Ok(found.into_iter().map(|row| row.id).collect())
 }
+
+/// A number in the text of a statement that is yet sent beside it, so that the text is the same for every number.
+pub fn value(number: impl std::fmt::Display) -> String {
+    format!("$({number})")
+}
+
+/// Lists of up to so many numbers have a text for each length.
+const IN_PLACE: usize = 16;
 
 /// Numbers as a list for `IN`; of none, one that is nobody's id.
 pub fn list_of(ids: &[i64]) -> String {
-    let texts: Vec<String> = ids.iter().map(ToString::to_string).collect();
-    if texts.is_empty() { "0".to_owned() } else { texts.join(", ") }
+    match ids {
+        [] => "0".to_owned(),
+        [..] if ids.len() <= IN_PLACE => joined(ids.iter().map(value)),
+        [..] => joined(ids.iter().map(ToString::to_string)),
+    }
+}
+
+/// Numbers as a JSON array.
+pub fn json_of(ids: &[i64]) -> String {
+    format!("[{}]", joined(ids.iter().map(ToString::to_string)))
+}
+
+fn joined(texts: impl Iterator<Item = String>) -> String {
+    texts.collect::<Vec<_>>().join(", ")
 }
 
 /// What a page is taken from.

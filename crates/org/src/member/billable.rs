@@ -4,11 +4,10 @@
 mod memberships;
 pub(crate) mod projection;
 
-use db::{Tx, each_backend, error};
+use db::Tx;
 use diesel::{
     prelude::*,
-    sql_query,
-    sql_types::{BigInt, Integer, Text},
+    sql_types::{BigInt, Integer},
 };
 use kernel::{
     AccessLevel, Error, Result,
@@ -27,6 +26,7 @@ use super::{
 };
 use crate::{
     access::projection::FOREVER,
+    listing::{Bind, ids, rows as rows_of},
     search::containing,
     user::{User, store::UserStore},
 };
@@ -160,20 +160,13 @@ pub fn list(
     let text = format!(
         "SELECT s.user_id AS user_id, s.kind AS kind {rows} ORDER BY {order} LIMIT {limit} OFFSET {offset}"
     );
-    let found: Vec<Row> = each_backend!(tx, |conn| sql_query(text)
-        .bind::<Text, _>(&term)
-        .bind::<Text, _>(&email)
-        .load(conn)
-        .map_err(error("Member")))?;
+    let binds = [Bind::Word(term), Bind::Word(email)];
+    let found: Vec<Row> = rows_of(tx, &text, &binds)?;
     let most = COUNT_LIMIT + 1;
-    let text = format!("SELECT count(*) AS n FROM (SELECT 1 {rows} LIMIT {most}) AS counted");
-    let total: Count = each_backend!(tx, |conn| sql_query(text)
-        .bind::<Text, _>(&term)
-        .bind::<Text, _>(&email)
-        .get_result(conn)
-        .map_err(error("Member")))?;
-    let ids: Vec<UserId> = found.iter().map(|row| UserId(row.user_id)).collect();
-    let mut people = tx.users_by_id(&ids)?;
+    let text = format!("SELECT count(*) AS id FROM (SELECT 1 {rows} LIMIT {most}) AS counted");
+    let total = ids(tx, &text, &binds)?.first().copied().unwrap_or_default();
+    let people: Vec<UserId> = found.iter().map(|row| UserId(row.user_id)).collect();
+    let mut people = tx.users_by_id(&people)?;
     let owner = only_owner(tx, &tree)?;
     let items = found.into_iter().filter_map(|row| {
         let id = UserId(row.user_id);
@@ -183,7 +176,7 @@ pub fn list(
             is_last_owner: owner == Some(id),
         })
     });
-    Ok(Some(Page { items: items.collect(), total: Total::Counted(total.n) }))
+    Ok(Some(Page { items: items.collect(), total: Total::Counted(total) }))
 }
 
 /// Works out who counts, so that it can be listed.
@@ -211,8 +204,7 @@ fn only_owner(tx: &mut Tx<'_>, tree: &Tree) -> Result<Option<UserId>> {
         "SELECT m.user_id AS n FROM members m JOIN users u ON u.id = m.user_id WHERE m.namespace_id = {top} \
          AND m.access_level = 50 AND NOT u.bot AND (m.expires_at IS NULL OR m.expires_at > {now}) LIMIT 2"
     );
-    let owners: Vec<Count> =
-        each_backend!(tx, |conn| sql_query(text).load(conn).map_err(error("Member")))?;
+    let owners: Vec<Count> = rows_of(tx, &text, &[])?;
     Ok(match owners.as_slice() {
         [alone] => Some(UserId(alone.n)),
         _ => None,

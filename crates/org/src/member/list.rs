@@ -10,11 +10,7 @@ use db::{
     Tx, each_backend, error,
     schema::{members, namespace_access, namespaces, users},
 };
-use diesel::{
-    prelude::*,
-    sql_query,
-    sql_types::{BigInt, Text},
-};
+use diesel::prelude::*;
 use kernel::{
     AccessLevel, Actor, Error, Result, Visibility,
     ids::{MemberId, NamespaceId, UserId},
@@ -28,6 +24,7 @@ use super::{
     store::MemberStore,
 };
 use crate::{
+    listing::{Bind, ids, value},
     search::containing,
     user::{User, store::UserStore},
 };
@@ -128,8 +125,8 @@ fn people(tx: &mut Tx<'_>, source: Source, reach: &Reach, state: Option<State>) 
         && !reach::has_lapsed(tx, source)?
     {
         let table = match source {
-            Source::Project(id) => format!("project_access m WHERE m.project_id = {id}"),
-            Source::Group(id) => format!("namespace_access m WHERE m.namespace_id = {id}"),
+            Source::Project(id) => format!("project_access m WHERE m.project_id = {}", value(id)),
+            Source::Group(id) => format!("namespace_access m WHERE m.namespace_id = {}", value(id)),
         };
         return Ok(format!("{table} AND m.access_level > 5"));
     }
@@ -138,12 +135,6 @@ fn people(tx: &mut Tx<'_>, source: Source, reach: &Reach, state: Option<State>) 
         "(SELECT DISTINCT m.user_id FROM members m WHERE {} AND {living} AND {counts}) m WHERE 1 = 1",
         reach.given_in(state)
     ))
-}
-
-#[derive(QueryableByName)]
-struct Found {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
 }
 
 /// A page of the values of `key` in `rows`, narrowed to what the filter asks for.
@@ -179,18 +170,10 @@ fn chosen(
         "SELECT count(*) AS id FROM (SELECT 1 FROM {rows} LIMIT {}) AS counted",
         COUNT_LIMIT + 1
     );
-    let items: Vec<Found> = each_backend!(tx, |conn| sql_query(one)
-        .bind::<Text, _>(&term)
-        .bind::<Text, _>(&email)
-        .load(conn)
-        .map_err(error("Member")))?;
-    let total: Found = each_backend!(tx, |conn| sql_query(count)
-        .bind::<Text, _>(&term)
-        .bind::<Text, _>(&email)
-        .get_result(conn)
-        .map_err(error("Member")))?;
-    let items = items.into_iter().map(|found| found.id).collect();
-    Ok(Page { items, total: Total::Counted(total.id) })
+    let binds = [Bind::Word(term), Bind::Word(email)];
+    let items = ids(tx, &one, &binds)?;
+    let total = ids(tx, &count, &binds)?.first().copied().unwrap_or_default();
+    Ok(Page { items, total: Total::Counted(total) })
 }
 
 fn listed(ids: &[UserId]) -> String {

@@ -3,10 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use db::{Tx, each_backend, error};
+use db::Tx;
 use diesel::{
     prelude::*,
-    sql_query,
     sql_types::{BigInt, Bool, Integer},
 };
 use kernel::{
@@ -15,7 +14,7 @@ use kernel::{
 };
 
 use super::{Member, Source, State, place::Lineage};
-use crate::access::projection::FOREVER;
+use crate::{access::projection::FOREVER, listing};
 
 /// The places whose members have a role.
 #[derive(Clone, Debug)]
@@ -142,9 +141,8 @@ fn exists(tx: &mut Tx<'_>, rows: &str) -> Result<bool> {
         there: bool,
     }
     let text = format!("SELECT EXISTS ({rows}) AS there");
-    let answer: Answer =
-        each_backend!(tx, |conn| sql_query(text).get_result(conn).map_err(error("Member")))?;
-    Ok(answer.there)
+    let answers: Vec<Answer> = listing::rows(tx, &text, &[])?;
+    Ok(answers.first().is_some_and(|answer| answer.there))
 }
 
 /// The groups that were invited to the project or one of `own`, and those above them. Each tells whether the group that
@@ -177,7 +175,7 @@ fn houses(
          UNION SELECT n.parent_id, h.cap, h.shown FROM house h JOIN namespaces n ON n.id = h.id \
          WHERE n.parent_id IS NOT NULL) SELECT id, cap, shown FROM house"
     );
-    each_backend!(tx, |conn| sql_query(text).load(conn).map_err(error("Group")))
+    listing::rows(tx, &text, &[])
 }
 
 fn listed<'a>(ids: impl Iterator<Item = &'a NamespaceId>) -> String {

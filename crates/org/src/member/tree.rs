@@ -1,18 +1,17 @@
 //! Everything below a top-level group, as one set of people.
 
 use db::{Tx, each_backend, error, schema::members};
-use diesel::{
-    prelude::*,
-    sql_query,
-    sql_types::{BigInt, Text},
-};
+use diesel::{prelude::*, sql_types::BigInt};
 use kernel::{
     Error, Result,
     ids::{MemberId, NamespaceId, UserId},
 };
 
 use super::{Member, Place, Source};
-use crate::namespace::{Namespace, store::NamespaceStore};
+use crate::{
+    listing::{Bind, Row, rows},
+    namespace::{Namespace, store::NamespaceStore},
+};
 
 /// A top-level group with all below it.
 #[derive(Clone, Debug)]
@@ -88,22 +87,8 @@ impl Tree {
 impl Tree {
     /// Runs a statement that begins with [`parts`](Self::parts).
     pub(super) fn load<T: Row>(&self, tx: &mut Tx<'_>, text: &str) -> Result<Vec<T>> {
-        each_backend!(tx, |conn| sql_query(text)
-            .bind::<Text, _>(&self.from)
-            .bind::<Text, _>(&self.to)
-            .load(conn)
-            .map_err(error("Member")))
+        rows(tx, text, &[Bind::Word(self.from.clone()), Bind::Word(self.to.clone())])
     }
-}
-
-/// What a statement gives, on either database.
-pub(super) trait Row:
-    QueryableByName<diesel::sqlite::Sqlite> + QueryableByName<diesel::pg::Pg> + 'static
-{
-}
-impl<T: QueryableByName<diesel::sqlite::Sqlite> + QueryableByName<diesel::pg::Pg> + 'static> Row
-    for T
-{
 }
 
 #[derive(QueryableByName)]

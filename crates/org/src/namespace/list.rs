@@ -16,6 +16,7 @@ use crate::{
     custom_attribute::filter,
     listing::{
         Bind, Conditions, Selection, count, count_up_to, ids, is_walked, list_of, page_of_ids,
+        value,
     },
     project::{home::HomeStore, search::likeness},
 };
@@ -242,7 +243,7 @@ fn place(tx: &mut Tx<'_>, all: &mut Conditions, place: &Place) -> Result<()> {
     match place {
         Place::Anywhere => {}
         Place::TopLevel => all.plain("g.parent_id IS NULL"),
-        Place::Under(parent) => all.plain(format!("g.parent_id = {parent}")),
+        Place::Under(parent) => all.plain(format!("g.parent_id = {}", value(parent))),
         Place::Below(path) => {
             let key = path.to_lowercase();
             let (first, last) = (format!("{key}/"), format!("{key}0"));

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use db::{Tx, each_backend, error};
-use diesel::{prelude::*, sql_query, sql_types::BigInt};
+use db::Tx;
+use diesel::{prelude::*, sql_types::BigInt};
 use kernel::{
     AccessLevel, Actor, Result,
     ids::{NamespaceId, UserId},
@@ -11,7 +11,7 @@ use kernel::{
 };
 
 use super::{Kind, Namespace, list::in_order, networks, search, seen};
-use crate::listing::{Bind, Conditions, Selection, count, ids, list_of, page_of_ids};
+use crate::listing::{Bind, Conditions, Selection, count, ids, list_of, page_of_ids, rows};
 
 /// Which namespaces are wanted.
 #[derive(Clone, Debug)]
@@ -207,7 +207,6 @@ fn counted(
         return Ok(HashMap::new());
     }
     let sql = format!("WITH RECURSIVE {}{further} {select}", inside(groups));
-    let rows: Vec<Counted> =
-        each_backend!(tx, |conn| sql_query(sql).load(conn).map_err(error("Member")))?;
+    let rows: Vec<Counted> = rows(tx, &sql, &[])?;
     Ok(rows.into_iter().map(|row| (row.id, row.people)).collect())
 }

@@ -8,7 +8,7 @@ use kernel::{
 };
 
 use crate::{
-    listing::{Bind, Conditions, ids, list_of},
+    listing::{Bind, Conditions, ids, json_of},
     search::containing,
 };
 
@@ -46,7 +46,7 @@ pub(super) fn matching(
             let found = ids(tx, &matches, &[Bind::Word(question)])?;
             if i64::try_from(found.len()).is_ok_and(|found| found < few) {
                 let listed = "SELECT value FROM json_each({})";
-                all.word(&format!("{table}.id IN ({listed})"), format!("[{}]", list_of(&found)));
+                all.word(&format!("{table}.id IN ({listed})"), json_of(&found));
             } else {
                 // SQLite compares ASCII without regard to case by itself, and much faster than our function.
                 let ascii = words.iter().all(|word| word.is_ascii());

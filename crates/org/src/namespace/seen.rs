@@ -4,7 +4,7 @@
 use db::Tx;
 use kernel::{AccessLevel, Result, Ts, ids::UserId};
 
-use crate::listing::{Bind, ids};
+use crate::listing::{Bind, ids, value};
 
 /// Roles end at midnight, so the minute is as good as the moment, and the same question is asked for a whole minute.
 const MINUTE: i64 = 60_000_000;
@@ -12,7 +12,7 @@ const MINUTE: i64 = 60_000_000;
 /// The condition on a row `a` of the access projection, of groups or of projects, that it gives at least this role now.
 pub(crate) fn reached(now: Ts, level: AccessLevel) -> String {
     let minute = now.0 - now.0.rem_euclid(MINUTE);
-    format!("a.access_level >= {} AND a.until > {minute}", level.number())
+    format!("a.access_level >= {} AND a.until > {}", level.number(), value(minute))
 }
 
 /// Whether somebody has a role in a group, and so in all that is inside. `group` is SQL for its id, about the value `$2`.

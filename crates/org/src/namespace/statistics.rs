@@ -3,10 +3,13 @@
 use std::collections::HashMap;
 
 use db::{Tx, each_backend, error, schema::namespaces};
-use diesel::{prelude::*, sql_query, sql_types::BigInt};
+use diesel::{prelude::*, sql_types::BigInt};
 use kernel::{Result, ids::NamespaceId};
 
-use crate::{listing::list_of, project::statistics::Statistics};
+use crate::{
+    listing::{list_of, rows},
+    project::statistics::Statistics,
+};
 
 pub trait GroupStatistics {
     /// The sums over the projects directly in each group, and what the groups take themselves.
@@ -48,8 +51,7 @@ impl GroupStatistics for Tx<'_> {
              WHERE n.id IN ({}) GROUP BY n.id, n.wiki_size",
             list_of(&groups)
         );
-        let rows: Vec<Sum> =
-            each_backend!(self, |conn| sql_query(sql).load(conn).map_err(error("Group")))?;
+        let rows: Vec<Sum> = rows(self, &sql, &[])?;
         let sums = rows.into_iter().map(|row| {
             let Sum { id, commit_count, repository_size, lfs_objects_size, wiki_size } = row;
             let sum = Statistics { commit_count, repository_size, lfs_objects_size, wiki_size };

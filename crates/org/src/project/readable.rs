@@ -4,7 +4,7 @@ use db::Tx;
 use kernel::{Actor, Result};
 
 use crate::{
-    listing::ids,
+    listing::{ids, value},
     namespace::{networks, seen},
 };
 
@@ -85,8 +85,9 @@ fn seen_by(tx: &Tx<'_>, actor: Actor, what: What) -> Vec<String> {
     };
     let reached = seen::reached(tx.now, kernel::AccessLevel::Guest);
     all.push(format!(
-        "({open} OR EXISTS (SELECT 1 FROM project_access a WHERE a.user_id = {user} \
-         AND a.project_id = p.id AND {reached} AND a.access_level >= {level}))"
+        "({open} OR EXISTS (SELECT 1 FROM project_access a WHERE a.user_id = {} \
+         AND a.project_id = p.id AND {reached} AND a.access_level >= {level}))",
+        value(user)
     ));
     all
 }
@@ -114,7 +115,8 @@ fn few(
         let reached = seen::reached(tx.now, kernel::AccessLevel::Guest);
         let sql = format!(
             "SELECT p.id AS id FROM project_access a CROSS JOIN projects p \
-             WHERE a.user_id = {user} AND {reached} AND p.id = a.project_id AND {condition} LIMIT {most}"
+             WHERE a.user_id = {} AND {reached} AND p.id = a.project_id AND {condition} LIMIT {most}",
+            value(user)
         );
         found.extend(ids(tx, &sql, &[])?);
         found.sort_unstable();

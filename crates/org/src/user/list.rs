@@ -6,11 +6,7 @@
 use std::collections::HashMap;
 
 use db::{Conn, Tx, each_backend, error, schema::users};
-use diesel::{
-    prelude::*,
-    sql_query,
-    sql_types::{BigInt, Text},
-};
+use diesel::prelude::*;
 use kernel::{
     AccessLevel, Result, Ts,
     page::{COUNT_LIMIT, Page, PageRequest, Total},
@@ -20,7 +16,7 @@ use kernel::{
 use super::User;
 use crate::{
     custom_attribute::{CustomAttribute, filter::condition},
-    listing::list_of,
+    listing::{Bind, ids, json_of},
     namespace::seen,
     search::containing,
 };
@@ -72,12 +68,6 @@ impl UserLists for Tx<'_> {
         let total = Total::Counted(count(self, &conditions)?);
         Ok(Page { items: in_order(self, &found)?, total })
     }
-}
-
-#[derive(Clone, Debug)]
-enum Bind {
-    Number(i64),
-    Word(String),
 }
 
 /// Conditions, and the values that they speak of.
@@ -316,7 +306,7 @@ fn gather(tx: &mut Tx<'_>, conditions: &mut Conditions) -> Result<()> {
     let found = ids(tx, &sql, &[Bind::Word(question.clone())])?;
     if i64::try_from(found.len()).is_ok_and(|found| found < few) {
         conditions.indexed = None;
-        let listed = format!("[{}]", list_of(&found));
+        let listed = json_of(&found);
         conditions.word("u.id IN (SELECT value FROM json_each({}))", &listed);
     }
     Ok(())
@@ -328,26 +318,6 @@ fn count(tx: &mut Tx<'_>, conditions: &Conditions) -> Result<i64> {
     let most = COUNT_LIMIT + 1;
     let sql = format!("SELECT COUNT(*) AS id FROM (SELECT 1 FROM {from} LIMIT {most}) AS counted");
     Ok(ids(tx, &sql, &binds)?.first().copied().unwrap_or_default())
-}
-
-#[derive(QueryableByName)]
-struct IdRow {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-}
-
-fn ids(tx: &mut Tx<'_>, sql: &str, binds: &[Bind]) -> Result<Vec<i64>> {
-    let rows: Vec<IdRow> = each_backend!(tx, |conn| {
-        let mut query = sql_query(sql).into_boxed();
-        for bind in binds {
-            query = match bind {
-                Bind::Number(number) => query.bind::<BigInt, _>(*number),
-                Bind::Word(word) => query.bind::<Text, _>(word.clone()),
-            };
-        }
-        query.load(conn).map_err(error("User"))
-    })?;
-    Ok(rows.into_iter().map(|row| row.id).collect())
 }
 
 fn in_order(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<User>> {

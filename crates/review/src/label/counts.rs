@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 
-use db::{Tx, each_backend, error, listing::list_of};
-use diesel::{prelude::*, sql_query, sql_types::BigInt};
+use db::{
+    Tx,
+    listing::{self, list_of},
+};
+use diesel::{prelude::*, sql_types::BigInt};
 use kernel::{
     Ability as _, AccessLevel, Actor, Result, Standing,
     ids::{LabelId, ProjectId},
@@ -99,7 +102,7 @@ fn rows(
         list_of(&ids),
         conditions.join(" AND "),
     );
-    each_backend!(tx, |conn| sql_query(sql).load(conn).map_err(error("Label")))
+    listing::rows(tx, &sql, &[])
 }
 
 fn reads(kind: ItemKind, who: &Standing) -> bool {

@@ -1,6 +1,6 @@
 //! What is wanted of the items of a list, as SQL on a row `i` of their table.
 
-use db::listing::{Bind, list_of};
+use db::listing::{Bind, list_of, value};
 use kernel::{
     AccessLevel, Actor, Ts,
     ids::{MilestoneId, UserId},
@@ -115,7 +115,9 @@ impl Probe {
     pub(super) fn within(&self, place: &Place, binds: &mut Vec<Bind>) -> String {
         let set = self.set.render(binds);
         match (self.project, place) {
-            (Some(column), Place::Project(project)) => format!("{set} AND {column} = {project}"),
+            (Some(column), Place::Project(project)) => {
+                format!("{set} AND {column} = {}", value(project))
+            }
             _ => set,
         }
     }
@@ -162,8 +164,8 @@ impl Conditions {
 
     /// A column with one of few values, that an index leads to.
     pub fn column(&mut self, column: &str, id: i64) {
-        let set = format!("SELECT y.id FROM {} y WHERE y.{column} = {id}", self.table());
-        let check = format!("i.{column} = {id}");
+        let set = format!("SELECT y.id FROM {} y WHERE y.{column} = {}", self.table(), value(id));
+        let check = format!("i.{column} = {}", value(id));
         self.probes.push(Probe::new(Part::new(set), Part::new(check)));
     }
 
@@ -197,7 +199,7 @@ impl Conditions {
             Choice::Anything => self.whether(true, table, "", Vec::new()),
             Choice::These(people) => {
                 for person in people {
-                    let person = person.to_string();
+                    let person = value(person);
                     self.probes.push(Probe::beside(self.kind, table, "user_id", &person, &[]));
                 }
             }
@@ -252,14 +254,15 @@ impl Conditions {
     /// What somebody reacted to; nobody did to nothing.
     pub fn reacted(&mut self, user: Option<UserId>, choice: &Choice<String>) {
         let Some(user) = user else { return self.nothing() };
-        let theirs = format!(" AND x.user_id = {user}");
+        let theirs = format!(" AND x.user_id = {}", value(user));
         match choice {
             Choice::Nothing => self.whether(false, "award_emoji", &theirs, Vec::new()),
             Choice::Anything => self.whether(true, "award_emoji", &theirs, Vec::new()),
             Choice::These(name) => {
                 let kind = self.kind;
                 let theirs = format!(
-                    "FROM award_emoji x WHERE x.item_kind = '{kind}' AND x.user_id = {user} AND x.name = {{}}"
+                    "FROM award_emoji x WHERE x.item_kind = '{kind}' AND x.user_id = {} AND x.name = {{}}",
+                    value(user)
                 );
                 let part = |sql| Part::with(sql, vec![Bind::Word(name.clone())]);
                 let set = part(format!("SELECT x.item_id {theirs}"));
@@ -272,7 +275,7 @@ impl Conditions {
     /// What somebody did not react to so.
     pub fn not_reacted(&mut self, user: Option<UserId>, name: &str) {
         let Some(user) = user else { return };
-        let theirs = format!(" AND x.user_id = {user} AND x.name = {{}}");
+        let theirs = format!(" AND x.user_id = {} AND x.name = {{}}", value(user));
         self.whether(false, "award_emoji", &theirs, vec![Bind::Word(name.to_owned())]);
     }
 
@@ -311,10 +314,10 @@ impl Conditions {
     /// A moment within these, both included.
     pub fn between(&mut self, column: &str, after: Option<Ts>, before: Option<Ts>) {
         if let Some(after) = after {
-            self.plain(format!("i.{column} >= {}", after.0));
+            self.plain(format!("i.{column} >= {}", value(after.0)));
         }
         if let Some(before) = before {
-            self.plain(format!("i.{column} <= {}", before.0));
+            self.plain(format!("i.{column} <= {}", value(before.0)));
         }
     }
 
@@ -331,14 +334,14 @@ impl Conditions {
 /// Confidential issues are for their authors, for whom they are given to, and, where roles differ from one issue to
 /// the next, for whoever is a reporter at this moment.
 pub fn confidential_for(actor: Actor, roles: Option<Ts>) -> String {
-    let Some(user) = actor.id else { return "NOT i.confidential".to_owned() };
+    let Some(user) = actor.id.map(value) else { return "NOT i.confidential".to_owned() };
     let assigned = format!(
         "EXISTS (SELECT 1 FROM item_assignees x WHERE x.item_kind = 'Issue' AND x.item_id = i.id AND x.user_id = {user})"
     );
     let reporter = roles.map_or_else(String::new, |now| {
         let level = AccessLevel::Reporter.number();
         // Roles end at midnight: the minute is as good as the moment, and the question stays the same for longer.
-        let minute = now.0 - now.0.rem_euclid(60_000_000);
+        let minute = value(now.0 - now.0.rem_euclid(60_000_000));
         format!(
             " OR EXISTS (SELECT 1 FROM project_access a WHERE a.user_id = {user} \
              AND a.project_id = i.project_id AND a.access_level >= {level} AND a.until > {minute})"

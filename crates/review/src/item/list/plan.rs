@@ -2,7 +2,7 @@
 
 use db::{
     Tx,
-    listing::{Bind, count_up_to, ids, list_of},
+    listing::{Bind, count_up_to, ids, list_of, value},
 };
 use kernel::{
     Result,
@@ -102,11 +102,12 @@ fn sharpened(tx: &mut Tx<'_>, query: &Query) -> Result<Option<Query>> {
         if let Some(Part { sql, binds }) = probe.unindexed.clone()
             && most_in(tx, table, project)? <= SCANNED
         {
-            probe.set = Part::with(format!("{sql} AND y.project_id = {project}"), binds);
+            probe.set = Part::with(format!("{sql} AND y.project_id = {}", value(project)), binds);
         }
         let Some(label) = probe.label.clone() else { continue };
         let named = format!(
-            "SELECT l.id FROM labels l WHERE l.name = $1 AND (l.project_id = {project} OR l.namespace_id IS NOT NULL) LIMIT {LISTED}"
+            "SELECT l.id FROM labels l WHERE l.name = $1 AND (l.project_id = {} OR l.namespace_id IS NOT NULL) LIMIT {LISTED}",
+            value(project)
         );
         let labels = ids(tx, &named, &[Bind::Word(label)])?;
         match labels.len() {
@@ -151,8 +152,10 @@ fn beginning(tx: &mut Tx<'_>, query: &Query) -> Result<Option<Begun>> {
 
 /// About how many items of a table a project has, and never fewer.
 fn most_in(tx: &mut Tx<'_>, table: &str, project: ProjectId) -> Result<i64> {
-    let sql =
-        format!("SELECT COALESCE(MAX(iid), 0) AS id FROM {table} WHERE project_id = {project}");
+    let sql = format!(
+        "SELECT COALESCE(MAX(iid), 0) AS id FROM {table} WHERE project_id = {}",
+        value(project)
+    );
     Ok(ids(tx, &sql, &[])?.first().copied().unwrap_or_default())
 }
 
@@ -204,9 +207,10 @@ impl Walk<'_> {
             others.map(|part| format!(" AND {}", part.render(&mut binds))).collect();
         let sql = format!(
             "SELECT COUNT({}i.id) AS id FROM ({set}) AS chosen CROSS JOIN {} i \
-             WHERE i.id = chosen.item_id AND i.project_id = {project}{}",
+             WHERE i.id = chosen.item_id AND i.project_id = {}{}",
             if probe.repeats { "DISTINCT " } else { "" },
             self.table(),
+            value(project),
             others.concat(),
         );
         Ok(ids(tx, &sql, &binds)?.first().copied().unwrap_or_default())
@@ -236,7 +240,7 @@ impl Walk<'_> {
         // With the plus, the index of projects is left alone.
         let plus = if self.begun.is_some() { "+" } else { "" };
         all.push(match &self.query.place {
-            Place::Project(project) => format!("{plus}i.project_id = {project}"),
+            Place::Project(project) => format!("{plus}i.project_id = {}", value(project)),
             Place::Projects(Readable { few: Some(few), .. }) => {
                 format!("{plus}i.project_id IN ({})", list_of(few))
             }
@@ -321,7 +325,7 @@ impl Walk<'_> {
         let first = most + skip;
         let parts = projects.iter().map(|project| {
             let mut all = all.clone();
-            all.push(format!("i.project_id = {project}"));
+            all.push(format!("i.project_id = {}", value(project)));
             format!(
                 "SELECT part.id FROM (SELECT i.id AS id FROM {} i WHERE {} ORDER BY {order} LIMIT {first}) AS part",
                 self.table(),

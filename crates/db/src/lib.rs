@@ -7,6 +7,7 @@ mod figures;
 pub mod listing;
 mod migrations;
 mod postgres;
+pub mod rare;
 pub mod schema;
 mod sqlite;
 mod statement;

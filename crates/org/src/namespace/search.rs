@@ -1,7 +1,10 @@
 //! Looking for groups and namespaces by what they are called. Each database has an index for that, and a language to
 //! ask it.
 
-use db::{Conn, Tx};
+use db::{
+    Conn, Tx,
+    rare::{self, rarest},
+};
 use kernel::{
     Result,
     words::{Wanted, understand},
@@ -57,9 +60,18 @@ pub(super) fn matching(
             }
         }
         Wanted::Words(words) => {
-            contains(all, columns, &words, |column, place| {
-                format!("{table}.{column} ILIKE {place}")
-            });
+            let mut each: [Vec<String>; 2] = Default::default();
+            for word in &words {
+                let part = rarest(tx, "namespaces", "name", word)?;
+                let part = part.map(|part| all.bind(Bind::Word(containing(part))));
+                let whole = all.bind(Bind::Word(containing(word)));
+                for (column, conditions) in columns.iter().zip(&mut each) {
+                    let text = format!("{table}.{column}");
+                    conditions.push(rare::contains(&text, &whole, part.as_deref()));
+                }
+            }
+            let each = each.map(|conditions| format!("({})", conditions.join(" AND ")));
+            all.plain(format!("({})", each.join(" OR ")));
         }
     }
     Ok(())

@@ -36,9 +36,10 @@ pub(crate) fn above(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<i64>> {
              UNION SELECT l.namespace_id FROM namespace_access a CROSS JOIN group_group_links l \
              WHERE a.user_id = $1 AND {reached} AND l.invited_id = a.namespace_id), \
          above (id) AS ( \
-             SELECT n.parent_id FROM entered e CROSS JOIN namespace_access a CROSS JOIN namespaces n \
-             WHERE a.namespace_id = e.id AND a.user_id = $1 AND {reached} \
-             AND n.id = e.id AND n.parent_id IS NOT NULL AND n.deleted_at IS NULL \
+             SELECT n.parent_id FROM entered e CROSS JOIN namespaces n \
+             WHERE n.id = e.id AND n.parent_id IS NOT NULL AND n.deleted_at IS NULL \
+             AND EXISTS (SELECT 1 FROM namespace_access a \
+                 WHERE a.user_id = $1 AND a.namespace_id = e.id AND {reached} LIMIT 1 OFFSET 0) \
              UNION SELECT n.parent_id FROM above CROSS JOIN namespaces n \
              WHERE n.id = above.id AND n.parent_id IS NOT NULL) \
          SELECT above.id AS id FROM above WHERE NOT EXISTS \

@@ -5,7 +5,11 @@
 
 use std::collections::HashMap;
 
-use db::{Conn, Tx, each_backend, error, schema::users};
+use db::{
+    Conn, Tx, each_backend, error,
+    rare::{self, rarest},
+    schema::users,
+};
 use diesel::prelude::*;
 use kernel::{
     AccessLevel, Result, Ts,
@@ -62,7 +66,8 @@ pub trait UserLists {
 impl UserLists for Tx<'_> {
     fn users(&mut self, filter: &UserFilter, page: PageRequest) -> Result<Page<User>> {
         let on_sqlite = matches!(self.conn, Conn::Sqlite(_));
-        let mut conditions = conditions(filter, on_sqlite, self.now);
+        let parts = rare_parts(self, filter)?;
+        let mut conditions = conditions(filter, &parts, on_sqlite, self.now);
         gather(self, &mut conditions)?;
         let found = select(self, &conditions, filter, page)?;
         let total = Total::Counted(count(self, &conditions)?);
@@ -121,29 +126,31 @@ impl Conditions {
         let mut all = self.clone();
         // There are many matches: looking at each row in turn soon finds enough.
         if let Some((_, words)) = &self.indexed {
-            all.contains(words, "LIKE");
+            all.contains(words, &[], true);
         }
         (format!("users u WHERE {}", all.filter()), all.binds)
     }
 
-    fn named(&mut self, words: &[String], operator: &str) -> String {
-        let ascii = words.iter().all(|word| word.is_ascii());
-        let places: Vec<String> =
-            words.iter().map(|word| self.bind(Bind::Word(containing(word)))).collect();
-        let each = ["u.username", "u.name"].map(|column| {
-            // SQLite's own comparison knows ASCII alone, and is much faster than ours.
-            let text = match operator {
-                "LIKE" if !ascii => format!("lower({column})"),
-                _ => column.to_owned(),
-            };
-            let words = places.iter().map(|place| format!("{text} {operator} {place} ESCAPE '\\'"));
-            format!("({})", words.collect::<Vec<_>>().join(" AND "))
-        });
-        each.join(" OR ")
+    fn named(&mut self, words: &[String], parts: &[Option<String>], on_sqlite: bool) -> String {
+        let mut each: [Vec<String>; 2] = Default::default();
+        for (index, word) in words.iter().enumerate() {
+            let part = parts.get(index).and_then(Option::as_deref);
+            let part = part.map(|part| self.bind(Bind::Word(containing(part))));
+            let whole = self.bind(Bind::Word(containing(word)));
+            for (column, conditions) in ["u.username", "u.name"].iter().zip(&mut each) {
+                conditions.push(match on_sqlite {
+                    false => rare::contains(column, &whole, part.as_deref()),
+                    // SQLite's own comparison knows ASCII alone, and is much faster than ours.
+                    true if word.is_ascii() => format!("{column} LIKE {whole} ESCAPE '\\'"),
+                    true => format!("lower({column}) LIKE {whole} ESCAPE '\\'"),
+                });
+            }
+        }
+        each.map(|conditions| format!("({})", conditions.join(" AND "))).join(" OR ")
     }
 
-    fn contains(&mut self, words: &[String], operator: &str) {
-        let named = self.named(words, operator);
+    fn contains(&mut self, words: &[String], parts: &[Option<String>], on_sqlite: bool) {
+        let named = self.named(words, parts, on_sqlite);
         self.plain(&format!("({named})"));
     }
 }
@@ -164,8 +171,23 @@ fn question(words: &[String]) -> String {
     format!("username : ({phrases}) OR name : ({phrases})")
 }
 
-fn searched(all: &mut Conditions, filter: &UserFilter, search: &str, on_sqlite: bool) {
-    let operator = if on_sqlite { "LIKE" } else { "ILIKE" };
+/// Of each word of a search, the part that PostgreSQL's index is best asked for.
+fn rare_parts(tx: &mut Tx<'_>, filter: &UserFilter) -> Result<Vec<Option<String>>> {
+    let words = words(filter.search.as_deref().unwrap_or_default());
+    let parts = words.iter().map(|word| {
+        let part = rarest(tx, "users", "username", word)?;
+        Ok(part.map(str::to_owned))
+    });
+    parts.collect()
+}
+
+fn searched(
+    all: &mut Conditions,
+    filter: &UserFilter,
+    search: &str,
+    parts: &[Option<String>],
+    on_sqlite: bool,
+) {
     let words = words(search);
     let indexable = words.iter().all(|word| word.chars().count() >= 3);
     if search.contains('@') {
@@ -174,7 +196,7 @@ fn searched(all: &mut Conditions, filter: &UserFilter, search: &str, on_sqlite: 
             let question = all.bind(Bind::Word(question(&words)));
             format!("SELECT rowid FROM users_search WHERE users_search MATCH {question}")
         } else {
-            format!("SELECT u.id FROM users u WHERE {}", all.named(&words, operator))
+            format!("SELECT u.id FROM users u WHERE {}", all.named(&words, parts, on_sqlite))
         };
         let key = all.bind(Bind::Word(search.trim().to_lowercase()));
         // Only an address of one's own is ever public, so the indexes of addresses find these, too.
@@ -193,12 +215,17 @@ fn searched(all: &mut Conditions, filter: &UserFilter, search: &str, on_sqlite: 
     if on_sqlite && indexable {
         all.indexed = Some((question(&words), words));
     } else {
-        all.contains(&words, operator);
+        all.contains(&words, parts, on_sqlite);
     }
 }
 
 #[expect(clippy::too_many_lines, reason = "one query, a filter after the other")]
-fn conditions(filter: &UserFilter, on_sqlite: bool, now: Ts) -> Conditions {
+fn conditions(
+    filter: &UserFilter,
+    parts: &[Option<String>],
+    on_sqlite: bool,
+    now: Ts,
+) -> Conditions {
     let mut all = Conditions::default();
     let reached = seen::reached(now, AccessLevel::Minimal);
     let without =
@@ -207,7 +234,7 @@ fn conditions(filter: &UserFilter, on_sqlite: bool, now: Ts) -> Conditions {
         all.word("u.username_key = {}", &username.to_lowercase());
     }
     if let Some(search) = filter.search.as_deref().filter(|search| !search.trim().is_empty()) {
-        searched(&mut all, filter, search, on_sqlite);
+        searched(&mut all, filter, search, parts, on_sqlite);
     }
     // Written as the partial indexes are, so that what is rare is found by them.
     for (wanted, condition) in [

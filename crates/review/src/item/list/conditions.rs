@@ -32,6 +32,13 @@ pub enum MilestoneChoice {
     OneOf(Vec<MilestoneId>),
 }
 
+/// Words, all of which one of the columns has.
+#[derive(Clone, Debug)]
+pub struct Words {
+    pub columns: &'static [&'static str],
+    pub words: Vec<String>,
+}
+
 /// SQL in which each `{}` stands for the next value.
 #[derive(Clone, Debug, Default)]
 pub struct Part {
@@ -73,6 +80,10 @@ pub struct Probe {
     pub repeats: bool,
     /// The label that it is about.
     pub label: Option<String>,
+    /// The milestones that it is about, as a question for rows `m`.
+    pub milestones: Option<Part>,
+    /// The words that it is about, where PostgreSQL looks for them.
+    pub words: Option<Words>,
     /// The set as it is found without an index, for what is not many.
     pub unindexed: Option<Part>,
 }
@@ -86,6 +97,8 @@ impl Probe {
             project: None,
             repeats: false,
             label: None,
+            milestones: None,
+            words: None,
             unindexed: None,
         }
     }
@@ -94,6 +107,13 @@ impl Probe {
     pub(super) fn of_labels(kind: ItemKind, labels: &[i64]) -> Self {
         let probe = Self::beside(kind, "item_labels", "label_id", &list_of(labels), &[]);
         Self { repeats: labels.len() > 1, ..probe }
+    }
+
+    /// For items that are in one of these milestones.
+    pub(super) fn of_milestones(table: &str, milestones: &[i64]) -> Self {
+        let these = list_of(milestones);
+        let set = format!("SELECT y.id FROM {table} y WHERE y.milestone_id IN ({these})");
+        Self::new(Part::new(set), Part::new(format!("i.milestone_id IN ({these})")))
     }
 
     /// For items of a kind beside which a table has a row with one of these in a column.
@@ -289,7 +309,12 @@ impl Conditions {
                     format!("SELECT y.id FROM {} y WHERE y.milestone_id IN ({sql})", self.table());
                 let check = format!("i.milestone_id IN ({sql})");
                 let set = Part::with(set, binds.clone());
-                self.probes.push(Probe::new(set, Part::with(check, binds)));
+                let milestones = match which {
+                    MilestoneChoice::OneOf(_) => None,
+                    _ => Some(Part::with(sql, binds.clone())),
+                };
+                let probe = Probe::new(set, Part::with(check, binds));
+                self.probes.push(Probe { milestones, ..probe });
             }
         }
     }

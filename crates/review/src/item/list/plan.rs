@@ -2,7 +2,7 @@
 
 use db::{
     Tx,
-    listing::{Bind, count_up_to, ids, list_of, value},
+    listing::{Bind, count_up_to, ids, json_of, list_of, value},
 };
 use kernel::{
     Result,
@@ -13,6 +13,7 @@ use kernel::{
 use super::{
     conditions::{Conditions, Part, Probe},
     order::{Direction, Order, Sorting},
+    search::by_rarest,
 };
 use crate::ports::Readable;
 
@@ -36,7 +37,7 @@ pub struct Query {
 const FEW: i64 = COUNT_LIMIT;
 /// So many are not worth to be counted before they are gathered.
 const MANY: i64 = 25;
-/// So many ids are named one by one in a question.
+/// So many labels are named one by one in a question.
 const LISTED: usize = 2_000;
 /// All of so many texts are looked through rather than an index asked.
 const SCANNED: i64 = 20_000;
@@ -92,17 +93,39 @@ pub fn count_all(tx: &mut Tx<'_>, query: &Query) -> Result<i64> {
 /// that are quicker looked for in all of a small project. None where nothing can be found.
 fn sharpened(tx: &mut Tx<'_>, query: &Query) -> Result<Option<Query>> {
     let mut query = query.clone();
+    let (kind, table) = (query.conditions.kind, query.conditions.table());
+    for probe in &mut query.conditions.probes {
+        if let Some(words) = &probe.words {
+            probe.set = by_rarest(tx, table, words)?;
+        }
+    }
     let project = match &query.place {
         Place::Projects(Readable { few: Some(few), .. }) if few.is_empty() => return Ok(None),
         Place::Project(project) => *project,
         Place::Projects(_) | Place::Groups(_) => return Ok(Some(query)),
     };
-    let (kind, table) = (query.conditions.kind, query.conditions.table());
     for probe in &mut query.conditions.probes {
         if let Some(Part { sql, binds }) = probe.unindexed.clone()
             && most_in(tx, table, project)? <= SCANNED
         {
             probe.set = Part::with(format!("{sql} AND y.project_id = {}", value(project)), binds);
+        }
+        if let Some(Part { sql, binds }) = probe.milestones.clone() {
+            let theirs = format!(
+                "SELECT m.id AS id FROM ({sql}) AS wanted CROSS JOIN milestones m WHERE m.id = wanted.id \
+                 AND (m.project_id = {} OR m.project_id IS NULL) LIMIT {LISTED}",
+                value(project)
+            );
+            let theirs = Part::with(theirs, binds);
+            let mut binds = Vec::new();
+            let theirs = theirs.render(&mut binds);
+            let milestones = ids(tx, &theirs, &binds)?;
+            match milestones.len() {
+                0 => return Ok(None),
+                LISTED.. => {}
+                _ => *probe = Probe::of_milestones(table, &milestones),
+            }
+            continue;
         }
         let Some(label) = probe.label.clone() else { continue };
         let named = format!(
@@ -124,6 +147,8 @@ struct Begun {
     position: usize,
     /// For how many it holds.
     found: i64,
+    /// Whether so many are all that is wanted.
+    is_all: bool,
     /// For which items it holds, where that was much work to find out.
     ids: Option<Vec<i64>>,
 }
@@ -135,19 +160,46 @@ fn beginning(tx: &mut Tx<'_>, query: &Query) -> Result<Option<Begun>> {
         let mut binds = Vec::new();
         let set = probe.within(&query.place, &mut binds);
         let gathered = match probe.is_heavy {
-            true => ids(tx, &format!("{set} LIMIT {}", LISTED + 1), &binds)?,
+            true => ids(tx, &format!("{set} LIMIT {}", FEW + 1), &binds)?,
             false => Vec::new(),
         };
-        let ids = (probe.is_heavy && gathered.len() <= LISTED).then_some(gathered);
-        let found = match &ids {
-            Some(ids) => i64::try_from(ids.len()).unwrap_or(i64::MAX),
-            None => count_up_to(tx, &format!("({set}) AS chosen"), &binds, FEW + 1)?,
+        let ids = probe.is_heavy.then_some(gathered);
+        let alone = query.conditions.probes.len() == 1;
+        let is_all = alone && query.conditions.plain.is_empty() && !probe.repeats;
+        let (found, is_all) = match (&ids, &query.place) {
+            (Some(ids), _) => (i64::try_from(ids.len()).unwrap_or(i64::MAX), is_all),
+            // With all conditions at once, nothing has to be counted again.
+            (None, Place::Project(project)) if alone && !is_all && probe.project.is_some() => {
+                (count_from(tx, query, position, *project)?, true)
+            }
+            (None, _) => (count_up_to(tx, &format!("({set}) AS chosen"), &binds, FEW + 1)?, is_all),
         };
         if found <= FEW && best.as_ref().is_none_or(|best| found < best.found) {
-            best = Some(Begun { position, found, ids });
+            best = Some(Begun { position, found, is_all, ids });
         }
     }
     Ok(best)
+}
+
+/// How many of a project are wanted, from what one condition holds for to the others; at most one more than are gathered.
+fn count_from(tx: &mut Tx<'_>, query: &Query, position: usize, project: ProjectId) -> Result<i64> {
+    let conditions = &query.conditions;
+    let Some(probe) = conditions.probes.get(position) else { return Ok(0) };
+    let mut binds = Vec::new();
+    let set = probe.within(&query.place, &mut binds);
+    let others = conditions.probes.iter().enumerate().filter(|(at, _)| *at != position);
+    let others = others.map(|(_, probe)| &probe.check).chain(&conditions.plain);
+    let others: Vec<String> =
+        others.map(|part| format!(" AND {}", part.render(&mut binds))).collect();
+    let from = format!(
+        "(SELECT {}i.id FROM ({set}) AS chosen CROSS JOIN {} i \
+         WHERE i.id = chosen.item_id AND i.project_id = {}{}) AS wanted",
+        if probe.repeats { "DISTINCT " } else { "" },
+        conditions.table(),
+        value(project),
+        others.concat(),
+    );
+    count_up_to(tx, &from, &binds, FEW + 1)
 }
 
 /// About how many items of a table a project has, and never fewer.
@@ -176,44 +228,16 @@ impl Walk<'_> {
         };
         let conditions = &self.query.conditions;
         let probe = conditions.probes.get(begun.position);
-        let Some(probe) = probe.filter(|probe| probe.project.is_some()) else { return Ok(None) };
-        if begun.found < MANY {
+        if begun.found < MANY || probe.is_none_or(|probe| probe.project.is_none()) {
             return Ok(None);
         }
-        let is_all = conditions.probes.len() == 1 && conditions.plain.is_empty();
-        let wanted = match is_all && !probe.repeats {
+        let wanted = match begun.is_all {
             true => begun.found,
-            false => self.count_from(tx, probe, begun.position, *project)?,
+            false => count_from(tx, self.query, begun.position, *project)?,
         };
         let all = most_in(tx, self.table(), *project)?;
         let walked = (page.offset() + page.probe()).saturating_mul(all);
         Ok((wanted > 0 && walked < wanted.saturating_mul(begun.found)).then_some(wanted))
-    }
-
-    /// How many of a project are wanted, from what one condition holds for to the others.
-    fn count_from(
-        &self,
-        tx: &mut Tx<'_>,
-        probe: &Probe,
-        position: usize,
-        project: ProjectId,
-    ) -> Result<i64> {
-        let conditions = &self.query.conditions;
-        let mut binds = Vec::new();
-        let set = probe.within(&self.query.place, &mut binds);
-        let others = conditions.probes.iter().enumerate().filter(|(at, _)| *at != position);
-        let others = others.map(|(_, probe)| &probe.check).chain(&conditions.plain);
-        let others: Vec<String> =
-            others.map(|part| format!(" AND {}", part.render(&mut binds))).collect();
-        let sql = format!(
-            "SELECT COUNT({}i.id) AS id FROM ({set}) AS chosen CROSS JOIN {} i \
-             WHERE i.id = chosen.item_id AND i.project_id = {}{}",
-            if probe.repeats { "DISTINCT " } else { "" },
-            self.table(),
-            value(project),
-            others.concat(),
-        );
-        Ok(ids(tx, &sql, &binds)?.first().copied().unwrap_or_default())
     }
 
     /// The conditions without where they look, and their values.
@@ -222,7 +246,8 @@ impl Walk<'_> {
         for (position, probe) in self.query.conditions.probes.iter().enumerate() {
             all.push(match &self.begun {
                 Some(Begun { position: first, ids: Some(ids), .. }) if *first == position => {
-                    format!("i.id IN ({})", list_of(ids))
+                    // One long text is read much sooner than thousands of numbers.
+                    format!("i.id = ANY ('{{{}}}')", json_of(ids).trim_matches(['[', ']']))
                 }
                 Some(begun) if begun.position == position => {
                     format!("i.id IN ({})", probe.within(&self.query.place, &mut binds))

@@ -1,12 +1,17 @@
 //! Looking for items by their words. Each database has an index for that, and a language to ask it.
 
-use db::{Conn, Tx, listing::Bind};
+use db::{
+    Conn, Tx,
+    listing::Bind,
+    rare::{self, rarest},
+};
 use kernel::{
+    Result,
     like::containing,
     words::{Wanted, understand},
 };
 
-use super::conditions::{Conditions, Part, Probe};
+use super::conditions::{Conditions, Part, Probe, Words};
 use crate::item::ItemKind;
 
 /// Where words are looked for.
@@ -59,14 +64,15 @@ impl Conditions {
                     self.probes.push(Probe::new(self.asked(columns, &words), check));
                     return;
                 }
-                let set = |after: &str| {
-                    let Part { sql, binds } = contains("y.", after, columns, &words, false);
-                    Part::with(format!("SELECT y.id FROM {} y WHERE {sql}", self.table()), binds)
-                };
+                let table = self.table();
+                let set = |after: &str| set(table, contains("y.", after, columns, &words, false));
                 // PostgreSQL compares lists of all that has the same three letters. What is put together is in no index.
-                let unindexed = Some(set(" || ''"));
-                let probe = Probe { is_heavy: true, unindexed, ..Probe::new(set(""), check) };
-                self.probes.push(probe);
+                let probe = Probe {
+                    is_heavy: true,
+                    unindexed: Some(set(" || ''")),
+                    ..Probe::new(set(""), check)
+                };
+                self.probes.push(Probe { words: Some(Words { columns, words }), ..probe });
             }
         }
     }
@@ -82,6 +88,29 @@ impl Conditions {
         let sql = format!("SELECT rowid FROM {table}_search WHERE {table}_search MATCH {{}}");
         Part::with(sql, vec![Bind::Word(each.join(" OR "))])
     }
+}
+
+fn set(table: &str, Part { sql, binds }: Part) -> Part {
+    Part::with(format!("SELECT y.id FROM {table} y WHERE {sql}"), binds)
+}
+
+/// The items with these words, by the rarest parts of them.
+pub(super) fn by_rarest(tx: &mut Tx<'_>, table: &'static str, about: &Words) -> Result<Part> {
+    let mut all = Vec::new();
+    for word in &about.words {
+        all.push((word, rarest(tx, table, "title", word)?));
+    }
+    let mut binds = Vec::new();
+    let each = about.columns.iter().map(|column| {
+        let words = all.iter().map(|(word, part)| {
+            binds.extend(part.map(|part| Bind::Word(containing(part))));
+            binds.push(Bind::Word(containing(word)));
+            rare::contains(&format!("y.{column}"), "{}", part.map(|_| "{}"))
+        });
+        format!("({})", words.collect::<Vec<_>>().join(" AND "))
+    });
+    let sql = format!("({})", each.collect::<Vec<_>>().join(" OR "));
+    Ok(set(table, Part::with(sql, binds)))
 }
 
 /// Whether one of the columns, written between `before` and `after`, has all the words.

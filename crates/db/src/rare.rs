@@ -1,0 +1,136 @@
+//! The part of a word by which PostgreSQL's index of texts is best asked.
+//!
+//! That index knows which rows have the same three letters, and compares a list for each three of them. In `topic-4321`
+//! those of `topic` may be in every row, and comparing with them takes most of the time; `4321` alone finds little more.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, LazyLock, Mutex, PoisonError},
+};
+
+use diesel::{prelude::*, sql_types::Text};
+use kernel::{Result, Ts};
+use time::Duration;
+
+use crate::{
+    Conn, Tx,
+    listing::{Bind, rows},
+};
+
+/// So many letters are in the lists of the index.
+const LISTED: usize = 3;
+
+/// The part of `word` that the fewest rows of the table are expected to have; none where the whole word is as good.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn rarest<'w>(
+    tx: &mut Tx<'_>,
+    table: &'static str,
+    column: &'static str,
+    word: &'w str,
+) -> Result<Option<&'w str>> {
+    let parts = parts(word);
+    if matches!(tx.conn, Conn::Sqlite(_)) || parts.len() < 2 {
+        return Ok(None);
+    }
+    let sample = sample(tx, table, column)?;
+    Ok(rarest_in(&sample, &parts))
+}
+
+/// Whether a text contains a word, asked of the index by the rarest part of it where there is one. All are SQL.
+pub fn contains(text: &str, whole: &str, part: Option<&str>) -> String {
+    match part {
+        // What is put together is in no index, so the index is not asked for the rest as well.
+        Some(part) => format!("{text} ILIKE {part} AND {text} || '' ILIKE {whole}"),
+        None => format!("{text} ILIKE {whole}"),
+    }
+}
+
+/// The parts of a word that the index can be asked for: runs of letters and digits. A short one keeps what is around it,
+/// since where a run begins or ends is listed, too.
+fn parts(word: &str) -> Vec<&str> {
+    let is_in_run = |letter: char| letter.is_alphanumeric();
+    let mut parts = Vec::new();
+    let mut begin = 0;
+    while let Some(first) = word.get(begin..).and_then(|rest| rest.find(is_in_run)) {
+        let start = begin + first;
+        let rest = word.get(start..).unwrap_or_default();
+        let end =
+            rest.find(|letter| !is_in_run(letter)).map_or(word.len(), |length| start + length);
+        let run = word.get(start..end).unwrap_or_default();
+        let next = word.get(end..).and_then(|rest| rest.find(is_in_run));
+        let after = next.map_or(word.len(), |length| end + length);
+        parts.push(match run.chars().count() {
+            1 => "",
+            length if length < LISTED => word.get(begin..after).unwrap_or_default(),
+            _ => run,
+        });
+        begin = end;
+    }
+    parts
+}
+
+fn rarest_in<'w>(sample: &[String], parts: &[&'w str]) -> Option<&'w str> {
+    if sample.is_empty() {
+        return None;
+    }
+    let times =
+        |part: &str| sample.iter().filter(|text| text.contains(&part.to_lowercase())).count();
+    let parts = parts.iter().filter(|part| !part.is_empty());
+    parts.copied().min_by_key(|part| (times(part), usize::MAX - part.len()))
+}
+
+#[derive(QueryableByName)]
+struct Seen {
+    #[diesel(sql_type = Text)]
+    text: String,
+}
+
+type Samples = HashMap<(&'static str, &'static str), (Ts, Arc<[String]>)>;
+
+static SAMPLES: LazyLock<Mutex<Samples>> = LazyLock::new(Mutex::default);
+
+/// Texts of a column as the database's own statistics know them, in small letters.
+fn sample(tx: &mut Tx<'_>, table: &'static str, column: &'static str) -> Result<Arc<[String]>> {
+    const LIFETIME: Duration = Duration::minutes(10);
+    let known =
+        SAMPLES.lock().unwrap_or_else(PoisonError::into_inner).get(&(table, column)).cloned();
+    if let Some((at, sample)) = known
+        && at <= tx.now
+        && tx.now < at.plus(LIFETIME)
+    {
+        return Ok(sample);
+    }
+    let sql = "SELECT unnest(CAST(CAST(histogram_bounds AS TEXT) AS TEXT[])) AS text FROM pg_stats \
+               WHERE schemaname = current_schema() AND tablename = $1 AND attname = $2";
+    let binds = [table, column].map(|name| Bind::Word(name.to_owned()));
+    let found: Vec<Seen> = rows(tx, sql, &binds)?;
+    let sample: Arc<[String]> = found.into_iter().map(|seen| seen.text.to_lowercase()).collect();
+    let mut samples = SAMPLES.lock().unwrap_or_else(PoisonError::into_inner);
+    samples.insert((table, column), (tx.now, Arc::clone(&sample)));
+    Ok(sample)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_letters_and_digits_are_parts() {
+        assert_eq!(parts("topic-4321"), ["topic", "4321"]);
+        assert_eq!(parts("topic-77!"), ["topic", "-77!"]);
+        assert_eq!(parts("a-größe"), ["", "größe"]);
+        assert_eq!(parts("--"), [""; 0]);
+    }
+
+    #[test]
+    fn the_part_is_taken_that_fewest_rows_have() {
+        let sample = ["about topic-1", "about topic-2", "of 4321"].map(str::to_owned);
+        assert_eq!(rarest_in(&sample, &["topic", "-77"]), Some("-77"));
+        assert_eq!(rarest_in(&sample, &["topic", "4321"]), Some("4321"));
+        // Of two that none has, the longer one.
+        assert_eq!(rarest_in(&sample, &["branch", "99999"]), Some("branch"));
+        assert_eq!(rarest_in(&[], &["topic", "4321"]), None);
+    }
+}

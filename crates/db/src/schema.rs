@@ -722,6 +722,14 @@ diesel::table! {
 }
 
 diesel::table! {
+    project_issue_counts (project_id) {
+        project_id -> BigInt,
+        opened -> BigInt,
+        confidential -> BigInt,
+    }
+}
+
+diesel::table! {
     project_languages (project_id, name) {
         project_id -> BigInt,
         name -> Text,
@@ -753,6 +761,7 @@ diesel::table! {
         lfs_objects_size -> BigInt,
         wiki_size -> BigInt,
         head_sha -> Nullable<Text>,
+        uploads_size -> BigInt,
     }
 }
 
@@ -1239,6 +1248,7 @@ diesel::joinable!(project_downloads -> projects (project_id));
 diesel::joinable!(project_downloads -> users (user_id));
 diesel::joinable!(project_group_links -> namespaces (namespace_id));
 diesel::joinable!(project_group_links -> projects (project_id));
+diesel::joinable!(project_issue_counts -> projects (project_id));
 diesel::joinable!(project_languages -> projects (project_id));
 diesel::joinable!(project_settings -> projects (project_id));
 diesel::joinable!(project_stars -> projects (project_id));
@@ -1333,6 +1343,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     project_access,
     project_downloads,
     project_group_links,
+    project_issue_counts,
     project_languages,
     project_settings,
     project_stars,

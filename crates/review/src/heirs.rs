@@ -15,7 +15,7 @@ use crate::{
     activity::ActivityStore as _,
     emoji,
     epic::{self, Epic},
-    issue::Issue,
+    issue::{self, Issue},
     item::{ItemId, removal},
     merge_request::{self, MergeRequest, MergeRequestStore as _},
     note::NoteStore as _,
@@ -140,9 +140,7 @@ fn take_away_issues(tx: &mut Tx<'_>, from: UserId, most: i64) -> Result<bool> {
         .map_err(error("Issue")))?;
     let is_full = is_full(&written, most);
     for issue in written {
-        removal::forget(tx, issue.id.into())?;
-        let row = diesel::delete(issues::table.find(issue.id));
-        each_backend!(tx, |conn| row.execute(conn).map_err(error("Issue")))?;
+        issue::delete(tx, issue.id)?;
         tx.emit(Event::IssueRemoved { issue: (&issue).into(), user: from })?;
     }
     Ok(is_full)

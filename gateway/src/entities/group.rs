@@ -5,6 +5,7 @@ use org::{
     namespace::{GroupSettings, Namespace, detail::Detail, model::WikiAccess, sharing::GroupLink},
     project::Shown,
 };
+use review::issue::open_count::OpenIssues;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -158,13 +159,13 @@ pub struct DownloadLimit {
 }
 
 impl GroupDetailEntity {
-    pub fn new(urls: &Urls, detail: &Detail) -> Self {
+    pub fn new(urls: &Urls, detail: &Detail, open: &OpenIssues) -> Self {
         let group = &detail.group;
         let settings = group.settings();
         let top = group.parent_id.is_none();
         let kept_inside = settings.prevent_sharing_groups_outside_hierarchy;
         let listed = |projects: &[Shown]| {
-            projects.iter().map(|shown| ProjectForm::new(urls, shown)).collect::<Vec<_>>()
+            projects.iter().map(|shown| ProjectForm::new(urls, shown, open)).collect::<Vec<_>>()
         };
         let notes = detail.notes.clone();
         let custom_attributes = notes.map(|notes| notes.into_iter().map(Into::into).collect());

@@ -6,11 +6,12 @@ use kernel::{
     access::FeatureAccess,
 };
 use org::project::{
-    Shown,
+    STORAGE, Shown,
     settings::{DeployStrategy, ExpirationPolicy, GitStrategy, MergeMethod, SquashOption, Switch},
     shown::{Full, GroupLink},
     statistics::Statistics,
 };
+use review::issue::open_count::OpenIssues;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -290,10 +291,10 @@ pub enum ProjectForm {
 
 impl ProjectForm {
     /// The full form where it was loaded.
-    pub fn new(urls: &Urls, shown: &Shown) -> Self {
+    pub fn new(urls: &Urls, shown: &Shown, open: &OpenIssues) -> Self {
         match &shown.full {
             None => Self::Basic(Box::new(BasicProject::new(urls, shown))),
-            Some(full) => Self::Full(Box::new(ProjectEntity::new(urls, shown, full))),
+            Some(full) => Self::Full(Box::new(ProjectEntity::new(urls, shown, full, open))),
         }
     }
 
@@ -352,14 +353,14 @@ impl BasicProject {
             last_activity_at: project.last_activity_at,
             namespace: NamespaceEntity::new(urls, &shown.namespace),
             custom_attributes: None,
-            repository_storage: shown.who.admin().then_some("default"),
+            repository_storage: shown.who.admin().then_some(STORAGE),
             web_url,
         }
     }
 }
 
 impl ProjectEntity {
-    fn new(urls: &Urls, shown: &Shown, full: &Full) -> Self {
+    fn new(urls: &Urls, shown: &Shown, full: &Full, open: &OpenIssues) -> Self {
         let (project, who, settings) = (&shown.project, &shown.who, &full.settings);
         let usable = |feature| who.reads(feature, kernel::AccessLevel::Guest);
         let maintains = who.is(Maintainer);
@@ -391,7 +392,9 @@ impl ProjectEntity {
             container_registry_enabled: registry != FeatureAccess::Disabled,
             service_desk_enabled: settings.service_desk_enabled,
             service_desk_address: who.is(Reporter).then_some(None),
-            can_create_merge_request_in: who.signed_in() && usable(Feature::MergeRequests),
+            can_create_merge_request_in: who.signed_in()
+                && !project.archived
+                && usable(Feature::MergeRequests),
             features: FeatureLevels::new(shown, full),
             emails_disabled: settings.emails_disabled,
             shared_runners_enabled: settings.shared_runners_enabled,
@@ -405,7 +408,7 @@ impl ProjectEntity {
             import_source: maintains.then(ImportSource::default),
             import_status: project.import_status.clone(),
             import_error: maintains.then_some(None),
-            open_issues_count: usable(Feature::Issues).then_some(0),
+            open_issues_count: usable(Feature::Issues).then(|| open.of(project.id, who)),
             ci: CiSettings::new(shown, full),
             shared_with_groups: full.shared_with.iter().map(Into::into).collect(),
             merging: settings.into(),
@@ -562,7 +565,7 @@ impl From<Statistics> for StatisticsEntity {
     fn from(found: Statistics) -> Self {
         Self {
             commit_count: found.commit_count,
-            storage_size: found.repository_size + found.wiki_size + found.lfs_objects_size,
+            storage_size: found.storage_size(),
             repository_size: found.repository_size,
             wiki_size: found.wiki_size,
             lfs_objects_size: found.lfs_objects_size,
@@ -570,7 +573,7 @@ impl From<Statistics> for StatisticsEntity {
             pipeline_artifacts_size: 0,
             packages_size: 0,
             snippets_size: 0,
-            uploads_size: 0,
+            uploads_size: found.uploads_size,
         }
     }
 }

@@ -62,7 +62,8 @@ async fn list(app: App, call: Call<ReadCode, ListBranches>) -> ApiResult<Branche
     let is_keyset = params.pagination.as_deref() == Some("keyset");
     let wanted = if is_keyset {
         let count = usize::try_from(page.per_page).unwrap_or(usize::MAX);
-        BranchPage::After { name: params.page_token, count }
+        let name = params.page_token.filter(|token| !token.is_empty());
+        BranchPage::After { name, count }
     } else {
         BranchPage::Numbered(page)
     };

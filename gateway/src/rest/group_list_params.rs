@@ -1,9 +1,12 @@
 //! What lists of groups take.
 
 use kernel::{Actor, ids::NamespaceId};
-use org::namespace::{
-    GroupFilter,
-    model::{GroupOrder, Place, Reach},
+use org::{
+    namespace::{
+        GroupFilter,
+        model::{GroupOrder, Place, Reach},
+    },
+    project::STORAGE,
 };
 
 use super::{custom_attribute_params::WantedAttributes, small_numbers::MinAccessLevel};
@@ -58,9 +61,6 @@ pub(super) struct Further {
     pub(super) statistics: bool,
     pub(super) custom_attributes: bool,
 }
-
-/// The one storage that repositories are kept in.
-const STORAGE: &str = "default";
 
 impl ListGroups {
     pub(super) fn further(&self, actor: Actor) -> Further {

@@ -9,6 +9,7 @@ use org::{
     },
     policy::{AdminGroup, ReadGroup, RemoveGroup},
 };
+use review::issue::open_count::{OpenIssueStore, OpenIssues};
 
 use super::group_params::{ChangeGroup, CreateGroup, GroupParams, RemoveGroupParams, ShowGroup};
 use crate::{
@@ -37,7 +38,7 @@ pub(super) async fn changed<A: Ability>(
 ) -> ApiResult<GroupDetailEntity> {
     let actor = grant.actor();
     let found = app.db.peek(move |tx| detail::plain(tx, actor, group)).await?;
-    Ok(GroupDetailEntity::new(&app.urls, &found))
+    Ok(GroupDetailEntity::new(&app.urls, &found, &OpenIssues::default()))
 }
 
 /// A group as it is read; owners are told what runners register with.
@@ -57,9 +58,14 @@ async fn read<A: Ability<Scope = Group>>(
             true => detail::notes(tx, actor, id)?,
             false => None,
         };
-        Ok(detail::Detail { notes, ..found })
+        let open = match &found.projects {
+            Some(projects) => tx.open_issues(&projects.ids())?,
+            None => OpenIssues::default(),
+        };
+        Ok((detail::Detail { notes, ..found }, open))
     });
-    let entity = GroupDetailEntity::new(&app.urls, &found.await?);
+    let (found, open) = found.await?;
+    let entity = GroupDetailEntity::new(&app.urls, &found, &open);
     Ok(if grant.also::<AdminGroup>().is_ok() { entity.for_owner() } else { entity })
 }
 

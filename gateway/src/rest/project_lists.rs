@@ -18,7 +18,10 @@ use org::{
     },
     user::{User, store::UserStore},
 };
-use review::activity::feed::contributed_to;
+use review::{
+    activity::feed::contributed_to,
+    issue::open_count::{OpenIssueStore, OpenIssues},
+};
 
 use super::{
     custom_attribute_params::{WantedAttributes, entities},
@@ -115,8 +118,8 @@ impl<P: Params> Params for Within<P> {
 /// Counted pages, or pages found by their last id.
 pub(super) type Projects = Either<Listed<ProjectForm>, ListedAfter<ProjectForm>>;
 
-/// Projects, and what administrators noted of each.
-type Noted = (Vec<shown::Shown>, NotesById);
+/// Projects, what administrators noted of each, and how many open issues these have.
+type Noted = (Vec<shown::Shown>, NotesById, OpenIssues);
 
 /// Further projects are to be found by their last id.
 const FARTHEST: i64 = 50_000;
@@ -254,7 +257,11 @@ impl Asked {
             true => tx.custom_attributes_of_projects(&ids)?,
             false => NotesById::new(),
         };
-        Ok((shown, notes))
+        let open = match self.want() {
+            Want::Full { .. } => tx.open_issues(&ids)?,
+            Want::Basic => OpenIssues::default(),
+        };
+        Ok((shown, notes, open))
     }
 
     fn ensure_paired(&self) -> ApiResult<()> {
@@ -269,9 +276,9 @@ impl Asked {
 pub(super) async fn answer(app: &App, asked: Asked, among: Among) -> ApiResult<Projects> {
     asked.ensure_paired()?;
     let attributes = asked.params.with_custom_attributes && asked.actor.admin;
-    let present = |(found, mut notes): Noted| -> Vec<ProjectForm> {
+    let present = |(found, mut notes, open): Noted| -> Vec<ProjectForm> {
         let form = |shown: &shown::Shown| {
-            let mut record = ProjectForm::new(&app.urls, shown);
+            let mut record = ProjectForm::new(&app.urls, shown, &open);
             if attributes {
                 let own = notes.remove(&shown.project.id.0).unwrap_or_default();
                 record.basic_mut().custom_attributes = Some(entities(own));

@@ -3,7 +3,7 @@
 use kernel::{Visibility, access::FeatureAccess};
 use org::project::{
     FeatureChange, ProjectChange, SettingsChange,
-    settings::{DeployStrategy, ExpirationPolicy, GitStrategy, MergeMethod, SquashOption, Switch},
+    settings::{DeployStrategy, ExpirationChange, GitStrategy, MergeMethod, SquashOption, Switch},
 };
 
 use crate::{
@@ -271,15 +271,16 @@ impl ProjectParams {
             topics: own.topics.as_ref().or(own.tag_list.as_ref()).map(|list| list.0.clone()),
             avatar: None,
             settings,
+            repository_storage: own.repository_storage.clone(),
         }
     }
 }
 
-impl From<&PolicyParams> for ExpirationPolicy {
+impl From<&PolicyParams> for ExpirationChange {
     fn from(given: &PolicyParams) -> Self {
         Self {
             cadence: given.cadence.clone(),
-            enabled: given.enabled.unwrap_or_default(),
+            enabled: given.enabled,
             keep_n: given.keep_n,
             older_than: given.older_than.clone(),
             name_regex: given.name_regex.clone(),

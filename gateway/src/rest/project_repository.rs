@@ -6,7 +6,7 @@ use actix_web::HttpResponse;
 use kernel::Error;
 use org::{
     policy::{AdminProject, OperateProject, ReadProject},
-    project::store::ProjectStore,
+    project::{STORAGE, store::ProjectStore},
 };
 use repo::{
     commit::read::deadline,
@@ -78,7 +78,7 @@ async fn storage(app: App, call: Call<OperateProject>) -> ApiResult<Json<Reposit
         project_id: id.0,
         disk_path: below.with_extension("").to_string_lossy().into_owned(),
         created_at: project.created_at,
-        repository_storage: "default",
+        repository_storage: STORAGE,
     }))
 }
 

@@ -1,5 +1,6 @@
 //! Projects: making, reading, changing, archiving, moving and removing one.
 
+use db::Tx;
 use kernel::{
     Ability, Error,
     access::{Administrate, SignedIn},
@@ -10,7 +11,7 @@ use org::{
     custom_attribute::{Subject, store::CustomAttributeStore},
     policy::{AdminProject, OwnProject, ReadProject},
     project::{
-        Project, Want,
+        Project, ProjectChange, Want,
         actions::{self, Creation},
         record,
     },
@@ -21,6 +22,7 @@ use repo::{
     git::{RefName, refs},
     policy::ReadCode,
 };
+use review::issue::open_count::OpenIssueStore;
 
 use super::{
     custom_attribute_params::entities,
@@ -29,7 +31,7 @@ use super::{
 use crate::{
     app::App,
     compose::{
-        avatars::{self, Owner},
+        avatars::{self, Owner, Staged},
         beginnings::promise_repository,
         projects::{Beginning, begin, clear_away},
         surveys::survey,
@@ -80,24 +82,17 @@ pub(super) async fn presented<A: Ability, P>(
 ) -> ApiResult<ProjectForm> {
     let actor = call.grant.actor();
     let id = project.id;
-    let shown = app.db.peek(move |tx| record::one(tx, actor, id, FULL)).await?;
-    Ok(ProjectForm::new(&app.urls, &shown))
+    let shown =
+        app.db.peek(move |tx| Ok((record::one(tx, actor, id, FULL)?, tx.open_issues(&[id])?)));
+    let (shown, open) = shown.await?;
+    Ok(ProjectForm::new(&app.urls, &shown, &open))
 }
 
 async fn create(app: App, call: Call<SignedIn, CreateProject>) -> ApiResult<Created<ProjectForm>> {
-    let (creation, mut beginning) = wanted(&call.params, call.caller.user()?)?;
-    begin_at_usual_branch(&app, &mut beginning).await?;
+    let wanted = wanted(&app, &call.params, call.caller.user()?).await?;
     let grant = call.grant.clone();
-    let head = beginning.branch().to_owned();
-    let made = app.db.write(move |tx| {
-        let made = actions::create(tx, &grant, &creation)?;
-        promise_repository(tx, made.id, &head)?;
-        Ok(made)
-    });
-    let made = made.await?;
-    let project = begin(&app, made, beginning).await?;
-    let project = with_picture(&app, project, &call.params.project).await?;
-    Ok(Created(presented(&app, &call, project).await?))
+    let made = make(&app, wanted, move |tx, creation| actions::create(tx, &grant, creation));
+    Ok(Created(presented(&app, &call, made.await?).await?))
 }
 
 async fn create_for(
@@ -106,19 +101,37 @@ async fn create_for(
 ) -> ApiResult<Created<ProjectForm>> {
     let id = UserId(call.params.user_id);
     let owner = app.db.peek(move |tx| tx.user(id)).await?;
-    let (creation, mut beginning) = wanted(&call.params.create, &owner)?;
-    begin_at_usual_branch(&app, &mut beginning).await?;
+    let wanted = wanted(&app, &call.params.create, &owner).await?;
     let grant = call.grant.clone();
+    let made =
+        make(&app, wanted, move |tx, creation| actions::create_for(tx, &grant, id, creation));
+    Ok(Created(presented(&app, &call, made.await?).await?))
+}
+
+/// A project as it is asked for, with all that comes with it.
+struct Wanted {
+    creation: Creation,
+    beginning: Beginning,
+    picture: Option<Staged>,
+}
+
+/// Writes a new project down together with its picture, and gives it its repository.
+async fn make(
+    app: &App,
+    wanted: Wanted,
+    write: impl FnOnce(&mut Tx<'_>, &Creation) -> kernel::Result<Project> + Send + 'static,
+) -> ApiResult<Project> {
+    let Wanted { creation, beginning, picture } = wanted;
     let head = beginning.branch().to_owned();
     let made = app.db.write(move |tx| {
-        let made = actions::create_for(tx, &grant, id, &creation)?;
+        let made = write(tx, &creation)?;
         promise_repository(tx, made.id, &head)?;
+        if let Some(picture) = picture {
+            picture.settle(Owner::Project(made.id))?;
+        }
         Ok(made)
     });
-    let made = made.await?;
-    let project = begin(&app, made, beginning).await?;
-    let project = with_picture(&app, project, &call.params.create.project).await?;
-    Ok(Created(presented(&app, &call, project).await?))
+    Ok(begin(app, made.await?, beginning).await?)
 }
 
 /// The installation says how first branches are called, where the caller does not.
@@ -130,37 +143,35 @@ async fn begin_at_usual_branch(app: &App, beginning: &mut Beginning) -> ApiResul
     Ok(())
 }
 
-/// Keeps the picture that came with a new project.
-async fn with_picture(app: &App, project: Project, given: &ProjectParams) -> ApiResult<Project> {
-    let Change::Set(file) = &given.own.avatar else { return Ok(project) };
-    let picture = avatars::stage(app, file.clone()).await?;
-    let named = app.db.write(move |tx| {
-        let project = actions::set_avatar(tx, project.id, picture.name.clone())?;
-        picture.settle(Owner::Project(project.id))?;
-        Ok(project)
-    });
-    Ok(named.await?)
-}
-
-fn wanted(params: &CreateProject, author: &User) -> ApiResult<(Creation, Beginning)> {
+async fn wanted(app: &App, params: &CreateProject, author: &User) -> ApiResult<Wanted> {
     let only = &params.only;
     let filled = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
     if filled(&only.import_url) || filled(&only.template_name) || only.template_project_id.is_some()
     {
         return Err(Error::Refused("import source is disabled".to_owned()).into());
     }
-    ensure_picture(&params.project)?;
-    let change = params.project.to_change();
+    let picture = picture(app, &params.project).await?;
+    let name = picture.as_ref().map(|picture| Some(picture.name.clone()));
+    let change = ProjectChange { avatar: name, ..params.project.to_change() };
     let readme = only.initialize_with_readme.unwrap_or_default();
-    let beginning =
+    let mut beginning =
         Beginning { branch: change.default_branch.clone(), readme: readme.then(|| author.clone()) };
+    begin_at_usual_branch(app, &mut beginning).await?;
     let creation = Creation {
         namespace: only.namespace_id,
         name: change.name.clone().filter(|name| !name.is_empty()),
         path: change.path.clone().filter(|path| !path.is_empty()),
         change,
     };
-    Ok((creation, beginning))
+    Ok(Wanted { creation, beginning, picture })
+}
+
+/// The picture that came with the other parameters, on the disk.
+async fn picture(app: &App, given: &ProjectParams) -> ApiResult<Option<Staged>> {
+    match &given.own.avatar {
+        Change::Set(file) => Ok(Some(avatars::stage(app, file.clone()).await?)),
+        Change::Keep | Change::Clear => Ok(None),
+    }
 }
 
 async fn show(app: App, call: Call<ReadProject, ShowProject>) -> ApiResult<Json<ProjectForm>> {
@@ -172,10 +183,10 @@ async fn show(app: App, call: Call<ReadProject, ShowProject>) -> ApiResult<Json<
             true => Some(tx.custom_attributes(Subject::Project(id))?),
             false => None,
         };
-        Ok((record::one(tx, actor, id, want)?, notes))
+        Ok((record::one(tx, actor, id, want)?, notes, tx.open_issues(&[id])?))
     });
-    let (found, notes) = found.await?;
-    let mut record = ProjectForm::new(&app.urls, &found);
+    let (found, notes, open) = found.await?;
+    let mut record = ProjectForm::new(&app.urls, &found, &open);
     record.basic_mut().custom_attributes = notes.map(entities);
     if call.params.license.unwrap_or_default() && call.grant.also::<ReadCode>().is_ok() {
         let found = licence(&app, &call).await?;
@@ -208,19 +219,9 @@ async fn licence(
     Ok(found.await?)
 }
 
-fn ensure_picture(given: &ProjectParams) -> kernel::Result<()> {
-    match &given.own.avatar {
-        Change::Set(file) => avatars::ensure(file),
-        Change::Keep | Change::Clear => Ok(()),
-    }
-}
-
 async fn update(app: App, call: Call<AdminProject, UpdateProject>) -> ApiResult<Json<ProjectForm>> {
     let mut change = call.params.0.to_change();
-    let picture = match call.params.0.own.avatar.clone() {
-        Change::Set(file) => Some(avatars::stage(&app, file).await?),
-        Change::Keep | Change::Clear => None,
-    };
+    let picture = picture(&app, &call.params.0).await?;
     change.avatar = match call.params.0.own.avatar {
         Change::Keep => None,
         Change::Clear => Some(None),

@@ -63,10 +63,11 @@ type Tags = Either<Listed<TagEntity>, ListedAfter<TagEntity>>;
 async fn list(app: App, call: Call<ReadCode, ListTags>) -> ApiResult<Tags> {
     let (params, page) = (call.params, call.page);
     let (order, filter) = (params.order(), NameFilter::new(params.search.as_deref(), None)?);
-    let is_keyset = params.pagination.as_deref() == Some("keyset") || params.page_token.is_some();
+    let token = params.page_token.filter(|token| !token.is_empty());
+    let is_keyset = params.pagination.as_deref() == Some("keyset") || token.is_some();
     let wanted = if is_keyset {
         let count = usize::try_from(page.per_page).unwrap_or(usize::MAX);
-        TagPage::After { name: params.page_token, count }
+        TagPage::After { name: token, count }
     } else {
         TagPage::Numbered(page)
     };

@@ -7,7 +7,7 @@ use kernel::{Error, access::Anyone};
 use org::{
     access::{IdOrPath, locate_project},
     policy::{ReadProject, UploadFiles},
-    project::settings::SettingsStore,
+    project::{settings::SettingsStore, statistics::StatisticsStore},
 };
 use tokio_util::io::ReaderStream;
 
@@ -45,7 +45,9 @@ params! {
 async fn create(app: App, call: Call<UploadFiles, NewUpload>) -> ApiResult<Created<UploadEntity>> {
     let file = call.params.file.ok_or(Error::BadParameters("file is missing".to_owned()))?;
     let project = call.grant.project();
+    let bytes = i64::try_from(file.size).unwrap_or(i64::MAX);
     let kept = uploads::keep(&app, project, file).await?;
+    app.db.write(move |tx| tx.note_upload(project, bytes)).await?;
     Ok(Created(UploadEntity::new(project, &kept)))
 }
 

@@ -55,6 +55,7 @@ const OWNERS: &[(&str, &[&str])] = &[
         "review",
         &[
             "sequences",
+            "project_issue_counts",
             "labels",
             "label_priorities",
             "label_subscriptions",

@@ -5,7 +5,10 @@ use db::{
     schema::{namespaces, project_access, project_group_links, projects},
 };
 use diesel::{dsl::exists, prelude::*};
-use kernel::{AccessLevel, Actor, Result, Visibility, ids::NamespaceId};
+use kernel::{
+    AccessLevel, Actor, Result, Visibility,
+    ids::{NamespaceId, ProjectId},
+};
 
 use super::{
     Namespace, networks,
@@ -38,6 +41,12 @@ pub struct Detail {
 pub struct Projects {
     pub own: Vec<Shown>,
     pub shared: Vec<Shown>,
+}
+
+impl Projects {
+    pub fn ids(&self) -> Vec<ProjectId> {
+        self.own.iter().chain(&self.shared).map(|shown| shown.project.id).collect()
+    }
 }
 
 /// A group without its projects.

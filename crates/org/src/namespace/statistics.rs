@@ -32,6 +32,8 @@ struct Sum {
     lfs_objects_size: i64,
     #[diesel(sql_type = BigInt)]
     wiki_size: i64,
+    #[diesel(sql_type = BigInt)]
+    uploads_size: i64,
 }
 
 impl GroupStatistics for Tx<'_> {
@@ -44,7 +46,8 @@ impl GroupStatistics for Tx<'_> {
             "SELECT n.id, CAST(COALESCE(SUM(s.commit_count), 0) AS BIGINT) AS commit_count, \
              CAST(COALESCE(SUM(s.repository_size), 0) AS BIGINT) AS repository_size, \
              CAST(COALESCE(SUM(s.lfs_objects_size), 0) AS BIGINT) AS lfs_objects_size, \
-             CAST(n.wiki_size + COALESCE(SUM(s.wiki_size), 0) AS BIGINT) AS wiki_size \
+             CAST(n.wiki_size + COALESCE(SUM(s.wiki_size), 0) AS BIGINT) AS wiki_size, \
+             CAST(COALESCE(SUM(s.uploads_size), 0) AS BIGINT) AS uploads_size \
              FROM namespaces n \
              LEFT JOIN projects p ON p.namespace_id = n.id AND p.deleted_at IS NULL \
              LEFT JOIN project_statistics s ON s.project_id = p.id \
@@ -53,9 +56,14 @@ impl GroupStatistics for Tx<'_> {
         );
         let rows: Vec<Sum> = rows(self, &sql, &[])?;
         let sums = rows.into_iter().map(|row| {
-            let Sum { id, commit_count, repository_size, lfs_objects_size, wiki_size } = row;
-            let sum = Statistics { commit_count, repository_size, lfs_objects_size, wiki_size };
-            (NamespaceId(id), sum)
+            let sum = Statistics {
+                commit_count: row.commit_count,
+                repository_size: row.repository_size,
+                lfs_objects_size: row.lfs_objects_size,
+                wiki_size: row.wiki_size,
+                uploads_size: row.uploads_size,
+            };
+            (NamespaceId(row.id), sum)
         });
         Ok(sums.collect())
     }

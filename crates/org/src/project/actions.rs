@@ -16,7 +16,7 @@ use kernel::{
 use worker::Queue;
 
 use super::{
-    FeatureChange, Project, ProjectChange, Settings, SettingsChange,
+    FeatureChange, Project, ProjectChange, STORAGE, Settings, SettingsChange,
     change::{self, Columns},
     event::Event,
     home, names,
@@ -164,6 +164,7 @@ fn create_as(tx: &mut Tx<'_>, actor: Actor, creator: &User, wanted: &Creation) -
         return Err(Error::Invalid(flaws));
     }
     ensure_possible(&wanted.change.settings)?;
+    ensure_storage(actor, &wanted.change)?;
     ensure_runners(&home, &Settings::in_namespace(&home), &wanted.change.settings)?;
     let installation = tx.settings()?;
     let asked = wanted.change.visibility.unwrap_or(installation.default_project_visibility);
@@ -206,6 +207,7 @@ pub fn update(
 ) -> Result<Project> {
     let project = tx.project(grant.project())?;
     ensure_possible(&change.settings)?;
+    ensure_storage(grant.actor(), change)?;
     if change.settings.shared_runners_enabled == Some(true) {
         let home = tx.namespace(project.namespace_id)?;
         ensure_runners(&home, &tx.project_settings(project.id)?, &change.settings)?;
@@ -255,6 +257,15 @@ fn ensure_runners(home: &Namespace, old: &Settings, change: &SettingsChange) -> 
     }
 }
 
+/// Refuses an administrator a storage that is not there; from anybody else the wish does not count.
+fn ensure_storage(actor: Actor, change: &ProjectChange) -> Result<()> {
+    let wanted = change.repository_storage.as_deref().filter(|_| actor.admin);
+    match wanted.is_none_or(|wanted| wanted.is_empty() || wanted == STORAGE) {
+        true => Ok(()),
+        false => Err(Error::invalid("repository_storage", "is not included in the list")),
+    }
+}
+
 /// Refuses settings that no job could run with.
 fn ensure_possible(change: &SettingsChange) -> Result<()> {
     /// Ten minutes to a month.
@@ -294,12 +305,6 @@ fn ensure_may_show(tx: &mut Tx<'_>, project: &Project, wanted: Visibility) -> Re
         return Err(Error::invalid("visibility_level", text));
     }
     Ok(())
-}
-
-/// Notes the file name of a new project's picture.
-pub fn set_avatar(tx: &mut Tx<'_>, project: ProjectId, name: String) -> Result<Project> {
-    let columns = Columns { avatar: Some(Some(name)), ..Columns::default() };
-    change::update(tx, project, columns, FeatureChange::default())
 }
 
 /// Makes a project read-only, or writable again.

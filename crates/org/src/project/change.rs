@@ -24,6 +24,8 @@ pub struct ProjectChange {
     /// The file name of the picture.
     pub avatar: Option<Option<String>>,
     pub settings: SettingsChange,
+    /// Where the repository is to lie.
+    pub repository_storage: Option<String>,
 }
 
 /// The features that have columns of their own.

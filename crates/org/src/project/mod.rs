@@ -23,6 +23,6 @@ pub mod store;
 pub mod topics;
 
 pub use change::{FeatureChange, ProjectChange};
-pub use model::Project;
+pub use model::{Project, STORAGE};
 pub use settings::{Settings, SettingsChange};
 pub use shown::{Shown, Want};

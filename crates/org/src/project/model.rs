@@ -7,6 +7,9 @@ use kernel::{
     ids::{NamespaceId, ProjectId, UserId},
 };
 
+/// The one place where repositories lie, by its name.
+pub const STORAGE: &str = "default";
+
 #[derive(Clone, Debug, Queryable, Selectable)]
 #[diesel(table_name = db::schema::projects, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
 pub struct Project {

@@ -38,6 +38,27 @@ pub struct ExpirationPolicy {
     pub name_regex_keep: Option<String>,
 }
 
+/// What a request changes of it; `None` keeps.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExpirationChange {
+    pub cadence: Option<String>,
+    pub enabled: Option<bool>,
+    pub keep_n: Option<i64>,
+    pub older_than: Option<String>,
+    pub name_regex: Option<String>,
+    pub name_regex_keep: Option<String>,
+}
+
+impl ExpirationChange {
+    fn apply(&self, policy: &mut ExpirationPolicy) {
+        macro_rules! keep_or_set { ($($name:ident),*) => { $(
+            policy.$name = self.$name.clone().or(policy.$name.take());
+        )* } }
+        keep_or_set! { cadence, keep_n, older_than, name_regex, name_regex_keep }
+        policy.enabled = self.enabled.unwrap_or(policy.enabled);
+    }
+}
+
 /// Hands the table of settings to another macro: `name: Type = default`, by the API's names.
 #[macro_export]
 macro_rules! each_project_setting {
@@ -122,7 +143,7 @@ macro_rules! declare { ($($name:ident: $type:ty = $default:expr),* $(,)?) => {
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct SettingsChange {
         $(pub $name: Option<$type>,)*
-        pub container_expiration_policy: Option<ExpirationPolicy>,
+        pub container_expiration_policy: Option<ExpirationChange>,
     }
 
     impl SettingsChange {
@@ -137,8 +158,8 @@ macro_rules! declare { ($($name:ident: $type:ty = $default:expr),* $(,)?) => {
             $(if let Some(value) = &self.$name {
                 settings.$name = value.clone();
             })*
-            if let Some(policy) = &self.container_expiration_policy {
-                settings.container_expiration_policy = Some(policy.clone());
+            if let Some(change) = &self.container_expiration_policy {
+                change.apply(settings.container_expiration_policy.get_or_insert_default());
             }
         }
     }
@@ -207,7 +228,7 @@ impl SettingsStore for Tx<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MergeMethod, Settings, SettingsChange};
+    use super::{ExpirationChange, MergeMethod, Settings, SettingsChange};
 
     #[test]
     fn only_what_differs_is_stored() {
@@ -224,5 +245,22 @@ mod tests {
         let stored = settings.to_stored().unwrap();
         assert_eq!(stored, r#"{"ci_default_git_depth":null,"merge_method":"ff"}"#);
         assert_eq!(Settings::parse(&stored).unwrap(), settings);
+    }
+
+    #[test]
+    fn a_part_of_a_policy_leaves_the_rest_of_it() {
+        let change = |policy| SettingsChange {
+            container_expiration_policy: Some(policy),
+            ..SettingsChange::default()
+        };
+        let mut settings = Settings::default();
+        let first = ExpirationChange { enabled: Some(true), keep_n: Some(5), ..Default::default() };
+        change(first).apply(&mut settings);
+
+        let second = ExpirationChange { keep_n: Some(10), ..Default::default() };
+        change(second).apply(&mut settings);
+
+        let policy = settings.container_expiration_policy.unwrap();
+        assert_eq!((policy.enabled, policy.keep_n), (true, Some(10)));
     }
 }

@@ -23,6 +23,15 @@ pub struct Statistics {
     pub lfs_objects_size: i64,
     /// Bytes on disk of the wiki's repository.
     pub wiki_size: i64,
+    /// Bytes of the files that people added.
+    pub uploads_size: i64,
+}
+
+impl Statistics {
+    /// All bytes together.
+    pub fn storage_size(&self) -> i64 {
+        self.repository_size + self.wiki_size + self.lfs_objects_size + self.uploads_size
+    }
 }
 
 pub trait StatisticsStore {
@@ -35,6 +44,8 @@ pub trait StatisticsStore {
     fn note_growth(&mut self, project: ProjectId, growth: Growth) -> Result<()>;
     fn save_lfs_size(&mut self, project: ProjectId, bytes: i64) -> Result<()>;
     fn note_wiki_size(&mut self, project: ProjectId, bytes: i64) -> Result<()>;
+    /// Adds a file to those that people added.
+    fn note_upload(&mut self, project: ProjectId, bytes: i64) -> Result<()>;
     /// Follows the default branch from a commit to another; false when the figures are not those of `from`.
     fn note_head(
         &mut self,
@@ -97,6 +108,13 @@ impl StatisticsStore for Tx<'_> {
     fn note_wiki_size(&mut self, project: ProjectId, bytes: i64) -> Result<()> {
         let row = diesel::update(project_statistics::table.find(project));
         let size = project_statistics::wiki_size.eq(bytes);
+        each_backend!(self, |conn| row.set(size).execute(conn).map_err(error("Project")))?;
+        Ok(())
+    }
+
+    fn note_upload(&mut self, project: ProjectId, bytes: i64) -> Result<()> {
+        let row = diesel::update(project_statistics::table.find(project));
+        let size = project_statistics::uploads_size.eq(project_statistics::uploads_size + bytes);
         each_backend!(self, |conn| row.set(size).execute(conn).map_err(error("Project")))?;
         Ok(())
     }

@@ -9,7 +9,7 @@ use kernel::{
     ids::{IssueId, MilestoneId, ProjectId, UserId},
 };
 
-use super::{HealthStatus, Issue, IssueState, IssueType, Severity};
+use super::{HealthStatus, Issue, IssueState, IssueType, Severity, open_count};
 use crate::{Home, item::removal, sequence};
 
 /// The row of a new issue.
@@ -111,11 +111,13 @@ pub(super) fn insert(tx: &mut Tx<'_>, new: &IssueRow) -> Result<Issue> {
         issues::created_at.eq(new.created_at),
         issues::updated_at.eq(new.created_at),
     );
-    each_backend!(tx, |conn| diesel::insert_into(issues::table)
+    let issue: Issue = each_backend!(tx, |conn| diesel::insert_into(issues::table)
         .values(row)
         .returning(Issue::as_returning())
         .get_result(conn)
-        .map_err(error("Issue")))
+        .map_err(error("Issue")))?;
+    open_count::note(tx, issue.project_id, (0, 0), issue.weight())?;
+    Ok(issue)
 }
 
 /// Keeps what people change of an issue; its state and what is counted are not among it.
@@ -144,11 +146,19 @@ pub(super) fn keep(tx: &mut Tx<'_>, issue: &Issue) -> Result<Issue> {
         issues::created_at.eq(issue.created_at),
         issues::updated_at.eq(issue.updated_at),
     );
-    each_backend!(tx, |conn| diesel::update(issues::table.find(issue.id))
+    // Changes nothing, but nobody else changes the row until this is over.
+    let before = diesel::update(issues::table.find(issue.id))
+        .set(issues::confidential.eq(issues::confidential))
+        .returning((issues::state, issues::confidential));
+    let before: (IssueState, bool) =
+        each_backend!(tx, |conn| before.get_result(conn).map_err(error("Issue")))?;
+    let kept: Issue = each_backend!(tx, |conn| diesel::update(issues::table.find(issue.id))
         .set(row)
         .returning(Issue::as_returning())
         .get_result(conn)
-        .map_err(error("Issue")))
+        .map_err(error("Issue")))?;
+    open_count::note(tx, kept.project_id, open_count::weight(before.0, before.1), kept.weight())?;
+    Ok(kept)
 }
 
 /// Moves an issue to another state, unless somebody was faster. One that is open repeats no other.
@@ -171,18 +181,30 @@ pub(super) fn move_to(
         issues::updated_at.eq(tx.now),
     );
     let still = issues::table.filter(issues::id.eq(issue.id).and(issues::state.eq(issue.state)));
-    each_backend!(tx, |conn| diesel::update(still)
+    let moved: Option<Issue> = each_backend!(tx, |conn| diesel::update(still)
         .set(row)
         .returning(Issue::as_returning())
         .get_result(conn)
         .optional()
-        .map_err(error("Issue")))
+        .map_err(error("Issue")))?;
+    if let Some(moved) = &moved {
+        let before = open_count::weight(issue.state, moved.confidential);
+        open_count::note(tx, moved.project_id, before, moved.weight())?;
+    }
+    Ok(moved)
 }
 
 /// Removes an issue with all that hangs on it.
-pub(super) fn delete(tx: &mut Tx<'_>, id: IssueId) -> Result<()> {
+pub(crate) fn delete(tx: &mut Tx<'_>, id: IssueId) -> Result<()> {
     removal::forget(tx, id.into())?;
     let row = diesel::delete(issues::table.find(id));
-    each_backend!(tx, |conn| row.execute(conn).map_err(error("Issue")))?;
-    Ok(())
+    let gone: Option<Issue> = each_backend!(tx, |conn| row
+        .returning(Issue::as_returning())
+        .get_result(conn)
+        .optional()
+        .map_err(error("Issue")))?;
+    match gone {
+        Some(gone) => open_count::note(tx, gone.project_id, gone.weight(), (0, 0)),
+        None => Ok(()),
+    }
 }

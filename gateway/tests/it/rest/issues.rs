@@ -396,3 +396,33 @@ async fn administrators_see_where_an_issue_came_from() {
     let none = app.admin().get(&format!("{unnamed}/user_agent_detail")).await;
     none.refused(404, json!({ "message": "404 UserAgentDetail Not Found" }));
 }
+
+#[actix_web::test]
+async fn a_project_tells_how_many_of_its_issues_are_open() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Private);
+    let guest = app.member(project, "guest", Guest);
+    let count = async |person: &Person<'_>| {
+        let one = person.get(&format!("/projects/{project}")).await.ok();
+        let listed = person.get("/projects?membership=true").await.ok();
+        assert_eq!(one["open_issues_count"], listed[0]["open_issues_count"]);
+        one["open_issues_count"].as_i64()
+    };
+    assert_eq!(count(&ada).await, Some(0));
+
+    let (first, _) = written(&ada, project, json!({ "title": "One" })).await;
+    let (second, _) = written(&ada, project, json!({ "title": "Two", "confidential": true })).await;
+    assert_eq!((count(&ada).await, count(&guest).await), (Some(2), Some(1)));
+
+    ada.put(&second, json!({ "confidential": false })).await.ok();
+    assert_eq!((count(&ada).await, count(&guest).await), (Some(2), Some(2)));
+    ada.put(&first, json!({ "state_event": "close", "confidential": true })).await.ok();
+    assert_eq!((count(&ada).await, count(&guest).await), (Some(1), Some(1)));
+    ada.put(&first, json!({ "state_event": "reopen" })).await.ok();
+    assert_eq!((count(&ada).await, count(&guest).await), (Some(2), Some(1)));
+    for path in [first, second] {
+        ada.delete(&path).await.with(204);
+    }
+    assert_eq!((count(&ada).await, count(&guest).await), (Some(0), Some(0)));
+}

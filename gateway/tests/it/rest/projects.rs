@@ -217,3 +217,47 @@ async fn administrators_make_projects_for_others() {
     nobody.refused(404, json!({ "message": "404 User Not Found" }));
     app.admin().post(&path, json!({})).await.refused(400, json!({ "error": "name is missing" }));
 }
+
+#[actix_web::test]
+async fn there_is_one_storage_and_administrators_are_refused_others() {
+    let app = TestApp::new();
+    let (root, ada) = (app.admin(), app.person("ada"));
+    let id = app.project(&ada, "engine", Private);
+    let path = format!("/projects/{id}");
+    let told = json!({ "message": { "repository_storage": ["is not included in the list"] } });
+
+    let elsewhere = json!({ "name": "x", "repository_storage": "elsewhere" });
+    root.post("/projects", elsewhere.clone()).await.refused(400, told.clone());
+    root.put(&path, elsewhere.clone()).await.refused(400, told);
+
+    ada.put(&path, elsewhere).await.ok();
+    let shown = root.put(&path, json!({ "repository_storage": "default" })).await.ok();
+    assert_eq!(shown["repository_storage"], "default");
+}
+
+#[actix_web::test]
+async fn a_part_of_a_policy_leaves_the_rest_of_it() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let path = format!("/projects/{}", app.project(&ada, "engine", Private));
+    let policy = |fields: Value| json!({ "container_expiration_policy_attributes": fields });
+    ada.put(&path, policy(json!({ "enabled": true, "keep_n": 5 }))).await.ok();
+
+    let changed = ada.put(&path, policy(json!({ "keep_n": 10 }))).await.ok();
+
+    let shown = &changed["container_expiration_policy"];
+    assert_eq!((&shown["enabled"], &shown["keep_n"]), (&json!(true), &json!(10)));
+}
+
+#[actix_web::test]
+async fn nobody_proposes_changes_to_an_archived_project() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let path = format!("/projects/{}", app.project(&ada, "engine", Private));
+    let before = ada.get(&path).await.ok();
+
+    let archived = ada.post(&format!("{path}/archive"), json!({})).await.created();
+
+    let field = "can_create_merge_request_in";
+    assert_eq!((&before[field], &archived[field]), (&json!(true), &json!(false)));
+}

@@ -62,6 +62,8 @@ async fn the_list_is_sorted_searched_and_paged() {
     let next = ada.get(&list("order_by=name&sort=asc&page_token=v1.10&per_page=1")).await;
     assert!(next.header("link").is_some_and(|link| link.contains("page_token=v1.9&")));
     assert_eq!(next.each("name"), ["v1.9"]);
+    let counted = ada.get(&list("page_token=")).await;
+    assert!(counted.header("x-total").is_some(), "a blank token is none");
     ada.get(&list("page_token=lost")).await.refused(422, rejected("Invalid page token"));
 }
 

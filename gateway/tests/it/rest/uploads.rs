@@ -73,3 +73,44 @@ async fn a_project_has_a_picture() {
     let without = ada.put(&path, json!({ "avatar": "" })).await.ok();
     assert_eq!(without["avatar_url"], serde_json::Value::Null);
 }
+
+#[actix_web::test]
+async fn a_new_project_and_its_picture_come_together_or_not_at_all() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+
+    let made =
+        send_file(&ada, Method::POST, "/projects?name=one", "avatar", "face.png", PICTURE).await;
+    let made = made.created();
+    let shown = made["avatar_url"].as_str().expect("an address");
+    let path = shown.strip_prefix("http://forge.test").expect("an address of ours");
+    assert_eq!(ada.get(&format!("/{path}")).await.bytes, PICTURE.as_bytes());
+
+    let pictures = app.state.data().join("avatars/project");
+    std::fs::remove_dir_all(&pictures).expect("the folder goes");
+    std::fs::write(&pictures, "in the way").expect("a file");
+    send_file(&ada, Method::POST, "/projects?name=two", "avatar", "face.png", PICTURE)
+        .await
+        .with(500);
+    ada.get("/projects/ada%2Ftwo").await.with(404);
+}
+
+#[actix_web::test]
+async fn uploads_count_for_the_size_of_their_project() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let id = app.project(&ada, "engine", Private);
+    let sizes = async || {
+        let record = ada.get(&format!("/projects/{id}?statistics=true")).await.ok();
+        let size = |name: &str| record["statistics"][name].as_i64().expect("a size");
+        (size("uploads_size"), size("storage_size"))
+    };
+    let (none, before) = sizes().await;
+
+    let path = format!("/projects/{id}/uploads");
+    for text in ["steam", "and smoke"] {
+        send_file(&ada, Method::POST, &path, "file", "plan.txt", text).await.created();
+    }
+
+    assert_eq!((none, sizes().await), (0, (14, before + 14)));
+}

@@ -1,0 +1,2 @@
+ALTER TABLE project_statistics DROP COLUMN uploads_size;
+DROP TABLE project_issue_counts;

@@ -98,7 +98,7 @@ impl Told {
 
 async fn list(app: App, call: Call<Anyone, ListGroups>) -> ApiResult<Groups> {
     let (actor, page) = (call.grant.actor(), call.page);
-    if actor.id.is_none() && call.raw.text("pagination") == Some("keyset") {
+    if call.raw.text("pagination") == Some("keyset") {
         return list_after(app, call).await.map(Either::Right);
     }
     if actor.id.is_none() && page.offset().saturating_add(page.per_page) > FARTHEST {

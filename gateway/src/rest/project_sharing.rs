@@ -79,18 +79,10 @@ async fn share(app: App, call: Call<AdminProject, Share>) -> ApiResult<Created<G
 }
 
 async fn unshare(app: App, call: Call<AdminProject, OneGroup>) -> ApiResult<NoContent> {
-    let since = call.header("If-Unmodified-Since").and_then(http_date);
+    let since = call.unmodified_since();
     let group = call.params.group_id;
     app.db.write(move |tx| links::unshare(tx, &call.grant, group, since)).await?;
     Ok(NoContent)
-}
-
-/// The end of the second that a header names; a date that cannot be read counts as none.
-fn http_date(text: &str) -> Option<Ts> {
-    let at = text.parse::<actix_web::http::header::HttpDate>().ok()?;
-    let at = std::time::SystemTime::from(at);
-    let seconds = at.duration_since(std::time::UNIX_EPOCH).ok()?.as_secs();
-    Some(Ts::from_unix(i64::try_from(seconds).ok()?.saturating_add(1)))
 }
 
 async fn people(app: App, call: Call<ReadProject, ListPeople>) -> ApiResult<Listed<BriefUser>> {

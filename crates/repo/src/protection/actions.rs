@@ -7,10 +7,9 @@ use kernel::{
 };
 
 use super::{
-    branch_store::{BranchRuleStore, NewBranchRule},
     guard::Protection,
     model::{Access, AccessKind, BranchRule, Holder, TagRule},
-    tag_store::TagRuleStore,
+    rule_store::{BranchRuleStore, NewBranchRule, TagRuleStore},
 };
 use crate::{policy::ProtectRefs, ports::Membership};
 

@@ -11,10 +11,9 @@ use kernel::{
 };
 
 use super::{
-    branch_store::BranchRuleStore,
     model::{Access, AccessKind, BranchRule, Holder, ProtectedBranch, TagRule},
     pattern::Pattern,
-    tag_store::TagRuleStore,
+    rule_store::{BranchRuleStore, TagRuleStore},
 };
 use crate::ports::Lending;
 

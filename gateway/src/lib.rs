@@ -21,6 +21,8 @@ pub mod present;
 pub mod proxies;
 pub mod rate_limit;
 pub mod rest;
+#[cfg(test)]
+mod revision;
 pub mod route;
 pub mod serve;
 pub mod server;

@@ -14,6 +14,9 @@ routes! { "Metadata" at "", also [ReadUser];
 /// The release whose API this is; clients decide by it which features they may use.
 pub const API_VERSION: &str = "15.7.0-ee";
 
+/// The commit that this was built from; of what was built outside of a checkout, or is being worked on, the version.
+const REVISION: &str = env!("FORGEWAY_REVISION");
+
 #[derive(Serialize, ToSchema)]
 pub struct Metadata {
     version: &'static str,
@@ -32,10 +35,5 @@ struct AgentServer {
 
 async fn show(_: App, _: Call<SignedIn>) -> ApiResult<Json<Metadata>> {
     let kas = AgentServer { enabled: false, external_url: None, version: None };
-    Ok(Json(Metadata {
-        version: API_VERSION,
-        revision: env!("CARGO_PKG_VERSION"),
-        kas,
-        enterprise: true,
-    }))
+    Ok(Json(Metadata { version: API_VERSION, revision: REVISION, kas, enterprise: true }))
 }

@@ -1,5 +1,6 @@
 //! A connection whose requests have no endless first line. The parser below us answers a line that is longer than its
-//! buffer before we hear of it; here such a line is cut, so that its request is answered like any other: 414.
+//! buffer before we hear of it; here such a line is cut, so that its request is answered like any other: 414. What the
+//! parser still answers by itself gets a body here.
 
 use std::{
     io,
@@ -8,6 +9,8 @@ use std::{
 };
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::bare_answer;
 
 /// Of a longer line the rest is dropped: more than the server accepts, and less than the parser does.
 const LONGEST: usize = 48 << 10;
@@ -20,6 +23,17 @@ const METHOD: usize = 16;
 pub struct FirstLine<S> {
     inner: S,
     state: State,
+    /// Whether nothing was answered since something was heard.
+    asked: bool,
+    instead: Option<Instead>,
+}
+
+/// What is sent in place of so many other bytes.
+#[derive(Debug)]
+struct Instead {
+    text: Vec<u8>,
+    sent: usize,
+    replaces: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +52,7 @@ enum State {
 
 impl<S> FirstLine<S> {
     pub fn new(inner: S) -> Self {
-        Self { inner, state: State::Line(0) }
+        Self { inner, state: State::Line(0), asked: false, instead: None }
     }
 }
 
@@ -91,10 +105,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for FirstLine<S> {
         let this = self.get_mut();
         loop {
             match this.state {
-                State::Passing => return Pin::new(&mut this.inner).poll_read(cx, buf),
+                State::Passing => {
+                    this.asked = true;
+                    return Pin::new(&mut this.inner).poll_read(cx, buf);
+                }
                 State::Line(line) => {
                     let before = buf.filled().len();
                     ready!(Pin::new(&mut this.inner).poll_read(cx, buf))?;
+                    this.asked = true;
                     let (kept, next) = judge(line, &buf.filled()[before..]);
                     buf.set_filled(before + kept);
                     this.state = next;
@@ -121,9 +139,25 @@ impl<S: AsyncRead + Unpin> AsyncRead for FirstLine<S> {
 }
 
 impl<S: AsyncWrite + Unpin> FirstLine<S> {
+    /// Sends what stands in place of an answer, to its end.
+    fn send_instead(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let Some(instead) = &mut self.instead else { return Poll::Ready(Ok(0)) };
+        while instead.sent < instead.text.len() {
+            let rest = &instead.text[instead.sent..];
+            match ready!(Pin::new(&mut self.inner).poll_write(cx, rest))? {
+                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                some => instead.sent += some,
+            }
+        }
+        let replaced = instead.replaces;
+        self.instead = None;
+        Poll::Ready(Ok(replaced))
+    }
+
     /// After an answer comes the next request; after "100 Continue" comes the body.
     fn answered(&mut self, sent: &Poll<io::Result<usize>>, text: &[u8]) {
         let is_answer = matches!(sent, Poll::Ready(Ok(1..))) && !text.starts_with(b"HTTP/1.1 100");
+        self.asked &= !is_answer;
         if is_answer && self.state == State::Passing {
             self.state = State::Line(0);
         }
@@ -137,7 +171,14 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for FirstLine<S> {
         text: &[u8],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        let sent = Pin::new(&mut this.inner).poll_write(cx, text);
+        if this.asked && this.instead.is_none() {
+            let instead = |answer| Instead { text: answer, sent: 0, replaces: text.len() };
+            this.instead = bare_answer::with_body(text).map(instead);
+        }
+        let sent = match this.instead {
+            None => Pin::new(&mut this.inner).poll_write(cx, text),
+            Some(_) => this.send_instead(cx),
+        };
         this.answered(&sent, text);
         sent
     }

@@ -1,6 +1,7 @@
 //! Composes the domains into one API. The only crate that sees two of them.
 
 pub mod app;
+pub mod bare_answer;
 pub mod commands;
 pub mod compose;
 pub mod config;

@@ -100,6 +100,33 @@ async fn an_address_of_any_length_is_told_that_it_is_too_long() {
 }
 
 #[actix_web::test]
+async fn what_is_no_request_is_refused_with_a_body() {
+    let app = TestApp::new();
+    let server = app.serve();
+    let long = format!("GET / HTTP/1.1\r\nHost: x\r\nLong: {}\r\n\r\n", "a".repeat(200_000));
+    let many = format!("GET / HTTP/1.1\r\nHost: x\r\n{}\r\n", "A: b\r\n".repeat(1000));
+
+    for (request, status) in [
+        ("nonsense\r\n\r\n", "400 Bad Request"),
+        ("GET /api/v4/version HTTP/1.1\r\nHost: x\r\nBad Name: x\r\n\r\n", "400 Bad Request"),
+        (long.as_str(), "431 Request Header Fields Too Large"),
+        (many.as_str(), "431 Request Header Fields Too Large"),
+    ] {
+        let mut client = TcpStream::connect(&server.address).await.expect("a server");
+        // An answer may come before all of it is heard.
+        let _early = client.write_all(request.as_bytes()).await;
+        let mut heard = Vec::new();
+        let _reset = client.read_to_end(&mut heard).await;
+        let heard = String::from_utf8_lossy(&heard);
+
+        assert!(heard.starts_with(&format!("HTTP/1.1 {status}\r\n")), "{heard}");
+        assert!(heard.contains("content-type: application/json\r\n"), "{heard}");
+        assert!(heard.contains("x-request-id: "), "{heard}");
+        assert!(heard.ends_with(&format!("\r\n\r\n{{\"error\":\"{status}\"}}")), "{heard}");
+    }
+}
+
+#[actix_web::test]
 async fn a_json_suffix_is_ignored() {
     let app = TestApp::new();
     let ada = app.person("ada");

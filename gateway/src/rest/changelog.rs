@@ -1,6 +1,6 @@
 //! Changelogs from the trailers of commits: shown, or committed to a file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use actix_web::HttpResponse;
 use kernel::{Error, Grant, Result, Ts};
@@ -14,6 +14,7 @@ use repo::{
     },
     policy::{PushCode, ReadCode},
 };
+use review::{merge_request::MergeRequestCommitStore, policy::ListMergeRequests};
 use serde_json::{Value, json};
 
 use super::branches::{protection_of, signature};
@@ -102,15 +103,31 @@ async fn notes(
     let Collected { config, commits } = read.await?;
     let emails = commits.iter().map(|(_, commit)| commit.author.email.clone()).collect();
     let authors = authors(app, emails).await?;
+    let merged = merged(app, grant, &commits).await?;
     let entry = |(value, commit): &(String, repo::git::CommitInfo)| Entry {
         category: config.category(value).to_owned(),
         title: commit.title.clone(),
         commit: format!("{full_path}@{}", commit.id),
         author: authors.get(&commit.author.email).cloned(),
+        merge_request: merged.get(&commit.id.to_string()).map(|iid| format!("{full_path}!{iid}")),
     };
     let entries = commits.iter().map(entry).collect();
     let date = date.unwrap_or(app.db.clock().now()).date();
     Ok(Release { version, date, entries }.markdown(&config))
+}
+
+/// Which merge requests brought the commits, for who may read merge requests.
+async fn merged(
+    app: &App,
+    grant: &Grant<ReadCode>,
+    commits: &[(String, repo::git::CommitInfo)],
+) -> Result<HashMap<String, i64>> {
+    if grant.also::<ListMergeRequests>().is_err() {
+        return Ok(HashMap::new());
+    }
+    let project = grant.project();
+    let shas: Vec<String> = commits.iter().map(|(_, commit)| commit.id.to_string()).collect();
+    app.db.read(move |tx| tx.merged_with(project, &shas)).await
 }
 
 /// Who of the authors has an account, by their addresses.

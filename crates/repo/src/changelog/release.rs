@@ -14,6 +14,8 @@ pub struct Entry {
     pub commit: String,
     /// `@username`, where the author has an account.
     pub author: Option<String>,
+    /// `group/project!1`, where one brought the commit.
+    pub merge_request: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -59,7 +61,7 @@ impl Entry {
             "title": self.title,
             "commit": { "reference": self.commit },
             "author": { "reference": self.author },
-            "merge_request": null,
+            "merge_request": self.merge_request.as_ref().map(|one| json!({ "reference": one })),
         })
     }
 }
@@ -76,6 +78,7 @@ mod tests {
             title: title.to_owned(),
             commit: "group/one@abc".to_owned(),
             author: author.map(str::to_owned),
+            merge_request: None,
         }
     }
 

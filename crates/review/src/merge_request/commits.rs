@@ -1,6 +1,6 @@
 //! Which commits merge requests hold, and which ones they are shown beside.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use db::{
     CountOf, Tx, each_backend, error,
@@ -15,7 +15,7 @@ use kernel::{
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
-use super::MergeRequest;
+use super::{MergeRequest, MergeRequestState};
 
 /// So many rows go into one statement.
 const AT_ONCE: usize = 500;
@@ -30,6 +30,8 @@ pub trait MergeRequestCommitStore {
         sha: &str,
         page: PageRequest,
     ) -> Result<Page<MergeRequest>>;
+    /// Which merge request of a project first brought each of these commits, by its number.
+    fn merged_with(&mut self, project: ProjectId, shas: &[String]) -> Result<HashMap<String, i64>>;
     /// Commits that are shown beside its own, in the order in which they were given.
     fn context_commits(&mut self, of: MergeRequestId) -> Result<Vec<String>>;
     fn insert_context_commits(&mut self, of: MergeRequestId, shas: &[String]) -> Result<()>;
@@ -95,6 +97,44 @@ impl MergeRequestCommitStore for Tx<'_> {
             (items, total)
         });
         Ok(Page { items, total: Total::Counted(total) })
+    }
+
+    fn merged_with(&mut self, project: ProjectId, shas: &[String]) -> Result<HashMap<String, i64>> {
+        let mut found: Vec<(i64, String)> = Vec::new();
+        for some in shas.chunks(AT_ONCE) {
+            let merged = || {
+                merge_requests::table
+                    .filter(merge_requests::project_id.eq(project))
+                    .filter(merge_requests::state.eq(MergeRequestState::Merged))
+            };
+            let holding: Vec<(i64, String)> = each_backend!(self, |conn| merged()
+                .inner_join(commits::table.on(commits::merge_request_id.eq(merge_requests::id)))
+                .filter(commits::sha.eq_any(some))
+                .select((merge_requests::iid, commits::sha))
+                .load(conn)
+                .map_err(error("Merge request")))?;
+            found.extend(holding);
+            type Became = (i64, Option<String>, Option<String>);
+            let became: Vec<Became> = each_backend!(self, |conn| merged()
+                .filter(
+                    merge_requests::merge_commit_sha
+                        .eq_any(some)
+                        .or(merge_requests::squash_commit_sha.eq_any(some)),
+                )
+                .select((
+                    merge_requests::iid,
+                    merge_requests::merge_commit_sha,
+                    merge_requests::squash_commit_sha,
+                ))
+                .load(conn)
+                .map_err(error("Merge request")))?;
+            for (iid, merge, squash) in became {
+                found.extend([merge, squash].into_iter().flatten().map(|sha| (iid, sha)));
+            }
+        }
+        // Of several the oldest counts: it is written last.
+        found.sort_unstable_by(|one, other| other.cmp(one));
+        Ok(found.into_iter().map(|(iid, sha)| (sha, iid)).collect())
     }
 
     fn context_commits(&mut self, of: MergeRequestId) -> Result<Vec<String>> {

@@ -4,6 +4,7 @@ use kernel::{AccessLevel::Developer, ids::ProjectId};
 use repo::testing::{Entry, Fixture, History};
 use serde_json::{Value, json};
 
+use super::merge_stage::Stage;
 use crate::support::TestApp;
 
 /// A project whose commits after `v1.0.0` have trailers, and where its changelog is.
@@ -62,6 +63,36 @@ async fn changes_since_the_last_release_are_told_by_category() {
     let query = "version=2.0.0&from=main~2&to=main~1&date=2020-02-03";
     let nothing = app.anonymous().get(&format!("{changelog}?{query}")).await.ok();
     assert_eq!(told(&fixture, &nothing), "## 2.0.0 (2020-02-03)\n\nNo changes.\n");
+}
+
+#[actix_web::test]
+async fn a_change_names_the_merge_request_that_brought_it() {
+    let app = TestApp::new();
+    let stage = Stage::new(&app).await;
+    let start = stage.tip("main").await["id"].clone();
+    stage.commit_saying("feature", Some("main"), "a", "1\n", "Add a\n\nChangelog: added").await;
+    stage.commit_saying("main", None, "b", "1\n", "Add b\n\nChangelog: added").await;
+    let proposed =
+        json!({ "source_branch": "feature", "target_branch": "main", "title": "Add it" });
+    stage.ada.post(&format!("{}/merge_requests", stage.home), proposed).await.created();
+    let changelog = format!(
+        "{}/repository/changelog?version=1.0.0&from={}",
+        stage.home,
+        start.as_str().unwrap()
+    );
+    let lines = async |to: &str| {
+        let body = stage.ada.get(&format!("{changelog}&to={to}")).await.ok();
+        let notes = body["notes"].as_str().expect("text").to_owned();
+        let told = notes.lines().filter(|line| line.starts_with('-'));
+        told.map(|line| line.ends_with("([merge request](ada/forge!1))")).collect::<Vec<_>>()
+    };
+    assert_eq!(lines("feature").await, [false], "not merged");
+
+    stage.merge(1, json!({})).await.ok();
+
+    let mut told = lines("main").await;
+    told.sort_unstable();
+    assert_eq!(told, [false, true]);
 }
 
 #[actix_web::test]

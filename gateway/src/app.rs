@@ -22,7 +22,7 @@ use repo::{
     wiki,
 };
 
-use org::settings::store::SettingsStore;
+use org::{key::signed::Roots, settings::store::SettingsStore};
 use sha2::{Digest, Sha256};
 
 use crate::{
@@ -75,6 +75,8 @@ pub struct State {
     pub identity: Signer,
     /// Letters to people.
     pub post: Post,
+    /// Whose word on certificates is taken.
+    pub roots: Roots,
     data: PathBuf,
     ready: AtomicBool,
     git_reads: Places,
@@ -93,6 +95,8 @@ pub struct Settings {
     pub proxies: Proxies,
     /// Without one, letters are only logged.
     pub mail: Option<MailServer>,
+    /// Whose word on certificates is taken.
+    pub roots: Roots,
 }
 
 impl State {
@@ -140,6 +144,7 @@ impl State {
             sign_ins: SignIns::default(),
             identity,
             post,
+            roots: settings.roots.clone(),
             data: settings.data.clone(),
             ready: AtomicBool::new(false),
             git_reads: Places::new(reads_at_once()),

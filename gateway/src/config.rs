@@ -14,6 +14,7 @@ use figment::{
     providers::{Format, Serialized, Toml},
     value::{Dict, Map, Value},
 };
+use org::key::signed::Roots;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -50,6 +51,7 @@ pub struct Config {
     pub rate_limit_note: u32,
     pub mail_url: Option<String>,
     pub mail_from: Option<String>,
+    pub certificate_roots: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,7 +62,7 @@ pub enum LogFormat {
 }
 
 /// One line of documentation for each setting, in the order in which they are shown.
-pub const SETTINGS: [(&str, &str); 24] = [
+pub const SETTINGS: [(&str, &str); 25] = [
     ("listen", "address and port to serve on"),
     ("data", "folder for repositories and the SQLite database"),
     (
@@ -109,7 +111,14 @@ pub const SETTINGS: [(&str, &str); 24] = [
         "mail_from",
         "who signs letters, as in `Forge <forge@example.com>` [forgeway@ and the host of external_url]",
     ),
+    (
+        "certificate_roots",
+        "PEM file of the authorities whose word on certificates of signers is taken [those of the system]",
+    ),
 ];
+
+/// Where systems keep the authorities that they trust.
+const SYSTEM_ROOTS: &str = "/etc/ssl/certs/ca-certificates.crt";
 
 const SECRET: [&str; 4] = ["root_password", "root_token", "database_url", "mail_url"];
 
@@ -140,6 +149,7 @@ impl Default for Config {
             rate_limit_note: 300,
             mail_url: None,
             mail_from: None,
+            certificate_roots: None,
         }
     }
 }
@@ -318,6 +328,19 @@ impl Config {
         Some(MailServer { url, from })
     }
 
+    /// The authorities of the file that is set, else those of the system, where there are any.
+    fn roots(&self) -> anyhow::Result<Roots> {
+        let Some(path) = &self.certificate_roots else {
+            return Ok(std::fs::read(SYSTEM_ROOTS)
+                .map_or_else(|_none| Roots::default(), |text| Roots::of_pem(&text)));
+        };
+        let text = std::fs::read(path)
+            .with_context(|| format!("the file of certificate_roots, {}", path.display()))?;
+        let roots = Roots::of_pem(&text);
+        anyhow::ensure!(!roots.is_empty(), "there is no certificate in {}", path.display());
+        Ok(roots)
+    }
+
     /// The data folder, absolute: git is started in other folders.
     pub fn data_folder(&self) -> anyhow::Result<PathBuf> {
         std::path::absolute(&self.data)
@@ -338,6 +361,7 @@ impl Config {
             data,
             external_url: self.external_url(),
             mail: self.mail_server(),
+            roots: self.roots()?,
             proxies: self.proxies(),
             limits: Limits {
                 body: self.body_limit,
@@ -423,6 +447,15 @@ mod tests {
     fn an_address_without_a_port_is_refused() {
         let config = Config { listen: "localhost".to_owned(), ..Config::default() };
         assert!(config.check().unwrap_err().to_string().starts_with("listen must be HOST:PORT"));
+    }
+
+    #[test]
+    fn a_file_without_authorities_is_refused() {
+        let with =
+            |path: &str| Config { certificate_roots: Some(path.into()), ..Config::default() };
+        assert!(with("/nowhere.pem").roots().is_err());
+        let refused = with("/dev/null").roots().unwrap_err().to_string();
+        assert_eq!(refused, "there is no certificate in /dev/null");
     }
 
     #[test]

@@ -1165,6 +1165,23 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    x509_certificates (id) {
+        id -> BigInt,
+        issuer_id -> BigInt,
+        digest -> Text,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    x509_issuers (id) {
+        id -> BigInt,
+        digest -> Text,
+        created_at -> BigInt,
+    }
+}
+
 diesel::joinable!(access_requests -> namespaces (namespace_id));
 diesel::joinable!(access_requests -> projects (project_id));
 diesel::joinable!(access_requests -> users (user_id));
@@ -1286,6 +1303,7 @@ diesel::joinable!(user_profiles -> users (user_id));
 diesel::joinable!(user_statuses -> users (user_id));
 diesel::joinable!(wiki_refs -> namespaces (namespace_id));
 diesel::joinable!(wiki_refs -> projects (project_id));
+diesel::joinable!(x509_certificates -> x509_issuers (issuer_id));
 
 diesel::allow_tables_to_appear_in_same_query!(
     access_requests,
@@ -1377,4 +1395,6 @@ diesel::allow_tables_to_appear_in_same_query!(
     wiki_refs,
     work,
     work_schedules,
+    x509_certificates,
+    x509_issuers,
 );

@@ -1,11 +1,16 @@
 //! Signatures of commits and tags.
 
-use org::key::signed::{Verdict, Verification};
+use kernel::Error;
+use org::key::signed::{
+    Verdict, Verification,
+    certificate::{CertificateFacts, Numbers},
+};
 use serde::Serialize;
+use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use super::key::SshKeyEntity;
-use crate::app::Urls;
+use crate::{app::App, compose::signatures::numbers};
 
 /// Where the record of the commit came from, in the word that clients know.
 const COMMIT_SOURCE: &str = "gitaly";
@@ -54,16 +59,50 @@ pub struct X509SignatureEntity {
 pub struct X509CertificateEntity {
     pub id: i64,
     pub subject: String,
-    pub subject_key_identifier: String,
-    pub email: String,
-    pub serial_number: String,
-    pub certificate_status: String,
+    pub subject_key_identifier: Option<String>,
+    pub email: Option<String>,
+    /// Of any length.
+    #[schema(value_type = i64)]
+    pub serial_number: Box<RawValue>,
+    pub certificate_status: &'static str,
+    pub x509_issuer: X509IssuerEntity,
+}
+
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct X509IssuerEntity {
+    pub id: i64,
+    pub subject: String,
+    pub subject_key_identifier: Option<String>,
+    pub crl_url: Option<String>,
+}
+
+/// Lists of what issuers have taken back are not read.
+const GOOD: &str = "good";
+
+impl X509CertificateEntity {
+    fn new(facts: CertificateFacts, numbers: Numbers) -> kernel::Result<Self> {
+        Ok(Self {
+            id: numbers.certificate,
+            subject: facts.subject,
+            subject_key_identifier: facts.subject_key_identifier,
+            email: facts.email,
+            serial_number: RawValue::from_string(facts.serial_number).map_err(Error::internal)?,
+            certificate_status: GOOD,
+            x509_issuer: X509IssuerEntity {
+                id: numbers.issuer,
+                subject: facts.issuer.subject,
+                subject_key_identifier: facts.issuer.subject_key_identifier,
+                crl_url: facts.issuer.crl_url,
+            },
+        })
+    }
 }
 
 impl SignatureEntity {
-    pub fn new(urls: &Urls, verdict: Verdict) -> Self {
+    /// As it is shown; a certificate gets a number when it is seen first.
+    pub async fn of(app: &App, verdict: Verdict) -> kernel::Result<Self> {
         let commit_source = COMMIT_SOURCE;
-        match verdict {
+        Ok(match verdict {
             Verdict::Pgp(told) => Self::Pgp(PgpSignatureEntity {
                 signature_type: "PGP",
                 verification_status: told.verification,
@@ -77,15 +116,21 @@ impl SignatureEntity {
             Verdict::Ssh(told) => Self::Ssh(SshSignatureEntity {
                 signature_type: "SSH",
                 verification_status: told.verification,
-                key: told.key.map(|(key, owner)| SshKeyEntity::new(urls, &key, &owner)),
+                key: told.key.map(|(key, owner)| SshKeyEntity::new(&app.urls, &key, &owner)),
                 commit_source,
             }),
-            Verdict::X509(verification_status) => Self::X509(X509SignatureEntity {
+            Verdict::X509(told) => Self::X509(X509SignatureEntity {
                 signature_type: "X509",
-                verification_status,
-                x509_certificate: None,
+                verification_status: told.verification,
+                x509_certificate: match told.certificate {
+                    Some(facts) => {
+                        let numbers = numbers(app, facts.clone()).await?;
+                        Some(X509CertificateEntity::new(facts, numbers)?)
+                    }
+                    None => None,
+                },
                 commit_source,
             }),
-        }
+        })
     }
 }

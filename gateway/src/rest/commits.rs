@@ -215,5 +215,5 @@ async fn signature(
         reader.signature(id)?.ok_or(Error::NotFound("Signature"))
     });
     let verdict = signatures::verdict(&app, read.await?).await?;
-    Ok(Json(SignatureEntity::new(&app.urls, verdict)))
+    Ok(Json(SignatureEntity::of(&app, verdict).await?))
 }

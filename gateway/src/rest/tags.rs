@@ -107,7 +107,7 @@ async fn signature(app: App, call: Call<ReadCode, OneTag>) -> ApiResult<Json<Sig
     let name = call.params.tag_name;
     let read = app.git_read(call.grant.project(), move |reader| read::signature(reader, &name));
     let verdict = signatures::verdict(&app, read.await?).await?;
-    Ok(Json(SignatureEntity::new(&app.urls, verdict)))
+    Ok(Json(SignatureEntity::of(&app, verdict).await?))
 }
 
 params! {

@@ -26,6 +26,8 @@ const OWNERS: &[(&str, &[&str])] = &[
             "ssh_keys",
             "gpg_keys",
             "gpg_subkeys",
+            "x509_issuers",
+            "x509_certificates",
             "user_accounts",
             "user_identities",
             "access_tokens",

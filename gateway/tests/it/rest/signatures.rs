@@ -191,3 +191,91 @@ async fn an_ssh_signature_for_something_else_says_nothing() {
         assert_eq!(status(&app, project, &id).await, "unverified");
     }
 }
+
+const AUTHORITIES: &str = include_str!("../support/x509/root.pem");
+
+/// A commit by `committer`, with a signature that was made beforehand.
+fn certified(app: &TestApp, committer: &str, signature: &str) -> (ProjectId, String) {
+    let fixture = Fixture::new();
+    let head = format!(
+        "tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\nauthor A <a@x> 1700000000 +0000\ncommitter C <{committer}> 1700000000 +0000\n"
+    );
+    let folded = signature.trim_end().replace('\n', "\n ");
+    let object = format!("{head}gpgsig {folded}\n\nSigned\n");
+    let arguments = ["hash-object", "-t", "commit", "-w", "--stdin"];
+    let id = fixture.git_with(&arguments, object.as_bytes());
+    let id = String::from_utf8_lossy(&id).trim().to_owned();
+    (app.project_from(&fixture), id)
+}
+
+macro_rules! signature {
+    ($name:literal) => {
+        include_str!(concat!("../support/x509/", $name, ".sig"))
+    };
+}
+
+#[actix_web::test]
+async fn a_certificate_that_an_authority_stands_behind_is_verified_and_shown() {
+    let app = TestApp::trusting(AUTHORITIES);
+    app.person("cara");
+    let (project, id) = certified(&app, "cara@example.com", signature!("of_cara"));
+
+    let body = shown(&app, project, &id).await;
+
+    let certificate = &body["x509_certificate"];
+    let (own, issuer) = (&certificate["id"], &certificate["x509_issuer"]["id"]);
+    assert!(own.is_i64() && issuer.is_i64(), "{body}");
+    let path = format!("/projects/{project}/repository/commits/{id}/signature");
+    let text = String::from_utf8(app.anonymous().get(&path).await.bytes.to_vec()).expect("text");
+    assert!(text.contains("\"serial_number\":170141183460469231731687303715884105473,"), "{text}");
+    assert_eq!(
+        (&body["signature_type"], &body["verification_status"]),
+        (&json!("X509"), &json!("verified"))
+    );
+    assert_eq!(certificate["subject"], "CN=Cara,OU=Example,O=World");
+    assert_eq!(
+        certificate["subject_key_identifier"],
+        "A6:C2:38:07:ED:E6:2C:DF:CB:20:0E:1A:C9:8E:A1:9F:C0:B8:5A:86"
+    );
+    assert_eq!(
+        (&certificate["email"], &certificate["certificate_status"]),
+        (&json!("cara@example.com"), &json!("good"))
+    );
+    assert_eq!(
+        certificate["x509_issuer"],
+        json!({ "id": issuer, "subject": "CN=Issuing,OU=Example,O=World",
+            "subject_key_identifier": "33:36:EF:2C:C7:EC:2B:E5:C6:AE:DD:C3:E6:54:C3:9F:55:B3:B6:C4",
+            "crl_url": "http://example.com/issuing.crl" })
+    );
+    assert_eq!(shown(&app, project, &id).await, body, "the numbers stay");
+}
+
+#[actix_web::test]
+async fn a_certificate_is_not_enough_by_itself() {
+    let app = TestApp::trusting(AUTHORITIES);
+    let (project, id) = certified(&app, "cara@example.com", signature!("of_cara"));
+    assert_eq!(status(&app, project, &id).await, "unverified", "nobody has the address");
+    app.person("cara");
+    assert_eq!(status(&app, project, &id).await, "verified");
+
+    for (committer, signature, why) in [
+        ("eve@example.com", signature!("of_cara_for_eve"), "the address of somebody else"),
+        ("cara@example.com", signature!("of_cara_for_eve"), "something else was signed"),
+        ("cara@example.com", signature!("for_web"), "made for something else"),
+        ("cara@example.com", signature!("without_issuer"), "nobody knows the issuer"),
+    ] {
+        let app = TestApp::trusting(AUTHORITIES);
+        for name in ["cara", "eve"] {
+            app.person(name);
+        }
+        let (project, id) = certified(&app, committer, signature);
+        let body = shown(&app, project, &id).await;
+        assert_eq!(body["verification_status"], "unverified", "{why}");
+        assert_eq!(body["x509_certificate"]["email"], "cara@example.com", "{why}");
+    }
+
+    let app = TestApp::new();
+    app.person("cara");
+    let (project, id) = certified(&app, "cara@example.com", signature!("of_cara"));
+    assert_eq!(status(&app, project, &id).await, "unverified", "no authority is trusted");
+}

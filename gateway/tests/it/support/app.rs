@@ -13,6 +13,7 @@ use gateway::{
 };
 use kernel::{AccessLevel, Clock, Visibility, head::Growth, ids::ProjectId};
 use org::{
+    key::signed::Roots,
     member::actions::{NewMember, Source},
     namespace::store::NamespaceStore,
     project::actions::NewProject,
@@ -53,6 +54,11 @@ impl TestApp {
         Self::open_with(|settings| settings.proxies = proxies)
     }
 
+    /// One that takes the word of these authorities.
+    pub(crate) fn trusting(authorities: &str) -> Self {
+        Self::open_with(|settings| settings.roots = Roots::of_pem(authorities.as_bytes()))
+    }
+
     fn open(limits: Limits, mail: Option<MailServer>) -> Self {
         Self::open_with(|settings| {
             settings.limits = limits;
@@ -71,6 +77,7 @@ impl TestApp {
             limits: Limits::default(),
             proxies: Proxies::default(),
             mail: None,
+            roots: Roots::default(),
         };
         change(&mut settings);
         let state = State::open(&settings, clock.clone(), git()).expect("the application opens");

@@ -1,7 +1,10 @@
 //! Whether somebody here signed something, and what that is worth.
 
+mod ber;
 mod by_pgp;
 mod by_ssh;
+mod by_x509;
+pub mod certificate;
 
 use std::collections::BTreeSet;
 
@@ -10,6 +13,7 @@ use kernel::{Result, Ts, ids::UserId};
 
 pub use by_pgp::PgpVerdict;
 pub use by_ssh::SshVerdict;
+pub use by_x509::{Roots, X509Verdict};
 
 use super::{
     gpg::{GpgKey, Subkey, store::GpgKeyStore},
@@ -51,7 +55,7 @@ pub struct Signed {
 pub enum Read {
     Pgp(by_pgp::Signatures),
     Ssh(Option<Box<ssh_key::SshSig>>),
-    X509,
+    X509(Option<Box<cms::signed_data::SignedData>>),
 }
 
 impl Read {
@@ -61,7 +65,7 @@ impl Read {
         if text.starts_with(b"-----BEGIN SSH SIGNATURE-----") {
             Self::Ssh(ssh_key::SshSig::from_pem(text.trim_ascii_end()).ok().map(Box::new))
         } else if text.starts_with(b"-----BEGIN SIGNED MESSAGE-----") {
-            Self::X509
+            Self::X509(by_x509::read(text))
         } else {
             Self::Pgp(by_pgp::Signatures::read(text))
         }
@@ -97,7 +101,8 @@ pub fn look_up(tx: &mut Tx<'_>, read: &Read, signed: &Signed) -> Result<Known> {
                 known.ssh = Some((key, owner));
             }
         }
-        Read::Ssh(None) | Read::X509 => {}
+        Read::X509(_) => known.maker = tx.find_confirmed_holder(&signed.email)?,
+        Read::Ssh(None) => {}
     }
     let of_gpg = known.gpg.iter().map(|(key, _)| key.user_id);
     let owners: Vec<UserId> = of_gpg.chain(known.ssh.iter().map(|(key, _)| key.user_id)).collect();
@@ -113,17 +118,18 @@ pub fn look_up(tx: &mut Tx<'_>, read: &Read, signed: &Signed) -> Result<Known> {
 pub enum Verdict {
     Pgp(PgpVerdict),
     Ssh(Box<SshVerdict>),
-    /// Certificates of a public authority are not followed, so none is ever verified.
-    X509(Verification),
+    X509(Box<X509Verdict>),
 }
 
 /// Checks a signature; takes a moment, so call it off the async threads.
-pub fn judge(read: &Read, signed: &Signed, known: &Known, now: Ts) -> Verdict {
+pub fn judge(read: &Read, signed: &Signed, known: &Known, roots: &Roots, now: Ts) -> Verdict {
     match read {
         Read::Pgp(signatures) => Verdict::Pgp(by_pgp::judge(signatures, signed, known, now)),
         Read::Ssh(signature) => {
             Verdict::Ssh(Box::new(by_ssh::judge(signature.as_deref(), signed, known)))
         }
-        Read::X509 => Verdict::X509(Verification::Unverified),
+        Read::X509(message) => {
+            Verdict::X509(Box::new(by_x509::judge(message.as_deref(), signed, known, roots)))
+        }
     }
 }

@@ -1,0 +1,2 @@
+DROP TABLE x509_certificates;
+DROP TABLE x509_issuers;

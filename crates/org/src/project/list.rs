@@ -15,7 +15,7 @@ use kernel::{
 };
 
 use super::{
-    Project,
+    Project, STORAGE,
     in_group::{self, GroupScope},
     search::{likeness, question, together},
 };
@@ -311,7 +311,9 @@ fn ordering(order: Order) -> (&'static str, String) {
             let join = " JOIN project_statistics s ON s.project_id = p.id";
             let bytes = match order.by {
                 OrderBy::WikiSize => "s.wiki_size",
-                OrderBy::StorageSize => "s.repository_size + s.wiki_size + s.lfs_objects_size",
+                OrderBy::StorageSize => {
+                    "s.repository_size + s.wiki_size + s.lfs_objects_size + s.uploads_size"
+                }
                 _ => "s.repository_size",
             };
             return (join, format!("{bytes} {direction}, p.id {direction}"));
@@ -531,9 +533,6 @@ fn about_the_project(all: &mut Conditions, filter: &ProjectFilter) {
     if let Some(visibility) = filter.visibility {
         all.word("p.visibility = {}", visibility.to_string());
     }
-    if filter.imported {
-        all.plain("p.import_status <> 'none'");
-    }
     let bounds = [
         ("p.id > {}", filter.id_after),
         ("p.id < {}", filter.id_before),
@@ -566,11 +565,11 @@ fn about_the_project(all: &mut Conditions, filter: &ProjectFilter) {
         );
     }
     having(all, &filter.attributes);
-    // No job has told of any so far.
-    if filter.with_security_reports {
+    // No job has told of any so far, and a project that comes from elsewhere is refused.
+    if filter.with_security_reports || filter.imported {
         all.plain("1 = 0");
     }
-    if filter.repository_storage.as_deref().is_some_and(|storage| storage != "default") {
+    if filter.repository_storage.as_deref().is_some_and(|storage| storage != STORAGE) {
         all.plain("1 = 0");
     }
 }

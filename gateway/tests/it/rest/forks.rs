@@ -29,6 +29,8 @@ async fn a_fork_has_the_branches_of_its_source() {
         [made["id"].clone()]
     );
     assert_eq!(bob.get("/projects/bob%2Fengine/languages").await.ok(), json!({}));
+    let imported = bob.get("/projects?imported=true").await.ok();
+    assert_eq!(imported, json!([]), "a fork comes from here");
 }
 
 #[actix_web::test]

@@ -24,6 +24,7 @@ use repo::{
 
 use org::{key::signed::Roots, settings::store::SettingsStore};
 use sha2::{Digest, Sha256};
+use worker::Underway;
 
 use crate::{
     compose::{
@@ -82,6 +83,8 @@ pub struct State {
     git_reads: Places,
     wiki_locks: wiki::Locks,
     access_changes: Arc<AtomicU64>,
+    /// The background work that is being done.
+    pub underway: Underway,
 }
 
 /// What a [`State`] is opened with.
@@ -150,6 +153,7 @@ impl State {
             git_reads: Places::new(reads_at_once()),
             wiki_locks: wiki::Locks::default(),
             access_changes,
+            underway: Underway::default(),
         });
         state.follow(&set);
         Ok(state)

@@ -5,8 +5,10 @@ mod job;
 mod queue;
 mod runner;
 mod schedule;
+mod underway;
 
 pub use job::Job;
 pub use queue::{Depth, Queue, Taken};
 pub use runner::Worker;
 pub use schedule::{Recurrence, Schedules, Turn};
+pub use underway::Underway;

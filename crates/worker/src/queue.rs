@@ -19,6 +19,8 @@ const NEVER: Ts = Ts(i64::MAX);
 pub struct Taken {
     pub id: WorkId,
     pub kind: String,
+    /// Under what it waited.
+    pub unique_key: Option<String>,
     pub payload: String,
     pub attempts: i32,
 }
@@ -37,8 +39,8 @@ pub trait Queue {
     fn enqueue_at<J: Job>(&mut self, job: &J, at: Ts) -> Result<()>;
     /// Takes the piece of work that has been due for the longest time.
     fn take_work(&mut self) -> Result<Option<Taken>>;
-    /// Takes what waits under a key, due or not, and under keys that continue it after a colon; oldest first.
-    fn take_work_under(&mut self, key: &str) -> Result<Vec<Taken>>;
+    /// Takes what waits under these keys, due or not, and under keys that continue one after a colon; oldest first.
+    fn take_work_under(&mut self, keys: &[String]) -> Result<Vec<Taken>>;
     fn finish_work(&mut self, id: WorkId) -> Result<()>;
     /// Frees what a process that was killed had taken; for the start, before anything is taken. Work that another
     /// process is doing may then be done twice, which does no harm.
@@ -72,19 +74,21 @@ impl Queue for Tx<'_> {
         Ok(())
     }
 
-    fn take_work_under(&mut self, key: &str) -> Result<Vec<Taken>> {
-        let continued = work::unique_key.gt(format!("{key}:")).and(
-            // The sign after the colon.
-            work::unique_key.lt(format!("{key};")),
-        );
-        let under = work::table
-            .filter(work::unique_key.eq(key).or(continued).assume_not_null())
-            .filter(work::run_at.lt(NEVER))
-            .order(work::id);
-        let found: Vec<Taken> = each_backend!(self, |conn| under
-            .select(Taken::as_select())
-            .load(conn)
-            .map_err(error("Work")))?;
+    fn take_work_under(&mut self, keys: &[String]) -> Result<Vec<Taken>> {
+        let found: Vec<Taken> = each_backend!(self, |conn| {
+            let mut under = work::table.filter(work::unique_key.eq_any(keys)).into_boxed();
+            for key in keys {
+                // A semicolon is the sign after the colon.
+                let (from, to) = (format!("{key}:"), format!("{key};"));
+                under = under.or_filter(work::unique_key.gt(from).and(work::unique_key.lt(to)));
+            }
+            under
+                .filter(work::run_at.lt(NEVER))
+                .order(work::id)
+                .select(Taken::as_select())
+                .load(conn)
+                .map_err(error("Work"))
+        })?;
         let mut taken = Vec::with_capacity(found.len());
         for one in found {
             if take(self, one.id)? {

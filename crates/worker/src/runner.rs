@@ -1,19 +1,25 @@
 //! Does the work: takes, runs, ticks off, and stops between two pieces when asked to.
 
-use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    panic::AssertUnwindSafe,
+    sync::Arc,
+};
 
 use db::Database;
 use futures_util::{FutureExt, future::BoxFuture};
 use kernel::{Error, Result, Ts};
 use tokio::{sync::watch, time::Duration};
 
-use crate::{Job, Queue, Recurrence, Schedules, Taken};
+use crate::{Job, Queue, Recurrence, Schedules, Taken, Underway, underway::Begun};
 
 type Run<C> = Arc<dyn Fn(C, String) -> BoxFuture<'static, Result<()>> + Send + Sync>;
 type Ask = Arc<dyn Fn(&mut db::Tx<'_>) -> Result<()> + Send + Sync>;
 
 /// How long an idle worker rests before it looks again.
 const REST: Duration = Duration::from_secs(1);
+/// How long somebody waits for work that others have begun.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// Knows how each kind of work is done. `C` is what all of it may use.
 pub struct Worker<C> {
@@ -21,6 +27,8 @@ pub struct Worker<C> {
     context: C,
     handlers: HashMap<&'static str, Run<C>>,
     schedules: Vec<Schedule>,
+    underway: Underway,
+    longest_wait: Duration,
 }
 
 struct Schedule {
@@ -31,7 +39,26 @@ struct Schedule {
 
 impl<C: Clone + Send + Sync + 'static> Worker<C> {
     pub fn new(db: Database, context: C) -> Self {
-        Self { db, context, handlers: HashMap::new(), schedules: Vec::new() }
+        Self {
+            db,
+            context,
+            handlers: HashMap::new(),
+            schedules: Vec::new(),
+            underway: Underway::default(),
+            longest_wait: LONGEST_WAIT,
+        }
+    }
+
+    /// Says where it is noted what is being done, for workers that are to wait for each other.
+    #[must_use]
+    pub fn noting(self, underway: Underway) -> Self {
+        Self { underway, ..self }
+    }
+
+    /// Says how long somebody waits for work that others have begun.
+    #[must_use]
+    pub fn waiting_at_most(self, longest_wait: Duration) -> Self {
+        Self { longest_wait, ..self }
     }
 
     /// Says how work of one kind is done.
@@ -139,28 +166,57 @@ impl<C: Clone + Send + Sync + 'static> Worker<C> {
     }
 
     async fn run_one(&self) -> Result<bool> {
-        let Some(taken) = self.db.write(|tx| tx.take_work()).await? else { return Ok(false) };
-        self.carry_out(taken).await?;
+        let underway = self.underway.clone();
+        let taken = self.db.write(move |tx| Ok(begun(&underway, tx.take_work()?)));
+        let Some((taken, begun)) = taken.await?.pop() else { return Ok(false) };
+        self.carry_out(taken, begun).await?;
         Ok(true)
     }
 
     /// Does at once what waits under these keys, each `KIND:key`, for somebody who wants to see its effect; work that
-    /// goes on under `KIND:key:` as well. What fails is put back, to be tried again later.
+    /// goes on under `KIND:key:` as well. What fails is put back, to be tried again later. Work that others have begun is
+    /// left to them.
     ///
     /// # Errors
     /// When the queue cannot be read.
     pub async fn hurry(&self, keys: Vec<String>) -> Result<()> {
-        let taken = self.db.write(move |tx| {
-            let each = keys.iter().map(|key| tx.take_work_under(key));
-            Ok(each.collect::<Result<Vec<_>>>()?.concat())
-        });
-        for one in taken.await? {
-            self.carry_out(one).await?;
+        self.do_what_waits(keys).await.map(drop)
+    }
+
+    /// As [`hurry`](Self::hurry); what others have begun is waited for, though not for ever. Not to be called by work,
+    /// which could wait for itself.
+    ///
+    /// # Errors
+    /// When the queue cannot be read.
+    pub async fn hurry_and_wait(&self, keys: Vec<String>) -> Result<()> {
+        let others = self.do_what_waits(keys).await?;
+        if tokio::time::timeout(self.longest_wait, self.underway.over(&others)).await.is_err() {
+            tracing::warn!(
+                pieces = others.len(),
+                "what others have begun is not waited for any longer"
+            );
         }
         Ok(())
     }
 
-    async fn carry_out(&self, taken: Taken) -> Result<()> {
+    /// Returns what others are doing under the keys.
+    async fn do_what_waits(&self, keys: Vec<String>) -> Result<HashSet<u64>> {
+        let underway = self.underway.clone();
+        let taken = self.db.write(move |tx| {
+            let taken = tx.take_work_under(&keys)?;
+            // Now it is known who has what: what is not ours was begun before.
+            let others = underway.under(&keys);
+            Ok((begun(&underway, taken), others))
+        });
+        let (taken, others) = taken.await?;
+        for (one, begun) in taken {
+            self.carry_out(one, begun).await?;
+        }
+        Ok(others)
+    }
+
+    /// It is under way until it is ticked off, or put back.
+    async fn carry_out(&self, taken: Taken, _begun: Begun) -> Result<()> {
         let outcome = self.attempt(&taken).await;
         metrics::counter!("forgeway_work_total", "kind" => taken.kind.clone(), "outcome" => if outcome.is_ok() { "done" } else { "failed" })
             .increment(1);
@@ -182,4 +238,13 @@ impl<C: Clone + Send + Sync + 'static> Worker<C> {
             AssertUnwindSafe(run(self.context.clone(), taken.payload.clone())).catch_unwind();
         done.await.unwrap_or_else(|_| Err(Error::internal("the work panicked")))
     }
+}
+
+/// Notes in the transaction that takes pieces of work that they are under way.
+fn begun(underway: &Underway, taken: impl IntoIterator<Item = Taken>) -> Vec<(Taken, Begun)> {
+    let noted = |one: Taken| {
+        let begun = underway.begin(one.unique_key.as_deref());
+        (one, begun)
+    };
+    taken.into_iter().map(noted).collect()
 }

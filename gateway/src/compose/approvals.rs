@@ -145,9 +145,10 @@ impl WeighApprovals {
 }
 
 /// Weighs now what waits to be weighed since somebody's access changed, so that the answer to the change finds it done.
-/// What fails is tried again later.
+/// What a worker has begun is waited for; what fails is tried again later.
 pub async fn settle(app: &App) {
-    if let Err(failure) = worker(app.clone()).hurry(vec![WeighApprovals::KIND.to_owned()]).await {
+    let keys = vec![WeighApprovals::KIND.to_owned()];
+    if let Err(failure) = worker(app.clone()).hurry_and_wait(keys).await {
         tracing::error!(error = %failure, "approvals wait to be weighed");
     }
 }

@@ -33,7 +33,9 @@ pub const AFTER_PUSH: Duration = Duration::seconds(30);
 
 /// A worker that knows all work.
 pub fn worker(app: App) -> Worker<App> {
+    let underway = app.underway.clone();
     Worker::new(app.db.clone(), app)
+        .noting(underway)
         .on(maintain)
         .on(maintain_wiki)
         .on(empty_trash)

@@ -14,7 +14,7 @@ use crate::app::App;
 
 /// Does now what was asked for: an answer is sent when its effect can be read.
 pub async fn hurry(app: &App, user: UserId) -> Result<()> {
-    worker(app.clone()).hurry(vec![format!("{}:{user}", RemoveUser::KIND)]).await
+    worker(app.clone()).hurry_and_wait(vec![format!("{}:{user}", RemoveUser::KIND)]).await
 }
 
 pub async fn run(app: &App, job: RemoveUser) -> Result<()> {

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop where its set-up fails")]
 
 mod schedules;
+mod underway;
 
 use std::sync::{Arc, Mutex};
 

@@ -29,7 +29,7 @@ use worker::{Job, Queue as _};
 use super::{
     finish::close_named,
     look::{commits_between, keep_closes, look},
-    settle,
+    settle::go_on,
 };
 use crate::{
     app::{App, State},
@@ -138,7 +138,7 @@ async fn follow_branch(app: &App, moved: &FollowPush) -> Result<()> {
         let id = row.id;
         renew(app, row, moved.user).await?;
         look(app, id).await?;
-        settle(app, id).await?;
+        go_on(app, id).await?;
     }
     // What is into a branch that many propose to change waits for the job; the pusher does not.
     let (project, branch) = (moved.project, moved.branch.clone());
@@ -167,7 +167,7 @@ async fn merge_arrived(app: &App, moved: &FollowPush) -> Result<()> {
         let Some((_, by)) = brought.iter().find(|(found, _)| Some(*found) == own) else { continue };
         let (by, user, id) = (by.to_string(), moved.user, row.id);
         match app.db.write(move |tx| run::arrive(tx, &row, user, &by).map(drop)).await {
-            Ok(()) => settle(app, id).await?,
+            Ok(()) => go_on(app, id).await?,
             // Somebody merged or closed it in this moment.
             Err(Error::Conflict(_)) => {}
             Err(failure) => return Err(failure),

@@ -13,9 +13,18 @@ use crate::{
 
 /// Does now what waits to be done for a merge request: the commits that it holds are kept, git and the code owners are
 /// asked, remarks on lines follow them, and issues know what closes them; after the merge those are closed, and the
-/// source branch is gone where that was wanted.
+/// source branch is gone where that was wanted. What a worker has begun of it is waited for.
 pub async fn settle(app: &App, id: MergeRequestId) -> Result<()> {
-    let keys = [
+    worker(app.clone()).hurry_and_wait(keys(id)).await
+}
+
+/// As [`settle`], for work, which waits for no other.
+pub(super) async fn go_on(app: &App, id: MergeRequestId) -> Result<()> {
+    worker(app.clone()).hurry(keys(id)).await
+}
+
+fn keys(id: MergeRequestId) -> Vec<String> {
+    let kinds = [
         KeepHead::KIND,
         LookAt::KIND,
         LookAtCommits::KIND,
@@ -23,6 +32,5 @@ pub async fn settle(app: &App, id: MergeRequestId) -> Result<()> {
         RefreshCloses::KIND,
         FinishMerge::KIND,
     ];
-    let keys = keys.into_iter().map(|kind| format!("{kind}:{id}")).collect();
-    worker(app.clone()).hurry(keys).await
+    kinds.into_iter().map(|kind| format!("{kind}:{id}")).collect()
 }

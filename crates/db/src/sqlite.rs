@@ -45,30 +45,41 @@ thread_local! {
 }
 
 #[derive(Debug)]
-struct Prepare;
+struct Prepare(PathBuf);
 
 impl CustomizeConnection<SqliteConnection, diesel::r2d2::Error> for Prepare {
     fn on_acquire(
         &self,
         conn: &mut SqliteConnection,
     ) -> std::result::Result<(), diesel::r2d2::Error> {
-        prepare(conn).map_err(diesel::r2d2::Error::QueryError)
+        prepare(conn, &self.0).map_err(diesel::r2d2::Error::QueryError)
     }
 }
 
 /// The order matters: the busy time-out comes first, so that the switch to WAL waits for others.
-fn prepare(conn: &mut SqliteConnection) -> diesel::QueryResult<()> {
+fn prepare(conn: &mut SqliteConnection, path: &Path) -> diesel::QueryResult<()> {
     conn.batch_execute(
         "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
          PRAGMA cache_size = -8192; PRAGMA mmap_size = 1073741824; PRAGMA foreign_keys = ON; \
          PRAGMA temp_store = MEMORY;",
     )?;
-    register_lower(conn, |text: Option<String>| text.map(|text| text.to_lowercase()))
+    register_lower(conn, |text: Option<String>| text.map(|text| text.to_lowercase()))?;
+    watch(conn, path);
+    Ok(())
 }
+
+/// Tests count what is asked of a database.
+#[cfg(feature = "testing")]
+fn watch(conn: &mut SqliteConnection, path: &Path) {
+    crate::testing::watch(conn, path);
+}
+
+#[cfg(not(feature = "testing"))]
+fn watch(_: &mut SqliteConnection, _: &Path) {}
 
 pub(crate) fn connect(path: &Path) -> Result<SqliteConnection> {
     let mut conn = SqliteConnection::establish(&path.to_string_lossy()).map_err(Error::internal)?;
-    prepare(&mut conn).map_err(Error::internal)?;
+    prepare(&mut conn, path).map_err(Error::internal)?;
     Ok(conn)
 }
 
@@ -83,7 +94,7 @@ impl Sqlite {
             .max_size(size)
             .min_idle(Some(0))
             .test_on_check_out(false)
-            .connection_customizer(Box::new(Prepare))
+            .connection_customizer(Box::new(Prepare(path.to_owned())))
             .build(ConnectionManager::new(path.to_string_lossy()))
             .map_err(Error::internal)?;
         let (sender, receiver) = mpsc::channel(QUEUE);

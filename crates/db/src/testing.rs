@@ -1,14 +1,19 @@
 //! A database of its own for each test, copied from a template that was migrated once.
 
 use std::{
-    path::PathBuf,
+    collections::HashMap,
+    path::{Path, PathBuf},
     sync::{
-        Arc, LazyLock,
+        Arc, LazyLock, Mutex, PoisonError,
         atomic::{AtomicU32, Ordering},
     },
 };
 
-use diesel::{Connection, PgConnection, RunQueryDsl, connection::SimpleConnection, sql_query};
+use diesel::{
+    Connection, PgConnection, RunQueryDsl, SqliteConnection,
+    connection::{Instrumentation, InstrumentationEvent, SimpleConnection},
+    sql_query,
+};
 use kernel::{Clock, Ts};
 
 use crate::{Database, Location};
@@ -56,6 +61,40 @@ impl TestDatabase {
     /// The folder of a SQLite database.
     pub fn folder(&self) -> Option<PathBuf> {
         self.folder.as_ref().map(|folder| folder.path().to_owned())
+    }
+}
+
+/// What SQLite databases were asked since somebody began to listen, by their files.
+static HEARD: LazyLock<Mutex<HashMap<PathBuf, Vec<String>>>> = LazyLock::new(Mutex::default);
+
+struct Listening(PathBuf);
+
+impl Instrumentation for Listening {
+    fn on_connection_event(&mut self, event: InstrumentationEvent<'_>) {
+        let InstrumentationEvent::StartQuery { query, .. } = event else { return };
+        let mut heard = HEARD.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(heard) = heard.get_mut(&self.0) {
+            heard.push(query.to_string());
+        }
+    }
+}
+
+pub(crate) fn watch(conn: &mut SqliteConnection, path: &Path) {
+    conn.set_instrumentation(Listening(path.to_owned()));
+}
+
+impl TestDatabase {
+    /// The statements of all connections since the last call, those aside that begin and end transactions. Nothing on
+    /// PostgreSQL, and nothing the first time.
+    pub fn statements(&self) -> Vec<String> {
+        let Location::File(path) = &self.location else { return Vec::new() };
+        let mut heard = HEARD.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = heard.insert(path.clone(), Vec::new()).unwrap_or_default();
+        all.retain(|sql| {
+            let about_rows = ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"];
+            about_rows.iter().any(|verb| sql.trim_start().starts_with(verb))
+        });
+        all
     }
 }
 

@@ -30,7 +30,7 @@ use super::{MailSink, Person};
 pub(crate) struct TestApp {
     pub(crate) state: App,
     pub(crate) clock: Arc<Clock>,
-    _database: TestDatabase,
+    database: TestDatabase,
     _data: tempfile::TempDir,
 }
 
@@ -81,7 +81,12 @@ impl TestApp {
         };
         change(&mut settings);
         let state = State::open(&settings, clock.clone(), git()).expect("the application opens");
-        Self { state, clock, _database: database, _data: data }
+        Self { state, clock, database, _data: data }
+    }
+
+    /// What the database was asked since the last call; nothing on PostgreSQL.
+    pub(crate) fn statements(&self) -> Vec<String> {
+        self.database.statements()
     }
 
     /// Does the background work that is due.

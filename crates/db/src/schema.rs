@@ -148,6 +148,10 @@ diesel::table! {
         closed_at -> Nullable<BigInt>,
         created_at -> BigInt,
         updated_at -> BigInt,
+        parent_id -> Nullable<BigInt>,
+        parent_position -> Nullable<BigInt>,
+        upvotes -> BigInt,
+        downvotes -> BigInt,
     }
 }
 
@@ -166,6 +170,7 @@ diesel::table! {
         note_id -> Nullable<BigInt>,
         details -> Nullable<Text>,
         created_at -> BigInt,
+        namespace_id -> Nullable<BigInt>,
     }
 }
 
@@ -1204,6 +1209,7 @@ diesel::joinable!(custom_attributes -> namespaces (namespace_id));
 diesel::joinable!(custom_attributes -> projects (project_id));
 diesel::joinable!(custom_attributes -> users (user_id));
 diesel::joinable!(epics -> namespaces (namespace_id));
+diesel::joinable!(events -> namespaces (namespace_id));
 diesel::joinable!(events -> projects (project_id));
 diesel::joinable!(gpg_keys -> users (user_id));
 diesel::joinable!(gpg_subkeys -> gpg_keys (gpg_key_id));

@@ -112,6 +112,7 @@ fn wrote(
 fn line(tx: &Tx<'_>, project: ProjectId, author: UserId, action: Action) -> NewActivity {
     NewActivity {
         project_id: Some(project),
+        namespace_id: None,
         author_id: author,
         action,
         target_type: None,

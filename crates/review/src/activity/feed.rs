@@ -6,7 +6,11 @@ use db::{
     CountOf, Tx, each_backend, error,
     schema::{events, issues, item_assignees as assignees, notes, project_access},
 };
-use diesel::{dsl::exists, prelude::*};
+use diesel::{
+    dsl::{exists, sql},
+    prelude::*,
+    sql_types::Bool,
+};
 use kernel::{
     Ability as _, AccessLevel, Actor, Feature, Result, Standing, Ts,
     ids::{ProjectId, UserId},
@@ -82,6 +86,14 @@ struct Known {
     inner: Vec<ProjectId>,
 }
 
+/// Who reads a feed, and what of it.
+struct Reader {
+    id: UserId,
+    projects: Known,
+    /// SQL: whether what was done in a group is for them.
+    groups: String,
+}
+
 /// Databases take only so many values in one question; what happened last counts.
 const MOST_PROJECTS: i64 = 2_000;
 
@@ -99,12 +111,32 @@ pub fn feed(
         Feed::Of(user) => projects_of(tx, user)?,
         Feed::Around(user) => projects_around(tx, user)?,
     };
-    let known = known(&forge.standings_in(tx, actor, &projects)?);
     let author = match whose {
         Feed::Of(user) => Some(user),
         Feed::In(_) | Feed::Around(_) => None,
     };
-    load(tx, actor.id.unwrap_or(UserId(0)), author, &known, filter, page)
+    let reader = Reader {
+        id: actor.id.unwrap_or(UserId(0)),
+        groups: groups_of(tx.now, forge, actor, whose),
+        projects: known(&forge.standings_in(tx, actor, &projects)?),
+    };
+    load(tx, &reader, author, filter, page)
+}
+
+/// Whether what was done in the group of an event is in a feed, as SQL about its row.
+fn groups_of(now: Ts, forge: &impl Forge, actor: Actor, whose: Feed) -> String {
+    const GROUP: &str = "events.namespace_id";
+    let seen = match whose {
+        // Milestones of groups are for those who say who they are.
+        _ if actor.id.is_none() => return "1 = 0".to_owned(),
+        Feed::In(_) => return "1 = 0".to_owned(),
+        Feed::Of(_) => forge.sees_group(now, actor, GROUP),
+        Feed::Around(user) => {
+            let member = Actor { admin: false, id: Some(user), ..actor };
+            forge.has_role_in(now, member, GROUP, AccessLevel::Guest)
+        }
+    };
+    format!("({GROUP} IS NOT NULL AND {seen})")
 }
 
 /// The projects in which somebody did something, the latest first.
@@ -170,12 +202,12 @@ fn known(standings: &HashMap<ProjectId, Standing>) -> Known {
 #[expect(clippy::too_many_lines, reason = "a condition for each kind of event and each parameter")]
 fn load(
     tx: &mut Tx<'_>,
-    me: UserId,
+    reader: &Reader,
     author: Option<UserId>,
-    known: &Known,
     filter: FeedFilter,
     page: PageRequest,
 ) -> Result<Page<Activity>> {
+    let (me, known) = (reader.id, &reader.projects);
     let (items, total) = each_backend!(tx, |conn| {
         let chosen = || {
             let mine = assignees::table
@@ -200,6 +232,7 @@ fn load(
             let on_issues = events::item_kind.eq(ItemKind::Issue).assume_not_null();
             let on_requests = events::item_kind.eq(ItemKind::MergeRequest).assume_not_null();
             let allowed = (plain.and(of(&known.visible)))
+                .or(sql::<Bool>(&reader.groups))
                 .or(of_type(MILESTONE).and(of(&known.milestones)))
                 .or(of_type(WIKI_PAGE).and(of(&known.wikis)))
                 .or(of_type(COMMIT_NOTE).and(of(&known.code)))

@@ -4,7 +4,7 @@ use db::{Tx, each_backend, error, schema::events};
 use diesel::prelude::*;
 use kernel::{
     Result, Ts,
-    ids::{CommitNoteId, NoteId, ProjectId, UserId},
+    ids::{CommitNoteId, NamespaceId, NoteId, ProjectId, UserId},
 };
 
 use crate::{
@@ -64,6 +64,8 @@ pub struct Activity {
 #[diesel(table_name = events)]
 pub struct NewActivity {
     pub project_id: Option<ProjectId>,
+    /// Where it is done in a group.
+    pub namespace_id: Option<NamespaceId>,
     pub author_id: UserId,
     pub action: Action,
     pub target_type: Option<String>,
@@ -83,6 +85,7 @@ pub fn record(tx: &mut Tx<'_>, item: &Item, author: UserId, action: Action) -> R
     let now = tx.now;
     tx.insert_activity(&NewActivity {
         project_id: Some(project),
+        namespace_id: None,
         author_id: author,
         action,
         target_type: Some(reading::name(item.id.kind).to_owned()),
@@ -97,17 +100,17 @@ pub fn record(tx: &mut Tx<'_>, item: &Item, author: UserId, action: Action) -> R
     })
 }
 
-/// Tells the feeds that somebody did something to a milestone of a project; those of groups are not in feeds.
+/// Tells the feeds that somebody did something to a milestone of a project or group.
 pub(crate) fn record_milestone(
     tx: &mut Tx<'_>,
     milestone: &Milestone,
     author: UserId,
     action: Action,
 ) -> Result<()> {
-    let Some(project) = milestone.project_id else { return Ok(()) };
     let now = tx.now;
     tx.insert_activity(&NewActivity {
-        project_id: Some(project),
+        project_id: milestone.project_id,
+        namespace_id: milestone.namespace_id,
         author_id: author,
         action,
         target_type: Some(MILESTONE.to_owned()),
@@ -128,6 +131,7 @@ pub(crate) fn record_note(tx: &mut Tx<'_>, item: &Item, note: &Note) -> Result<(
     let kind = note.note_type.map_or("Note", kernel::TextEnum::as_str);
     tx.insert_activity(&NewActivity {
         project_id: Some(project),
+        namespace_id: None,
         author_id: note.author_id,
         action: Action::Commented,
         target_type: Some(kind.to_owned()),

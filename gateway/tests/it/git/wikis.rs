@@ -279,6 +279,37 @@ async fn a_push_to_a_wiki_tells_its_size_and_that_the_project_is_in_use() {
 }
 
 #[actix_web::test]
+async fn pages_that_are_pushed_are_in_the_feed() {
+    let (forge, client) = with_page(Private).await;
+    client.commit_file("home.md", b"Hello", "Change").await;
+    client.commit_file("green-tea.md", b"hot", "Add").await;
+    client.commit_file("cup.png", b"no page", "Show").await;
+    client.run("push -q origin main").await.ok();
+    client.run("rm -q green-tea.md").await.ok();
+    client.run("commit -q -m Remove").await.ok();
+    client.run("push -q origin main").await.ok();
+
+    let feed = format!("/projects/{}/events", forge.project);
+    let told = forge.app.person("alice").get(&feed).await.ok();
+
+    let told: Vec<(&Value, &Value)> = told
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|event| event["target_type"] == "WikiPage::Meta")
+        .map(|event| (&event["action_name"], &event["wiki_page"]["slug"]))
+        .collect();
+    let told = serde_json::to_value(told).unwrap();
+    let wanted = json!([
+        ["destroyed", "green-tea"],
+        ["updated", "home"],
+        ["created", "green-tea"],
+        ["created", "home"]
+    ]);
+    assert_eq!(told, wanted);
+}
+
+#[actix_web::test]
 async fn the_care_for_a_wiki_measures_it_again() {
     let (forge, _) = with_page(Private).await;
     let project = forge.project;

@@ -124,6 +124,37 @@ async fn milestones_are_in_the_feed_of_those_who_may_read_them() {
 }
 
 #[actix_web::test]
+async fn milestones_of_groups_are_in_the_feed_of_those_who_see_the_group() {
+    let app = TestApp::new();
+    let (ada, eve) = (app.person("ada"), app.person("eve"));
+    let owls = ada.group_with("owls", json!({ "visibility": "public" })).await;
+    let moles = ada.group_with("moles", json!({ "visibility": "private" })).await;
+    for (group, title) in [(owls, "1.0"), (moles, "secret")] {
+        let milestones = format!("/groups/{group}/milestones");
+        let made = ada.post(&milestones, json!({ "title": title })).await.created();
+        let close = json!({ "state_event": "close" });
+        ada.put(&format!("{milestones}/{}", made["id"]), close).await.ok();
+    }
+    ada.adds("bob", 10, &format!("/groups/{moles}")).await;
+    let bob = app.person("bob");
+    let feed = format!("/users/{}/events?target_type=milestone&sort=asc", app.user("ada").id);
+
+    let told = ada.get(&feed).await.ok();
+
+    assert_eq!(ada.get(&feed).await.each("action_name"), ["opened", "closed", "opened", "closed"]);
+    assert_eq!((&told[0]["project_id"], &told[0]["target_title"]), (&Value::Null, &json!("1.0")));
+    assert_eq!((&told[0]["target_type"], &told[0]["target_iid"]), (&json!("Milestone"), &json!(1)));
+    assert_eq!(bob.get(&feed).await.ok(), told);
+    assert_eq!(eve.get(&feed).await.each("target_title"), ["1.0", "1.0"]);
+    assert_eq!(app.anonymous().get(&feed).await.ok(), json!([]));
+    let around = bob.get("/events?scope=all&target_type=milestone").await;
+    assert_eq!(around.each("target_title"), ["secret", "secret"], "a member's group alone");
+    assert_eq!(eve.get("/events?scope=all").await.ok(), json!([]));
+    ada.delete(&format!("/groups/{owls}")).await.with(202);
+    assert_eq!(eve.get(&feed).await.ok(), json!([]));
+}
+
+#[actix_web::test]
 async fn pages_of_wikis_are_in_the_feed_of_those_who_may_read_them() {
     let app = TestApp::new();
     let ada = app.person("ada");

@@ -15,7 +15,7 @@ use org::{
 use review::{
     epic::{self, Epic, EpicStore, Span},
     issue::{Issue, IssueState},
-    item::{ItemKind, ItemStore},
+    item::{ItemKind, ItemStore, subscriptions::is_subscribed},
     label::{Label, text_color},
 };
 use serde::Serialize;
@@ -62,11 +62,19 @@ fn paths(tx: &mut Tx<'_>, epics: &[Epic]) -> Result<HashMap<NamespaceId, String>
 }
 
 /// How epics are shown.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct EpicView {
+    /// Epics around them are named as far as this one may read them.
+    pub reader: Actor,
     /// The full path of the group that was asked; its own where it is `None`.
     pub from: Option<String>,
     pub with_labels_details: bool,
+}
+
+impl EpicView {
+    pub fn of(reader: Actor) -> Self {
+        Self { reader, from: None, with_labels_details: false }
+    }
 }
 
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -76,6 +84,9 @@ pub struct EpicEntity {
     pub color: String,
     pub text_color: &'static str,
     pub group_id: i64,
+    /// The epic that it is inside of.
+    pub parent_id: Option<i64>,
+    pub parent_iid: Option<i64>,
     pub title: String,
     pub description: Option<String>,
     pub confidential: bool,
@@ -104,6 +115,11 @@ pub struct EpicEntity {
     #[schema(value_type = Option<String>)]
     pub closed_at: Option<Ts>,
     pub labels: LabelsShown,
+    pub upvotes: i64,
+    pub downvotes: i64,
+    /// Whether the reader hears of it; not in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subscribed: Option<bool>,
     #[serde(rename = "_links")]
     pub links: EpicLinks,
 }
@@ -115,6 +131,7 @@ pub struct EpicLinks {
     pub this: String,
     pub epic_issues: String,
     pub group: String,
+    pub parent: Option<String>,
 }
 
 /// What belongs to a page of epics.
@@ -123,6 +140,7 @@ struct Surroundings {
     labels: HashMap<i64, Vec<Label>>,
     paths: HashMap<NamespaceId, String>,
     spans: HashMap<i64, Span>,
+    parents: HashMap<i64, Epic>,
 }
 
 impl EpicEntity {
@@ -141,15 +159,26 @@ impl EpicEntity {
             users: tx.users_by_id(&authors)?,
             labels: tx.labels_of(ItemKind::Epic, &ids)?,
             paths: paths(tx, &epics)?,
+            parents: parents(tx, view.reader, &epics)?,
             spans: tx.spans_of_epics(&ids)?,
         };
         Ok(epics.into_iter().map(|epic| Self::new(urls, epic, &around, view)).collect())
     }
 
-    /// One epic of the group with that full path.
-    pub fn one(tx: &mut Tx<'_>, urls: &Urls, epic: Epic, group: &str) -> Result<Self> {
-        let view = EpicView { from: Some(group.to_owned()), with_labels_details: false };
-        Self::all(tx, urls, vec![epic], &view)?.pop().ok_or(kernel::Error::Missing)
+    /// One epic, for a reader who asked the group with that full path.
+    pub fn one(
+        tx: &mut Tx<'_>,
+        urls: &Urls,
+        epic: Epic,
+        (group, reader): (&str, Actor),
+    ) -> Result<Self> {
+        let view = EpicView { from: Some(group.to_owned()), ..EpicView::of(reader) };
+        let subscribed = match reader.id {
+            Some(user) => is_subscribed(tx, &epic.whole(), user)?,
+            None => false,
+        };
+        let shown = Self::all(tx, urls, vec![epic], &view)?.pop().ok_or(kernel::Error::Missing)?;
+        Ok(Self { subscribed: Some(subscribed), ..shown })
     }
 
     fn new(urls: &Urls, epic: Epic, around: &Surroundings, view: &EpicView) -> Self {
@@ -160,6 +189,7 @@ impl EpicEntity {
         let start = if epic.start_date_is_fixed { epic.start_date_fixed } else { span.start };
         let due = if epic.due_date_is_fixed { epic.due_date_fixed } else { span.due };
         let short = format!("&{}", epic.iid);
+        let parent = epic.parent_id.and_then(|id| around.parents.get(&id));
         let from = match view.from.as_ref().filter(|from| *from != path) {
             None => SeenFrom::Home,
             Some(from) => SeenFrom::Group(from.clone()),
@@ -170,6 +200,8 @@ impl EpicEntity {
             text_color: text_color(&epic.color),
             color: epic.color,
             group_id: epic.namespace_id.0,
+            parent_id: parent.map(|parent| parent.id),
+            parent_iid: parent.map(|parent| parent.iid),
             title: epic.title,
             description: epic.description,
             confidential: epic.confidential,
@@ -191,16 +223,31 @@ impl EpicEntity {
             updated_at: epic.updated_at,
             closed_at: epic.closed_at,
             labels: LabelsShown::new(labels, view.with_labels_details),
-            links: EpicLinks::new(urls, epic.namespace_id, epic.iid),
+            upvotes: epic.upvotes,
+            downvotes: epic.downvotes,
+            subscribed: None,
+            links: EpicLinks::new(urls, epic.namespace_id, epic.iid, parent),
         }
     }
 }
 
+/// Those epics that hold others and that somebody may read, by their ids.
+fn parents(tx: &mut Tx<'_>, reader: Actor, epics: &[Epic]) -> Result<HashMap<i64, Epic>> {
+    let mut ids: Vec<i64> = epics.iter().filter_map(|epic| epic.parent_id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let found = epic::readable(tx, &Places, reader, &ids)?;
+    Ok(found.into_iter().map(|epic| (epic.id, epic)).collect())
+}
+
 impl EpicLinks {
-    fn new(urls: &Urls, group: NamespaceId, iid: i64) -> Self {
-        let group = urls.at(&format!("api/v4/groups/{group}"));
+    fn new(urls: &Urls, group: NamespaceId, iid: i64, parent: Option<&Epic>) -> Self {
+        let at = |group: NamespaceId| urls.at(&format!("api/v4/groups/{group}"));
+        let parent =
+            parent.map(|parent| format!("{}/epics/{}", at(parent.namespace_id), parent.iid));
+        let group = at(group);
         let this = format!("{group}/epics/{iid}");
-        Self { epic_issues: format!("{this}/issues"), this, group }
+        Self { epic_issues: format!("{this}/issues"), this, group, parent }
     }
 }
 
@@ -252,6 +299,55 @@ impl EpicIssueLinkEntity {
         let view = IssueView { from: SeenFrom::Group(group.to_owned()), ..IssueView::of(by) };
         let issue = IssueEntity::all(tx, urls, vec![issue], &view)?.pop();
         let issue = issue.ok_or(kernel::Error::Missing)?;
-        Ok(Self { id, epic: EpicEntity::one(tx, urls, epic, group)?, issue })
+        Ok(Self { id, epic: EpicEntity::one(tx, urls, epic, (group, by))?, issue })
+    }
+}
+
+/// An epic inside of another one, in few words.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct LinkedEpicEntity {
+    pub id: i64,
+    pub iid: i64,
+    pub title: String,
+    pub group_id: i64,
+    pub parent_id: i64,
+    pub has_children: bool,
+    pub has_issues: bool,
+    /// From the group of the epic that it is inside of.
+    pub reference: String,
+    pub url: String,
+    /// Where the two are parted.
+    pub relation_url: String,
+}
+
+impl LinkedEpicEntity {
+    /// Epics inside of that of this number in a group, by its path and id. What they hold is looked up once for all.
+    pub fn all(
+        tx: &mut Tx<'_>,
+        urls: &Urls,
+        epics: Vec<Epic>,
+        (group, id, iid): (&str, NamespaceId, i64),
+    ) -> Result<Vec<Self>> {
+        let paths = paths(tx, &epics)?;
+        let ids: Vec<i64> = epics.iter().map(|epic| epic.id).collect();
+        let (with_epics, with_issues) = tx.epics_that_hold(&ids)?;
+        let parent = urls.at(&format!("api/v4/groups/{id}/epics/{iid}/epics"));
+        let entity = |epic: Epic| {
+            let path = paths.get(&epic.namespace_id).map_or("", String::as_str);
+            let shown = if path == group { "" } else { path };
+            Self {
+                id: epic.id,
+                iid: epic.iid,
+                group_id: epic.namespace_id.0,
+                parent_id: epic.parent_id.unwrap_or_default(),
+                has_children: with_epics.contains(&epic.id),
+                has_issues: with_issues.contains(&epic.id),
+                reference: format!("{shown}&{}", epic.iid),
+                url: urls.at(&format!("groups/{path}/-/epics/{}", epic.iid)),
+                relation_url: format!("{parent}/{}", epic.id),
+                title: epic.title,
+            }
+        };
+        Ok(epics.into_iter().map(entity).collect())
     }
 }

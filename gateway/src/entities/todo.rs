@@ -190,7 +190,7 @@ fn targets(
         ((ItemKind::MergeRequest, row.basic.id), TargetEntity::MergeRequest(Box::new(row)))
     });
     let epics = tx.epics_in_order(&of(ItemKind::Epic))?;
-    let epics = EpicEntity::all(tx, urls, epics, &EpicView::default())?;
+    let epics = EpicEntity::all(tx, urls, epics, &EpicView::of(reader))?;
     let epics = epics
         .into_iter()
         .map(|epic| ((ItemKind::Epic, epic.id), TargetEntity::Epic(Box::new(epic))));

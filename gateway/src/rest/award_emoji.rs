@@ -1,10 +1,13 @@
-//! Reactions to issues, merge requests and their notes.
+//! Reactions to issues, merge requests, epics and their notes.
 
 use kernel::{Grant, ids::NoteId};
 use review::{
     emoji::actions,
     item::{ReadsItems, TakesPart},
-    policy::{CreateIssues, ReadIssues, ReadMergeRequests, TakePartInMergeRequests},
+    policy::{
+        CreateIssues, DiscussEpics, ReadEpicNotes, ReadGroupEpics, ReadIssues, ReadMergeRequests,
+        TakePartInMergeRequests,
+    },
 };
 
 use super::item_params::{NamesItem, OnItems};
@@ -36,6 +39,22 @@ routes! { "Award emoji" at "/projects/{id}";
     POST   "/merge_requests/{merge_request_iid}/notes/{note_id}/award_emoji"            => create : TakePartInMergeRequests,
     GET    "/merge_requests/{merge_request_iid}/notes/{note_id}/award_emoji/{award_id}" => show   : ReadMergeRequests,
     DELETE "/merge_requests/{merge_request_iid}/notes/{note_id}/award_emoji/{award_id}" => remove : TakePartInMergeRequests,
+}
+
+pub mod of_epics {
+    use super::{DiscussEpics, ReadEpicNotes, ReadGroupEpics, create, list, remove, show};
+    use crate::routes;
+
+    routes! { "Award emoji" at "/groups/{id}/epics/{epic_iid}";
+        GET    "/award_emoji"                            => list   : ReadGroupEpics,
+        POST   "/award_emoji"                            => create : DiscussEpics,
+        GET    "/award_emoji/{award_id}"                 => show   : ReadGroupEpics,
+        DELETE "/award_emoji/{award_id}"                 => remove : DiscussEpics,
+        GET    "/notes/{note_id}/award_emoji"            => list   : ReadEpicNotes,
+        POST   "/notes/{note_id}/award_emoji"            => create : DiscussEpics,
+        GET    "/notes/{note_id}/award_emoji/{award_id}" => show   : ReadEpicNotes,
+        DELETE "/notes/{note_id}/award_emoji/{award_id}" => remove : DiscussEpics,
+    }
 }
 
 params! {

@@ -141,6 +141,8 @@ params! {
         start_date_fixed: Option<Date>,
         due_date_is_fixed: Option<bool>,
         due_date_fixed: Option<Date>,
+        /// The id of the epic that it is to be inside of.
+        parent_id: Option<i64>,
         /// For owners.
         created_at: Option<Ts>,
     }
@@ -163,6 +165,7 @@ impl From<CreateEpic> for EpicChange {
             due_date_fixed: day(params.due_date_fixed),
             due_date_is_fixed: params.due_date_is_fixed,
             step: None,
+            parent: params.parent_id.map(Some),
             at: params.created_at,
         }
     }
@@ -183,11 +186,13 @@ params! {
         due_date_is_fixed: Option<bool>,
         due_date_fixed: Change<Date>,
         state_event: Option<IssueStep>,
+        /// The id of the epic that it is to be inside of; 0, or a blank, takes it out of any.
+        parent_id: Change<i64>,
         /// For owners.
         updated_at: Option<Ts>,
     } with at_least_one(
         "add_labels", "color", "confidential", "description", "due_date_fixed", "due_date_is_fixed", "labels",
-        "remove_labels", "start_date_fixed", "start_date_is_fixed", "state_event", "title", "updated_at",
+        "parent_id", "remove_labels", "start_date_fixed", "start_date_is_fixed", "state_event", "title", "updated_at",
     );
 }
 
@@ -210,6 +215,7 @@ impl From<ChangeEpic> for EpicChange {
             due_date_fixed: day(params.due_date_fixed),
             due_date_is_fixed: params.due_date_is_fixed,
             step: params.state_event,
+            parent: params.parent_id.into_update().map(|id| id.filter(|id| *id != 0)),
             at: params.updated_at,
         }
     }
@@ -242,4 +248,27 @@ impl ReorderEpicIssue {
     pub(super) fn between(&self) -> Between {
         Between { first: self.move_before_id, second: self.move_after_id }
     }
+}
+
+params! {
+    pub struct CreateChildEpic {
+        title: String,
+        confidential: Option<bool>,
+    }
+}
+
+params! {
+    pub struct OneChildEpic {
+        /// Its number in the whole installation.
+        child_epic_id: i64,
+    }
+}
+
+params! {
+    pub struct ReorderChildEpic {
+        /// What is to come before it.
+        move_before_id: Option<i64>,
+        /// What is to come after it.
+        move_after_id: Option<i64>,
+    } with at_least_one("move_before_id", "move_after_id");
 }

@@ -2,13 +2,14 @@
 
 use review::{
     epic::{actions, list},
-    policy::{DeleteGroupEpics, ManageGroupEpics, ReadGroupEpics},
+    item::{reading, subscriptions::set_subscription},
+    policy::{DeleteGroupEpics, DiscussEpics, ManageGroupEpics, ReadGroupEpics},
 };
 
 use super::epic_params::{ChangeEpic, CreateEpic, ListEpics, OneEpic};
 use crate::{
     app::App,
-    compose::review::Places,
+    compose::{forge::Forge, review::Places},
     entities::epic::{EpicEntity, EpicView},
     error::ApiResult,
     extract::Call,
@@ -22,6 +23,8 @@ routes! { "Epics" at "/groups/{id}/epics";
     POST   ""            => create : ManageGroupEpics,
     PUT    "/{epic_iid}" => update : ManageGroupEpics,
     DELETE "/{epic_iid}" => remove : DeleteGroupEpics,
+    POST   "/{epic_iid}/subscribe"   => subscribe   : DiscussEpics,
+    POST   "/{epic_iid}/unsubscribe" => unsubscribe : DiscussEpics,
 }
 
 async fn all(app: App, call: Call<ReadGroupEpics, ListEpics>) -> ApiResult<Listed<EpicEntity>> {
@@ -32,7 +35,7 @@ async fn all(app: App, call: Call<ReadGroupEpics, ListEpics>) -> ApiResult<Liste
         let filter = params.filter(tx)?;
         let found = list::list(tx, &grant, &Places, &filter, sorting, page)?;
         let from = Some(grant.group_facts().full_path.clone());
-        let view = EpicView { from, with_labels_details };
+        let view = EpicView { from, with_labels_details, reader: grant.actor() };
         found.try_map_all(|epics| EpicEntity::all(tx, &urls, epics, &view))
     });
     Ok(Listed(found.await?))
@@ -42,7 +45,7 @@ async fn show(app: App, call: Call<ReadGroupEpics, OneEpic>) -> ApiResult<Json<E
     let (grant, iid, urls) = (call.grant, call.params.epic_iid, app.urls.clone());
     let shown = app.db.read(move |tx| {
         let epic = actions::read(tx, &grant, iid)?;
-        EpicEntity::one(tx, &urls, epic, &grant.group_facts().full_path)
+        EpicEntity::one(tx, &urls, epic, (&grant.group_facts().full_path, grant.actor()))
     });
     Ok(Json(shown.await?))
 }
@@ -52,9 +55,10 @@ async fn create(
     call: Call<ManageGroupEpics, CreateEpic>,
 ) -> ApiResult<Created<EpicEntity>> {
     let (grant, new, urls) = (call.grant, call.params.into(), app.urls.clone());
+    let forge = Forge::new(&app.urls);
     let made = app.db.write(move |tx| {
-        let epic = actions::create(tx, &grant, &Places, new)?;
-        EpicEntity::one(tx, &urls, epic, &grant.group_facts().full_path)
+        let epic = actions::create(tx, &grant, &forge, new)?;
+        EpicEntity::one(tx, &urls, epic, (&grant.group_facts().full_path, grant.actor()))
     });
     Ok(Created(made.await?))
 }
@@ -64,9 +68,10 @@ async fn update(
     call: Call<ManageGroupEpics, (OneEpic, ChangeEpic)>,
 ) -> ApiResult<Json<EpicEntity>> {
     let (grant, (one, change), urls) = (call.grant, call.params, app.urls.clone());
+    let forge = Forge::new(&app.urls);
     let changed = app.db.write(move |tx| {
-        let epic = actions::update(tx, &grant, &Places, one.epic_iid, change.into())?;
-        EpicEntity::one(tx, &urls, epic, &grant.group_facts().full_path)
+        let epic = actions::update(tx, &grant, &forge, one.epic_iid, change.into())?;
+        EpicEntity::one(tx, &urls, epic, (&grant.group_facts().full_path, grant.actor()))
     });
     Ok(Json(changed.await?))
 }
@@ -75,4 +80,30 @@ async fn remove(app: App, call: Call<DeleteGroupEpics, OneEpic>) -> ApiResult<No
     let (since, iid) = (call.unmodified_since(), call.params.epic_iid);
     app.db.write(move |tx| actions::remove(tx, &call.grant, iid, since)).await?;
     Ok(NoContent)
+}
+
+async fn subscribe(app: App, call: Call<DiscussEpics, OneEpic>) -> ApiResult<Created<EpicEntity>> {
+    subscription(app, call, true).await
+}
+
+async fn unsubscribe(
+    app: App,
+    call: Call<DiscussEpics, OneEpic>,
+) -> ApiResult<Created<EpicEntity>> {
+    subscription(app, call, false).await
+}
+
+async fn subscription(
+    app: App,
+    call: Call<DiscussEpics, OneEpic>,
+    wanted: bool,
+) -> ApiResult<Created<EpicEntity>> {
+    let (grant, iid, urls) = (call.grant, call.params.epic_iid, app.urls.clone());
+    let set = app.db.write(move |tx| {
+        let item = reading::read(tx, &grant, iid)?;
+        set_subscription(tx, &item, grant.user()?, wanted)?;
+        let epic = actions::of_item(tx, &item)?;
+        EpicEntity::one(tx, &urls, epic, (&grant.group_facts().full_path, grant.actor()))
+    });
+    Ok(Created(set.await?))
 }

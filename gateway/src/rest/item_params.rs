@@ -1,11 +1,11 @@
-//! How paths name issues and merge requests, for what both have in common.
+//! How paths name issues, merge requests and epics, for what they have in common.
 
 use kernel::{Ability, Result};
 use review::{
     note::actions::Said,
     policy::{
         CreateIssues, DiscussEpics, ManageIssues, ManageMergeRequests, ReadEpicNotes,
-        ReadIssueNotes, ReadIssues, ReadMergeRequests, TakePartInMergeRequests,
+        ReadGroupEpics, ReadIssueNotes, ReadIssues, ReadMergeRequests, TakePartInMergeRequests,
     },
 };
 
@@ -90,4 +90,4 @@ macro_rules! on_epics { ($($ability:ident),*) => { $(
     }
 )* } }
 
-on_epics! { ReadEpicNotes, DiscussEpics }
+on_epics! { ReadGroupEpics, ReadEpicNotes, DiscussEpics }

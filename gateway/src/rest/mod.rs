@@ -29,6 +29,7 @@ pub mod custom_attributes;
 pub mod discussions;
 pub mod documents;
 pub mod email_confirmation;
+pub mod epic_children;
 pub mod epic_issues;
 pub mod epic_notes;
 pub mod epic_params;
@@ -138,6 +139,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         archive::ROUTES,
         avatars::ROUTES,
         award_emoji::ROUTES,
+        award_emoji::of_epics::ROUTES,
         avatar::ROUTES,
         blame::ROUTES,
         blobs::ROUTES,
@@ -160,6 +162,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         epic_notes::ROUTES,
         epic_notes::discussions::ROUTES,
         epics::ROUTES,
+        epic_children::ROUTES,
         events::ROUTES,
         events::of_projects::ROUTES,
         files::ROUTES,

@@ -7,7 +7,7 @@ use kernel::{
 };
 use review::{
     item::{ItemKind, TakesPart},
-    policy::{CreateIssues, TakePartInMergeRequests},
+    policy::{CreateIssues, DiscussEpics, TakePartInMergeRequests},
     todo::{
         TodoAction, TodoState, TodoStore as _,
         actions::{self, TodoFilter},
@@ -32,6 +32,7 @@ routes! { "To-dos" at "";
     POST "/todos/{todo_id}/mark_as_done"                         => finish     : SignedIn,
     POST "/projects/{id}/issues/{issue_iid}/todo"                => create     : CreateIssues,
     POST "/projects/{id}/merge_requests/{merge_request_iid}/todo" => create    : TakePartInMergeRequests,
+    POST "/groups/{id}/epics/{epic_iid}/todo"                    => create     : DiscussEpics,
 }
 
 kernel::text_enum! {

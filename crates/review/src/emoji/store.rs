@@ -2,7 +2,7 @@
 
 use db::{
     CountOf, Tx, each_backend, error,
-    schema::{award_emoji, issues, merge_requests},
+    schema::{award_emoji, epics, issues, merge_requests},
 };
 use diesel::prelude::*;
 use kernel::{
@@ -40,7 +40,7 @@ pub trait AwardStore {
     ) -> Result<Award>;
     fn delete_award(&mut self, id: i64) -> Result<()>;
     fn delete_awards(&mut self, of: Awarded) -> Result<()>;
-    /// Counts the thumbs of an issue or merge request anew.
+    /// Counts the thumbs of an issue, merge request or epic anew.
     fn count_votes(&mut self, of: Awarded) -> Result<()>;
 }
 
@@ -135,7 +135,12 @@ impl AwardStore for Tx<'_> {
                     .set((merge_requests::upvotes.eq(up), merge_requests::downvotes.eq(down)));
                 each_backend!(self, |conn| row.execute(conn).map_err(error("Merge request")))?;
             }
-            AwardedKind::Epic | AwardedKind::Note => {}
+            AwardedKind::Epic => {
+                let row = diesel::update(epics::table.find(of.id))
+                    .set((epics::upvotes.eq(up), epics::downvotes.eq(down)));
+                each_backend!(self, |conn| row.execute(conn).map_err(error("Epic")))?;
+            }
+            AwardedKind::Note => {}
         }
         Ok(())
     }

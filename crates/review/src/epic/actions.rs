@@ -7,7 +7,7 @@ use kernel::{
 };
 
 use super::{
-    Epic, EpicStore as _, Event,
+    Epic, EpicStore as _, Event, children,
     store::{self, EpicDetails},
 };
 use crate::{
@@ -15,13 +15,13 @@ use crate::{
     event::Change,
     issue::{IssueState, IssueStep},
     item::{
-        ItemKind, ItemStore as _,
+        Item, ItemKind, ItemStore as _,
         labels::{self, LabelChange, Unknown},
     },
     label::Color,
     note::write_system_note,
     policy::{DeleteGroupEpics, ManageGroupEpics, ReadGroupEpics},
-    ports::Places,
+    ports::{Forge, Places},
     todo::TodoStore as _,
 };
 
@@ -30,6 +30,11 @@ const LONGEST_DESCRIPTION: usize = 1_048_576;
 const COLOR: &str = "#1068bf";
 const OPEN_ISSUES: &str =
     "Cannot make the epic confidential if it contains non-confidential issues";
+
+const OPEN_EPICS: &str =
+    "Cannot make the epic confidential if it contains non-confidential child epics";
+const INSIDE_OF_SECRET: &str =
+    "A non-confidential epic cannot be assigned to a confidential parent epic";
 
 /// What an epic is given; what is `None` stays, and of a new one is empty.
 #[derive(Clone, Debug, Default)]
@@ -44,6 +49,8 @@ pub struct EpicChange {
     pub due_date_fixed: Option<Option<Ts>>,
     pub due_date_is_fixed: Option<bool>,
     pub step: Option<IssueStep>,
+    /// The epic that it is to be inside of.
+    pub parent: Option<Option<i64>>,
     /// When that was, for owners to say.
     pub at: Option<Ts>,
 }
@@ -51,6 +58,11 @@ pub struct EpicChange {
 /// An epic of the group itself.
 pub fn read(tx: &mut Tx<'_>, grant: &Grant<ReadGroupEpics>, iid: i64) -> Result<Epic> {
     find(tx, grant.group(), grant.who(), iid)
+}
+
+/// The whole epic that an item names.
+pub fn of_item(tx: &mut Tx<'_>, item: &Item) -> Result<Epic> {
+    tx.epics_by_id(&[item.id.id])?.pop().ok_or(Error::Missing)
 }
 
 /// The epic of that number, for somebody who may look around in its group.
@@ -69,12 +81,16 @@ pub(super) fn find(tx: &mut Tx<'_>, group: NamespaceId, who: &Standing, iid: i64
 pub fn create(
     tx: &mut Tx<'_>,
     grant: &Grant<ManageGroupEpics>,
-    places: &impl Places,
+    forge: &impl Forge,
     asked: EpicChange,
 ) -> Result<Epic> {
     let at = asked.at.filter(|_| grant.who().is(AccessLevel::Owner));
-    let asked = EpicChange { at, ..asked };
-    make(tx, places, grant.group(), grant.user()?, asked, Unknown::Make)
+    let (parent, asked) = (asked.parent, EpicChange { at, ..asked });
+    let made = make(tx, forge, grant.group(), grant.user()?, asked, Unknown::Make)?;
+    match parent {
+        Some(parent) => children::keep_parent(tx, grant, forge, made, parent),
+        None => Ok(made),
+    }
 }
 
 /// As [`create`], for somebody who was found to be allowed to.
@@ -115,13 +131,14 @@ pub(super) fn make(
 pub fn update(
     tx: &mut Tx<'_>,
     grant: &Grant<ManageGroupEpics>,
-    places: &impl Places,
+    forge: &impl Forge,
     iid: i64,
     asked: EpicChange,
 ) -> Result<Epic> {
     let old = find(tx, grant.group(), grant.who(), iid)?;
     let at = asked.at.filter(|_| grant.who().is(AccessLevel::Owner));
-    let relabelled = relabel(tx, places, &old, &asked.labels)?;
+    let relabelled = relabel(tx, forge, &old, &asked.labels)?;
+    let parent = asked.parent;
     let details = EpicDetails {
         title: old.title.clone(),
         description: old.description.clone(),
@@ -136,12 +153,39 @@ pub fn update(
         updated_at: at.unwrap_or(tx.now),
     };
     let details = changed(details, asked, tx.now)?;
-    if details.confidential && !old.confidential && store::has_open_issues(tx, old.id)? {
-        return Err(Error::invalid("confidential", OPEN_ISSUES));
-    }
+    ensure_kept_secret(tx, &old, details.confidential, parent)?;
     let new = store::keep(tx, old.id, &details)?;
     tell(tx, &old, &new, grant.user()?, relabelled)?;
-    Ok(new)
+    match parent {
+        Some(parent) => children::keep_parent(tx, grant, forge, new, parent),
+        None => Ok(new),
+    }
+}
+
+/// # Errors
+/// `Invalid` for what is to be confidential and holds what is not, and for what is to be no longer confidential inside of
+/// what is.
+fn ensure_kept_secret(
+    tx: &mut Tx<'_>,
+    old: &Epic,
+    confidential: bool,
+    parent: Option<Option<i64>>,
+) -> Result<()> {
+    if confidential && !old.confidential {
+        if store::has_open_issues(tx, old.id)? {
+            return Err(Error::invalid("confidential", OPEN_ISSUES));
+        }
+        if tx.epics_inside(&[old.id])?.iter().any(|child| !child.confidential) {
+            return Err(Error::invalid("confidential", OPEN_EPICS));
+        }
+    }
+    if !confidential && old.confidential && parent.is_none() {
+        let above = old.parent_id.map(|id| tx.epics_by_id(&[id])).transpose()?;
+        if above.into_iter().flatten().any(|above| above.confidential) {
+            return Err(Error::invalid("confidential", INSIDE_OF_SECRET));
+        }
+    }
+    Ok(())
 }
 
 /// Tells of what changed, among the notes of the epic and to those who hear of it.
@@ -225,7 +269,7 @@ fn relabel(
     Ok((!moved.is_empty()).then_some(change))
 }
 
-/// Removes an epic, where it did not change since a moment; its issues stay.
+/// Removes an epic with those inside of it, where it did not change since a moment; their issues stay.
 pub fn remove(
     tx: &mut Tx<'_>,
     grant: &Grant<DeleteGroupEpics>,
@@ -234,8 +278,14 @@ pub fn remove(
 ) -> Result<()> {
     let epic = find(tx, grant.group(), grant.who(), iid)?;
     epic.updated_at.ensure_unchanged_since(unless_newer)?;
-    store::delete(tx, &epic)?;
-    tx.emit(Event::Removed { epic: (&epic).into(), user: grant.user()? })
+    let user = grant.user()?;
+    let mut all = children::descendants(tx, &epic)?;
+    all.push(epic);
+    for epic in all {
+        store::delete(tx, &epic)?;
+        tx.emit(Event::Removed { epic: (&epic).into(), user })?;
+    }
+    Ok(())
 }
 
 fn changed(details: EpicDetails, asked: EpicChange, now: Ts) -> Result<EpicDetails> {

@@ -1,6 +1,7 @@
 //! Epics of groups: what issues of several projects work towards.
 
 pub mod actions;
+pub mod children;
 mod event;
 pub mod issues;
 pub mod list;

@@ -33,6 +33,11 @@ pub struct Epic {
     pub start_date_is_fixed: bool,
     pub due_date_fixed: Option<Ts>,
     pub due_date_is_fixed: bool,
+    /// The epic that it is inside of, and where among others.
+    pub parent_id: Option<i64>,
+    pub parent_position: Option<i64>,
+    pub upvotes: i64,
+    pub downvotes: i64,
     pub closed_at: Option<Ts>,
     pub created_at: Ts,
     pub updated_at: Ts,

@@ -1,6 +1,6 @@
 //! Epics in the database.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use db::{
     Tx, each_backend, error,
@@ -41,6 +41,10 @@ pub trait EpicStore {
     fn epics_by_id(&mut self, ids: &[i64]) -> Result<Vec<Epic>>;
     /// Rows in the order of their ids here; what is gone is left out.
     fn epics_in_order(&mut self, ids: &[i64]) -> Result<Vec<Epic>>;
+    /// The epics that are inside of one of these, as people ordered them.
+    fn epics_inside(&mut self, parents: &[i64]) -> Result<Vec<Epic>>;
+    /// Those of these epics that hold epics, and those that hold issues.
+    fn epics_that_hold(&mut self, ids: &[i64]) -> Result<(HashSet<i64>, HashSet<i64>)>;
     /// From when to when the milestones of their issues last.
     fn spans_of_epics(&mut self, ids: &[i64]) -> Result<HashMap<i64, Span>>;
 }
@@ -67,6 +71,31 @@ impl EpicStore for Tx<'_> {
         let rows = self.epics_by_id(ids)?;
         let mut rows: HashMap<i64, Epic> = rows.into_iter().map(|row| (row.id, row)).collect();
         Ok(ids.iter().filter_map(|id| rows.remove(id)).collect())
+    }
+
+    fn epics_inside(&mut self, parents: &[i64]) -> Result<Vec<Epic>> {
+        each_backend!(self, |conn| epics::table
+            .filter(epics::parent_id.eq_any(parents))
+            .order((epics::parent_position, epics::id.desc()))
+            .select(Epic::as_select())
+            .load(conn)
+            .map_err(error("Epic")))
+    }
+
+    fn epics_that_hold(&mut self, ids: &[i64]) -> Result<(HashSet<i64>, HashSet<i64>)> {
+        let with_epics = epics::table
+            .filter(epics::parent_id.eq_any(ids))
+            .select(epics::parent_id.assume_not_null())
+            .distinct();
+        let with_issues = issues::table
+            .filter(issues::epic_id.eq_any(ids))
+            .select(issues::epic_id.assume_not_null())
+            .distinct();
+        let with_epics: Vec<i64> =
+            each_backend!(self, |conn| with_epics.load(conn).map_err(error("Epic")))?;
+        let with_issues: Vec<i64> =
+            each_backend!(self, |conn| with_issues.load(conn).map_err(error("Issue")))?;
+        Ok((with_epics.into_iter().collect(), with_issues.into_iter().collect()))
     }
 
     fn spans_of_epics(&mut self, ids: &[i64]) -> Result<HashMap<i64, Span>> {
@@ -113,6 +142,20 @@ pub(super) fn insert(
         .map_err(error("Epic")))
 }
 
+/// Puts an epic inside of another one, or nowhere.
+pub(super) fn keep_parent(tx: &mut Tx<'_>, id: i64, parent: Option<(i64, i64)>) -> Result<Epic> {
+    let row = (
+        epics::parent_id.eq(parent.map(|(parent, _)| parent)),
+        epics::parent_position.eq(parent.map(|(_, position)| position)),
+        epics::updated_at.eq(tx.now),
+    );
+    each_backend!(tx, |conn| diesel::update(epics::table.find(id))
+        .set(row)
+        .returning(Epic::as_returning())
+        .get_result(conn)
+        .map_err(error("Epic")))
+}
+
 pub(super) fn keep(tx: &mut Tx<'_>, id: i64, details: &EpicDetails) -> Result<Epic> {
     let row = (
         epics::title.eq(&details.title),
@@ -134,12 +177,15 @@ pub(super) fn keep(tx: &mut Tx<'_>, id: i64, details: &EpicDetails) -> Result<Ep
         .map_err(error("Epic")))
 }
 
-/// Removes an epic with all that hangs on it; its issues stay.
+/// Removes an epic with all that hangs on it; its issues stay, and so do the epics inside of it.
 pub(crate) fn delete(tx: &mut Tx<'_>, epic: &Epic) -> Result<()> {
     let (nowhere, none): (Option<i64>, Option<i64>) = (None, None);
     let left = diesel::update(issues::table.filter(issues::epic_id.eq(epic.id)));
     let left = left.set((issues::epic_id.eq(none), issues::epic_position.eq(nowhere)));
     each_backend!(tx, |conn| left.execute(conn).map_err(error("Issue")))?;
+    let inside = diesel::update(epics::table.filter(epics::parent_id.eq(epic.id)));
+    let inside = inside.set((epics::parent_id.eq(none), epics::parent_position.eq(nowhere)));
+    each_backend!(tx, |conn| inside.execute(conn).map_err(error("Epic")))?;
     removal::forget(tx, epic.item())?;
     let row = diesel::delete(epics::table.find(epic.id));
     each_backend!(tx, |conn| row.execute(conn).map_err(error("Epic")))?;
@@ -160,10 +206,13 @@ pub fn forget_gone(tx: &mut Tx<'_>) -> Result<()> {
         "DELETE FROM award_emoji WHERE item_kind = 'Note' AND item_id IN \
          (SELECT n.id FROM notes n WHERE n.item_kind {GONE} n.item_id))"
     );
+    let parents = "UPDATE epics SET parent_id = NULL, parent_position = NULL WHERE parent_id IS NOT NULL \
+                   AND NOT EXISTS (SELECT 1 FROM epics e WHERE e.id = epics.parent_id)";
     let places = "UPDATE issues SET epic_id = NULL, epic_position = NULL WHERE epic_id IS NOT NULL \
                   AND NOT EXISTS (SELECT 1 FROM epics e WHERE e.id = issues.epic_id)";
-    let mut all = vec![felt, places.to_owned()];
+    let mut all = vec![felt, parents.to_owned(), places.to_owned()];
     for (table, kind, id) in [
+        ("award_emoji", "item_kind", "item_id"),
         ("item_labels", "item_kind", "item_id"),
         ("item_subscriptions", "item_kind", "item_id"),
         ("item_participants", "item_kind", "item_id"),

@@ -14,7 +14,7 @@ use crate::{
     Home, epic,
     policy::{
         CreateIssues, DiscussEpics, ManageIssues, ManageMergeRequests, ReadEpicNotes,
-        ReadIssueNotes, ReadIssues, ReadMergeRequests, TakePartInMergeRequests,
+        ReadGroupEpics, ReadIssueNotes, ReadIssues, ReadMergeRequests, TakePartInMergeRequests,
     },
     ports::Forge,
 };
@@ -60,6 +60,7 @@ reads! {
     TakePartInMergeRequests: MergeRequest in Project project,
     ManageIssues: Issue in Project project,
     ManageMergeRequests: MergeRequest in Project project,
+    ReadGroupEpics: Epic in Group group,
     ReadEpicNotes: Epic in Group group,
     DiscussEpics: Epic in Group group,
 }

@@ -3,6 +3,7 @@
 use kernel::{AccessLevel::Owner, Visibility::Public};
 use serde_json::{Value, json};
 
+use super::epics::{epic, set_up};
 use crate::support::TestApp;
 
 #[actix_web::test]
@@ -65,4 +66,27 @@ async fn notes_have_reactions_of_their_own() {
     assert_eq!(ada.get(&other).await.each("name"), Vec::<Value>::new());
     assert_eq!(ada.get(&emoji).await.each("name"), ["tada"]);
     ada.delete(&format!("{emoji}/{}", made["id"])).await.with(204);
+}
+
+#[actix_web::test]
+async fn epics_and_what_is_said_of_them_are_reacted_to() {
+    let app = TestApp::new();
+    let (ada, group, _) = set_up(&app, "public").await;
+    epic(&ada, group, json!({ "title": "Garden" })).await;
+    let one = format!("/groups/{group}/epics/1");
+
+    let made = ada.post(&format!("{one}/award_emoji"), json!({ "name": "+1" })).await.created();
+
+    assert_eq!(made["awardable_type"], "Epic");
+    let emoji = format!("{one}/award_emoji");
+    assert_eq!(app.anonymous().get(&emoji).await.each("name"), ["thumbsup"]);
+    let shown = ada.get(&one).await.ok();
+    assert_eq!((&shown["upvotes"], &shown["downvotes"]), (&json!(1), &json!(0)));
+    ada.delete(&format!("{emoji}/{}", made["id"])).await.with(204);
+    assert_eq!(ada.get(&one).await.ok()["upvotes"], 0);
+    let note = ada.post(&format!("{one}/notes"), json!({ "body": "Yes" })).await.created();
+    let emoji = format!("{one}/notes/{}/award_emoji", note["id"]);
+    ada.post(&emoji, json!({ "name": "rocket" })).await.created();
+    assert_eq!(ada.get(&emoji).await.each("awardable_type"), ["Note"]);
+    app.anonymous().get(&emoji).await.refused(401, json!({ "message": "401 Unauthorized" }));
 }

@@ -265,6 +265,27 @@ async fn nothing_is_left_of_the_epics_of_a_group_that_is_purged() {
     assert_eq!(app.kept_issue(inside, 1).epic_id, None);
 }
 
+#[actix_web::test]
+async fn somebody_hears_of_an_epic_until_they_say_otherwise() {
+    let app = TestApp::new();
+    let (ada, group, _) = set_up(&app, "private").await;
+    ada.adds("bob", 10, &format!("/groups/{group}")).await;
+    let bob = app.person("bob");
+    assert_eq!(epic(&ada, group, json!({ "title": "Garden" })).await["subscribed"], true);
+    let one = format!("/groups/{group}/epics/1");
+    assert_eq!(bob.get(&one).await.ok()["subscribed"], false);
+
+    let set = bob.post(&format!("{one}/subscribe"), json!({})).await.created();
+
+    assert_eq!((&set["iid"], &set["subscribed"]), (&json!(1), &json!(true)));
+    assert_eq!(bob.post(&format!("{one}/subscribe"), json!({})).await.status, 304);
+    let unset = bob.post(&format!("{one}/unsubscribe"), json!({})).await.created();
+    assert_eq!(unset["subscribed"], false);
+    assert_eq!(bob.post(&format!("{one}/unsubscribe"), json!({})).await.status, 304);
+    let all = bob.get(&format!("/groups/{group}/epics")).await.ok();
+    assert_eq!(all[0]["subscribed"], Value::Null, "not in lists");
+}
+
 /// How many notes of epics are kept.
 fn said_of_epics(app: &TestApp) -> i64 {
     use db::schema::notes;

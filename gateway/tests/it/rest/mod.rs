@@ -22,6 +22,7 @@ mod conventions;
 mod custom_attributes;
 mod diff_notes;
 mod discussions;
+mod epic_children;
 mod epic_issues;
 mod epic_notes;
 mod epics;

@@ -6,6 +6,7 @@ use kernel::{
 };
 use serde_json::{Value, json};
 
+use super::epics::{epic, set_up};
 use crate::support::TestApp;
 
 #[actix_web::test]
@@ -110,4 +111,20 @@ async fn what_is_done_stays_as_it_was() {
     assert_eq!(ada.post(&done, json!({})).await.created(), first);
     let again = ada.post(&format!("{issue}/todo"), json!({})).await.created();
     assert_ne!(again["id"], made["id"], "who is done can be asked again");
+}
+
+#[actix_web::test]
+async fn somebody_asks_themselves_to_look_at_an_epic() {
+    let app = TestApp::new();
+    let (ada, group, _) = set_up(&app, "private").await;
+    epic(&ada, group, json!({ "title": "Garden" })).await;
+    let todo = format!("/groups/{group}/epics/1/todo");
+
+    let made = ada.post(&todo, json!({})).await.created();
+
+    assert_eq!((&made["target_type"], &made["action_name"]), (&json!("Epic"), &json!("marked")));
+    assert_eq!((&made["group"]["id"], &made["body"]), (&json!(group), &json!("Garden")));
+    assert_eq!(made["target_url"], "http://forge.test/groups/orchid/-/epics/1");
+    assert_eq!(ada.post(&todo, json!({})).await.status, 304);
+    assert_eq!(ada.get("/todos?type=Epic").await.ok(), json!([made]));
 }

@@ -82,6 +82,7 @@ mod settings;
 mod signatures;
 mod snapshot;
 mod stars;
+mod statements;
 mod tags;
 mod time_tracking;
 mod todos;

@@ -117,26 +117,25 @@ pub fn feed(
     };
     let reader = Reader {
         id: actor.id.unwrap_or(UserId(0)),
-        groups: groups_of(tx.now, forge, actor, whose),
+        groups: groups_of(tx, forge, actor, whose)?,
         projects: known(&forge.standings_in(tx, actor, &projects)?),
     };
     load(tx, &reader, author, filter, page)
 }
 
 /// Whether what was done in the group of an event is in a feed, as SQL about its row.
-fn groups_of(now: Ts, forge: &impl Forge, actor: Actor, whose: Feed) -> String {
+fn groups_of(tx: &mut Tx<'_>, forge: &impl Forge, actor: Actor, whose: Feed) -> Result<String> {
     const GROUP: &str = "events.namespace_id";
     let seen = match whose {
-        // Milestones of groups are for those who say who they are.
-        _ if actor.id.is_none() => return "1 = 0".to_owned(),
-        Feed::In(_) => return "1 = 0".to_owned(),
-        Feed::Of(_) => forge.sees_group(now, actor, GROUP),
+        Feed::Of(_) if actor.id.is_some() => forge.sees_group(tx, actor, GROUP)?,
         Feed::Around(user) => {
             let member = Actor { admin: false, id: Some(user), ..actor };
-            forge.has_role_in(now, member, GROUP, AccessLevel::Guest)
+            forge.has_role_in(tx.now, member, GROUP, AccessLevel::Guest)
         }
+        // Milestones of groups are for those who say who they are, and not in feeds of projects.
+        Feed::Of(_) | Feed::In(_) => return Ok("1 = 0".to_owned()),
     };
-    format!("({GROUP} IS NOT NULL AND {seen})")
+    Ok(format!("({GROUP} IS NOT NULL AND {seen})"))
 }
 
 /// The projects in which somebody did something, the latest first.

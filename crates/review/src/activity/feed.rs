@@ -4,16 +4,13 @@ use std::collections::HashMap;
 
 use db::{
     CountOf, Tx, each_backend, error,
+    listing::{ids, value},
     schema::{events, issues, item_assignees as assignees, notes, project_access},
 };
-use diesel::{
-    dsl::{exists, sql},
-    prelude::*,
-    sql_types::Bool,
-};
+use diesel::{dsl::exists, prelude::*};
 use kernel::{
     Ability as _, AccessLevel, Actor, Feature, Result, Standing, Ts,
-    ids::{ProjectId, UserId},
+    ids::{NamespaceId, ProjectId, UserId},
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
@@ -90,8 +87,7 @@ struct Known {
 struct Reader {
     id: UserId,
     projects: Known,
-    /// SQL: whether what was done in a group is for them.
-    groups: String,
+    groups: Vec<NamespaceId>,
 }
 
 /// Databases take only so many values in one question; what happened last counts.
@@ -123,19 +119,31 @@ pub fn feed(
     load(tx, &reader, author, filter, page)
 }
 
-/// Whether what was done in the group of an event is in a feed, as SQL about its row.
-fn groups_of(tx: &mut Tx<'_>, forge: &impl Forge, actor: Actor, whose: Feed) -> Result<String> {
-    const GROUP: &str = "events.namespace_id";
-    let seen = match whose {
-        Feed::Of(_) if actor.id.is_some() => forge.sees_group(tx, actor, GROUP)?,
+/// The groups of which a feed tells, as far as the reader may know of them.
+fn groups_of(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    actor: Actor,
+    whose: Feed,
+) -> Result<Vec<NamespaceId>> {
+    const GROUP: &str = "e.namespace_id";
+    let condition = match whose {
+        Feed::Of(user) if actor.id.is_some() => {
+            let seen = forge.sees_group(tx, actor, GROUP)?;
+            format!("e.author_id = {} AND {seen}", value(user))
+        }
         Feed::Around(user) => {
             let member = Actor { admin: false, id: Some(user), ..actor };
             forge.has_role_in(tx.now, member, GROUP, AccessLevel::Guest)
         }
         // Milestones of groups are for those who say who they are, and not in feeds of projects.
-        Feed::Of(_) | Feed::In(_) => return Ok("1 = 0".to_owned()),
+        Feed::Of(_) | Feed::In(_) => return Ok(Vec::new()),
     };
-    Ok(format!("({GROUP} IS NOT NULL AND {seen})"))
+    let sql = format!(
+        "SELECT DISTINCT {GROUP} AS id FROM events e WHERE {GROUP} IS NOT NULL AND {condition} \
+         LIMIT {MOST_PROJECTS}"
+    );
+    Ok(ids(tx, &sql, &[])?.into_iter().map(NamespaceId).collect())
 }
 
 /// The projects in which somebody did something, the latest first.
@@ -231,7 +239,7 @@ fn load(
             let on_issues = events::item_kind.eq(ItemKind::Issue).assume_not_null();
             let on_requests = events::item_kind.eq(ItemKind::MergeRequest).assume_not_null();
             let allowed = (plain.and(of(&known.visible)))
-                .or(sql::<Bool>(&reader.groups))
+                .or(events::namespace_id.eq_any(reader.groups.clone()).assume_not_null())
                 .or(of_type(MILESTONE).and(of(&known.milestones)))
                 .or(of_type(WIKI_PAGE).and(of(&known.wikis)))
                 .or(of_type(COMMIT_NOTE).and(of(&known.code)))

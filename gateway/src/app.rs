@@ -292,6 +292,8 @@ pub struct Limits {
     pub people_per_ten_minutes: u32,
     /// Notes that one person writes in a minute; 0 is no limit.
     pub notes_per_minute: u32,
+    /// Issues that one person writes in a minute; 0 is no limit.
+    pub issues_per_minute: u32,
 }
 
 impl Limits {
@@ -317,6 +319,7 @@ impl Default for Limits {
             namespaces_per_minute: 0,
             people_per_ten_minutes: 0,
             notes_per_minute: 0,
+            issues_per_minute: 0,
         }
     }
 }

@@ -49,6 +49,7 @@ pub struct Config {
     pub rate_limit_namespace: u32,
     pub rate_limit_person: u32,
     pub rate_limit_note: u32,
+    pub rate_limit_issue: u32,
     pub mail_url: Option<String>,
     pub mail_from: Option<String>,
     pub certificate_roots: Option<PathBuf>,
@@ -103,6 +104,7 @@ pub const SETTINGS: [(&str, &str); 25] = [
     ),
     ("rate_limit_person", "people that one person looks up by id in ten minutes; 0 is no limit"),
     ("rate_limit_note", "notes that one person writes in a minute; 0 is no limit"),
+    ("rate_limit_issue", "issues that one person writes in a minute; 0 is no limit"),
     (
         "mail_url",
         "smtp://USER:PASSWORD@HOST:PORT or smtps://… that takes letters; without it they are only logged",
@@ -147,6 +149,7 @@ impl Default for Config {
             rate_limit_namespace: 20,
             rate_limit_person: 300,
             rate_limit_note: 300,
+            rate_limit_issue: 300,
             mail_url: None,
             mail_from: None,
             certificate_roots: None,
@@ -375,6 +378,7 @@ impl Config {
                 namespaces_per_minute: self.rate_limit_namespace,
                 people_per_ten_minutes: self.rate_limit_person,
                 notes_per_minute: self.rate_limit_note,
+                issues_per_minute: self.rate_limit_issue,
             },
         })
     }

@@ -26,6 +26,7 @@ pub struct Rates {
     /// Members that one person takes out of one project or group.
     member_removals: Option<Limiter<(Source, UserId)>>,
     notes: Option<Limiter<UserId>>,
+    issues: Option<Limiter<UserId>>,
 }
 
 const MEMBER_REMOVALS_PER_MINUTE: u32 = 60;
@@ -91,6 +92,7 @@ impl Rates {
             people: limiter_within(TEN_MINUTES, limits.people_per_ten_minutes),
             member_removals: limiter(MEMBER_REMOVALS_PER_MINUTE),
             notes: limiter(limits.notes_per_minute),
+            issues: limiter(limits.issues_per_minute),
         }
     }
 
@@ -138,6 +140,12 @@ impl Rates {
             .map_err(|refusal| Error::TooMany { retry_after: refusal.wait_seconds })
     }
 
+    /// As [`check_note`](Self::check_note), for issues.
+    pub fn check_issue(&self, user: UserId) -> Result<(), Error> {
+        check(self.issues.as_ref(), &user, "issues_create")
+            .map_err(|refusal| Error::TooMany { retry_after: refusal.wait_seconds })
+    }
+
     /// Forgets who has been quiet for long enough to have the whole quota again.
     pub fn forget_the_quiet(&self) {
         if let Some(users) = &self.users {
@@ -160,6 +168,9 @@ impl Rates {
         }
         if let Some(notes) = &self.notes {
             notes.retain_recent();
+        }
+        if let Some(issues) = &self.issues {
+            issues.retain_recent();
         }
     }
 }

@@ -177,8 +177,12 @@ impl Measuring<'_> {
 
 /// Settings without which the measurement would be of something else.
 fn quiet() -> Vec<(&'static str, String)> {
-    let unlimited =
-        ["FORGEWAY_RATE_LIMIT_USER", "FORGEWAY_RATE_LIMIT_ADDRESS", "FORGEWAY_RATE_LIMIT_NOTE"];
+    let unlimited = [
+        "FORGEWAY_RATE_LIMIT_USER",
+        "FORGEWAY_RATE_LIMIT_ADDRESS",
+        "FORGEWAY_RATE_LIMIT_NOTE",
+        "FORGEWAY_RATE_LIMIT_ISSUE",
+    ];
     let mut settings = vec![("FORGEWAY_LOG", "warn".to_owned())];
     settings.extend(unlimited.map(|name| (name, "0".to_owned())));
     settings

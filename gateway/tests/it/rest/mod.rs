@@ -39,6 +39,7 @@ mod groups;
 mod health;
 mod invitations;
 mod issue_follow_ups;
+mod issue_limits;
 mod issue_links;
 mod issue_lists;
 mod issue_merge_requests;

@@ -1,19 +1,53 @@
 //! What reviews announce.
 
-use kernel::ids::{IssueId, ProjectId, UserId};
+use kernel::ids::{IssueId, LabelId, ProjectId, UserId};
 use serde::Serialize;
 
-use crate::issue::Issue;
+use crate::{issue::Issue, label::Label};
 
 /// A fact about work and what is said about it.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    IssueOpened { issue: IssueFact, user: UserId },
-    IssueUpdated { issue: IssueFact, user: UserId, changes: Vec<Change> },
-    IssueClosed { issue: IssueFact, user: UserId },
-    IssueReopened { issue: IssueFact, user: UserId },
-    IssueRemoved { issue: IssueFact, user: UserId },
+    IssueOpened {
+        issue: IssueFact,
+        user: UserId,
+        /// For those who hear of it at once.
+        #[serde(skip)]
+        begun: Box<Begun>,
+    },
+    IssueUpdated {
+        issue: IssueFact,
+        user: UserId,
+        changes: Vec<Change>,
+    },
+    IssueClosed {
+        issue: IssueFact,
+        user: UserId,
+    },
+    IssueReopened {
+        issue: IssueFact,
+        user: UserId,
+    },
+    IssueRemoved {
+        issue: IssueFact,
+        user: UserId,
+    },
+}
+
+/// An issue as it was written, before anything else was done to it.
+#[derive(Clone, Debug)]
+pub struct Begun {
+    pub issue: Issue,
+    pub labels: Vec<LabelId>,
+}
+
+impl Event {
+    pub(crate) fn opened(issue: &Issue, labels: &[Label], user: UserId) -> Self {
+        let labels = labels.iter().map(|label| label.id).collect();
+        let begun = Box::new(Begun { issue: issue.clone(), labels });
+        Self::IssueOpened { issue: issue.into(), user, begun }
+    }
 }
 
 /// An issue, as those need it who cannot ask for it any more.

@@ -10,8 +10,7 @@ use crate::{
     Home,
     activity::{self, ResourceState},
     epic,
-    event::{Change, Event},
-    issue::IssueStore as _,
+    event::{Begun, Change, Event, IssueFact},
     item::{Item, ItemKind, ItemStore as _},
     merge_request::{self, MergeRequestStore as _, state::Step},
     ports::Forge,
@@ -21,8 +20,10 @@ use crate::{
 /// To be told of every fact, in the transaction that made it true.
 pub fn of_issues(tx: &mut Tx<'_>, forge: &impl Forge, fact: &Event) -> Result<()> {
     let (issue, user) = match fact {
-        Event::IssueOpened { issue, user }
-        | Event::IssueUpdated { issue, user, .. }
+        Event::IssueOpened { issue, user, begun } => {
+            return opened(tx, forge, issue, *user, begun);
+        }
+        Event::IssueUpdated { issue, user, .. }
         | Event::IssueClosed { issue, user }
         | Event::IssueReopened { issue, user }
         | Event::IssueRemoved { issue, user } => (issue, *user),
@@ -31,13 +32,7 @@ pub fn of_issues(tx: &mut Tx<'_>, forge: &impl Forge, fact: &Event) -> Result<()
         return Ok(());
     };
     match fact {
-        Event::IssueOpened { .. } => {
-            activity::state_changed(tx, &item, user, ResourceState::Opened)?;
-            let milestone = tx.find_issue(issue.project, issue.iid)?;
-            let milestone = milestone.and_then(|issue| issue.milestone_id);
-            begun(tx, &item, user, milestone)?;
-            reference::text_changed(tx, forge, &item, user, None, item.description.as_deref())
-        }
+        Event::IssueOpened { .. } | Event::IssueRemoved { .. } => Ok(()),
         Event::IssueUpdated { changes, .. } => updated(tx, forge, &item, user, changes),
         Event::IssueClosed { .. } => {
             activity::state_changed(tx, &item, user, ResourceState::Closed)
@@ -45,7 +40,30 @@ pub fn of_issues(tx: &mut Tx<'_>, forge: &impl Forge, fact: &Event) -> Result<()
         Event::IssueReopened { .. } => {
             activity::state_changed(tx, &item, user, ResourceState::Reopened)
         }
-        Event::IssueRemoved { .. } => Ok(()),
+    }
+}
+
+/// What is known of a new issue is not asked for again. Who may read it has to be, where its text names somebody: it
+/// may have become confidential since.
+fn opened(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    fact: &IssueFact,
+    user: UserId,
+    begun: &Begun,
+) -> Result<()> {
+    let Begun { issue, labels } = begun;
+    let item = issue.item();
+    activity::state_changed(tx, &item, user, ResourceState::Opened)?;
+    activity::labels_changed(tx, &item, user, labels, &[])?;
+    activity::milestone_changed(tx, &item, user, None, issue.milestone_id)?;
+    let text = item.description.as_deref();
+    if !reference::names_anything(forge, text) {
+        return Ok(());
+    }
+    match tx.find_item(Home::Project(fact.project), ItemKind::Issue, fact.iid)? {
+        Some(item) => reference::text_changed(tx, forge, &item, user, None, text),
+        None => Ok(()),
     }
 }
 
@@ -95,19 +113,6 @@ pub fn of_merge_requests(
         }
         _ => Ok(()),
     }
-}
-
-/// What an item has from its beginning.
-pub(crate) fn begun(
-    tx: &mut Tx<'_>,
-    item: &Item,
-    user: UserId,
-    milestone: Option<MilestoneId>,
-) -> Result<()> {
-    let labels = tx.labels_of(item.id.kind, &[item.id.id])?.remove(&item.id.id);
-    let labels: Vec<LabelId> = labels.into_iter().flatten().map(|label| label.id).collect();
-    activity::labels_changed(tx, item, user, &labels, &[])?;
-    activity::milestone_changed(tx, item, user, None, milestone)
 }
 
 /// What follows from the fields that have another value now.

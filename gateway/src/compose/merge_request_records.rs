@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use db::Tx;
 use kernel::{
-    Ability, AccessLevel, Actor, Grant, Result, Standing,
+    Ability, AccessLevel, Actor, Error, Grant, Result, Standing,
     access::Project,
     ids::{ProjectId, UserId},
 };
@@ -51,7 +51,7 @@ pub fn read<A: Ability<Scope = Project>>(
         ..known(tx, grant.who(), row)?
     };
     let view = MergeRequestView { render_html: extras.render_html, ..MergeRequestView::default() };
-    let pipeline = pipeline(tx, urls, grant.who(), row)?;
+    let pipeline = pipeline(tx, urls, grant, row)?;
     detail(tx, urls, row, &view, pipeline, known)
 }
 
@@ -63,7 +63,7 @@ pub fn written<A: Ability<Scope = Project>>(
     row: &MergeRequest,
 ) -> Result<MergeRequestDetail> {
     let known = known(tx, grant.who(), row)?;
-    let pipeline = pipeline(tx, urls, grant.who(), row)?;
+    let pipeline = pipeline(tx, urls, grant, row)?;
     detail(tx, urls, row, &MergeRequestView::default(), pipeline, known)
 }
 
@@ -148,17 +148,22 @@ fn detail(
 }
 
 /// The newest pipeline of the newest commit, where the caller may know of it in the project that it comes from.
-fn pipeline(
+fn pipeline<A: Ability<Scope = Project>>(
     tx: &mut Tx<'_>,
     urls: &Urls,
-    who: &Standing,
+    grant: &Grant<A>,
     row: &MergeRequest,
 ) -> Result<Option<FullPipelineEntity>> {
     let (Some(source), Some(head)) = (row.source_project_id, &row.head_sha) else {
         return Ok(None);
     };
-    let Ok((project, who)) = locate_project(tx, who.actor, &IdOrPath::Id(source.0)) else {
-        return Ok(None);
+    let (project, who) = match source == grant.project() {
+        true => (Project(grant.facts().clone()), *grant.who()),
+        false => match locate_project(tx, grant.actor(), &IdOrPath::Id(source.0)) {
+            Ok(located) => located,
+            Err(Error::NotFound(_)) => return Ok(None),
+            Err(failure) => return Err(failure),
+        },
     };
     let Some(found) = shown_pipeline(tx, &who, source, head)? else { return Ok(None) };
     let user = match found.user_id {

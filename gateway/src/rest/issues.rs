@@ -66,6 +66,7 @@ async fn create(
     app: App,
     call: Call<CreateIssues, CreateIssue>,
 ) -> ApiResult<Created<IssueEntity>> {
+    app.rates.check_issue(call.grant.user()?)?;
     let origin = origin_of(&call);
     let (grant, new) = (call.grant, NewIssue { origin, ..call.params.into() });
     let (asked, forge) = (grant.clone(), Forge::new(&app.urls));
@@ -99,10 +100,15 @@ async fn written(
     (issue, later): (Issue, Vec<Later>),
 ) -> ApiResult<IssueEntity> {
     let sender = Sender { grant, caller: caller.user()?, seen: None };
+    // What is done after the transaction may change the row once more.
+    let is_final = later.is_empty();
     after_describing(app, &sender, &issue.item(), later).await;
     let (urls, actor) = (app.urls.clone(), grant.actor());
     let shown = app.db.read(move |tx| {
-        let issue = tx.find_issue_by_id(issue.id)?.ok_or(Error::Missing)?;
+        let issue = match is_final {
+            true => issue,
+            false => tx.find_issue_by_id(issue.id)?.ok_or(Error::Missing)?,
+        };
         IssueEntity::one(tx, &urls, issue, actor)
     });
     Ok(shown.await?)

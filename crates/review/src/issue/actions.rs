@@ -152,7 +152,7 @@ pub fn create(
             tx.raise_todo(&item, person, author, TodoAction::Assigned, None)?;
         }
     }
-    tx.emit(Event::IssueOpened { issue: (&issue).into(), user: author })?;
+    tx.emit(Event::opened(&issue, &chosen, author))?;
     Ok(issue)
 }
 

@@ -153,7 +153,7 @@ fn copied(
     if let Some(people) = assignees::chosen(tx, forge, &item, &people)? {
         assignees::keep(tx, &item, &[], &people)?;
     }
-    tx.emit(Event::IssueOpened { issue: (&new).into(), user: by })?;
+    tx.emit(Event::opened(&new, &chosen, by))?;
     Ok(new)
 }
 

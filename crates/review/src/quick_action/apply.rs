@@ -95,6 +95,9 @@ pub fn run<G: TakesPart, F: Forge + Branches>(
     item: &Item,
     commands: &[Command<'_>],
 ) -> Result<Done> {
+    if commands.is_empty() {
+        return Ok(Done::default());
+    }
     let Some(row) = find(tx, item)? else { return Ok(Done::default()) };
     let user = grant.user()?;
     let (wanted, done) = (Wanted::default(), Done::default());

@@ -46,6 +46,12 @@ pub fn text_changed(
     changed(tx, forge, &Place { item, note: None, internal: false }, author, old, new)
 }
 
+/// Whether a text names people or items.
+pub fn names_anything(forge: &impl Forge, text: Option<&str>) -> bool {
+    let found = parse(text.unwrap_or_default(), forge.address());
+    !found.people.is_empty() || !found.items.is_empty()
+}
+
 /// As [`text_changed`], for a note.
 pub fn note_changed(
     tx: &mut Tx<'_>,

@@ -7,6 +7,6 @@ mod store;
 
 pub(crate) use code::Blocks;
 pub(crate) use mentions::find_items;
-pub use mentions::{forget_note, note_changed, readable_items, text_changed};
+pub use mentions::{forget_note, names_anything, note_changed, readable_items, text_changed};
 pub use parse::{ItemName, Reference, References, find, parse};
 pub use store::{MentionStore, ParticipantStore};

@@ -27,7 +27,7 @@ async fn an_issue_is_written_with_few_statements() {
 
     ada.post(&issues, new).await.created();
 
-    ensure_at_most(&app, 13);
+    ensure_at_most(&app, 14);
 }
 
 #[actix_web::test]

@@ -15,8 +15,8 @@ use kernel::{
 
 use super::{home::HomeStore, store::ProjectStore};
 use crate::{
-    access::{self, IdOrPath},
     namespace::{Kind, Namespace},
+    places::known_groups,
     policy::ReadProject,
     search::containing,
     user::{State, User},
@@ -75,12 +75,12 @@ pub fn groups(
     let home = home_of(tx, grant)?;
     let mut ids = above(tx, home)?;
     if wanted.with_shared {
-        for id in shared(tx, grant.project(), wanted.shared_min_access_level)? {
-            let seen = !wanted.shared_visible_only
-                || access::locate_group(tx, grant.actor(), &IdOrPath::Id(id.0)).is_ok();
-            if seen {
-                ids.insert(id);
+        let shared = shared(tx, grant.project(), wanted.shared_min_access_level)?;
+        match wanted.shared_visible_only {
+            true => {
+                ids.extend(known_groups(tx, grant.actor(), &shared)?.iter().map(|group| group.id));
             }
+            false => ids.extend(shared),
         }
     }
     let ids: Vec<NamespaceId> = ids.into_iter().filter(|id| !wanted.without.contains(id)).collect();

@@ -73,3 +73,21 @@ async fn a_group_that_is_not_there_is_not_shared_with() {
 
     refused.refused(404, json!({ "message": "Not Found" }));
 }
+
+#[actix_web::test]
+async fn groups_that_nobody_may_know_of_are_left_out_where_that_is_wanted() {
+    let app = TestApp::new();
+    let (ada, bob) = (app.person("ada"), app.person("bob"));
+    let id = app.project(&ada, "engine", Public);
+    for (path, visibility) in [("open", "public"), ("hidden", "private")] {
+        let group = json!({ "name": path, "path": path, "visibility": visibility });
+        let group = ada.post("/groups", group).await.created();
+        let share = json!({ "group_id": group["id"], "group_access": 30 });
+        ada.post(&format!("/projects/{id}/share"), share).await.created();
+    }
+
+    let all = format!("/projects/{id}/groups?with_shared=true&shared_visible_only=true");
+
+    assert_eq!(ada.get(&all).await.each("path"), ["open", "hidden"]);
+    assert_eq!(bob.get(&all).await.each("path"), ["open"]);
+}

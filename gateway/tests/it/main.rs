@@ -4,6 +4,7 @@ mod bad_input;
 mod beginnings;
 mod doors;
 mod git;
+mod leaks;
 mod mail;
 mod policy;
 mod rest;

@@ -5,6 +5,7 @@ pub mod activity;
 pub mod approval;
 pub mod approval_rule;
 pub mod award_emoji;
+pub mod ban;
 pub mod blame;
 pub mod branch;
 pub mod brief_user;

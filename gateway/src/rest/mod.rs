@@ -80,6 +80,7 @@ pub mod merge_requests;
 pub mod milestone_items;
 pub mod milestone_params;
 pub mod milestones;
+pub mod namespace_bans;
 pub mod namespaces;
 pub mod note_params;
 pub mod notes;
@@ -197,6 +198,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         merge_request_merging::ROUTES,
         milestone_items::ROUTES,
         milestones::ROUTES,
+        namespace_bans::ROUTES,
         namespaces::ROUTES,
         notes::ROUTES,
         oauth::ROUTES,

@@ -9,6 +9,7 @@ pub mod downloads;
 pub mod event;
 pub mod list;
 pub mod locations;
+pub mod locked_out;
 pub mod model;
 pub(crate) mod networks;
 pub mod places;

@@ -123,3 +123,54 @@ async fn only_groups_at_the_top_say_how_much() {
     let limit = json!({ "unique_project_download_limit": 1 });
     ada.put("/groups/roof%2Ftop", limit).await.refused(400, text);
 }
+
+#[actix_web::test]
+async fn owners_see_whom_they_locked_out_and_let_them_in() {
+    let app = TestApp::new();
+    let (ada, bob) = (app.person("ada"), app.person("bob"));
+    let [one, two] = limited(&ada, true).await;
+    let bans = "/groups/top/namespace_bans";
+    assert_eq!(ada.get(bans).await.ok(), json!([]));
+    for project in [&one, &two] {
+        download(&bob, project).await;
+    }
+
+    let banned = ada.get(bans).await;
+    assert_eq!(banned.header("x-total"), Some("1"));
+    let banned = banned.ok();
+    let today = app.clock.now().date().to_string();
+    assert_eq!((&banned[0]["username"], &banned[0]["state"]), (&json!("bob"), &json!("active")));
+    assert!(banned[0]["banned_at"].as_str().is_some_and(|told| told.starts_with(&today)));
+    let path = format!("{bans}/{}", app.user("bob").id);
+    ada.delete(&path).await.with(204);
+
+    assert_eq!(ada.get(bans).await.ok(), json!([]));
+    assert_eq!(download(&bob, &two).await.status, 200, "what was taken before does not count");
+    let nobody = json!({ "message": "404 User Not Found" });
+    ada.delete(&path).await.refused(404, nobody);
+}
+
+#[actix_web::test]
+async fn nobody_but_owners_knows_who_is_locked_out() {
+    let app = TestApp::new();
+    let (ada, bob) = (app.person("ada"), app.person("bob"));
+    let [one, two] = limited(&ada, true).await;
+    let (mia, eve) = (app.person("mia"), app.person("eve"));
+    ada.adds("mia", 40, "/groups/top").await;
+    for project in [&one, &two] {
+        download(&bob, project).await;
+    }
+    let path = format!("/groups/top/namespace_bans/{}", app.user("bob").id);
+
+    mia.delete(&path).await.refused(403, json!({ "message": "403 Forbidden" }));
+    mia.get("/groups/top/namespace_bans").await.refused(403, json!({ "message": "403 Forbidden" }));
+    let hidden = json!({ "message": "404 Group Not Found" });
+    eve.get("/groups/top/namespace_bans").await.refused(404, hidden.clone());
+    bob.delete(&path).await.refused(404, hidden);
+    let below =
+        ada.group("below", Some(ada.get("/groups/top").await.ok()["id"].as_i64().unwrap())).await;
+    let nested =
+        json!({ "message": "400 Bad request - Invalid group provided, must be top-level" });
+    ada.get(&format!("/groups/{below}/namespace_bans")).await.refused(400, nested);
+    assert_eq!(ada.get("/groups/top/namespace_bans").await.each("username"), ["bob"]);
+}

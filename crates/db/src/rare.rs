@@ -20,6 +20,13 @@ use crate::{
 /// So many letters are in the lists of the index.
 const LISTED: usize = 3;
 
+/// A part of a word, and how many texts of the database's own sample have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rarest<'w> {
+    pub text: &'w str,
+    pub seen: usize,
+}
+
 /// The part of `word` that the fewest rows of the table are expected to have; none where the whole word is as good.
 ///
 /// # Errors
@@ -29,7 +36,7 @@ pub fn rarest<'w>(
     table: &'static str,
     column: &'static str,
     word: &'w str,
-) -> Result<Option<&'w str>> {
+) -> Result<Option<Rarest<'w>>> {
     let parts = parts(word);
     if matches!(tx.conn, Conn::Sqlite(_)) || parts.len() < 2 {
         return Ok(None);
@@ -71,14 +78,15 @@ fn parts(word: &str) -> Vec<&str> {
     parts
 }
 
-fn rarest_in<'w>(sample: &[String], parts: &[&'w str]) -> Option<&'w str> {
+fn rarest_in<'w>(sample: &[String], parts: &[&'w str]) -> Option<Rarest<'w>> {
     if sample.is_empty() {
         return None;
     }
     let times =
         |part: &str| sample.iter().filter(|text| text.contains(&part.to_lowercase())).count();
     let parts = parts.iter().filter(|part| !part.is_empty());
-    parts.copied().min_by_key(|part| (times(part), usize::MAX - part.len()))
+    let rarest = parts.map(|text| Rarest { text, seen: times(text) });
+    rarest.min_by_key(|part| (part.seen, usize::MAX - part.text.len()))
 }
 
 #[derive(QueryableByName)]
@@ -127,10 +135,11 @@ mod tests {
     #[test]
     fn the_part_is_taken_that_fewest_rows_have() {
         let sample = ["about topic-1", "about topic-2", "of 4321"].map(str::to_owned);
-        assert_eq!(rarest_in(&sample, &["topic", "-77"]), Some("-77"));
-        assert_eq!(rarest_in(&sample, &["topic", "4321"]), Some("4321"));
+        let rarest = |parts| rarest_in(&sample, parts).map(|part| (part.text, part.seen));
+        assert_eq!(rarest(&["topic", "-77"]), Some(("-77", 0)));
+        assert_eq!(rarest(&["topic", "4321"]), Some(("4321", 1)));
         // Of two that none has, the longer one.
-        assert_eq!(rarest_in(&sample, &["branch", "99999"]), Some("branch"));
+        assert_eq!(rarest(&["branch", "99999"]), Some(("branch", 0)));
         assert_eq!(rarest_in(&[], &["topic", "4321"]), None);
     }
 }

@@ -63,7 +63,7 @@ pub(super) fn matching(
             let mut each: [Vec<String>; 2] = Default::default();
             for word in &words {
                 let part = rarest(tx, "namespaces", "name", word)?;
-                let part = part.map(|part| all.bind(Bind::Word(containing(part))));
+                let part = part.map(|part| all.bind(Bind::Word(containing(part.text))));
                 let whole = all.bind(Bind::Word(containing(word)));
                 for (column, conditions) in columns.iter().zip(&mut each) {
                     let text = format!("{table}.{column}");

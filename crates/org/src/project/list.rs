@@ -613,7 +613,8 @@ fn containing(tx: &mut Tx<'_>, all: &mut Conditions, search: &str, namespaces: b
             all.binds.extend(words.iter().map(|word| Bind::Word(containing_text(word))));
             for word in &words {
                 // One look into an index instead of three, by the rarest part of the word; then each column by itself.
-                let part = rarest(tx, "projects", columns[0], word)?.unwrap_or(word);
+                let part = rarest(tx, "projects", columns[0], word)?
+                    .map_or(word.as_str(), |part| part.text);
                 all.binds.push(Bind::Word(containing_text(part)));
                 all.plain(&format!("{} ILIKE ${}", together(columns), all.binds.len()));
             }

@@ -176,7 +176,7 @@ fn rare_parts(tx: &mut Tx<'_>, filter: &UserFilter) -> Result<Vec<Option<String>
     let words = words(filter.search.as_deref().unwrap_or_default());
     let parts = words.iter().map(|word| {
         let part = rarest(tx, "users", "username", word)?;
-        Ok(part.map(str::to_owned))
+        Ok(part.map(|part| part.text.to_owned()))
     });
     parts.collect()
 }

@@ -88,6 +88,6 @@ async fn groups_that_nobody_may_know_of_are_left_out_where_that_is_wanted() {
 
     let all = format!("/projects/{id}/groups?with_shared=true&shared_visible_only=true");
 
-    assert_eq!(ada.get(&all).await.each("path"), ["open", "hidden"]);
-    assert_eq!(bob.get(&all).await.each("path"), ["open"]);
+    assert_eq!(ada.get(&all).await.each("full_path"), ["open", "hidden"]);
+    assert_eq!(bob.get(&all).await.each("full_path"), ["open"]);
 }

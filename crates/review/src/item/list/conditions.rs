@@ -34,7 +34,7 @@ pub enum MilestoneChoice {
 
 /// Words, all of which one of the columns has.
 #[derive(Clone, Debug)]
-pub struct Words {
+pub(super) struct Words {
     pub columns: &'static [&'static str],
     pub words: Vec<String>,
 }
@@ -72,8 +72,6 @@ impl Part {
 pub struct Probe {
     pub set: Part,
     pub check: Part,
-    /// Whether finding the set is much work, which is worth doing once only.
-    pub is_heavy: bool,
     /// Where an index leads to those of one project in the set: the column that says in which one an item is.
     pub project: Option<&'static str>,
     /// Whether the set may say the same item twice.
@@ -82,25 +80,11 @@ pub struct Probe {
     pub label: Option<String>,
     /// The milestones that it is about, as a question for rows `m`.
     pub milestones: Option<Part>,
-    /// The words that it is about, where PostgreSQL looks for them.
-    pub words: Option<Words>,
-    /// The set as it is found without an index, for what is not many.
-    pub unindexed: Option<Part>,
 }
 
 impl Probe {
     pub fn new(set: Part, check: Part) -> Self {
-        Self {
-            set,
-            check,
-            is_heavy: false,
-            project: None,
-            repeats: false,
-            label: None,
-            milestones: None,
-            words: None,
-            unindexed: None,
-        }
+        Self { set, check, project: None, repeats: false, label: None, milestones: None }
     }
 
     /// For items of a kind that have one of these labels.
@@ -112,8 +96,10 @@ impl Probe {
     /// For items that are in one of these milestones.
     pub(super) fn of_milestones(table: &str, milestones: &[i64]) -> Self {
         let these = list_of(milestones);
-        let set = format!("SELECT y.id FROM {table} y WHERE y.milestone_id IN ({these})");
-        Self::new(Part::new(set), Part::new(format!("i.milestone_id IN ({these})")))
+        let set =
+            format!("SELECT y.id AS item_id FROM {table} y WHERE y.milestone_id IN ({these})");
+        let check = format!("i.milestone_id IN ({these})");
+        Self { project: Some("y.project_id"), ..Self::new(Part::new(set), Part::new(check)) }
     }
 
     /// For items of a kind beside which a table has a row with one of these in a column.
@@ -149,20 +135,23 @@ pub struct Conditions {
     pub(super) kind: ItemKind,
     pub(super) plain: Vec<Part>,
     pub(super) probes: Vec<Probe>,
+    /// What PostgreSQL looks for; how is said when the list is read.
+    pub(super) words: Vec<Words>,
 }
 
 impl Conditions {
     pub fn of(kind: ItemKind) -> Self {
-        Self { kind, plain: Vec::new(), probes: Vec::new() }
+        Self { kind, plain: Vec::new(), probes: Vec::new(), words: Vec::new() }
     }
 
     /// The table of the items.
     pub(super) fn table(&self) -> &'static str {
-        match self.kind {
-            ItemKind::Issue => "issues",
-            ItemKind::MergeRequest => "merge_requests",
-            ItemKind::Epic => "epics",
-        }
+        table_of(self.kind)
+    }
+
+    /// Whether words are looked for that are not found in the order of a list.
+    pub(super) fn is_searched(&self) -> bool {
+        !self.words.is_empty()
     }
 
     pub fn plain(&mut self, sql: impl Into<String>) {
@@ -353,6 +342,14 @@ impl Conditions {
     /// Nothing fits.
     pub fn nothing(&mut self) {
         self.plain("1 = 0");
+    }
+}
+
+pub(super) fn table_of(kind: ItemKind) -> &'static str {
+    match kind {
+        ItemKind::Issue => "issues",
+        ItemKind::MergeRequest => "merge_requests",
+        ItemKind::Epic => "epics",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use db::{
     Tx,
-    listing::{Bind, count_up_to, ids, json_of, list_of, value},
+    listing::{Bind, count_up_to, ids, list_of, value},
 };
 use kernel::{
     Result,
@@ -11,11 +11,11 @@ use kernel::{
 };
 
 use super::{
-    conditions::{Conditions, Part, Probe},
+    conditions::{Conditions, Part, Probe, table_of},
     order::{Direction, Order, Sorting},
     search::by_rarest,
 };
-use crate::ports::Readable;
+use crate::{item::ItemKind, ports::Readable};
 
 /// Where a list looks.
 #[derive(Clone, Debug)]
@@ -56,6 +56,9 @@ pub fn page_of(
     let Some(query) = &sharpened(tx, query)? else {
         return Ok(Page { items: Vec::new(), total: Total::Counted(0) });
     };
+    if let Some(found) = gathered(tx, query)? {
+        return Ok(page.slice(in_order(tx, query.conditions.kind, found, sorting)?));
+    }
     let walk = Walk { query, begun: beginning(tx, query)? };
     if let Some(common) = walk.common(tx, page)? {
         let walk = Walk { query, begun: None };
@@ -83,21 +86,29 @@ pub fn page_of(
 /// How many items there are, however many.
 pub fn count_all(tx: &mut Tx<'_>, query: &Query) -> Result<i64> {
     let Some(query) = &sharpened(tx, query)? else { return Ok(0) };
+    if let Some(found) = gathered(tx, query)? {
+        return Ok(i64::try_from(found.len()).unwrap_or(i64::MAX));
+    }
     let walk = Walk { query, begun: beginning(tx, query)? };
     let (from, binds) = walk.by_project();
     let sql = format!("SELECT COUNT(*) AS id FROM {from}");
     Ok(ids(tx, &sql, &binds)?.first().copied().unwrap_or_default())
 }
 
-/// The query with what is better known of a project: each label by its id, which the databases plan better, and words
-/// that are quicker looked for in all of a small project. None where nothing can be found.
+/// The query with how its words are looked for, and with what is better known of a project: labels and milestones by
+/// their ids, which the databases plan better. None where nothing can be found.
 fn sharpened(tx: &mut Tx<'_>, query: &Query) -> Result<Option<Query>> {
     let mut query = query.clone();
     let (kind, table) = (query.conditions.kind, query.conditions.table());
-    for probe in &mut query.conditions.probes {
-        if let Some(words) = &probe.words {
-            probe.set = by_rarest(tx, table, words)?;
+    let are_few = match &query.place {
+        Place::Project(project) if !query.conditions.words.is_empty() => {
+            most_in(tx, table, *project)? <= SCANNED
         }
+        _ => false,
+    };
+    for words in &query.conditions.words {
+        let looked_for = by_rarest(tx, table, words, are_few)?;
+        query.conditions.plain.push(looked_for);
     }
     let project = match &query.place {
         Place::Projects(Readable { few: Some(few), .. }) if few.is_empty() => return Ok(None),
@@ -105,21 +116,8 @@ fn sharpened(tx: &mut Tx<'_>, query: &Query) -> Result<Option<Query>> {
         Place::Projects(_) | Place::Groups(_) => return Ok(Some(query)),
     };
     for probe in &mut query.conditions.probes {
-        if let Some(Part { sql, binds }) = probe.unindexed.clone()
-            && most_in(tx, table, project)? <= SCANNED
-        {
-            probe.set = Part::with(format!("{sql} AND y.project_id = {}", value(project)), binds);
-        }
-        if let Some(Part { sql, binds }) = probe.milestones.clone() {
-            let theirs = format!(
-                "SELECT m.id AS id FROM ({sql}) AS wanted CROSS JOIN milestones m WHERE m.id = wanted.id \
-                 AND (m.project_id = {} OR m.project_id IS NULL) LIMIT {LISTED}",
-                value(project)
-            );
-            let theirs = Part::with(theirs, binds);
-            let mut binds = Vec::new();
-            let theirs = theirs.render(&mut binds);
-            let milestones = ids(tx, &theirs, &binds)?;
+        if let Some(wanted) = &probe.milestones {
+            let milestones = milestones_in(tx, project, wanted)?;
             match milestones.len() {
                 0 => return Ok(None),
                 LISTED.. => {}
@@ -142,6 +140,56 @@ fn sharpened(tx: &mut Tx<'_>, query: &Query) -> Result<Option<Query>> {
     Ok(Some(query))
 }
 
+/// Which of the wanted milestones something in a project may be in.
+fn milestones_in(tx: &mut Tx<'_>, project: ProjectId, wanted: &Part) -> Result<Vec<i64>> {
+    let mut binds = Vec::new();
+    let sql = format!(
+        "SELECT m.id AS id FROM ({}) AS wanted CROSS JOIN milestones m WHERE m.id = wanted.id \
+         AND (m.project_id = {} OR m.project_id IS NULL) LIMIT {LISTED}",
+        wanted.render(&mut binds),
+        value(project)
+    );
+    ids(tx, &sql, &binds)
+}
+
+/// All that have the words that are looked for, and whatever else is wanted, where these are few: finding them is much
+/// work, which is done once.
+fn gathered(tx: &mut Tx<'_>, query: &Query) -> Result<Option<Vec<i64>>> {
+    if !query.conditions.is_searched() {
+        return Ok(None);
+    }
+    let (all, binds) = Walk { query, begun: None }.all();
+    let (table, most) = (query.conditions.table(), FEW + 1);
+    let sql = format!("SELECT i.id AS id FROM {table} i WHERE {} LIMIT {most}", all.join(" AND "));
+    let found = ids(tx, &sql, &binds)?;
+    Ok(Some(found).filter(|found| i64::try_from(found.len()).is_ok_and(|found| found <= FEW)))
+}
+
+/// These in the order of a list.
+fn in_order(
+    tx: &mut Tx<'_>,
+    kind: ItemKind,
+    mut found: Vec<i64>,
+    sorting: Sorting,
+) -> Result<Vec<i64>> {
+    if let Order::Id = sorting.by {
+        found.sort_unstable();
+        if sorting.direction == Direction::Descending {
+            found.reverse();
+        }
+        return Ok(found);
+    }
+    // One long text is read much sooner than thousands of numbers.
+    let sql = format!(
+        "SELECT i.id AS id FROM {} i{} WHERE i.id = ANY ('{{{}}}') ORDER BY {}",
+        table_of(kind),
+        sorting.join(),
+        found.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
+        sorting.sql(kind),
+    );
+    ids(tx, &sql, &[])
+}
+
 /// A condition that a walk begins with.
 struct Begun {
     position: usize,
@@ -149,8 +197,6 @@ struct Begun {
     found: i64,
     /// Whether so many are all that is wanted.
     is_all: bool,
-    /// For which items it holds, where that was much work to find out.
-    ids: Option<Vec<i64>>,
 }
 
 /// The condition that holds for the fewest, where it holds for few.
@@ -159,23 +205,17 @@ fn beginning(tx: &mut Tx<'_>, query: &Query) -> Result<Option<Begun>> {
     for (position, probe) in query.conditions.probes.iter().enumerate() {
         let mut binds = Vec::new();
         let set = probe.within(&query.place, &mut binds);
-        let gathered = match probe.is_heavy {
-            true => ids(tx, &format!("{set} LIMIT {}", FEW + 1), &binds)?,
-            false => Vec::new(),
-        };
-        let ids = probe.is_heavy.then_some(gathered);
         let alone = query.conditions.probes.len() == 1;
         let is_all = alone && query.conditions.plain.is_empty() && !probe.repeats;
-        let (found, is_all) = match (&ids, &query.place) {
-            (Some(ids), _) => (i64::try_from(ids.len()).unwrap_or(i64::MAX), is_all),
+        let (found, is_all) = match &query.place {
             // With all conditions at once, nothing has to be counted again.
-            (None, Place::Project(project)) if alone && !is_all && probe.project.is_some() => {
+            Place::Project(project) if alone && !is_all && probe.project.is_some() => {
                 (count_from(tx, query, position, *project)?, true)
             }
-            (None, _) => (count_up_to(tx, &format!("({set}) AS chosen"), &binds, FEW + 1)?, is_all),
+            _ => (count_up_to(tx, &format!("({set}) AS chosen"), &binds, FEW + 1)?, is_all),
         };
         if found <= FEW && best.as_ref().is_none_or(|best| found < best.found) {
-            best = Some(Begun { position, found, is_all, ids });
+            best = Some(Begun { position, found, is_all });
         }
     }
     Ok(best)
@@ -245,10 +285,6 @@ impl Walk<'_> {
         let (mut all, mut binds) = (Vec::new(), Vec::new());
         for (position, probe) in self.query.conditions.probes.iter().enumerate() {
             all.push(match &self.begun {
-                Some(Begun { position: first, ids: Some(ids), .. }) if *first == position => {
-                    // One long text is read much sooner than thousands of numbers.
-                    format!("i.id = ANY ('{{{}}}')", json_of(ids).trim_matches(['[', ']']))
-                }
                 Some(begun) if begun.position == position => {
                     format!("i.id IN ({})", probe.within(&self.query.place, &mut binds))
                 }

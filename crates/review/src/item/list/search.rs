@@ -56,23 +56,15 @@ impl Conditions {
             }
             // There are so few epics that they have no index of words.
             Wanted::Words(words) if self.kind == ItemKind::Epic => {
-                self.plain.push(contains("i.", "", columns, &words, on_sqlite));
+                self.plain.push(contains("i.", columns, &words, on_sqlite));
             }
             Wanted::Words(words) => {
-                let check = contains("i.", "", columns, &words, on_sqlite);
                 if on_sqlite {
+                    let check = contains("i.", columns, &words, true);
                     self.probes.push(Probe::new(self.asked(columns, &words), check));
-                    return;
+                } else {
+                    self.words.push(Words { columns, words });
                 }
-                let table = self.table();
-                let set = |after: &str| set(table, contains("y.", after, columns, &words, false));
-                // PostgreSQL compares lists of all that has the same three letters. What is put together is in no index.
-                let probe = Probe {
-                    is_heavy: true,
-                    unindexed: Some(set(" || ''")),
-                    ..Probe::new(set(""), check)
-                };
-                self.probes.push(Probe { words: Some(Words { columns, words }), ..probe });
             }
         }
     }
@@ -90,44 +82,41 @@ impl Conditions {
     }
 }
 
-fn set(table: &str, Part { sql, binds }: Part) -> Part {
-    Part::with(format!("SELECT y.id FROM {table} y WHERE {sql}"), binds)
-}
-
-/// The items with these words, by the rarest parts of them.
-pub(super) fn by_rarest(tx: &mut Tx<'_>, table: &'static str, about: &Words) -> Result<Part> {
+/// Whether an item of PostgreSQL has these words, asked by the rarest parts of them. Where there are few texts, all are
+/// looked through, but for words of which the database's own sample knows nothing.
+pub(super) fn by_rarest(
+    tx: &mut Tx<'_>,
+    table: &'static str,
+    about: &Words,
+    are_few: bool,
+) -> Result<Part> {
     let mut all = Vec::new();
     for word in &about.words {
         all.push((word, rarest(tx, table, "title", word)?));
     }
+    let is_rare = all.iter().any(|(_, part)| part.is_some_and(|part| part.seen == 0));
+    let after = if are_few && !is_rare { " || ''" } else { "" };
     let mut binds = Vec::new();
     let each = about.columns.iter().map(|column| {
         let words = all.iter().map(|(word, part)| {
-            binds.extend(part.map(|part| Bind::Word(containing(part))));
+            binds.extend(part.map(|part| Bind::Word(containing(part.text))));
             binds.push(Bind::Word(containing(word)));
-            rare::contains(&format!("y.{column}"), "{}", part.map(|_| "{}"))
+            rare::contains(&format!("(i.{column}{after})"), "{}", part.map(|_| "{}"))
         });
         format!("({})", words.collect::<Vec<_>>().join(" AND "))
     });
-    let sql = format!("({})", each.collect::<Vec<_>>().join(" OR "));
-    Ok(set(table, Part::with(sql, binds)))
+    Ok(Part::with(format!("({})", each.collect::<Vec<_>>().join(" OR ")), binds))
 }
 
-/// Whether one of the columns, written between `before` and `after`, has all the words.
-fn contains(
-    before: &str,
-    after: &str,
-    columns: &[&str],
-    words: &[String],
-    on_sqlite: bool,
-) -> Part {
+/// Whether one of the columns, written after `before`, has all the words.
+fn contains(before: &str, columns: &[&str], words: &[String], on_sqlite: bool) -> Part {
     // SQLite compares ASCII without regard to case by itself, and much faster than our function.
     let ascii = words.iter().all(|word| word.is_ascii());
     let mut binds = Vec::new();
     let each = columns.iter().map(|column| {
         let text = match on_sqlite && !ascii {
-            true => format!("lower({before}{column}{after})"),
-            false => format!("({before}{column}{after})"),
+            true => format!("lower({before}{column})"),
+            false => format!("{before}{column}"),
         };
         let condition = if on_sqlite { "LIKE {} ESCAPE '\\'" } else { "ILIKE {}" };
         let all = words.iter().map(|word| {

@@ -80,6 +80,7 @@ mod quick_action_calls;
 mod quick_actions;
 mod rebase;
 mod resource_access_tokens;
+mod search_words;
 mod seats;
 mod settings;
 mod signatures;

@@ -59,9 +59,9 @@ pub fn page_of(
     if let Some(found) = gathered(tx, query)? {
         return Ok(page.slice(in_order(tx, query.conditions.kind, found, sorting)?));
     }
-    let walk = Walk { query, begun: beginning(tx, query)? };
+    let walk = Walk { query, begun: beginning(tx, query)?, is_fenced: false };
     if let Some(common) = walk.common(tx, page)? {
-        let walk = Walk { query, begun: None };
+        let walk = Walk { query, begun: None, is_fenced: false };
         let found = page.uncounted(walk.select(tx, sorting, page.probe(), page.offset())?);
         return Ok(Page { total: Total::Counted(common), ..found });
     }
@@ -89,7 +89,7 @@ pub fn count_all(tx: &mut Tx<'_>, query: &Query) -> Result<i64> {
     if let Some(found) = gathered(tx, query)? {
         return Ok(i64::try_from(found.len()).unwrap_or(i64::MAX));
     }
-    let walk = Walk { query, begun: beginning(tx, query)? };
+    let walk = Walk { query, begun: beginning(tx, query)?, is_fenced: false };
     let (from, binds) = walk.by_project();
     let sql = format!("SELECT COUNT(*) AS id FROM {from}");
     Ok(ids(tx, &sql, &binds)?.first().copied().unwrap_or_default())
@@ -158,7 +158,7 @@ fn gathered(tx: &mut Tx<'_>, query: &Query) -> Result<Option<Vec<i64>>> {
     if !query.conditions.is_searched() {
         return Ok(None);
     }
-    let (all, binds) = Walk { query, begun: None }.all();
+    let (all, binds) = Walk { query, begun: None, is_fenced: true }.all();
     let (table, most) = (query.conditions.table(), FEW + 1);
     let sql = format!("SELECT i.id AS id FROM {table} i WHERE {} LIMIT {most}", all.join(" AND "));
     let found = ids(tx, &sql, &binds)?;
@@ -254,6 +254,9 @@ fn most_in(tx: &mut Tx<'_>, table: &str, project: ProjectId) -> Result<i64> {
 struct Walk<'a> {
     query: &'a Query,
     begun: Option<Begun>,
+    /// Whether PostgreSQL is to ask for the project of each item, and not to join projects, which is bad where it expects
+    /// few items and there are many.
+    is_fenced: bool,
 }
 
 impl Walk<'_> {
@@ -306,8 +309,9 @@ impl Walk<'_> {
                 format!("{plus}i.project_id IN ({})", list_of(few))
             }
             Place::Projects(Readable { condition, few: None }) => {
+                let fence = if self.is_fenced { " LIMIT 1 OFFSET 0" } else { "" };
                 format!(
-                    "EXISTS (SELECT 1 FROM projects p WHERE p.id = i.project_id AND {condition})"
+                    "EXISTS (SELECT 1 FROM projects p WHERE p.id = i.project_id AND {condition}{fence})"
                 )
             }
             Place::Groups(groups) => {

@@ -82,8 +82,10 @@ fn rarest_in<'w>(sample: &[String], parts: &[&'w str]) -> Option<Rarest<'w>> {
     if sample.is_empty() {
         return None;
     }
-    let times =
-        |part: &str| sample.iter().filter(|text| text.contains(&part.to_lowercase())).count();
+    let times = |part: &str| {
+        let part = part.to_lowercase();
+        sample.iter().filter(|text| text.contains(&part)).count()
+    };
     let parts = parts.iter().filter(|part| !part.is_empty());
     let rarest = parts.map(|text| Rarest { text, seen: times(text) });
     rarest.min_by_key(|part| (part.seen, usize::MAX - part.text.len()))

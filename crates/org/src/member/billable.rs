@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     access::projection::FOREVER,
-    listing::{Bind, ids, rows as rows_of},
+    listing::{Bind, ids, rows as rows_of, value},
     search::containing,
     user::{User, store::UserStore},
 };
@@ -199,7 +199,7 @@ fn kind(number: i32) -> Kind {
 
 /// Who alone owns the group.
 fn only_owner(tx: &mut Tx<'_>, tree: &Tree) -> Result<Option<UserId>> {
-    let (top, now) = (tree.top, tx.now.0);
+    let (top, now) = (value(tree.top), value(tx.now.0));
     let text = format!(
         "SELECT m.user_id AS n FROM members m JOIN users u ON u.id = m.user_id WHERE m.namespace_id = {top} \
          AND m.access_level = 50 AND NOT u.bot AND (m.expires_at IS NULL OR m.expires_at > {now}) LIMIT 2"

@@ -14,7 +14,10 @@ use kernel::{
 };
 
 use super::{Member, Source, State, place::Lineage};
-use crate::{access::projection::FOREVER, listing};
+use crate::{
+    access::projection::FOREVER,
+    listing::{self, value},
+};
 
 /// The places whose members have a role.
 #[derive(Clone, Debug)]
@@ -126,11 +129,11 @@ pub(super) fn given_in(source: Source) -> String {
 /// Whether a role here has ended that the projection still has.
 pub(super) fn has_lapsed(tx: &mut Tx<'_>, source: Source) -> Result<bool> {
     let rows = match source {
-        Source::Project(id) => format!("project_access WHERE project_id = {id}"),
-        Source::Group(id) => format!("namespace_access WHERE namespace_id = {id}"),
+        Source::Project(id) => format!("project_access WHERE project_id = {}", value(id)),
+        Source::Group(id) => format!("namespace_access WHERE namespace_id = {}", value(id)),
     };
     // The second condition is that of an index, which holds only what has an end.
-    let (now, forever) = (tx.now.0, FOREVER.0);
+    let (now, forever) = (value(tx.now.0), FOREVER.0);
     exists(tx, &format!("SELECT 1 FROM {rows} AND until <= {now} AND until < {forever}"))
 }
 
@@ -153,14 +156,14 @@ fn houses(
     project: Option<ProjectId>,
     own: &[NamespaceId],
 ) -> Result<Vec<House>> {
-    let (now, own) = (tx.now.0, listed(own.iter()));
-    let project = project.unwrap_or(ProjectId(0));
+    let (now, own) = (value(tx.now.0), listed(own.iter()));
+    let project = value(project.unwrap_or(ProjectId(0)));
     let shown = match actor.admin {
         true => "1 = 1".to_owned(),
         false => format!(
             "(g.visibility = 'public' OR EXISTS (SELECT 1 FROM namespace_access a WHERE a.user_id = {} \
              AND a.namespace_id = g.id AND a.access_level > 0 AND a.until > {now}))",
-            actor.id.unwrap_or(UserId(0))
+            value(actor.id.unwrap_or(UserId(0)))
         ),
     };
     let living = format!(

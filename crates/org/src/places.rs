@@ -1,9 +1,10 @@
 //! How projects and groups lie in one another, for those who keep things along that order.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use db::{
     Tx, each_backend, error,
+    listing::{self, list_of},
     schema::{namespace_access, namespaces, project_access, projects},
 };
 use diesel::prelude::*;
@@ -13,7 +14,8 @@ use kernel::{
 };
 
 use crate::namespace::{
-    Kind, Namespace, addresses::below, networks::closed_to, seen, store::NamespaceStore,
+    Kind, Namespace, addresses::below, model::WikiAccess, networks::closed_to, seen,
+    store::NamespaceStore,
 };
 
 /// Groups lie in one another so deep at most.
@@ -204,6 +206,29 @@ pub fn has_role_in(now: Ts, actor: Actor, group: &str, role: AccessLevel) -> Str
         "EXISTS (SELECT 1 FROM namespace_access a WHERE a.user_id = {user} \
          AND a.namespace_id = {group} AND {reached})"
     )
+}
+
+/// Those of these groups, all of which somebody sees, whose wikis they may read.
+pub fn readable_wikis(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    groups: &[NamespaceId],
+) -> Result<Vec<NamespaceId>> {
+    if groups.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<i64> = groups.iter().map(|group| group.0).collect();
+    let member = has_role_in(tx.now, actor, "n.id", AccessLevel::Guest);
+    let theirs =
+        format!("SELECT n.id FROM namespaces n WHERE n.id IN ({}) AND {member}", list_of(&ids));
+    let theirs: HashSet<i64> = listing::ids(tx, &theirs, &[])?.into_iter().collect();
+    let known = known_groups(tx, actor, groups)?;
+    let readable = known.into_iter().filter(|group| match group.settings().wiki_access_level {
+        WikiAccess::Enabled => true,
+        WikiAccess::Private => theirs.contains(&group.id.0),
+        WikiAccess::Disabled => false,
+    });
+    Ok(readable.map(|group| group.id).collect())
 }
 
 /// Which of these projects lie in a group or below it.

@@ -99,6 +99,13 @@ pub trait Forge: Places + People {
         actor: Actor,
         projects: &[ProjectId],
     ) -> Result<HashMap<ProjectId, Standing>>;
+    /// Those of these groups, all of which somebody sees, whose wikis they may read.
+    fn group_wikis(
+        &self,
+        tx: &mut Tx<'_>,
+        actor: Actor,
+        groups: &[NamespaceId],
+    ) -> Result<Vec<NamespaceId>>;
     /// Who is in the groups of these paths that somebody knows of, so many of each at most.
     fn group_members(
         &self,

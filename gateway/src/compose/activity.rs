@@ -6,7 +6,7 @@ use db::Tx;
 use kernel::{
     Result,
     event::Event,
-    ids::{ProjectId, UserId},
+    ids::{NamespaceId, ProjectId, UserId},
 };
 use repo::{event::WikiAction, wiki::PageName};
 use review::{
@@ -39,8 +39,8 @@ pub fn heard(tx: &mut Tx<'_>, forge: &Forge, fact: &dyn Event) -> Result<()> {
         Some(repo::Event::RefsMoved { project, user: Some(user), moves, .. }) => {
             pushed(tx, *project, *user, moves)
         }
-        Some(repo::Event::WikiChanged { project: Some(project), user, action, path, .. }) => {
-            wrote(tx, *project, *user, *action, path)
+        Some(repo::Event::WikiChanged { project, group, user, action, path, .. }) => {
+            wrote(tx, (*project, *group), *user, *action, path)
         }
         Some(repo::Event::CommitCommented { project, user, note, .. }) => {
             let line = NewActivity {
@@ -86,7 +86,7 @@ fn of_projects(tx: &mut Tx<'_>, fact: &org::project::event::Event) -> Result<()>
 /// Attachments of wikis are not told of.
 fn wrote(
     tx: &mut Tx<'_>,
-    project: ProjectId,
+    (project, group): (Option<ProjectId>, Option<NamespaceId>),
     user: UserId,
     action: WikiAction,
     path: &str,
@@ -104,14 +104,20 @@ fn wrote(
         target_type: Some(WIKI_PAGE.to_owned()),
         target_title: Some(title),
         details: Some(details.to_string()),
+        namespace_id: group,
         ..line(tx, project, user, action)
     };
     tx.insert_activity(&line)
 }
 
-fn line(tx: &Tx<'_>, project: ProjectId, author: UserId, action: Action) -> NewActivity {
+fn line(
+    tx: &Tx<'_>,
+    project: impl Into<Option<ProjectId>>,
+    author: UserId,
+    action: Action,
+) -> NewActivity {
     NewActivity {
-        project_id: Some(project),
+        project_id: project.into(),
         namespace_id: None,
         author_id: author,
         action,

@@ -96,6 +96,15 @@ impl ports::Branches for Forge {
 }
 
 impl ports::Forge for Forge {
+    fn group_wikis(
+        &self,
+        tx: &mut Tx<'_>,
+        actor: Actor,
+        groups: &[NamespaceId],
+    ) -> Result<Vec<NamespaceId>> {
+        places::readable_wikis(tx, actor, groups)
+    }
+
     fn group_members(
         &self,
         tx: &mut Tx<'_>,

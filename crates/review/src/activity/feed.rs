@@ -87,7 +87,10 @@ struct Known {
 struct Reader {
     id: UserId,
     projects: Known,
+    /// Whose milestones they may know of.
     groups: Vec<NamespaceId>,
+    /// Whose wikis they may read.
+    wikis: Vec<NamespaceId>,
 }
 
 /// Databases take only so many values in one question; what happened last counts.
@@ -111,9 +114,12 @@ pub fn feed(
         Feed::Of(user) => Some(user),
         Feed::In(_) | Feed::Around(_) => None,
     };
+    let seen = groups_of(tx, forge, actor, whose)?;
     let reader = Reader {
         id: actor.id.unwrap_or(UserId(0)),
-        groups: groups_of(tx, forge, actor, whose)?,
+        wikis: forge.group_wikis(tx, actor, &seen)?,
+        // Milestones of groups are for those who say who they are.
+        groups: if actor.id.is_some() { seen } else { Vec::new() },
         projects: known(&forge.standings_in(tx, actor, &projects)?),
     };
     load(tx, &reader, author, filter, page)
@@ -128,7 +134,7 @@ fn groups_of(
 ) -> Result<Vec<NamespaceId>> {
     const GROUP: &str = "e.namespace_id";
     let condition = match whose {
-        Feed::Of(user) if actor.id.is_some() => {
+        Feed::Of(user) => {
             let seen = forge.sees_group(tx, actor, GROUP)?;
             format!("e.author_id = {} AND {seen}", value(user))
         }
@@ -136,8 +142,8 @@ fn groups_of(
             let member = Actor { admin: false, id: Some(user), ..actor };
             forge.has_role_in(tx.now, member, GROUP, AccessLevel::Guest)
         }
-        // Milestones of groups are for those who say who they are, and not in feeds of projects.
-        Feed::Of(_) | Feed::In(_) => return Ok(Vec::new()),
+        // What is done in groups is not in feeds of projects.
+        Feed::In(_) => return Ok(Vec::new()),
     };
     let sql = format!(
         "SELECT DISTINCT {GROUP} AS id FROM events e WHERE {GROUP} IS NOT NULL AND {condition} \
@@ -230,6 +236,9 @@ fn load(
             let of = |projects: &[ProjectId]| {
                 events::project_id.eq_any(projects.to_vec()).assume_not_null()
             };
+            let in_groups = |groups: &[NamespaceId]| {
+                events::namespace_id.eq_any(groups.to_vec()).assume_not_null()
+            };
             let plain = events::item_kind.is_null().and(events::action.ne(Action::Pushed)).and(
                 events::target_type.is_null().or(events::target_type
                     .ne_all([MILESTONE, WIKI_PAGE, COMMIT_NOTE])
@@ -239,7 +248,8 @@ fn load(
             let on_issues = events::item_kind.eq(ItemKind::Issue).assume_not_null();
             let on_requests = events::item_kind.eq(ItemKind::MergeRequest).assume_not_null();
             let allowed = (plain.and(of(&known.visible)))
-                .or(events::namespace_id.eq_any(reader.groups.clone()).assume_not_null())
+                .or(of_type(MILESTONE).and(in_groups(&reader.groups)))
+                .or(of_type(WIKI_PAGE).and(in_groups(&reader.wikis)))
                 .or(of_type(MILESTONE).and(of(&known.milestones)))
                 .or(of_type(WIKI_PAGE).and(of(&known.wikis)))
                 .or(of_type(COMMIT_NOTE).and(of(&known.code)))

@@ -155,6 +155,40 @@ async fn milestones_of_groups_are_in_the_feed_of_those_who_see_the_group() {
 }
 
 #[actix_web::test]
+async fn pages_of_wikis_of_groups_are_in_the_feed_of_those_who_may_read_them() {
+    let app = TestApp::new();
+    let (ada, eve) = (app.person("ada"), app.person("eve"));
+    let owls = ada.group_with("owls", json!({ "visibility": "public" })).await;
+    let moles = ada.group_with("moles", json!({ "visibility": "private" })).await;
+    for group in [owls, moles] {
+        let page = json!({ "title": format!("Of {group}"), "content": "hot" });
+        ada.post(&format!("/groups/{group}/wikis"), page).await.created();
+    }
+    let feed = format!("/users/{}/events?action=created", app.user("ada").id);
+
+    let told = ada.get(&feed).await.ok();
+
+    let (of_owls, of_moles) = (json!(format!("Of {owls}")), json!(format!("Of {moles}")));
+    assert_eq!(ada.get("/events").await.each("target_title"), [of_moles, of_owls.clone()]);
+    assert_eq!((&told[1]["project_id"], &told[1]["target_title"]), (&Value::Null, &of_owls));
+    assert_eq!(
+        (&told[1]["action_name"], &told[1]["target_type"], &told[1]["wiki_page"]["format"]),
+        (&json!("created"), &json!("WikiPage::Meta"), &json!("markdown"))
+    );
+    assert_eq!(eve.get(&feed).await.ok(), json!([told[1]]));
+    assert_eq!(app.anonymous().get(&feed).await.ok(), json!([told[1]]));
+    assert_eq!(eve.get("/events?scope=all").await.ok(), json!([]));
+    let members = json!({ "wiki_access_level": "private" });
+    ada.put(&format!("/groups/{owls}"), members).await.ok();
+    assert_eq!(eve.get(&feed).await.ok(), json!([]));
+    ada.adds("eve", 10, &format!("/groups/{owls}")).await;
+    assert_eq!(eve.get(&feed).await.ok(), json!([told[1]]));
+    assert_eq!(eve.get("/events?scope=all").await.ok(), json!([told[1]]));
+    ada.put(&format!("/groups/{owls}"), json!({ "wiki_access_level": "disabled" })).await.ok();
+    assert_eq!(ada.get(&feed).await.ok(), json!([told[0]]));
+}
+
+#[actix_web::test]
 async fn pages_of_wikis_are_in_the_feed_of_those_who_may_read_them() {
     let app = TestApp::new();
     let ada = app.person("ada");

@@ -104,6 +104,19 @@ impl Answer for NoContent {
     }
 }
 
+/// 200 without a body.
+pub struct Done;
+
+impl Answer for Done {
+    fn respond(self, _: &HttpRequest) -> HttpResponse {
+        HttpResponse::Ok().finish()
+    }
+
+    fn describe(_: &mut Schemas) -> AnswerDoc {
+        AnswerDoc::empty(200)
+    }
+}
+
 /// An answer that is no JSON, or whose headers matter: made by the handler itself.
 pub struct Custom(pub HttpResponse);
 

@@ -14,7 +14,7 @@ use crate::{
     entities::milestone::MilestoneEntity,
     error::ApiResult,
     extract::Call,
-    present::{Created, Json, Listed, NoContent},
+    present::{Created, Done, Json, Listed, NoContent},
     routes,
 };
 
@@ -100,14 +100,8 @@ where
     Ok(NoContent)
 }
 
-async fn promote(
-    app: App,
-    call: Call<ManageMilestones, OneMilestone>,
-) -> ApiResult<Json<MilestoneEntity>> {
-    let (grant, id, urls) = (call.grant, call.params.milestone_id, app.urls.clone());
-    let lifted = app.db.write(move |tx| {
-        let milestone = actions::promote(tx, &grant, &Places, id)?;
-        MilestoneEntity::one(tx, &urls, milestone)
-    });
-    Ok(Json(lifted.await?))
+async fn promote(app: App, call: Call<ManageMilestones, OneMilestone>) -> ApiResult<Done> {
+    let (grant, id) = (call.grant, call.params.milestone_id);
+    app.db.write(move |tx| actions::promote(tx, &grant, &Places, id)).await?;
+    Ok(Done)
 }

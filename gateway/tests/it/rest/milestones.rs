@@ -129,7 +129,9 @@ async fn groups_have_milestones_for_all_their_projects() {
     assert_eq!(titles(&ada, &both).await, ["week", "year"]);
     assert_eq!(ada.get(&format!("{below}/{}", made["id"])).await.status, 404);
 
-    let lifted = ada.post(&format!("{below}/{}/promote", own["id"]), json!({})).await.ok();
+    let answer = ada.post(&format!("{below}/{}/promote", own["id"]), json!({})).await;
+    assert_eq!((answer.status, answer.bytes.len()), (200, 0), "there is no record");
+    let lifted = ada.get(&format!("/groups/{group}/milestones/{}", own["id"])).await.ok();
     assert_eq!((&lifted["group_id"], &lifted["iid"]), (&group, &json!(2)));
     assert_eq!(titles(&ada, &below).await, Vec::<Value>::new());
 }

@@ -39,8 +39,8 @@ pub enum Notes {
 /// Moves an issue to another project: there is a new one there, and the old one is closed and leads to it.
 ///
 /// # Errors
-/// `NotFound` where the project is not there for the caller; `Rejected` for the issue's own project, and for those who
-/// may not manage issues in both.
+/// `NotFound` where the project is not there for the caller; `Rejected` for the issue's own project, for those who may
+/// not manage issues in both, and for what was moved already.
 pub fn relocate(
     tx: &mut Tx<'_>,
     forge: &impl Forge,
@@ -54,14 +54,16 @@ pub fn relocate(
         return Err(Error::Rejected(SAME_PROJECT.to_owned()));
     }
     ensure_manages_both(who, &there, NOT_MOVED)?;
+    let gone = || Error::Rejected(NOT_MOVED.to_owned());
+    if issue.moved_to_id.is_some() {
+        return Err(gone());
+    }
     let new = copied(tx, forge, issue, to, issue.author_id, by)?;
     copy_notes(tx, issue, &new.item())?;
     let (was, is) = (ItemId::from(issue.id), ItemId::from(new.id));
     copy_reactions(tx, was.into(), is.into(), Some(to))?;
-    let mut old = issue.clone();
-    old.moved_to_id = Some(new.id);
-    old.updated_at = tx.now;
-    let old = store::keep(tx, &old)?;
+    // Of two who move it at once, one does.
+    let old = store::lead_on(tx, issue, new.id)?.ok_or_else(gone)?;
     let (there, here) = (named(tx, forge, &old, &new)?, named(tx, forge, &new, &old)?);
     write_system_note(tx, &old.item(), by, &format!("moved to {there}"))?;
     write_system_note(tx, &new.item(), by, &format!("moved from {here}"))?;

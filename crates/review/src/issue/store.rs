@@ -120,6 +120,18 @@ pub(super) fn insert(tx: &mut Tx<'_>, new: &IssueRow) -> Result<Issue> {
     Ok(issue)
 }
 
+/// An issue is elsewhere from now on; nothing where it was before.
+pub(super) fn lead_on(tx: &mut Tx<'_>, issue: &Issue, to: IssueId) -> Result<Option<Issue>> {
+    let row = issues::table.find(issue.id).filter(issues::moved_to_id.is_null());
+    let set = (issues::moved_to_id.eq(to), issues::updated_at.eq(tx.now));
+    each_backend!(tx, |conn| diesel::update(row)
+        .set(set)
+        .returning(Issue::as_returning())
+        .get_result(conn)
+        .optional()
+        .map_err(error("Issue")))
+}
+
 /// Keeps what people change of an issue; its state and what is counted are not among it.
 pub(super) fn keep(tx: &mut Tx<'_>, issue: &Issue) -> Result<Issue> {
     let tasks = crate::item::tasks_in(issue.description.as_deref().unwrap_or_default());

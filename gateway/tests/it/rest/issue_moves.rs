@@ -47,6 +47,9 @@ async fn a_moved_issue_is_elsewhere_with_all_that_was_said() {
         told.contains(&json!("a word")) && told.contains(&json!("moved from ada/from#1")),
         "{told:?}"
     );
+    let again = ada.post(&format!("{path}/move"), json!({ "to_project_id": to.0 })).await;
+    let told = "Cannot move issue due to insufficient permissions!";
+    again.refused(400, json!({ "message": told }));
 }
 
 #[actix_web::test]

@@ -73,8 +73,9 @@ pub fn listed(
     urls: &Urls,
     actor: Actor,
     rows: &[MergeRequest],
+    view: &MergeRequestView,
 ) -> Result<Vec<MergeRequestDetail>> {
-    let basics = MergeRequestEntity::all(tx, urls, rows.to_vec(), &MergeRequestView::default())?;
+    let basics = MergeRequestEntity::all(tx, urls, rows.to_vec(), view)?;
     let pipelines = pipelines(tx, urls, actor, rows)?;
     let rights = rights(tx, actor, rows)?;
     let details = basics.into_iter().zip(rows).map(|(basic, row)| {

@@ -15,7 +15,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{
-    approval_rule::{Around, OwnRuleEntity, RuleGroupEntity},
+    approval_rule::{Around, RuleEntity, RuleGroupEntity, SourceRuleEntity},
     brief_user::BriefUser,
 };
 use crate::app::Urls;
@@ -67,10 +67,13 @@ pub struct ApproverGroupEntity {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct RuleStateEntity {
     #[serde(flatten)]
-    pub rule: OwnRuleEntity,
+    pub rule: RuleEntity,
     pub approved_by: Vec<BriefUser>,
+    pub source_rule: Option<SourceRuleEntity>,
     pub approved: bool,
+    pub overridden: bool,
     pub code_owner: bool,
+    pub section: Option<String>,
 }
 
 /// All rules that count for a merge request.
@@ -89,11 +92,15 @@ impl ApprovalStateEntity {
             let mut rule = around.rule(&one.rule);
             rule.eligible_approvers = around.people(one.approvers.iter());
             rule.approvals_required = i64::try_from(one.required).unwrap_or(i64::MAX);
+            let source = one.source.as_ref();
             RuleStateEntity {
-                rule: OwnRuleEntity::new(rule, &one.rule, one.source.as_ref()),
+                rule,
                 approved_by: around.people(one.approved_by.iter()),
+                source_rule: source.map(SourceRuleEntity::from),
                 approved: one.approved,
+                overridden: source.is_some_and(|source| one.rule.differs_from(source)),
                 code_owner: one.rule.row.rule_type == RuleType::CodeOwner,
+                section: one.rule.row.section.clone(),
             }
         };
         Ok(Self {

@@ -135,6 +135,12 @@ pub struct SourceRuleEntity {
     pub approvals_required: i64,
 }
 
+impl From<&Rule> for SourceRuleEntity {
+    fn from(source: &Rule) -> Self {
+        Self { approvals_required: source.row.approvals_required }
+    }
+}
+
 /// A rule of a merge request.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct OwnRuleEntity {
@@ -166,16 +172,14 @@ impl OwnRuleEntity {
         Self::all(tx, urls, actor, own)?.pop().ok_or(Error::Missing)
     }
 
-    pub(super) fn new(shown: RuleEntity, rule: &Rule, source: Option<&Rule>) -> Self {
+    fn new(shown: RuleEntity, rule: &Rule, source: Option<&Rule>) -> Self {
         Self {
             id: shown.id,
             name: shown.name,
             rule_type: shown.rule_type,
             eligible_approvers: shown.eligible_approvers,
             approvals_required: shown.approvals_required,
-            source_rule: source.map(|source| SourceRuleEntity {
-                approvals_required: source.row.approvals_required,
-            }),
+            source_rule: source.map(SourceRuleEntity::from),
             users: shown.users,
             groups: shown.groups,
             contains_hidden_groups: shown.contains_hidden_groups,

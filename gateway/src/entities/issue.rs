@@ -38,6 +38,11 @@ impl IssueView {
     pub fn of(reader: Actor) -> Self {
         Self { from: SeenFrom::Home, with_labels_details: false, reader }
     }
+
+    /// As seen from a project, by its full path.
+    pub fn in_project(reader: Actor, path: &str) -> Self {
+        Self { from: SeenFrom::Project(path.to_owned()), ..Self::of(reader) }
+    }
 }
 
 #[derive(Clone, Debug, Serialize, ToSchema)]

@@ -1,7 +1,7 @@
 //! Issues that have to do with each other.
 
 use db::Tx;
-use kernel::{Actor, Result, Ts};
+use kernel::{Result, Ts};
 use review::issue::link::{
     LinkType,
     actions::{Linked, Related},
@@ -30,11 +30,11 @@ impl RelatedIssueEntity {
     pub fn all(
         tx: &mut Tx<'_>,
         urls: &Urls,
-        reader: Actor,
         related: Vec<Related>,
+        view: &IssueView,
     ) -> Result<Vec<Self>> {
         let issues = related.iter().map(|related| related.issue.clone()).collect();
-        let shown = IssueEntity::all(tx, urls, issues, &IssueView::of(reader))?;
+        let shown = IssueEntity::all(tx, urls, issues, view)?;
         let entity = |(issue, related): (IssueEntity, Related)| Self {
             issue,
             issue_link_id: related.link.id,
@@ -56,9 +56,9 @@ pub struct IssueLinkEntity {
 }
 
 impl IssueLinkEntity {
-    pub fn one(tx: &mut Tx<'_>, urls: &Urls, reader: Actor, linked: Linked) -> Result<Self> {
+    pub fn one(tx: &mut Tx<'_>, urls: &Urls, linked: Linked, view: &IssueView) -> Result<Self> {
         let Linked { link, source, target } = linked;
-        let ends = IssueEntity::all(tx, urls, vec![source, target], &IssueView::of(reader))?;
+        let ends = IssueEntity::all(tx, urls, vec![source, target], view)?;
         let [source_issue, target_issue] =
             <[IssueEntity; 2]>::try_from(ends).map_err(|_lost| kernel::Error::Missing)?;
         Ok(Self { id: link.id, source_issue, target_issue, link_type: link.link_type })

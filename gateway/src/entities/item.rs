@@ -14,6 +14,8 @@ pub enum SeenFrom {
     Home,
     /// A group, by its full path.
     Group(String),
+    /// A project, which may be another one, by its full path.
+    Project(String),
 }
 
 /// How an item is called in texts.
@@ -29,12 +31,16 @@ impl References {
     /// `short` is `!1` or `#1`; `path` is that of the project.
     pub fn new(short: String, path: &str, from: &SeenFrom) -> Self {
         let full = format!("{path}{short}");
-        let relative = match from {
-            SeenFrom::Home => short.clone(),
-            SeenFrom::Group(group) => match path.rsplit_once('/') {
-                Some((home, name)) if home == group => format!("{name}{short}"),
-                _ => full.clone(),
-            },
+        let place = match from {
+            SeenFrom::Home => None,
+            SeenFrom::Group(group) => Some(group.as_str()),
+            SeenFrom::Project(project) if project == path => None,
+            SeenFrom::Project(project) => project.rsplit_once('/').map(|(home, _)| home),
+        };
+        let relative = match (place, path.rsplit_once('/')) {
+            (None, _) => short.clone(),
+            (Some(place), Some((home, name))) if home == place => format!("{name}{short}"),
+            _ => full.clone(),
         };
         Self { short, relative, full }
     }
@@ -124,6 +130,9 @@ mod tests {
             (SeenFrom::Home, "!7"),
             (SeenFrom::Group("a/b".to_owned()), "c!7"),
             (SeenFrom::Group("a".to_owned()), "a/b/c!7"),
+            (SeenFrom::Project("a/b/c".to_owned()), "!7"),
+            (SeenFrom::Project("a/b/d".to_owned()), "c!7"),
+            (SeenFrom::Project("a/d".to_owned()), "a/b/c!7"),
         ] {
             let all = References::new("!7".to_owned(), "a/b/c", &from);
             assert_eq!((all.relative.as_str(), all.full.as_str()), (relative, "a/b/c!7"));

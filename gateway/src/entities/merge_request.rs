@@ -35,6 +35,13 @@ impl Default for MergeRequestView {
     }
 }
 
+impl MergeRequestView {
+    /// As seen from a project, by its full path.
+    pub fn in_project(path: &str) -> Self {
+        Self { from: SeenFrom::Project(path.to_owned()), ..Self::default() }
+    }
+}
+
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct MergeRequestEntity {
     pub id: i64,

@@ -28,6 +28,7 @@ use super::{
     brief_user::BriefUser,
     epic::{EpicEntity, EpicView},
     issue::{IssueEntity, IssueView},
+    merge_request::MergeRequestView,
     merge_request_detail::MergeRequestDetail,
     namespace::NamespaceEntity,
     project::ProjectIdentity,
@@ -182,7 +183,8 @@ fn targets(
     let issues = tx.issues_in_order(&of(ItemKind::Issue))?;
     let issues = IssueEntity::all(tx, urls, issues, &IssueView::of(reader))?;
     let merge_requests = tx.merge_requests_in_order(&of(ItemKind::MergeRequest))?;
-    let merge_requests = records::listed(tx, urls, reader, &merge_requests)?;
+    let view = MergeRequestView::default();
+    let merge_requests = records::listed(tx, urls, reader, &merge_requests, &view)?;
     let issues = issues
         .into_iter()
         .map(|issue| ((ItemKind::Issue, issue.id), TargetEntity::Issue(Box::new(issue))));

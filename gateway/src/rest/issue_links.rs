@@ -1,6 +1,6 @@
 //! Issues that have to do with each other.
 
-use kernel::{Error, ids::ProjectId};
+use kernel::{Ability, Error, Grant, access::Project, ids::ProjectId};
 use org::access::{IdOrPath, locate_project};
 use review::{
     issue::{
@@ -14,7 +14,10 @@ use super::issue_params::OneIssue;
 use crate::{
     app::App,
     compose::forge::Forge,
-    entities::issue_link::{IssueLinkEntity, RelatedIssueEntity},
+    entities::{
+        issue::IssueView,
+        issue_link::{IssueLinkEntity, RelatedIssueEntity},
+    },
     error::ApiResult,
     extract::Call,
     param_enums, params,
@@ -47,6 +50,10 @@ params! {
     }
 }
 
+fn seen_from<A: Ability<Scope = Project>>(grant: &Grant<A>) -> IssueView {
+    IssueView::in_project(grant.actor(), &grant.facts().full_path)
+}
+
 async fn list(
     app: App,
     call: Call<ReadIssues, OneIssue>,
@@ -56,7 +63,7 @@ async fn list(
     let found = app.db.read(move |tx| {
         let issue = read(tx, grant.who(), grant.project(), iid)?;
         let related = actions::list(tx, &forge, grant.who(), &issue)?;
-        RelatedIssueEntity::all(tx, &urls, grant.actor(), related)
+        RelatedIssueEntity::all(tx, &urls, related, &seen_from(&grant))
     });
     Ok(Json(found.await?))
 }
@@ -78,7 +85,7 @@ async fn create(
         };
         let target = (project, asked.target_issue_iid);
         let made = actions::create(tx, &forge, grant.who(), &issue, target, asked.link_type)?;
-        IssueLinkEntity::one(tx, &urls, grant.actor(), made)
+        IssueLinkEntity::one(tx, &urls, made, &seen_from(&grant))
     });
     Ok(Created(made.await?))
 }
@@ -92,7 +99,7 @@ async fn show(
     let found = app.db.read(move |tx| {
         let issue = read(tx, grant.who(), grant.project(), one.issue_iid)?;
         let linked = actions::read(tx, &forge, grant.who(), &issue, link.issue_link_id)?;
-        IssueLinkEntity::one(tx, &urls, grant.actor(), linked)
+        IssueLinkEntity::one(tx, &urls, linked, &seen_from(&grant))
     });
     Ok(Json(found.await?))
 }
@@ -106,7 +113,7 @@ async fn remove(
     let gone = app.db.write(move |tx| {
         let issue = read(tx, grant.who(), grant.project(), one.issue_iid)?;
         let linked = actions::remove(tx, &forge, grant.who(), &issue, link.issue_link_id)?;
-        IssueLinkEntity::one(tx, &urls, grant.actor(), linked)
+        IssueLinkEntity::one(tx, &urls, linked, &seen_from(&grant))
     });
     Ok(Json(gone.await?))
 }

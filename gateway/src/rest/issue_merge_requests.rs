@@ -32,7 +32,7 @@ async fn closing(
     let found = app.db.read(move |tx| {
         let issue = actions::find(tx, &grant, one.issue_iid)?;
         let rows = merge_requests::closing(tx, &Forge::new(&urls), grant.actor(), &issue)?;
-        let view = MergeRequestView::default();
+        let view = MergeRequestView::in_project(&grant.facts().full_path);
         page.slice(rows).try_map_all(|rows| MergeRequestEntity::all(tx, &urls, rows, &view))
     });
     Ok(Listed(found.await?))
@@ -47,8 +47,9 @@ async fn related(
         let issue = actions::find(tx, &grant, one.issue_iid)?;
         let forge = Forge::new(&urls);
         let rows = merge_requests::related(tx, &forge, grant.actor(), &issue)?;
-        let page = page.slice(rows);
-        page.try_map_all(|rows| merge_request_records::listed(tx, &urls, grant.actor(), &rows))
+        let view = MergeRequestView::in_project(&grant.facts().full_path);
+        let (page, actor) = (page.slice(rows), grant.actor());
+        page.try_map_all(|rows| merge_request_records::listed(tx, &urls, actor, &rows, &view))
     });
     Ok(Listed(found.await?))
 }

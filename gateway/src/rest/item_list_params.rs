@@ -56,7 +56,7 @@ pub struct Share {
 impl FilterItems {
     pub fn filter(self, tx: &mut Tx<'_>, share: Share, not: NotCommon) -> Result<Common> {
         let mut authors: Vec<UserId> = self.author_id.into_iter().chain(share.author).collect();
-        if let Some(name) = self.author_username {
+        if let Some(name) = self.author_username.filter(|name| !name.is_empty()) {
             authors.push(person_or_nobody(tx, &name)?);
         }
         let shared = share.assignee.map(|user| Choice::These(vec![user]));

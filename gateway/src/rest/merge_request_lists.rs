@@ -7,6 +7,7 @@ use kernel::{
     ids::ProjectId,
     page::{Page, PageRequest},
 };
+use org::places::group_paths;
 use review::{
     Milestones, Reads,
     item::list::{Choice, Common, Direction, MilestoneChoice, Order, Sorting},
@@ -185,7 +186,13 @@ where
         let asked = Asked { actor, among: Among::Everywhere, archived: true, filter: &filter };
         let urgent = Sorting { by: Order::LabelPriority, direction: Direction::Ascending };
         let rows = list(tx, &Places, &asked, urgent, page)?;
-        let view = MergeRequestView::default();
+        let from = match milestone.namespace_id {
+            None => SeenFrom::Home,
+            Some(group) => {
+                SeenFrom::Group(group_paths(tx, &[group])?.remove(&group).unwrap_or_default())
+            }
+        };
+        let view = MergeRequestView { from, ..MergeRequestView::default() };
         rows.try_map_all(|rows| MergeRequestEntity::all(tx, &urls, rows, &view))
     });
     Ok(Listed(found.await?))

@@ -40,7 +40,7 @@ async fn closes(
         let row = actions::find(tx, &grant, one.merge_request_iid)?;
         let issues = tx.closed_issues(row.id)?;
         let issues = page.slice(readable(tx, grant.actor(), issues)?);
-        let view = IssueView::of(grant.actor());
+        let view = IssueView::in_project(grant.actor(), &grant.facts().full_path);
         issues.try_map_all(|rows| IssueEntity::all(tx, &urls, rows, &view))
     });
     Ok(Listed(found.await?))
@@ -55,7 +55,7 @@ async fn related(
         let row = actions::find(tx, &grant, one.merge_request_iid)?;
         let issues = tx.related_issues(row.id)?;
         let issues = page.slice(readable(tx, grant.actor(), issues)?);
-        let view = IssueView::of(grant.actor());
+        let view = IssueView::in_project(grant.actor(), &grant.facts().full_path);
         issues.try_map_all(|rows| IssueEntity::all(tx, &urls, rows, &view))
     });
     Ok(Listed(found.await?))

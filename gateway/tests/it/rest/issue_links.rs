@@ -62,6 +62,24 @@ async fn a_link_is_made_seen_from_both_ends_and_taken_away() {
 }
 
 #[actix_web::test]
+async fn what_is_linked_is_called_as_seen_from_the_project() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let (forge, site) = (app.project(&ada, "forge", Private), app.project(&ada, "site", Private));
+    issue(&ada, forge, "one").await;
+    issue(&ada, site, "two").await;
+    let links = format!("/projects/{forge}/issues/1/links");
+    let target = json!({ "target_project_id": site.0, "target_issue_iid": 1 });
+
+    let made = ada.post(&links, target).await.created();
+
+    let relative = |issue: &Value| issue["references"]["relative"].clone();
+    assert_eq!(relative(&made["source_issue"]), "#1");
+    assert_eq!(relative(&made["target_issue"]), "site#1");
+    assert_eq!(relative(&ada.get(&links).await.ok()[0]), "site#1");
+}
+
+#[actix_web::test]
 async fn a_link_needs_a_role_in_both_projects_and_another_issue() {
     let app = TestApp::new();
     let ada = app.person("ada");

@@ -65,6 +65,7 @@ async fn every_filter_of_a_list_acts() {
         (format!("author_id={bob_id}"), &[second]),
         ("author_username=ADA".into(), &[third, first]),
         ("author_username=nobody".into(), &[]),
+        ("author_username=".into(), &[third, second, first]),
         (format!("assignee_id={bob_id}"), &[first]),
         (format!("assignee_id={ada_id}"), &[]),
         ("assignee_id=none".into(), &[third, second]),

@@ -289,6 +289,24 @@ async fn milestones_list_their_merge_requests() {
 }
 
 #[actix_web::test]
+async fn milestones_of_groups_call_merge_requests_as_seen_from_there() {
+    let app = TestApp::new();
+    let (ada, dora, project) = set_up(&app).await;
+    let group = ada.get(&format!("/projects/{project}")).await.ok()["namespace"].clone();
+    let milestones = format!("/groups/{}/milestones", group["id"]);
+    let milestone = ada.post(&milestones, json!({ "title": "year" })).await.created();
+    let change = json!({ "milestone_id": milestone["id"] });
+    ada.put(&format!("/projects/{project}/merge_requests/2"), change).await.ok();
+
+    let listed = dora.get(&format!("{milestones}/{}/merge_requests", milestone["id"])).await.ok();
+
+    let path = ada.get(&format!("/projects/{project}")).await.ok()["path"].clone();
+    let path = path.as_str().expect("a path").to_owned();
+    assert_eq!(listed[0]["references"]["relative"], format!("{path}!2"));
+    assert_eq!(listed[0]["reference"], format!("{path}!2"));
+}
+
+#[actix_web::test]
 async fn git_is_asked_again_for_a_list_where_that_is_wanted() {
     let app = TestApp::new();
     let (ada, dora, project) = set_up(&app).await;

@@ -207,6 +207,7 @@ async fn changed(
     let kept =
         app.db.write(move |tx| change::update(tx, &grant, &forge, iid, Some(&looked), asked));
     let kept = kept.await?;
+    merging::catch_up(app, kept.id).await?;
     merging::settle(app, kept.id).await?;
     Ok(Some(kept))
 }

@@ -68,6 +68,7 @@ async fn create(
         Ok((made, later, target))
     });
     let (made, later, target) = made.await?;
+    merging::catch_up(&app, made.id).await?;
     merging::settle(&app, made.id).await?;
     // The answer says whether git can merge it.
     merging::look(&app, made.id).await?;
@@ -114,7 +115,8 @@ async fn update(
     let (grant, (one, params), urls) = (call.grant, call.params, app.urls.clone());
     let forge = Forge::new(&app.urls);
     let (iid, change) = (one.merge_request_iid, MergeRequestChange::from(params));
-    let looked = match change.asks_git() {
+    let asks_git = change.asks_git();
+    let looked = match asks_git {
         true => look_before(&app, &found(&app, &grant, iid).await?, &change).await?,
         false => None,
     };
@@ -123,6 +125,9 @@ async fn update(
         described::update_merge_request(tx, &asked, &forge, iid, looked.as_ref(), change)
     });
     let (row, later) = changed.await?;
+    if asks_git {
+        merging::catch_up(&app, row.id).await?;
+    }
     merging::settle(&app, row.id).await?;
     let sender = Sender { grant: &grant, caller: call.caller.user()?, seen: None };
     after_describing(&app, &sender, &row.item(), later).await;

@@ -20,7 +20,7 @@ pub struct Reset {
     pub taken_from: Vec<UserId>,
 }
 
-/// To be called for each opened or closed merge request to whose source branch somebody pushed; not for what the
+/// To be called for each merge request that is not merged to whose source branch somebody pushed; not for what the
 /// platform itself did, such as a rebase. `from` is where the branch was. Takes all approvals back where the project
 /// wants that, or sees to it that those of the owners of what was changed are.
 pub fn reset_on_push(
@@ -32,7 +32,7 @@ pub fn reset_on_push(
     from: Option<&str>,
 ) -> Result<Reset> {
     let settings = tx.approval_settings(request.project_id)?;
-    let open = matches!(request.state, MergeRequestState::Opened | MergeRequestState::Closed);
+    let open = request.state != MergeRequestState::Merged;
     if open && settings.selective_removals {
         let from = from.map(str::to_owned);
         tx.emit(Event::Pushed { of: request.into(), user: pusher, from })?;

@@ -213,7 +213,8 @@ impl ApprovalStore for Tx<'_> {
     }
 
     fn approvable_from(&mut self, project: ProjectId, branch: &str) -> Result<Vec<MergeRequest>> {
-        let states = [MergeRequestState::Opened, MergeRequestState::Closed];
+        let states =
+            [MergeRequestState::Opened, MergeRequestState::Closed, MergeRequestState::Locked];
         each_backend!(self, |conn| merge_requests::table
             .filter(merge_requests::source_project_id.eq(project))
             .filter(merge_requests::source_branch.eq(branch))

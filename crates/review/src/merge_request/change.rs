@@ -9,8 +9,17 @@ use kernel::{
 
 use super::{
     Columns, Ends, Event, Heads, MergeRequest, MergeRequestState, MergeRequestStore as _,
-    ReviewerStore as _, actions, draft::is_draft, lending::may_lend, mergeability::Look, rules,
-    state::Step, told, version,
+    ReviewerStore as _, actions,
+    draft::is_draft,
+    lending::may_lend,
+    merge::{
+        LookStore as _,
+        auto::{self, Reason},
+    },
+    mergeability::Look,
+    rules,
+    state::Step,
+    told, version,
 };
 use crate::{
     Home, activity,
@@ -113,6 +122,9 @@ pub fn change(
     asked: &MergeRequestChange,
 ) -> Result<MergeRequest> {
     let mut new = reworded(old, asked);
+    if new.target_branch != old.target_branch && old.state == MergeRequestState::Locked {
+        return Err(Error::Conflict("409 Conflict: Resource lock".to_owned()));
+    }
     if new.allow_collaboration != old.allow_collaboration && !may_lend(tx, around, old, by)? {
         new.allow_collaboration = old.allow_collaboration;
     }
@@ -130,7 +142,7 @@ pub fn change(
         told::tell(tx, by, old, &new)?;
     }
     if new.target_branch != old.target_branch {
-        retarget(tx, &new, looked)?;
+        retarget(tx, by, &new, looked)?;
     }
     changes.extend(keep_metadata(tx, by, around, &new, &asked.metadata)?);
     if !changes.is_empty() {
@@ -161,7 +173,10 @@ fn reworded(old: &MergeRequest, asked: &MergeRequestChange) -> MergeRequest {
         let tasks = tasks_in(new.description.as_deref().unwrap_or_default());
         (new.task_count, new.task_completed_count) = (tasks.count, tasks.completed);
     }
-    if let Some(branch) = &asked.target_branch {
+    // What is merged stays where it was merged.
+    if let Some(branch) = &asked.target_branch
+        && old.state != MergeRequestState::Merged
+    {
         new.target_branch.clone_from(branch);
     }
     new.force_remove_source_branch = asked.remove_source_branch.or(old.force_remove_source_branch);
@@ -190,26 +205,16 @@ fn columns(new: &MergeRequest) -> Columns {
 }
 
 /// Another target: what is there is another version, and what was to be merged then is not meant any more.
-fn retarget(tx: &mut Tx<'_>, row: &MergeRequest, looked: Option<&Looked>) -> Result<()> {
-    look_again(tx, row)?;
+fn retarget(
+    tx: &mut Tx<'_>,
+    by: UserId,
+    row: &MergeRequest,
+    looked: Option<&Looked>,
+) -> Result<()> {
+    tx.forget_look(row)?;
+    auto::end(tx, row, by, Reason::Retargeted)?;
     version::add(tx, row, heads_of(row, looked)?)?;
     Ok(())
-}
-
-/// Whatever git said does not count any more, nor does it wait for its pipeline.
-fn look_again(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<()> {
-    let status = row.merge_status.after(Look::Changed);
-    let mut columns = Columns { merge_status: Some(status), ..Columns::default() };
-    forget_auto_merge(row, &mut columns);
-    tx.change_merge_request(row.id, &columns)?;
-    Ok(())
-}
-
-fn forget_auto_merge(row: &MergeRequest, columns: &mut Columns) {
-    if row.auto_merge.is_some() {
-        columns.auto_merge = Some(None);
-        columns.merge_user_id = Some(None);
-    }
 }
 
 fn heads_of<'a>(row: &MergeRequest, looked: Option<&'a Looked>) -> Result<&'a Heads> {
@@ -325,12 +330,12 @@ fn numbers(people: &[UserId]) -> Vec<i64> {
 /// Closes a merge request that is open; any other stays as it is.
 pub fn close(tx: &mut Tx<'_>, row: MergeRequest, by: UserId) -> Result<MergeRequest> {
     let Some(to) = row.state.after(Step::Close) else { return Ok(row) };
-    let mut columns = Columns {
+    let columns = Columns {
         closed_by_id: Some(Some(by)),
         closed_at: Some(Some(tx.now)),
         ..Columns::default()
     };
-    forget_auto_merge(&row, &mut columns);
+    auto::end(tx, &row, by, Reason::Closed)?;
     let closed = tx.step_merge_request(&row, to, &columns)?;
     tx.finish_todos(row.id.into(), by)?;
     told::step(tx, &closed, Some(by), Step::Close)?;

@@ -23,6 +23,13 @@ const AT_ONCE: usize = 500;
 pub trait MergeRequestCommitStore {
     /// Makes these the commits that a merge request holds.
     fn keep_commits(&mut self, of: MergeRequestId, shas: &[String]) -> Result<()>;
+    /// The open merge requests into a branch that hold one of these commits.
+    fn open_with_any(
+        &mut self,
+        project: ProjectId,
+        branch: &str,
+        shas: &[String],
+    ) -> Result<HashSet<MergeRequestId>>;
     /// The merge requests of a project that hold a commit, or became it when they were merged; newest first.
     fn merge_requests_with(
         &mut self,
@@ -66,6 +73,31 @@ impl MergeRequestCommitStore for Tx<'_> {
                 .map_err(error("Commit")))?;
         }
         Ok(())
+    }
+
+    fn open_with_any(
+        &mut self,
+        project: ProjectId,
+        branch: &str,
+        shas: &[String],
+    ) -> Result<HashSet<MergeRequestId>> {
+        let mut found = HashSet::new();
+        for some in shas.chunks(AT_ONCE) {
+            let holding = commits::table
+                .inner_join(
+                    merge_requests::table.on(merge_requests::id.eq(commits::merge_request_id)),
+                )
+                .filter(commits::sha.eq_any(some))
+                .filter(merge_requests::project_id.eq(project))
+                .filter(merge_requests::target_branch.eq(branch))
+                .filter(merge_requests::state.eq(MergeRequestState::Opened))
+                .select(merge_requests::id)
+                .distinct();
+            let ids: Vec<MergeRequestId> =
+                each_backend!(self, |conn| holding.load(conn).map_err(error("Commit")))?;
+            found.extend(ids);
+        }
+        Ok(found)
     }
 
     fn merge_requests_with(

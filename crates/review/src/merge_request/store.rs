@@ -65,25 +65,28 @@ pub struct Columns {
     pub updated_at: Option<Ts>,
 }
 
+/// Open, or locked for a moment and then open again or merged.
+const NOT_OVER: [MergeRequestState; 2] = [MergeRequestState::Opened, MergeRequestState::Locked];
+
 pub trait MergeRequestStore {
     /// By the number it has in the project it leads to.
     fn find_merge_request(&mut self, project: ProjectId, iid: i64) -> Result<Option<MergeRequest>>;
     fn merge_request(&mut self, id: MergeRequestId) -> Result<MergeRequest>;
     /// Rows in the order of their ids here; what is gone is left out.
     fn merge_requests_in_order(&mut self, ids: &[i64]) -> Result<Vec<MergeRequest>>;
-    /// The number of an open merge request between these branches, other than `except`.
+    /// The number of a merge request between these branches that is not over, other than `except`.
     fn find_open_between(
         &mut self,
         ends: &Ends,
         except: Option<MergeRequestId>,
     ) -> Result<Option<i64>>;
-    /// Every open merge request of a source branch.
+    /// Every merge request of a source branch that is open, also while git merges it.
     fn open_merge_requests_from(
         &mut self,
         project: ProjectId,
         branch: &str,
     ) -> Result<Vec<MergeRequest>>;
-    /// Every open merge request that leads to a branch.
+    /// As [`open_merge_requests_from`](Self::open_merge_requests_from), of those that lead to a branch.
     fn open_merge_requests_into(
         &mut self,
         project: ProjectId,
@@ -150,7 +153,7 @@ impl MergeRequestStore for Tx<'_> {
             .filter(merge_requests::source_branch.eq(&ends.source_branch))
             .filter(merge_requests::project_id.eq(ends.target))
             .filter(merge_requests::target_branch.eq(&ends.target_branch))
-            .filter(merge_requests::state.eq(MergeRequestState::Opened))
+            .filter(merge_requests::state.eq_any(NOT_OVER))
             .filter(merge_requests::id.ne(except.unwrap_or(MergeRequestId(0))))
             .order(merge_requests::id)
             .select(merge_requests::iid);
@@ -165,7 +168,7 @@ impl MergeRequestStore for Tx<'_> {
         each_backend!(self, |conn| merge_requests::table
             .filter(merge_requests::source_project_id.eq(project))
             .filter(merge_requests::source_branch.eq(branch))
-            .filter(merge_requests::state.eq(MergeRequestState::Opened))
+            .filter(merge_requests::state.eq_any(NOT_OVER))
             .order(merge_requests::id)
             .select(MergeRequest::as_select())
             .load(conn)
@@ -180,7 +183,7 @@ impl MergeRequestStore for Tx<'_> {
         each_backend!(self, |conn| merge_requests::table
             .filter(merge_requests::project_id.eq(project))
             .filter(merge_requests::target_branch.eq(branch))
-            .filter(merge_requests::state.eq(MergeRequestState::Opened))
+            .filter(merge_requests::state.eq_any(NOT_OVER))
             .order(merge_requests::id)
             .select(MergeRequest::as_select())
             .load(conn)

@@ -16,6 +16,7 @@ use review::{
             AutoMerge,
             auto::{self, Reason},
         },
+        mergeability::HeadPipeline,
     },
     policy::ReadMergeRequests,
 };
@@ -96,7 +97,9 @@ pub async fn merge_waiting(app: App, job: MergeWaiting) -> Result<()> {
 
 /// Who merges, where they still may and everything stored allows it.
 fn merger(tx: &mut Tx<'_>, row: &MergeRequest, user: UserId) -> Result<Option<By>> {
-    if !facts(tx, row)?.is_mergeable() {
+    let known = facts(tx, row)?;
+    // By now another pipeline may be under way, also where nobody wants one to succeed.
+    if known.pipeline != HeadPipeline::Succeeded || !known.is_mergeable() {
         return Ok(None);
     }
     let user = tx.user(user)?;

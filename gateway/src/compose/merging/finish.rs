@@ -31,6 +31,7 @@ use serde::{Deserialize, Serialize};
 use worker::Job;
 
 use super::{
+    follow::catch_up,
     look::{NamedProjects, commits_between, refresh_closes, tip},
     run::{current, parsed},
 };
@@ -235,7 +236,7 @@ async fn retarget(app: &App, row: &MergeRequest, removal: &Removal) -> Result<()
         let Some(ends) = one.ends() else { continue };
         let at = Ends { target_branch: row.target_branch.clone(), ..ends };
         let heads = look_at(app, &at).await?;
-        let (who, by) = (removal.who, removal.by);
+        let (who, by, id) = (removal.who, removal.by, one.id);
         let done = app.db.write(move |tx| {
             let one = tx.merge_request(one.id)?;
             if !change::may_update(tx, &who, &one)? {
@@ -247,7 +248,7 @@ async fn retarget(app: &App, row: &MergeRequest, removal: &Removal) -> Result<()
             change::change(tx, by, &Places, &one, Some(&looked), &asked).map(drop)
         });
         match done.await {
-            Ok(()) => {}
+            Ok(()) => catch_up(app, id).await?,
             // There is one between these branches already, or somebody changed it meanwhile.
             Err(Error::Unprocessable(_) | Error::ConflictWith(_) | Error::Conflict(_)) => {}
             Err(failure) => return Err(failure),

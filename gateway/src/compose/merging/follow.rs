@@ -12,10 +12,11 @@ use repo::{
     event::Moved,
     git::{CommitInfo, Deadline, LogQuery, Oid, Reader},
     ports::Aftermath,
-    push::{Push, Via},
+    push::{Push, RefChange, Via},
 };
 use review::merge_request::{
-    Heads, MergeRequest, MergeRequestStore as _, VersionStore as _,
+    Heads, MergeRequest, MergeRequestCommitStore as _, MergeRequestState, MergeRequestStore as _,
+    VersionStore as _,
     merge::{
         LookStore as _,
         pushed::{self, Arrived, BranchMove},
@@ -28,7 +29,8 @@ use worker::{Job, Queue as _};
 
 use super::{
     finish::close_named,
-    look::{commits_between, keep_closes, look},
+    look::{commits_between, keep_closes, look, tip},
+    run::current,
     settle::go_on,
 };
 use crate::{
@@ -62,31 +64,38 @@ impl Aftermath for Follower {
     fn follow<'a>(&'a self, push: &'a Push) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             let Some(app) = self.0.upgrade() else { return Ok(()) };
-            let default = push.project.default_branch.as_deref();
+            let mut done = Ok(());
             for change in push.changes.iter().filter(|change| change.name.is_branch()) {
-                // What merge requests close is closed after the merge, by rules of its own.
-                if push.via != Via::Merge
-                    && default == Some(&*change.name.short())
-                    && let (Some(before), Some(after)) = (change.old, change.new)
-                    && let Some(user) = push.who.actor.id
-                {
-                    close_named(&app, push.project.id, (before, after), user).await?;
-                }
-                let moved = FollowPush {
-                    project: push.project.id,
-                    branch: change.name.short().into_owned(),
-                    before: change.old.map(|id| id.to_string()),
-                    after: change.new.map(|id| id.to_string()),
-                    user: push.who.actor.id,
-                };
-                let (project, branch) = (moved.project, moved.branch.clone());
-                if app.db.peek(move |tx| tx.is_touched(project, &branch)).await? {
-                    follow_branch(&app, &moved).await?;
-                }
+                // What fails for one branch keeps nothing from the others.
+                done = done.and(follow_change(&app, push, change).await);
             }
-            Ok(())
+            done
         })
     }
+}
+
+async fn follow_change(app: &App, push: &Push, change: &RefChange) -> Result<()> {
+    let moved = FollowPush {
+        project: push.project.id,
+        branch: change.name.short().into_owned(),
+        before: change.old.map(|id| id.to_string()),
+        after: change.new.map(|id| id.to_string()),
+        user: push.who.actor.id,
+    };
+    let (project, branch) = (moved.project, moved.branch.clone());
+    let followed = match app.db.peek(move |tx| tx.is_touched(project, &branch)).await? {
+        true => follow_branch(app, &moved, BEFORE_THE_ANSWER).await,
+        false => Ok(()),
+    };
+    // What merge requests close is closed after the merge, by rules of its own.
+    if push.via != Via::Merge
+        && push.project.default_branch.as_deref() == Some(moved.branch.as_str())
+        && let (Some(before), Some(after)) = (change.old, change.new)
+        && let Some(user) = push.who.actor.id
+    {
+        close_named(app, project, (before, after), user).await?;
+    }
+    followed
 }
 
 /// In the transaction of the push.
@@ -114,7 +123,7 @@ pub async fn follow_push(app: App, job: FollowPush) -> Result<()> {
     if !app.storage.exists(job.project) {
         return Ok(());
     }
-    follow_branch(&app, &job).await?;
+    follow_branch(&app, &job, usize::MAX).await?;
     let mut last = MergeRequestId(0);
     loop {
         let (project, branch) = (job.project, job.branch.clone());
@@ -127,8 +136,10 @@ pub async fn follow_push(app: App, job: FollowPush) -> Result<()> {
     }
 }
 
-async fn follow_branch(app: &App, moved: &FollowPush) -> Result<()> {
+/// Of the merge requests into the branch so many get another version.
+async fn follow_branch(app: &App, moved: &FollowPush, most: usize) -> Result<()> {
     merge_arrived(app, moved).await?;
+    renew_into(app, moved, most).await?;
     if moved.after.is_none() {
         return Ok(());
     }
@@ -150,6 +161,38 @@ async fn follow_branch(app: &App, moved: &FollowPush) -> Result<()> {
     Ok(())
 }
 
+/// Merge requests that hold something else than before now that their target has some of it, or was moved elsewhere.
+async fn renew_into(app: &App, moved: &FollowPush, most: usize) -> Result<()> {
+    let (Some(before), Some(after)) = (&moved.before, &moved.after) else { return Ok(()) };
+    let (before, new): (Oid, Oid) = (before.parse()?, after.parse()?);
+    let (project, branch) = (moved.project, moved.branch.clone());
+    let mut into = app.db.read(move |tx| tx.open_merge_requests_into(project, &branch)).await?;
+    into.retain(|row| row.state == MergeRequestState::Opened);
+    into.retain(|row| row.start_sha.as_ref().is_some_and(|start| start != after));
+    if into.is_empty() {
+        return Ok(());
+    }
+    let pushed = app.git_read(project, move |reader| {
+        if !reader.is_ancestor(before, new, Deadline::NEVER)? {
+            return Ok(None);
+        }
+        let query = LogQuery { exclude: vec![before], ..LogQuery::of(new) };
+        let ids = reader.log_ids(&query, Deadline::NEVER)?;
+        Ok(Some(ids.iter().map(ToString::to_string).collect::<Vec<_>>()))
+    });
+    if let Some(pushed) = pushed.await? {
+        let branch = moved.branch.clone();
+        let held = app.db.read(move |tx| tx.open_with_any(project, &branch, &pushed)).await?;
+        into.retain(|row| held.contains(&row.id));
+    }
+    for row in into.into_iter().take(most) {
+        let id = row.id;
+        renew(app, row, moved.user).await?;
+        go_on(app, id).await?;
+    }
+    Ok(())
+}
+
 /// Merge requests whose commits were pushed to where they lead are merged.
 async fn merge_arrived(app: &App, moved: &FollowPush) -> Result<()> {
     let (Some(before), Some(after)) = (&moved.before, &moved.after) else { return Ok(()) };
@@ -166,7 +209,14 @@ async fn merge_arrived(app: &App, moved: &FollowPush) -> Result<()> {
         let own = head(&row);
         let Some((_, by)) = brought.iter().find(|(found, _)| Some(*found) == own) else { continue };
         let (by, user, id) = (by.to_string(), moved.user, row.id);
-        match app.db.write(move |tx| run::arrive(tx, &row, user, &by).map(drop)).await {
+        let arrived = app.db.write(move |tx| {
+            let now = tx.merge_request(id)?;
+            match now.head_sha == row.head_sha {
+                true => run::arrive(tx, &now, user, &by).map(drop),
+                false => Ok(()),
+            }
+        });
+        match arrived.await {
             Ok(()) => go_on(app, id).await?,
             // Somebody merged or closed it in this moment.
             Err(Error::Conflict(_)) => {}
@@ -205,22 +255,61 @@ fn brought(
     Ok(found)
 }
 
+/// Looks whether the source is where a merge request says. What was looked up in git before it was written down may
+/// have moved in between, without the push knowing of it.
+pub async fn catch_up(app: &App, id: MergeRequestId) -> Result<()> {
+    let row = current(app, id).await?;
+    let (MergeRequestState::Opened, Some(source)) = (row.state, row.source_project_id) else {
+        return Ok(());
+    };
+    match tip(app, source, &row.source_branch).await?.map(|head| head.to_string()) {
+        head if head.is_some() && head != row.head_sha => {
+            renew(app, row, None).await?;
+            go_on(app, id).await
+        }
+        _ => Ok(()),
+    }
+}
+
+/// So often git is asked again where the branches moved while it answered.
+const TRIES: usize = 5;
+
 /// A new head: a version of its own, and what its commits say.
-async fn renew(app: &App, row: MergeRequest, user: Option<UserId>) -> Result<()> {
-    let Some(ends) = row.ends() else { return Ok(()) };
-    let heads = merge_requests::look_at(app, &ends).await?;
+async fn renew(app: &App, mut row: MergeRequest, user: Option<UserId>) -> Result<()> {
     let id = row.id;
+    for _ in 0..TRIES {
+        if renewed(app, row, user).await? {
+            return Ok(());
+        }
+        row = current(app, id).await?;
+    }
+    Err(Error::Unavailable(format!("the branches of merge request {id} do not stand still")))
+}
+
+/// Whether what git said is kept. It is not where the row has become another one meanwhile: an older answer does not
+/// replace a newer one.
+async fn renewed(app: &App, seen: MergeRequest, user: Option<UserId>) -> Result<bool> {
+    let Some(ends) = seen.ends() else { return Ok(true) };
+    let heads = merge_requests::look_at(app, &ends).await?;
+    let id = seen.id;
     let old = app.db.read(move |tx| Ok(tx.version_heads(id)?.into_iter().next())).await?;
     let old = old.and_then(|sha| sha.parse::<Oid>().ok());
     let (arrived, messages) = arrived(app, ends.target, &heads, old).await?;
     let home = app.urls.base().to_owned();
     let done = app.db.write(move |tx| {
         let row = tx.merge_request(id)?;
-        if !version::add(tx, &row, &heads)? {
-            return Ok(());
+        let held = |row: &MergeRequest| {
+            (row.head_sha.clone(), row.base_sha.clone(), row.start_sha.clone())
+        };
+        if held(&row) != held(&seen) || row.target_branch != seen.target_branch {
+            return Ok(false);
         }
-        pushed::tell(tx, id, user.unwrap_or(row.author_id), &arrived)?;
-        keep_closes(tx, id, &messages, &home)
+        if version::add(tx, &row, &heads)? {
+            tx.forget_look(&row)?;
+            pushed::tell(tx, id, user.unwrap_or(row.author_id), &arrived)?;
+            keep_closes(tx, id, &messages, &home)?;
+        }
+        Ok(true)
     });
     done.await
 }

@@ -15,7 +15,7 @@ use repo::{
     push_rule::{Judge, actions::enforced},
 };
 use review::merge_request::{
-    MergeRequest, MergeRequestStore as _,
+    MergeRequest, MergeRequestState, MergeRequestStore as _, MergeStatus, change,
     merge::{
         AutoMerge,
         run::{self, Outcome},
@@ -27,13 +27,18 @@ use worker::Job;
 
 use super::{
     Sides,
-    look::sides,
+    follow::catch_up,
+    look::{facts, look, sides},
     words::{self, Messages},
 };
 use crate::app::App;
 
 /// So often it is tried again when somebody else moves the target meanwhile.
 const TRIES: usize = 5;
+/// So long it is waited for a branch that is about to move.
+const PAUSE: std::time::Duration = std::time::Duration::from_millis(40);
+const UPDATED: &str =
+    "Branch has been updated since the merge was requested. Please review the changes.";
 /// No merge takes so long: whoever locked it is gone.
 const LONGEST: Duration = Duration::minutes(15);
 
@@ -69,11 +74,13 @@ async fn locked(
     let (id, how) = (seen.id, wish.clone());
     let begun = app.db.write(move |tx| {
         let now = tx.merge_request(seen.id)?;
-        run::begin(tx, &now, &how)
+        let locked = run::begin(tx, &now, &how)?;
+        ensure_still_mergeable(tx, &locked)?;
+        Ok(locked)
     });
     let row = match begun.await {
         Ok(row) => row,
-        // Somebody else was faster.
+        // Somebody else was faster, or took back what it takes.
         Err(Error::Conflict(_)) => {
             return Err(Error::NotAllowed("405 Method Not Allowed".to_owned()));
         }
@@ -88,8 +95,44 @@ async fn locked(
         }
     };
     let told = reason.clone();
-    app.db.write(move |tx| run::fail(tx, id, &told)).await?;
+    let row = app.db.write(move |tx| run::fail(tx, id, &told)).await?;
+    if row.state == MergeRequestState::Merged {
+        // Its commits came by a push meanwhile.
+        return Ok(Ok(row));
+    }
+    look_after(app, id).await?;
     Ok(Err(reason))
+}
+
+/// What was found to be so before it was locked may have changed since; from here on the row is ours. Git says what it
+/// has to say when it merges.
+fn ensure_still_mergeable(tx: &mut Tx<'_>, locked: &MergeRequest) -> Result<()> {
+    let row = MergeRequest {
+        state: MergeRequestState::Opened,
+        merge_status: MergeStatus::CanBeMerged,
+        ..locked.clone()
+    };
+    match facts(tx, &row)?.is_mergeable() {
+        true => Ok(()),
+        false => Err(Error::Conflict("409 Conflict: Resource lock".to_owned())),
+    }
+}
+
+/// What happened to the branches of a merge request while it was locked is made up for.
+async fn look_after(app: &App, id: MergeRequestId) -> Result<()> {
+    let row = current(app, id).await?;
+    let Some(source) = row.source_project_id else { return Ok(()) };
+    if row.state == MergeRequestState::Opened
+        && super::look::tip(app, source, &row.source_branch).await?.is_none()
+    {
+        let closed = app.db.write(move |tx| change::close(tx, row.clone(), row.author_id));
+        return match closed.await {
+            Err(Error::Conflict(_)) => Ok(()),
+            closed => closed.map(drop),
+        };
+    }
+    catch_up(app, id).await?;
+    look(app, id).await.map(drop)
 }
 
 /// Why an attempt ended.
@@ -116,13 +159,18 @@ async fn attempt(
 ) -> std::result::Result<(), Stop> {
     let project = row.project_id;
     let settings = app.db.read(move |tx| tx.project_settings(project)).await?;
-    let mut last = None;
+    let mut why = String::new();
     for _ in 0..TRIES {
         let Some(sides) = sides(app, row).await? else { return stop("No source for merge") };
-        if wish.sha.as_ref().is_some_and(|seen| *seen != sides.head.to_string()) {
-            return stop(
-                "Branch has been updated since the merge was requested. Please review the changes.",
-            );
+        let head = sides.head.to_string();
+        if wish.sha.as_ref().is_some_and(|seen| *seen != head) {
+            return stop(UPDATED);
+        }
+        if row.head_sha.as_ref().is_some_and(|known| *known != head) {
+            // A push is decided a moment before its branch moves. What is merged is what was looked at.
+            UPDATED.clone_into(&mut why);
+            tokio::time::sleep(PAUSE).await;
+            continue;
         }
         let squashes = squashes(row, &settings);
         let messages = words::messages(app, row, &sides, by, &settings, wish, squashes).await?;
@@ -142,7 +190,10 @@ async fn attempt(
         };
         match app.push(push(row, by, &sides, built, title)?).await {
             Ok(()) => return Ok(()),
-            Err(Error::Rejected(text)) => last = Some(text),
+            Err(Error::Rejected(text)) => {
+                why = format!("Something went wrong during merge pre-receive hook. {text}");
+            }
+            Err(Error::Conflict(_)) => return stop(UPDATED),
             Err(failure) => return Err(failure.into()),
         }
         // Whoever moved the target meanwhile makes another merge of it; any other refusal stays one.
@@ -151,8 +202,7 @@ async fn attempt(
             break;
         }
     }
-    let text = last.unwrap_or_default();
-    stop(&format!("Something went wrong during merge pre-receive hook. {text}"))
+    stop(&why)
 }
 
 fn refusal(refused: MergeError) -> Stop {
@@ -177,6 +227,7 @@ fn push(row: &MergeRequest, by: &By, sides: &Sides, built: Built, title: String)
     };
     let (id, user) = (row.id, by.user.id);
     let outcome = Outcome {
+        head: sides.head.to_string(),
         merge_commit: built.merge_commit.map(|id| id.to_string()),
         squash_commit: built.squash_commit.map(|id| id.to_string()),
     };
@@ -244,7 +295,19 @@ pub(super) fn signature(app: &App, user: &User) -> Signature {
 /// At the start, when nothing is under way: opens what a crash left locked. Moves that were decided are finished, and
 /// whatever was decided is merged already.
 pub async fn unlock_left_behind(app: &App) -> Result<usize> {
-    app.db.write(|tx| run::unlock_left_behind(tx, None)).await
+    unlock(app, None).await
+}
+
+async fn unlock(app: &App, before: Option<Duration>) -> Result<usize> {
+    let unlocked = app.db.write(move |tx: &mut Tx<'_>| {
+        let limit = before.map(|age| tx.now.plus(-age));
+        run::unlock_left_behind(tx, limit)
+    });
+    let unlocked = unlocked.await?;
+    for id in &unlocked {
+        look_after(app, *id).await?;
+    }
+    Ok(unlocked.len())
 }
 
 /// Opens merge requests whose merge ended without an answer.
@@ -260,11 +323,7 @@ impl Job for UnlockMerges {
 }
 
 pub async fn unlock_merges(app: App, _: UnlockMerges) -> Result<()> {
-    let unlocked = app.db.write(|tx: &mut Tx<'_>| {
-        let limit = tx.now.plus(-LONGEST);
-        run::unlock_left_behind(tx, Some(limit))
-    });
-    match unlocked.await? {
+    match unlock(&app, Some(LONGEST)).await? {
         0 => {}
         count => tracing::warn!(count, "merge requests were left behind locked"),
     }

@@ -78,3 +78,48 @@ async fn a_pipeline_that_has_succeeded_is_not_waited_for() {
 
     assert_eq!(merged["state"], "merged");
 }
+
+#[actix_web::test]
+async fn what_waits_waits_no_more_when_it_is_closed_or_leads_elsewhere() {
+    let app = TestApp::new();
+    let stage = Stage::with_merge_request(&app).await;
+    stage.commit("other", Some("main"), "other.txt", "x\n").await;
+    let how = json!({ "merge_when_pipeline_succeeds": true, "should_remove_source_branch": true });
+
+    report(&stage, "feature", "running").await;
+    for (change, why) in [
+        (json!({ "target_branch": "other" }), "target branch was changed"),
+        (json!({ "state_event": "close" }), "merge request was closed"),
+    ] {
+        stage.merge(1, how.clone()).await.ok();
+
+        let changed = stage.ada.put(&stage.one(1), change).await.ok();
+
+        assert_eq!(
+            texts(&changed, &["merge_when_pipeline_succeeds", "merge_user"]),
+            [json!(false), Value::Null]
+        );
+        assert_eq!(changed["should_remove_source_branch"], Value::Null);
+        let told = format!("aborted the automatic merge because {why}");
+        assert!(stage.notes(1).await.contains(&told), "{told}");
+    }
+}
+
+#[actix_web::test]
+async fn what_waits_is_not_merged_while_another_pipeline_runs() {
+    let app = TestApp::new();
+    let stage = Stage::with_merge_request(&app).await;
+    report(&stage, "feature", "running").await;
+    stage.merge(1, json!({ "merge_when_pipeline_succeeds": true })).await.ok();
+    let (project, sha) = (stage.id, stage.tip("feature").await["id"].clone());
+    let sha = sha.as_str().expect("an id").to_owned();
+
+    app.write(move |tx| gateway::compose::merging::wake(tx, project, &sha));
+    while app.work().await > 0 {}
+
+    let shown = stage.shown(1).await;
+    assert_eq!(
+        texts(&shown, &["state", "merge_when_pipeline_succeeds"]),
+        [json!("opened"), json!(true)]
+    );
+}

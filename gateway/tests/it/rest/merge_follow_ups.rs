@@ -126,3 +126,47 @@ async fn commits_pushed_to_the_default_branch_close_issues() {
 
     assert_eq!(stage.issue_states(), ["closed", "opened"]);
 }
+
+#[actix_web::test]
+async fn what_the_target_has_by_now_is_held_no_more() {
+    let app = TestApp::new();
+    let stage = Stage::with_merge_request(&app).await;
+    let part = json!({ "branch": "part", "ref": "feature" });
+    stage.ada.post(&format!("{}/repository/branches", stage.home), part).await.created();
+    let last = stage.commit("feature", None, "more.txt", "more\n").await;
+    let body = json!({ "source_branch": "part", "target_branch": "main", "title": "A part" });
+    stage.ada.post(&format!("{}/merge_requests", stage.home), body).await.created();
+    let commits = format!("{}/commits", stage.one(1));
+    assert_eq!(stage.ada.get(&commits).await.each("id").len(), 2);
+
+    stage.merge(2, json!({})).await.ok();
+
+    assert_eq!(stage.ada.get(&commits).await.each("id"), [json!(last)]);
+    let shown = stage.shown(1).await;
+    assert_eq!(texts(&shown, &["state", "changes_count"]), [json!("opened"), json!("1")]);
+    assert_eq!(shown["diff_refs"]["start_sha"], stage.tip("main").await["id"]);
+    let versions = stage.ada.get(&format!("{}/versions", stage.one(1))).await.each("id");
+    stage.commit("main", None, "beside.txt", "x\n").await;
+    let same = stage.ada.get(&format!("{}/versions", stage.one(1))).await.each("id");
+    assert_eq!(same, versions, "what has nothing to do with it changes nothing of it");
+}
+
+#[actix_web::test]
+async fn a_target_that_is_moved_elsewhere_makes_another_version() {
+    let app = TestApp::new();
+    let stage = Stage::new(&app).await;
+    stage.commit("stable", Some("main"), "stable.txt", "x\n").await;
+    stage.propose("feature", json!({ "target_branch": "stable" })).await;
+    let action = json!({ "action": "create", "file_path": "other.txt", "content": "x" });
+    let forced = json!({ "branch": "stable", "start_branch": "main", "force": true,
+                         "commit_message": "Again", "actions": [action] });
+
+    stage.ada.post(&format!("{}/repository/commits", stage.home), forced).await.created();
+
+    let shown = stage.shown(1).await;
+    assert_eq!(shown["diff_refs"]["start_sha"], stage.tip("stable").await["id"]);
+    let versions = stage.ada.get(&format!("{}/versions", stage.one(1))).await.each("id");
+    assert_eq!(versions.len(), 2);
+    let notes = stage.notes(1).await;
+    assert!(!notes.iter().any(|note| note.starts_with("added")), "nothing came: {notes:?}");
+}

@@ -54,6 +54,7 @@ mod members;
 mod mentions;
 mod merge;
 mod merge_follow_ups;
+mod merge_races;
 mod merge_request_approval_rules;
 mod merge_request_approvals;
 mod merge_request_contents;

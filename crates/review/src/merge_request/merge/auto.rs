@@ -54,7 +54,8 @@ pub fn set(
         updated_at: Some(tx.now),
         ..Columns::default()
     };
-    let kept = tx.change_merge_request(id, &columns)?;
+    // Whoever closes it meanwhile is not overruled.
+    let kept = tx.step_merge_request(&row, MergeRequestState::Opened, &columns)?;
     if row.auto_merge.is_none() {
         let sha = kept.head_sha.as_deref().unwrap_or_default();
         let text = format!("enabled an automatic merge when the pipeline for {sha} succeeds");
@@ -69,6 +70,8 @@ pub enum Reason {
     Asked,
     SourceMoved,
     TargetMoved,
+    Retargeted,
+    Closed,
 }
 
 /// Waits no more. The row is as it was read in this transaction; nothing where it did not wait.
@@ -93,6 +96,8 @@ pub fn end(
         Reason::Asked => "canceled the automatic merge",
         Reason::SourceMoved => "aborted the automatic merge because source branch was updated",
         Reason::TargetMoved => "aborted the automatic merge because target branch was updated",
+        Reason::Retargeted => "aborted the automatic merge because target branch was changed",
+        Reason::Closed => "aborted the automatic merge because merge request was closed",
     };
     write_system_note(tx, &kept.item(), by, text)?;
     Ok(kept)

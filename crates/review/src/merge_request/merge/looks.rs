@@ -136,9 +136,13 @@ impl LookStore for Tx<'_> {
 
     fn is_touched(&mut self, project: ProjectId, branch: &str) -> Result<bool> {
         let open = merge_requests::table
-            .filter(merge_requests::state.eq(MergeRequestState::Opened))
+            .filter(
+                merge_requests::state
+                    .eq_any([MergeRequestState::Opened, MergeRequestState::Locked]),
+            )
             .select(merge_requests::id);
         let into = open
+            .clone()
             .filter(merge_requests::project_id.eq(project))
             .filter(merge_requests::target_branch.eq(branch));
         let from = open

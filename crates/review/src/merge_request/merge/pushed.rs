@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     merge_request::{
-        Columns, MergeRequest, MergeRequestStore as _, change,
+        Columns, MergeRequest, MergeRequestState, MergeRequestStore as _, change,
         draft::{drafted, is_draft},
     },
     note::write_system_note,
@@ -35,6 +35,7 @@ pub fn note(tx: &mut Tx<'_>, moved: BranchMove<'_>, by: Option<UserId>) -> Resul
     let from = tx.open_merge_requests_from(project, branch)?;
     for row in &from {
         match to {
+            // What git merges in this moment is looked at again should it not be merged then.
             None => drop(change::close(tx, row.clone(), by.unwrap_or(row.author_id))?),
             Some(head) => follow(tx, row, head, by)?,
         }
@@ -43,7 +44,7 @@ pub fn note(tx: &mut Tx<'_>, moved: BranchMove<'_>, by: Option<UserId>) -> Resul
     if !into.is_empty() {
         tx.forget_looks_into(project, branch)?;
     }
-    for row in &into {
+    for row in into.iter().filter(|row| row.state == MergeRequestState::Opened) {
         auto::end(tx, row, by.unwrap_or(row.author_id), Reason::TargetMoved)?;
     }
     Ok(!from.is_empty() || !into.is_empty())

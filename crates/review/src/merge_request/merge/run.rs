@@ -7,7 +7,7 @@ use kernel::{
     ids::{MergeRequestId, UserId},
 };
 
-use super::AutoMerge;
+use super::{AutoMerge, LookStore as _};
 use crate::{
     merge_request::{
         Columns, MergeRequest, MergeRequestState, MergeRequestStore as _, state::Step, told,
@@ -35,6 +35,8 @@ pub fn begin(tx: &mut Tx<'_>, seen: &MergeRequest, wish: &AutoMerge) -> Result<M
 /// What git made.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
+    /// Of which head of the source.
+    pub head: String,
     pub merge_commit: Option<String>,
     pub squash_commit: Option<String>,
 }
@@ -42,10 +44,12 @@ pub struct Outcome {
 /// Ends well: in the transaction that moves the target branch.
 ///
 /// # Errors
-/// `Conflict` where somebody opened it again, after it was locked for too long.
+/// `Conflict` where somebody opened it again, after it was locked for too long, and where its source got other commits
+/// since.
 pub fn complete(tx: &mut Tx<'_>, id: MergeRequestId, by: UserId, outcome: &Outcome) -> Result<()> {
     let row = tx.merge_request(id)?;
-    if row.state != MergeRequestState::Locked {
+    let has_moved = row.head_sha.as_ref().is_some_and(|head| *head != outcome.head);
+    if row.state != MergeRequestState::Locked || has_moved {
         return Err(Error::Conflict("409 Conflict: Resource lock".to_owned()));
     }
     set_locked_at(tx, id, None)?;
@@ -100,8 +104,8 @@ pub fn fail(tx: &mut Tx<'_>, id: MergeRequestId, reason: &str) -> Result<MergeRe
     unlock(tx, &row, Some(reason))
 }
 
-/// Opens what was left behind locked; `before` keeps away from merges that are under way. Returns how many.
-pub fn unlock_left_behind(tx: &mut Tx<'_>, before: Option<Ts>) -> Result<usize> {
+/// Opens what was left behind locked; `before` keeps away from merges that are under way. Returns which.
+pub fn unlock_left_behind(tx: &mut Tx<'_>, before: Option<Ts>) -> Result<Vec<MergeRequestId>> {
     let limit = before.unwrap_or(Ts(i64::MAX));
     let left = merge_requests::table
         .filter(merge_requests::state.eq(MergeRequestState::Locked))
@@ -113,11 +117,13 @@ pub fn unlock_left_behind(tx: &mut Tx<'_>, before: Option<Ts>) -> Result<usize> 
     for row in &rows {
         unlock(tx, row, None)?;
     }
-    Ok(rows.len())
+    Ok(rows.iter().map(|row| row.id).collect())
 }
 
+/// Its branches may have moved meanwhile: git is to be asked again.
 fn unlock(tx: &mut Tx<'_>, row: &MergeRequest, reason: Option<&str>) -> Result<MergeRequest> {
     let to = step(row, Step::Unlock)?;
+    tx.forget_look(row)?;
     let columns =
         Columns { merge_error: reason.map(|text| Some(text.to_owned())), ..Columns::default() };
     set_locked_at(tx, row.id, None)?;

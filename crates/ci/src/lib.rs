@@ -2,6 +2,7 @@
 
 pub mod commit_status;
 pub mod event;
+pub mod heirs;
 pub mod job;
 pub mod pipeline;
 pub mod policy;

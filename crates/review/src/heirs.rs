@@ -2,7 +2,7 @@
 
 use db::{
     Tx, each_backend, error,
-    schema::{epics, events, issues, merge_requests, notes, resource_events, todos},
+    schema::{epics, events, issues, merge_requests, notes, resource_events, timelogs, todos},
 };
 use diesel::{prelude::*, sql_query, sql_types::BigInt};
 use kernel::{
@@ -16,7 +16,7 @@ use crate::{
     emoji,
     epic::{self, Epic},
     issue::{self, Issue},
-    item::{ItemId, removal},
+    item::{ItemId, ItemKind, removal},
     merge_request::{self, MergeRequest, MergeRequestStore as _},
     note::NoteStore as _,
     todo::TodoStore as _,
@@ -44,6 +44,7 @@ pub fn hand_over(tx: &mut Tx<'_>, from: UserId, heir: Option<UserId>) -> Result<
         todos.author_id = heir,
         events.author_id = heir,
         resource_events.user_id = heir,
+        timelogs.user_id = heir,
     }
     Ok(())
 }
@@ -76,6 +77,7 @@ pub fn parts(tx: &mut Tx<'_>, from: UserId) -> Result<Vec<Part>> {
         ("todos", "author_id"),
         ("events", "author_id"),
         ("resource_events", "user_id"),
+        ("timelogs", "user_id"),
     ] {
         let text = format!("SELECT id FROM {table} WHERE {column} = {from} ORDER BY id");
         let found: Vec<Found> =
@@ -118,11 +120,28 @@ fn take_away(tx: &mut Tx<'_>, from: UserId) -> Result<()> {
     }
     take_away_merge_requests(tx, from, i64::MAX)?;
     unsay(tx, from, i64::MAX)?;
+    unspend(tx, from)?;
     macro_rules! forget { ($($table:ident.$column:ident),* $(,)?) => { $(
         let theirs = diesel::delete($table::table.filter($table::$column.eq(from)));
         each_backend!(tx, |conn| theirs.execute(conn).map_err(error("User")))?;
     )* } }
     forget! { todos.author_id, events.author_id, resource_events.user_id }
+    Ok(())
+}
+
+/// The time that somebody spent goes, and is not counted any more.
+fn unspend(tx: &mut Tx<'_>, from: UserId) -> Result<()> {
+    for (table, kind) in [("issues", ItemKind::Issue), ("merge_requests", ItemKind::MergeRequest)] {
+        let theirs = format!("FROM timelogs t WHERE t.user_id = {from} AND t.item_kind = '{kind}'");
+        let text = format!(
+            "UPDATE {table} SET total_time_spent = total_time_spent - \
+             (SELECT sum(t.time_spent) {theirs} AND t.item_id = {table}.id) \
+             WHERE id IN (SELECT t.item_id {theirs})"
+        );
+        each_backend!(tx, |conn| sql_query(&text).execute(conn).map_err(error("Time")))?;
+    }
+    let theirs = diesel::delete(timelogs::table.filter(timelogs::user_id.eq(from)));
+    each_backend!(tx, |conn| theirs.execute(conn).map_err(error("Time")))?;
     Ok(())
 }
 
@@ -167,7 +186,7 @@ fn take_away_merge_requests(tx: &mut Tx<'_>, from: UserId, most: i64) -> Result<
 
 /// Notes on what others wrote go, and are not counted any more.
 fn unsay(tx: &mut Tx<'_>, from: UserId, most: i64) -> Result<bool> {
-    let said: Vec<(NoteId, crate::item::ItemKind, i64, bool, bool)> =
+    let said: Vec<(NoteId, ItemKind, i64, bool, bool)> =
         each_backend!(tx, |conn| notes::table
             .filter(notes::author_id.eq(from))
             .limit(most)

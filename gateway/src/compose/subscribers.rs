@@ -37,6 +37,7 @@ pub fn inside(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
     }
     if let Some(org::user::event::Event::UserDestroy { person, heir }) = fact.downcast_ref() {
         review::heirs::hand_over(tx, person.user_id, *heir)?;
+        ci::heirs::hand_over(tx, person.user_id, *heir)?;
         return repo::heirs::hand_over(tx, person.user_id, *heir);
     }
     if let Some(fact) = fact.downcast_ref() {

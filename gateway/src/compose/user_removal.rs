@@ -1,6 +1,7 @@
 //! Accounts that go. What somebody wrote may be very much: it is handed over a part at a time, so that nobody who writes
 //! waits for all of it, and a server that stops in the middle goes on after the next start.
 
+use ci::heirs::{AT_ONCE, hand_over_some};
 use kernel::{Result, ids::UserId};
 use org::user::removal::{Removal, RemoveUser, finish, ghost};
 use review::heirs::{hand_over_part, parts, take_away_some};
@@ -19,18 +20,22 @@ pub async fn hurry(app: &App, user: UserId) -> Result<()> {
 
 pub async fn run(app: &App, job: RemoveUser) -> Result<()> {
     let RemoveUser { user, removal } = job;
-    match removal {
-        Removal::Soft => hand_over(app, user).await?,
-        Removal::Hard => while app.db.write(move |tx| take_away_some(tx, user)).await? {},
-    }
+    let heir = match removal {
+        Removal::Soft => Some(hand_over(app, user).await?),
+        Removal::Hard => {
+            while app.db.write(move |tx| take_away_some(tx, user)).await? {}
+            None
+        }
+    };
+    while app.db.write(move |tx| hand_over_some(tx, user, heir, AT_ONCE)).await? {}
     app.db.write(move |tx| finish(tx, user, removal)).await?;
     tidy(app, Owner::User(user), None).await
 }
 
-async fn hand_over(app: &App, user: UserId) -> Result<()> {
+async fn hand_over(app: &App, user: UserId) -> Result<UserId> {
     let heir = app.db.write(ghost).await?.id;
     for part in app.db.read(move |tx| parts(tx, user)).await? {
         app.db.write(move |tx| hand_over_part(tx, &part, user, heir)).await?;
     }
-    Ok(())
+    Ok(heir)
 }

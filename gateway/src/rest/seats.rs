@@ -1,7 +1,11 @@
 //! Who counts below a top-level group, and who waits for approval there.
 
-use kernel::ids::{MemberId, UserId};
+use kernel::{
+    access::SignedIn,
+    ids::{MemberId, UserId},
+};
 use org::{
+    access::IdOrPath,
     member::{
         Place, actions, awaiting,
         billable::{self, BillableFilter, Sort},
@@ -31,7 +35,7 @@ routes! { "Seats" at "/groups/{id}";
     GET    "/billable_members/{user_id}/indirect"    => indirect       : AskForSeats,
     DELETE "/billable_members/{user_id}"             => remove         : AskForSeats,
     GET    "/pending_members"                        => list_pending   : AskForSeats,
-    PUT    "/members/{user_id}/state"                => set_state      : AskForSeats,
+    PUT    "/members/{user_id}/state"                => set_state      : SignedIn,
     PUT    "/members/{member_id}/approve"            => approve        : AskForSeats,
     POST   "/members/approve_all"                    => approve_all    : AskForSeats,
     POST   "/members/{user_id}/override"             => override_level : AskForSeats,
@@ -50,7 +54,7 @@ params! {
 params! { struct SeatsOf: paged { user_id: UserId } }
 params! { struct OneUser { user_id: UserId } }
 params! { struct OneMembership { member_id: MemberId } }
-params! { struct SetState { user_id: UserId, state: InForce } }
+params! { struct SetState { id: String, user_id: UserId, state: InForce } }
 
 type Asked<P = crate::extract::params::NoParams> = Call<AskForSeats, P>;
 
@@ -102,9 +106,10 @@ async fn list_pending(app: App, call: Asked<OnlyPage>) -> ApiResult<Listed<Pendi
     Ok(Listed(page.map(|pending| PendingEntity::new(&app.urls, pending))))
 }
 
-async fn set_state(app: App, call: Asked<SetState>) -> ApiResult<Json<Success>> {
-    let (place, given) = (Place::group(&call.grant), call.params);
-    app.db.write(move |tx| awaiting::set_state(tx, place, given.user_id, given.state.0)).await?;
+async fn set_state(app: App, call: Call<SignedIn, SetState>) -> ApiResult<Json<Success>> {
+    let (grant, SetState { id, user_id, state }) = (call.grant, call.params);
+    let group = IdOrPath::parse(&id);
+    app.db.write(move |tx| awaiting::set_state(tx, &grant, &group, user_id, state.0)).await?;
     Ok(Json(Success { success: true }))
 }
 

@@ -31,7 +31,7 @@ routes! { "Uploads" at "";
 
 params! {
     struct NewUpload {
-        file: Option<Upload>,
+        file: Upload,
     }
 }
 
@@ -43,8 +43,7 @@ params! {
 }
 
 async fn create(app: App, call: Call<UploadFiles, NewUpload>) -> ApiResult<Created<UploadEntity>> {
-    let file = call.params.file.ok_or(Error::BadParameters("file is missing".to_owned()))?;
-    let project = call.grant.project();
+    let (file, project) = (call.params.file, call.grant.project());
     let bytes = i64::try_from(file.size).unwrap_or(i64::MAX);
     let kept = uploads::keep(&app, project, file).await?;
     app.db.write(move |tx| tx.note_upload(project, bytes)).await?;

@@ -82,7 +82,7 @@ params! {
 
 params! {
     pub struct NewAttachment {
-        file: Option<Upload>,
+        file: Upload,
         /// The wiki's default branch when left out.
         branch: Option<String>,
     }
@@ -228,7 +228,6 @@ async fn group_attach(app: App, call: Call<WriteGroupWiki, NewAttachment>) -> At
 
 async fn attach<A: Writes>(app: &App, call: Call<A, NewAttachment>) -> Attached {
     let NewAttachment { file, branch } = call.params;
-    let file = file.ok_or(Error::BadParameters("file is missing".to_owned()))?;
     let content = tokio::fs::read(file.file.path()).await.map_err(Error::internal)?;
     let file = Attachment::new(&file.file_name, content);
     let branch = branch.filter(|branch| !branch.trim().is_empty());

@@ -8,7 +8,8 @@ use diesel::{
     sql_types::{BigInt, Integer, Nullable, Text},
 };
 use kernel::{
-    AccessLevel, Error, Result,
+    AccessLevel, Error, Grant, Result,
+    access::SignedIn,
     ids::{MemberId, UserId},
     page::{Page, PageRequest, Total},
 };
@@ -22,11 +23,23 @@ use super::{
     store::MemberStore,
     tree::{Found, Tree, plain},
 };
-use crate::user::{User, store::UserStore};
+use crate::{
+    access::{IdOrPath, locate_group},
+    policy::AskForSeats,
+    user::{User, store::UserStore},
+};
 
-/// Lets all memberships of somebody in the tree rest, or work again.
-pub fn set_state(tx: &mut Tx<'_>, place: Place, user: UserId, to: State) -> Result<()> {
+/// Lets all memberships of somebody in the tree rest, or work again. The person is looked for before the group.
+pub fn set_state(
+    tx: &mut Tx<'_>,
+    grant: &Grant<SignedIn>,
+    group: &IdOrPath,
+    user: UserId,
+    to: State,
+) -> Result<()> {
     let user = tx.find_user(user)?.ok_or(Error::NotFound("User"))?;
+    let (scope, who) = locate_group(tx, grant.actor(), group)?;
+    let place = Place::group(&Grant::<AskForSeats>::check(&who, scope)?);
     let tree = Tree::owned(tx, &place, plain)?;
     let step = if to == State::Awaiting { Step::Suspend } else { Step::Approve };
     let all = tree.members_of(tx, user.id)?;

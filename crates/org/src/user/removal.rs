@@ -2,7 +2,7 @@
 
 use db::{
     Tx, each_backend, error,
-    schema::{members, projects, users},
+    schema::{member_invitations, members, namespaces, projects, users},
 };
 use diesel::prelude::*;
 use kernel::{
@@ -113,6 +113,13 @@ fn hand_over(tx: &mut Tx<'_>, from: UserId, heir: Option<UserId>) -> Result<()> 
     let invited = diesel::update(members::table.filter(members::created_by.eq(from)))
         .set(members::created_by.eq(heir));
     each_backend!(tx, |conn| invited.execute(conn).map_err(error("Member")))?;
+    let expected =
+        diesel::update(member_invitations::table.filter(member_invitations::created_by.eq(from)))
+            .set(member_invitations::created_by.eq(heir));
+    each_backend!(tx, |conn| expected.execute(conn).map_err(error("Invitation")))?;
+    let marked = diesel::update(namespaces::table.filter(namespaces::marked_by.eq(from)))
+        .set(namespaces::marked_by.eq(heir));
+    each_backend!(tx, |conn| marked.execute(conn).map_err(error("Group")))?;
     let registered = diesel::update(users::table.filter(users::created_by.eq(from)))
         .set(users::created_by.eq(heir));
     each_backend!(tx, |conn| registered.execute(conn).map_err(error("User")))?;

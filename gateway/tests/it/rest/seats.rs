@@ -144,6 +144,28 @@ async fn not_everybody_can_be_put_to_rest() {
 }
 
 #[actix_web::test]
+async fn whoever_is_put_to_rest_is_looked_for_before_the_group() {
+    let app = TestApp::new();
+    let (ada, bob) = (app.person("ada"), app.person("bob"));
+    let top = ada.group_with("top", json!({ "visibility": "private" })).await;
+    let inner = ada.group("inner", Some(top)).await;
+    let (known, rest) = (app.user("ada").id, json!({ "state": "awaiting" }));
+    let nobody = json!({ "message": "404 User Not Found" });
+    let nowhere = json!({ "message": "404 Group Not Found" });
+
+    ada.put("/groups/none/members/999/state", rest.clone()).await.refused(404, nobody.clone());
+    bob.put(&format!("/groups/{top}/members/999/state"), rest.clone()).await.refused(404, nobody);
+    bob.put(&format!("/groups/{top}/members/{known}/state"), rest.clone())
+        .await
+        .refused(404, nowhere);
+    let bare = json!({ "message": "400 Bad request" });
+    ada.put(&format!("/groups/{inner}/members/{known}/state"), rest).await.refused(400, bare);
+    let wrong = json!({ "error": "state does not have a valid value" });
+    let asleep = json!({ "state": "asleep" });
+    ada.put("/groups/none/members/999/state", asleep).await.refused(400, wrong);
+}
+
+#[actix_web::test]
 async fn invited_addresses_wait_too_and_nobody_comes_from_a_directory() {
     let app = TestApp::new();
     let ada = app.person("ada");

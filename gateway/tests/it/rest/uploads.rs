@@ -45,8 +45,26 @@ async fn an_upload_comes_back_to_those_who_see_the_project() {
     assert_eq!(ada.get(&format!("/{full_path}")).await.status, 200);
     assert_eq!(app.anonymous().get(&format!("/{url}")).await.status, 404);
     assert_eq!(app.person("eve").get(&format!("/{url}")).await.status, 404);
-    app.person("eve").post(&path, json!({})).await.with(404);
-    bob.post(&path, json!({})).await.refused(400, json!({ "error": "file is missing" }));
+    assert_eq!(
+        send_file(&app.person("eve"), Method::POST, &path, "file", "x", "x").await.status,
+        404
+    );
+}
+
+#[actix_web::test]
+async fn a_file_is_asked_for_before_the_project() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let id = app.project(&ada, "engine", Private);
+    let missing = json!({ "error": "file is missing" });
+
+    for path in [format!("/projects/{id}/uploads"), format!("/projects/{id}/wikis/attachments")] {
+        for person in [&ada, &app.member(id, "bob", Guest), &app.person("eve")] {
+            person.post(&path, json!({ "branch": "main" })).await.refused(400, missing.clone());
+        }
+        app.anonymous().post(&path, json!({})).await.with(401);
+    }
+    ada.post("/groups/none/wikis/attachments", json!({})).await.refused(400, missing);
 }
 
 #[actix_web::test]

@@ -34,6 +34,8 @@ pub(crate) fn sample(schema: &Value) -> Value {
     }
 }
 
+const FORM: &str = "multipart/form-data; boundary=edge";
+
 /// A request for a row, with values by name.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
@@ -83,7 +85,27 @@ impl Asked {
     }
 
     pub(crate) async fn by(&self, person: &Person<'_>) -> Answer {
-        person.send(self.method(), &self.path(), Some(self.body())).await
+        let (method, path) = (self.method(), self.path());
+        match self.form() {
+            Some(form) => person.send_bytes(method, &path, FORM, form.as_bytes()).await,
+            None => person.send(method, &path, Some(self.body())).await,
+        }
+    }
+
+    /// The form for a row that wants a file, where all others are texts.
+    fn form(&self) -> Option<String> {
+        let wanted = |param: &ParamDoc| param.required && param.schema["format"] == "binary";
+        let file = declared(self.row).into_iter().find(wanted)?.name;
+        let body = self.body();
+        let fields = body.as_object()?.iter().map(|(name, value)| {
+            let (text, kind) =
+                (value.as_str()?, if name == file { "; filename=\"a.txt\"" } else { "" });
+            let head = format!("Content-Disposition: form-data; name=\"{name}\"{kind}");
+            Some(format!("--edge\r\n{head}\r\n\r\n{text}\r\n"))
+        });
+        let fields: String = fields.collect::<Option<_>>()?;
+        // Whoever gave something else in its place meant that.
+        (body[file] == "sample").then(|| format!("{fields}--edge--\r\n"))
     }
 }
 

@@ -186,19 +186,12 @@ fn take_away_merge_requests(tx: &mut Tx<'_>, from: UserId, most: i64) -> Result<
 
 /// Notes on what others wrote go, and are not counted any more.
 fn unsay(tx: &mut Tx<'_>, from: UserId, most: i64) -> Result<bool> {
-    let said: Vec<(NoteId, ItemKind, i64, bool, bool)> =
-        each_backend!(tx, |conn| notes::table
-            .filter(notes::author_id.eq(from))
-            .limit(most)
-            .select((
-                notes::id,
-                notes::item_kind,
-                notes::item_id,
-                notes::is_system,
-                notes::internal,
-            ))
-            .load(conn)
-            .map_err(error("Note")))?;
+    let said: Vec<(NoteId, ItemKind, i64, bool, bool)> = each_backend!(tx, |conn| notes::table
+        .filter(notes::author_id.eq(from))
+        .limit(most)
+        .select((notes::id, notes::item_kind, notes::item_id, notes::is_system, notes::internal,))
+        .load(conn)
+        .map_err(error("Note")))?;
     let is_full = is_full(&said, most);
     for (id, kind, item, is_system, internal) in said {
         emoji::forget_note(tx, id)?;

@@ -3,10 +3,15 @@
 use db::{Conn, Tx, error};
 use diesel::{QueryableByName, RunQueryDsl, sql_query, sql_types::Text};
 
-use crate::support::TestApp;
+use diesel::sql_types::BigInt;
+use kernel::{AccessLevel::Maintainer, ids::ProjectId};
+use repo::testing::Fixture;
+use serde_json::json;
+
+use crate::support::{Person, TestApp};
 
 /// Where rows name people who may go, beside what names them as the first column of its key.
-const COLUMNS: [(&str, &str); 22] = [
+const COLUMNS: [(&str, &str); 27] = [
     ("issues", "author_id"),
     ("issues", "closed_by_id"),
     ("epics", "author_id"),
@@ -29,6 +34,11 @@ const COLUMNS: [(&str, &str); 22] = [
     ("protected_tag_access", "user_id"),
     ("access_tokens", "user_id"),
     ("namespaces", "owner_id"),
+    ("namespaces", "marked_by"),
+    ("timelogs", "user_id"),
+    ("pipelines", "user_id"),
+    ("jobs", "user_id"),
+    ("member_invitations", "created_by"),
 ];
 
 #[derive(QueryableByName)]
@@ -83,4 +93,80 @@ async fn who_takes_part_in_an_item_is_asked_of_the_item() {
 
     // Not of all that somebody ever wrote.
     assert!(plan.contains("notes_people"), "{plan}");
+}
+
+#[derive(QueryableByName)]
+struct Named {
+    #[diesel(sql_type = diesel::sql_types::Nullable<BigInt>)]
+    id: Option<i64>,
+}
+
+/// Whom the one row of a table names.
+fn named(app: &TestApp, table: &str, column: &str, which: &str) -> Option<i64> {
+    let text = format!("SELECT {column} AS id FROM {table} WHERE {which}");
+    let found: Vec<Named> = app.write(move |tx| {
+        db::each_backend!(tx, |conn| sql_query(&text).load(conn).map_err(error("Row")))
+    });
+    found.first().and_then(|row| row.id)
+}
+
+/// What somebody does in a project of `ada`'s, beside writing: the path of an issue they worked on.
+async fn work(project: ProjectId, person: &Person<'_>, name: &str) -> String {
+    let issues = format!("/projects/{project}/issues");
+    let issue = person.post(&issues, json!({ "title": "One" })).await.created()["iid"].clone();
+    let issue = format!("{issues}/{issue}");
+    person.post(&format!("{issue}/add_spent_time"), json!({ "duration": "1h" })).await.created();
+    let report = json!({ "state": "success", "name": name });
+    person.post(&format!("/projects/{project}/statuses/main"), report).await.created();
+    let invite = json!({ "email": format!("{name}@y.test"), "access_level": 30 });
+    person.post(&format!("/projects/{project}/invitations"), invite).await.created();
+    issue
+}
+
+#[actix_web::test]
+async fn work_stays_under_the_name_of_nobody() {
+    let app = TestApp::new();
+    let project = app.project_from(&Fixture::new());
+    let bob = app.member(project, "bob", Maintainer);
+    work(project, &bob, "check").await;
+    let (root, id) = (app.admin(), app.user("bob").id);
+    root.put("/application/settings", json!({ "delayed_group_deletion": true })).await.ok();
+    let group = root.group("works", None).await;
+    root.adds("bob", 50, &format!("/groups/{group}")).await;
+    bob.delete(&format!("/groups/{group}")).await.with(202);
+
+    root.delete(&format!("/users/{id}")).await.with(204);
+
+    let ghost = Some(app.user("ghost").id.0);
+    for (table, column) in [
+        ("timelogs", "user_id"),
+        ("pipelines", "user_id"),
+        ("jobs", "user_id"),
+        ("member_invitations", "created_by"),
+    ] {
+        assert_eq!(named(&app, table, column, "id > 0"), ghost, "{table}");
+    }
+    assert_eq!(named(&app, "namespaces", "marked_by", &format!("id = {group}")), ghost);
+}
+
+#[actix_web::test]
+async fn work_of_those_who_go_with_everything_is_not_counted() {
+    let app = TestApp::new();
+    let project = app.project_from(&Fixture::new());
+    let ada = app.person("ada");
+    let bob = app.member(project, "bob", Maintainer);
+    let issue = work(project, &ada, "first").await;
+    bob.post(&format!("{issue}/add_spent_time"), json!({ "duration": "2h" })).await.created();
+    let report = json!({ "state": "success", "name": "second" });
+    bob.post(&format!("/projects/{project}/statuses/main"), report).await.created();
+    let id = app.user("bob").id;
+
+    app.admin().delete(&format!("/users/{id}?hard_delete=true")).await.with(204);
+
+    let stats = ada.get(&format!("{issue}/time_stats")).await.ok();
+    assert_eq!(stats["total_time_spent"], 3600);
+    assert_eq!(named(&app, "timelogs", "user_id", "id > 0"), Some(app.user("ada").id.0));
+    assert_eq!(named(&app, "timelogs", "user_id", &format!("user_id = {id}")), None);
+    assert_eq!(named(&app, "jobs", "user_id", "name = 'second'"), None);
+    assert_eq!(named(&app, "jobs", "user_id", "name = 'first'"), Some(app.user("ada").id.0));
 }

@@ -9,8 +9,8 @@ use kernel::{
 };
 use org::{
     token::{
-        self, AccessToken, Activity, Kind, Scope, Scopes, TokenFilter, actions::NewToken,
-        store::TokenStore,
+        self, AccessToken, Activity, Kind, Scope, Scopes, TokenFilter, TokenOrder,
+        actions::NewToken, store::TokenStore,
     },
     user::store::UserStore,
 };
@@ -35,7 +35,7 @@ routes! { "Personal access tokens" at "";
     POST   "/user/personal_access_tokens"            => create_own : SignedIn,
 }
 
-param_enums! { Activity }
+param_enums! { Activity, TokenOrder }
 
 params! {
     struct ListTokens: paged {
@@ -49,6 +49,7 @@ params! {
         last_used_before: Option<Ts>,
         expires_after: Option<Date>,
         expires_before: Option<Date>,
+        sort: Option<TokenOrder>,
     }
 }
 params! { struct OneToken { id: TokenId } }
@@ -111,6 +112,7 @@ impl ListTokens {
             last_used_before: self.last_used_before,
             expires_after: self.expires_after.map(Ts::from_date),
             expires_before: self.expires_before.map(Ts::from_date),
+            order: self.sort,
         }
     }
 }

@@ -5,7 +5,7 @@ use org::{
     member::Place,
     policy::{AskForGroupTokens, AskForProjectTokens},
     token::{
-        Activity, Scope, Scopes, TokenFilter,
+        Activity, Scope, Scopes, TokenFilter, TokenOrder,
         resource::{self, NewResourceToken},
     },
 };
@@ -46,6 +46,7 @@ params! {
         last_used_before: Option<Ts>,
         expires_after: Option<Date>,
         expires_before: Option<Date>,
+        sort: Option<TokenOrder>,
     }
 }
 params! { struct OneToken { token_id: TokenId } }
@@ -71,6 +72,7 @@ impl ListTokens {
             last_used_before: self.last_used_before,
             expires_after: self.expires_after.map(Ts::from_date),
             expires_before: self.expires_before.map(Ts::from_date),
+            order: self.sort,
             ..TokenFilter::default()
         }
     }

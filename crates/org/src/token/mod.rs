@@ -7,5 +7,5 @@ pub mod resource;
 pub mod scope;
 pub mod store;
 
-pub use model::{AccessToken, Activity, Kind, Secret, TokenFilter};
+pub use model::{AccessToken, Activity, Kind, Secret, TokenFilter, TokenOrder};
 pub use scope::{Scope, Scopes};

@@ -55,7 +55,21 @@ impl AccessToken {
 
 kernel::text_enum! { pub enum Activity { Active = "active", Inactive = "inactive" } }
 
-/// Which tokens a list shows.
+kernel::text_enum! {
+    /// What a list of tokens is ordered by; the youngest decides between equals.
+    pub enum TokenOrder {
+        CreatedAscending = "created_asc",
+        CreatedDescending = "created_desc",
+        ExpiresAscending = "expires_asc",
+        ExpiresDescending = "expires_desc",
+        LastUsedAscending = "last_used_asc",
+        LastUsedDescending = "last_used_desc",
+        NameAscending = "name_asc",
+        NameDescending = "name_desc",
+    }
+}
+
+/// Which tokens a list shows, and in which order: the oldest first, where nothing else is wanted.
 #[derive(Clone, Debug, Default)]
 pub struct TokenFilter {
     pub kinds: Vec<Kind>,
@@ -71,6 +85,7 @@ pub struct TokenFilter {
     pub last_used_before: Option<Ts>,
     pub expires_after: Option<Ts>,
     pub expires_before: Option<Ts>,
+    pub order: Option<TokenOrder>,
 }
 
 /// The clear value of a token. It is shown once and never stored.

@@ -96,6 +96,34 @@ async fn a_list_knows_active_from_ended_tokens() {
 }
 
 #[actix_web::test]
+async fn a_list_comes_in_the_order_that_is_asked_for() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    for (name, day) in
+        [("Beta", Some("2030-01-01")), ("alpha", Some("2029-01-01")), ("gamma", None)]
+    {
+        made(&app, "ada", json!({ "name": name, "scopes": ["api"], "expires_at": day })).await;
+    }
+    let bare = "/personal_access_tokens";
+    let path = format!("{bare}?search=a");
+    let by = async |sort: &str| ada.get(&format!("{path}&sort={sort}")).await.each("name");
+
+    assert_eq!(ada.get(&path).await.each("name"), ["Beta", "alpha", "gamma"]);
+    assert_eq!(by("created_asc").await, ["Beta", "alpha", "gamma"]);
+    assert_eq!(by("created_desc").await, ["gamma", "alpha", "Beta"]);
+    assert_eq!(by("name_asc").await, ["alpha", "Beta", "gamma"]);
+    assert_eq!(by("name_desc").await, ["gamma", "Beta", "alpha"]);
+    assert_eq!(by("expires_asc").await, ["alpha", "Beta", "gamma"]);
+    assert_eq!(by("expires_desc").await, ["gamma", "Beta", "alpha"]);
+    let used = ada.get(&format!("{bare}?sort=last_used_asc&per_page=1")).await.each("name");
+    assert_eq!(used, ["test"], "what was never used comes last");
+    let used = ada.get(&format!("{bare}?sort=last_used_desc")).await.each("name");
+    assert_eq!(used, ["gamma", "alpha", "Beta", "test"]);
+    let wrong = json!({ "error": "sort does not have a valid value" });
+    ada.get(&format!("{bare}?sort=odd")).await.refused(400, wrong);
+}
+
+#[actix_web::test]
 async fn foreign_tokens_are_out_of_reach() {
     let app = TestApp::new();
     let (ada, root) = (app.person("ada"), app.admin());

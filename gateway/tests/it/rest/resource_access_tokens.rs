@@ -101,3 +101,23 @@ async fn a_group_token_acts_as_a_member_of_the_group_and_below() {
     let member = format!("/groups/{group}/members/{}", token["user_id"]);
     assert_eq!(owner.get(&member).await.status, 404, "the bot is no member any more");
 }
+
+#[actix_web::test]
+async fn tokens_of_projects_and_groups_come_in_the_order_that_is_asked_for() {
+    let app = TestApp::new();
+    let owner = app.person("ada");
+    let project = app.project(&owner, "tool", Visibility::Private);
+    let group = owner.group("top", None).await;
+    for place in [format!("/projects/{project}"), format!("/groups/{group}")] {
+        let path = format!("{place}/access_tokens");
+        for name in ["b", "a"] {
+            owner.post(&path, json!({ "name": name, "scopes": ["api"] })).await.created();
+        }
+
+        assert_eq!(owner.get(&path).await.each("name"), ["b", "a"]);
+        assert_eq!(owner.get(&format!("{path}?sort=name_asc")).await.each("name"), ["a", "b"]);
+        assert_eq!(owner.get(&format!("{path}?sort=created_desc")).await.each("name"), ["a", "b"]);
+        let wrong = json!({ "error": "sort does not have a valid value" });
+        owner.get(&format!("{path}?sort=odd")).await.refused(400, wrong);
+    }
+}

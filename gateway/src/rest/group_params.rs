@@ -33,6 +33,8 @@ params! {
         path: Option<String>,
         visibility: Option<Visibility>,
         prevent_sharing_groups_outside_hierarchy: Option<bool>,
+        /// Whether groups below may demand a second factor; of groups at the top alone.
+        allow_mfa_for_subgroups: Option<bool>,
         shared_runners_setting: Option<SharedRunners>,
         file_template_project_id: Change<ProjectId>,
         prevent_forking_outside_group: Option<bool>,
@@ -149,6 +151,7 @@ impl ChangeGroup {
             &mut settings.prevent_sharing_groups_outside_hierarchy,
             self.prevent_sharing_groups_outside_hierarchy,
         );
+        set(&mut settings.allow_mfa_for_subgroups, self.allow_mfa_for_subgroups);
         if let Some(wanted) = self.shared_runners_setting {
             settings.set_shared_runners(wanted);
         }

@@ -94,6 +94,8 @@ pub struct GroupSettings {
     pub share_with_group_lock: bool,
     pub require_two_factor_authentication: bool,
     pub two_factor_grace_period: i64,
+    /// Whether groups below this one may demand a second factor when it does not; said at the top alone.
+    pub allow_mfa_for_subgroups: bool,
     pub auto_devops_enabled: Option<bool>,
     pub emails_disabled: Option<bool>,
     pub mentions_disabled: Option<bool>,
@@ -131,6 +133,7 @@ impl Default for GroupSettings {
             share_with_group_lock: false,
             require_two_factor_authentication: false,
             two_factor_grace_period: 48,
+            allow_mfa_for_subgroups: true,
             auto_devops_enabled: None,
             emails_disabled: None,
             mentions_disabled: None,

@@ -175,6 +175,12 @@ pub fn settings_faults(settings: &GroupSettings, top: bool, faults: &mut Faults)
         faults
             .add("prevent_sharing_groups_outside_hierarchy", "only available on top-level groups.");
     }
+    if !settings.allow_mfa_for_subgroups && !top {
+        faults.add(
+            "allow_mfa_for_subgroups",
+            "is not allowed since the group is not top-level group.",
+        );
+    }
     if settings.unique_project_download_limit > 0 && !top {
         faults.add("unique_project_download_limit", "only available on top-level groups.");
     }

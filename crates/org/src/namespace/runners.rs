@@ -1,5 +1,5 @@
 //! What a group decides for everything below it: whether shared runners take the jobs there, whether projects there
-//! are shared with other groups, and from where it is reached.
+//! are shared with other groups, whether a second factor is demanded, and from where it is reached.
 
 use db::{
     Tx, each_backend, error,
@@ -12,7 +12,7 @@ use kernel::{
 };
 
 use super::{GroupSettings, Namespace, addresses::below, networks};
-use crate::{faults::Faults, project::settings::SettingsStore};
+use crate::{faults::Faults, member::store::MemberStore, project::settings::SettingsStore};
 
 kernel::text_enum! {
     /// Whether shared runners take a group's jobs, and whether what is below it may say otherwise.
@@ -35,12 +35,13 @@ impl GroupSettings {
         }
     }
 
-    /// Forgets what only top-level groups say: from where they are reached, whether they keep to themselves, and how much
-    /// may be downloaded.
+    /// Forgets what only top-level groups say: from where they are reached, whether they keep to themselves, whether groups
+    /// below may demand a second factor, and how much may be downloaded.
     fn leave_the_top(&mut self) {
         let plain = Self::default();
         self.ip_restriction_ranges = None;
         self.prevent_sharing_groups_outside_hierarchy = false;
+        self.allow_mfa_for_subgroups = plain.allow_mfa_for_subgroups;
         self.unique_project_download_limit = plain.unique_project_download_limit;
         self.unique_project_download_limit_interval_in_seconds =
             plain.unique_project_download_limit_interval_in_seconds;
@@ -81,6 +82,16 @@ pub(super) fn faults(old: &GroupSettings, new: &GroupSettings, parent: &GroupSet
     faults
 }
 
+/// Whether a group with this parent may demand a second factor: the group at the top decides.
+pub(super) fn may_demand_second_factor(
+    tx: &mut Tx<'_>,
+    parent: Option<&Namespace>,
+) -> Result<bool> {
+    let Some(parent) = parent else { return Ok(true) };
+    let line = tx.lineage(parent.id)?;
+    Ok(line.last().is_none_or(|top| top.settings().allow_mfa_for_subgroups))
+}
+
 /// Hands a change of a group's settings down to what is below it.
 pub(super) fn hand_down(tx: &mut Tx<'_>, old: &GroupSettings, group: &Namespace) -> Result<()> {
     let new = group.settings();
@@ -90,6 +101,9 @@ pub(super) fn hand_down(tx: &mut Tx<'_>, old: &GroupSettings, group: &Namespace)
     let setting = new.shared_runners_setting();
     if setting != SharedRunners::Enabled && setting != old.shared_runners_setting() {
         switch_off_below(tx, group)?;
+    }
+    if old.allow_mfa_for_subgroups && !new.allow_mfa_for_subgroups {
+        each_below(tx, group, |settings| settings.require_two_factor_authentication = false)?;
     }
     if new.ip_restriction_ranges != old.ip_restriction_ranges {
         networks::keep(tx, group, new.ip_restriction_ranges.as_deref())?;
@@ -107,6 +121,10 @@ pub(super) fn follow(tx: &mut Tx<'_>, group: &Namespace, parent: &Namespace) -> 
         own.set_shared_runners(SharedRunners::DisabledAndUnoverridable);
     }
     own.leave_the_top();
+    if !may_demand_second_factor(tx, Some(parent))? {
+        own.require_two_factor_authentication = false;
+        each_below(tx, group, |settings| settings.require_two_factor_authentication = false)?;
+    }
     if own == old {
         return Ok(());
     }

@@ -17,7 +17,7 @@ async fn everything_that_a_group_is_set_to_is_told() {
         "membership_lock": true, "ldap_cn": "staff", "ldap_access": 30, "wiki_access_level": "private",
         "file_template_project_id": templates, "prevent_forking_outside_group": true,
         "ip_restriction_ranges": "10.0.0.0/8, ::1/128", "two_factor_grace_period": 7,
-        "prevent_sharing_groups_outside_hierarchy": true, "shared_runners_setting": "disabled_and_overridable",
+        "prevent_sharing_groups_outside_hierarchy": true, "allow_mfa_for_subgroups": false, "shared_runners_setting": "disabled_and_overridable",
         "require_two_factor_authentication": true, "request_access_enabled": false, "emails_disabled": true,
         "auto_devops_enabled": false, "share_with_group_lock": true, "project_creation_level": "noone",
         "subgroup_creation_level": "owner", "default_branch_protection": 1, "description": "",
@@ -170,4 +170,36 @@ async fn new_projects_take_over_that_shared_runners_are_off() {
     let home = app.project(&ada, "home", Visibility::Private);
     let moved = ada.put(&format!("/projects/{home}/transfer"), json!({ "namespace": top })).await;
     assert_eq!(moved.ok()["shared_runners_enabled"], false);
+}
+
+#[actix_web::test]
+async fn the_group_at_the_top_decides_whether_others_demand_a_second_factor() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let top = group(&ada, "top", json!({})).await;
+    let inner = group(&ada, "inner", json!({ "parent_id": top })).await;
+    let deep = group(&ada, "deep", json!({ "parent_id": inner })).await;
+    let alone = group(&ada, "alone", json!({})).await;
+    let (demand, field) =
+        (json!({ "require_two_factor_authentication": true }), "require_two_factor_authentication");
+    for id in [deep, alone] {
+        assert_eq!(ada.put(&format!("/groups/{id}"), demand.clone()).await.ok()[field], true);
+    }
+
+    let closed = json!({ "allow_mfa_for_subgroups": false });
+    ada.put("/groups/top", closed.clone()).await.ok();
+
+    assert_eq!(ada.get(&format!("/groups/{deep}")).await.ok()[field], false);
+    let why = json!({ "message": { field: ["is forbidden by a top-level group"] } });
+    ada.put(&format!("/groups/{deep}"), demand.clone()).await.refused(400, why);
+    let new = json!({ "name": "x1", "path": "x1", "parent_id": deep, field: true });
+    let told = ada.post("/groups", new).await.with(400)["message"].to_string();
+    assert!(told.contains("is forbidden by a top-level group"), "{told}");
+    assert_eq!(ada.put("/groups/top", demand).await.ok()[field], true, "the top itself may");
+    let inside = json!({ "group_id": inner });
+    let moved = ada.post(&format!("/groups/{alone}/transfer"), inside).await.created();
+    assert_eq!(moved[field], false);
+    let told = ada.put(&format!("/groups/{inner}"), closed).await.with(400)["message"].clone();
+    let text = "is not allowed since the group is not top-level group.";
+    assert_eq!(told, json!({ "allow_mfa_for_subgroups": [text] }));
 }

@@ -35,6 +35,7 @@ pub fn hand_over(tx: &mut Tx<'_>, from: UserId, heir: Option<UserId>) -> Result<
         merge_requests.merge_user_id = heir,
         notes.resolved_by_id = heir,
     }
+    while hand_over_reactions(tx, from, heir)? {}
     let Some(heir) = heir else { return take_away(tx, from) };
     inherit! {
         issues.author_id = heir,
@@ -47,6 +48,11 @@ pub fn hand_over(tx: &mut Tx<'_>, from: UserId, heir: Option<UserId>) -> Result<
         timelogs.user_id = heir,
     }
     Ok(())
+}
+
+/// Makes some reactions of somebody's the heir's, or takes them away; tells whether there may be more.
+pub fn hand_over_reactions(tx: &mut Tx<'_>, from: UserId, heir: Option<UserId>) -> Result<bool> {
+    emoji::heirs::hand_over_some(tx, from, heir, i64::try_from(AT_ONCE).unwrap_or(i64::MAX))
 }
 
 /// So many rows change in one transaction, where it is not the last.

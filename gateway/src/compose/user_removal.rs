@@ -4,7 +4,7 @@
 use ci::heirs::{AT_ONCE, hand_over_some};
 use kernel::{Result, ids::UserId};
 use org::user::removal::{Removal, RemoveUser, finish, ghost};
-use review::heirs::{hand_over_part, parts, take_away_some};
+use review::heirs::{hand_over_part, hand_over_reactions, parts, take_away_some};
 use worker::Job;
 
 use super::{
@@ -27,6 +27,7 @@ pub async fn run(app: &App, job: RemoveUser) -> Result<()> {
             None
         }
     };
+    while app.db.write(move |tx| hand_over_reactions(tx, user, heir)).await? {}
     while app.db.write(move |tx| hand_over_some(tx, user, heir, AT_ONCE)).await? {}
     app.db.write(move |tx| finish(tx, user, removal)).await?;
     tidy(app, Owner::User(user), None).await

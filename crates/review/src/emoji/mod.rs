@@ -1,6 +1,7 @@
 //! What people feel about issues, merge requests and notes, without words.
 
 pub mod actions;
+pub mod heirs;
 mod store;
 
 pub use actions::forget_note;

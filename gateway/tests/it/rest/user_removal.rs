@@ -4,14 +4,14 @@ use db::{Conn, Tx, error};
 use diesel::{QueryableByName, RunQueryDsl, sql_query, sql_types::Text};
 
 use diesel::sql_types::BigInt;
-use kernel::{AccessLevel::Maintainer, ids::ProjectId};
+use kernel::{AccessLevel::Maintainer, Visibility::Public, ids::ProjectId};
 use repo::testing::Fixture;
 use serde_json::json;
 
 use crate::support::{Person, TestApp};
 
 /// Where rows name people who may go, beside what names them as the first column of its key.
-const COLUMNS: [(&str, &str); 27] = [
+const COLUMNS: [(&str, &str); 28] = [
     ("issues", "author_id"),
     ("issues", "closed_by_id"),
     ("epics", "author_id"),
@@ -39,6 +39,7 @@ const COLUMNS: [(&str, &str); 27] = [
     ("pipelines", "user_id"),
     ("jobs", "user_id"),
     ("member_invitations", "created_by"),
+    ("award_emoji", "user_id"),
 ];
 
 #[derive(QueryableByName)]
@@ -169,4 +170,29 @@ async fn work_of_those_who_go_with_everything_is_not_counted() {
     assert_eq!(named(&app, "timelogs", "user_id", &format!("user_id = {id}")), None);
     assert_eq!(named(&app, "jobs", "user_id", "name = 'second'"), None);
     assert_eq!(named(&app, "jobs", "user_id", "name = 'first'"), Some(app.user("ada").id.0));
+}
+
+#[actix_web::test]
+async fn reactions_stay_once_and_thumbs_are_counted_again() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Public);
+    let emoji = format!("/projects/{project}/issues/{}/award_emoji", app.issue(project, &ada));
+    for name in ["bob", "cara", "dora"] {
+        app.person(name).post(&emoji, json!({ "name": "thumbsup" })).await.created();
+    }
+    app.person("cara").post(&emoji, json!({ "name": "rocket" })).await.created();
+    assert_eq!(app.votes(project, 1), (3, 0));
+    let root = app.admin();
+
+    root.delete(&format!("/users/{}?hard_delete=true", app.user("dora").id)).await.with(204);
+    assert_eq!(app.votes(project, 1), (2, 0));
+    for name in ["bob", "cara"] {
+        root.delete(&format!("/users/{}", app.user(name).id)).await.with(204);
+    }
+
+    assert_eq!(app.votes(project, 1), (1, 0), "nobody reacts twice in the same way");
+    let left = ada.get(&emoji).await;
+    assert_eq!(left.body[1]["user"]["username"], "ghost");
+    assert_eq!(left.each("name"), ["thumbsup", "rocket"]);
 }

@@ -343,10 +343,16 @@ impl Urls {
 
     /// Where Gravatar would show a picture for an address; it is never asked from here.
     pub fn gravatar(&self, email: &str) -> Option<String> {
+        self.gravatar_as_wide(email, 40)
+    }
+
+    /// The same, to be shown so wide; sharp screens show twice as many points.
+    pub fn gravatar_as_wide(&self, email: &str, width: i64) -> Option<String> {
         let on = self.gravatar.load(Ordering::Relaxed) && !email.is_empty();
         on.then(|| {
             let digest = Sha256::digest(email.trim().to_lowercase());
-            format!("https://www.gravatar.com/avatar/{}?s=80&d=identicon", hex::encode(digest))
+            let (digest, points) = (hex::encode(digest), width.saturating_mul(2));
+            format!("https://www.gravatar.com/avatar/{digest}?s={points}&d=identicon")
         })
     }
 

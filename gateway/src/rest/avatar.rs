@@ -44,17 +44,28 @@ fn shows(user: &User, address: &str) -> bool {
 
 async fn show(app: App, call: Call<Anyone, WhosePicture>) -> ApiResult<Json<AvatarEntity>> {
     let (actor, WhosePicture { email, size }) = (call.grant.actor(), call.params);
+    let address = email.clone();
     let found = app.db.peek(move |tx| {
         if !sees_people(tx, actor)? {
             return Err(Error::Refused("Unauthorized access".to_owned()));
         }
-        let Some(holder) = tx.find_confirmed_holder(&email)? else { return Ok(None) };
-        Ok(tx.find_user(holder)?.filter(|user| shows(user, &email)))
+        let Some(holder) = tx.find_confirmed_holder(&address)? else { return Ok(None) };
+        Ok(tx.find_user(holder)?.filter(|user| shows(user, &address)))
     });
-    let picture = found.await?.and_then(|user| BriefUser::new(&app.urls, &user).avatar_url);
-    let avatar_url = picture.map(|url| match size {
-        Some(size) => format!("{url}?width={}", size.0),
-        None => url,
-    });
+    let found = found.await?;
+    let picture = found.as_ref().filter(|user| user.avatar.is_some());
+    let avatar_url = match picture.and_then(|user| BriefUser::new(&app.urls, user).avatar_url) {
+        Some(url) => Some(match size {
+            Some(size) => format!("{url}?width={}", size.0),
+            None => url,
+        }),
+        None => {
+            let address = found.as_ref().map_or(&email, |user| &user.email);
+            match size {
+                Some(size) => app.urls.gravatar_as_wide(address, size.0),
+                None => app.urls.gravatar(address),
+            }
+        }
+    };
     Ok(Json(AvatarEntity { avatar_url }))
 }

@@ -21,11 +21,31 @@ async fn only_who_shows_an_address_is_found_by_it() {
     assert_eq!(found, json!({ "avatar_url": url }));
     let small = nobody.get("/avatar?email=ada@example.com&size=32").await.ok();
     assert_eq!(small, json!({ "avatar_url": format!("{url}?width=32") }));
-    let none = json!({ "avatar_url": null });
-    assert_eq!(nobody.get("/avatar?email=bob@example.com").await.ok(), none, "not shown");
-    assert_eq!(nobody.get("/avatar?email=eve@example.com").await.ok(), none);
+    let elsewhere = "https://www.gravatar.com/avatar/";
+    for hidden in ["bob", "eve"] {
+        let found = nobody.get(&format!("/avatar?email={hidden}@example.com")).await.ok();
+        let url = found["avatar_url"].as_str().expect("an address").to_owned();
+        assert!(url.starts_with(elsewhere) && url.ends_with("?s=80&d=identicon"), "{url}");
+    }
     app.block("ada");
-    assert_eq!(nobody.get("/avatar?email=ada@example.com").await.ok(), none);
+    let small = nobody.get("/avatar?email=ada@example.com&size=32").await.ok();
+    let url = small["avatar_url"].as_str().expect("an address").to_owned();
+    assert!(url.starts_with(elsewhere) && url.ends_with("?s=64&d=identicon"), "{url}");
+}
+
+#[actix_web::test]
+async fn whoever_has_no_picture_is_shown_with_that_of_the_address() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    app.show_publicly("ada", "ada@example.com");
+
+    let found = ada.get("/avatar?email=ada@example.com").await.ok();
+
+    assert_eq!(found["avatar_url"], ada.get("/user").await.ok()["avatar_url"]);
+    let off = json!({ "gravatar_enabled": false });
+    app.admin().put("/application/settings", off).await.ok();
+    let none = ada.get("/avatar?email=eve@example.com").await.ok();
+    assert_eq!(none, json!({ "avatar_url": null }));
 }
 
 #[actix_web::test]

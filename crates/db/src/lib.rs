@@ -10,6 +10,7 @@ mod postgres;
 pub mod rare;
 pub mod schema;
 mod sqlite;
+pub mod stamp;
 mod statement;
 #[cfg(feature = "testing")]
 pub mod testing;

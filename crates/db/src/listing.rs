@@ -81,6 +81,30 @@ pub fn ids(tx: &mut Tx<'_>, sql: &str, binds: &[Bind]) -> Result<Vec<i64>> {
     Ok(found.into_iter().map(|row| row.id).collect())
 }
 
+/// All that a query gives whose one column is called `id`, where these are at most `few`; none where there are more, for
+/// which it is not asked again at once.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn ids_of_few(
+    tx: &mut Tx<'_>,
+    sql: &str,
+    binds: &[Bind],
+    few: i64,
+) -> Result<Option<Vec<i64>>> {
+    let sql = format!("{sql} LIMIT {}", few.saturating_add(1));
+    let key = format!("{sql} {binds:?}");
+    if LONG.knows(&key, tx.now) {
+        return Ok(None);
+    }
+    let found = ids(tx, &sql, binds)?;
+    if i64::try_from(found.len()).is_ok_and(|found| found <= few) {
+        return Ok(Some(found));
+    }
+    LONG.note(key, tx.now);
+    Ok(None)
+}
+
 /// A number in the text of a statement that is yet sent beside it, so that the text is the same for every number.
 pub fn value(number: impl std::fmt::Display) -> String {
     format!("$({number})")

@@ -947,6 +947,7 @@ diesel::table! {
         kind -> Integer,
         access_level -> Integer,
         since -> BigInt,
+        is_counted -> Bool,
     }
 }
 
@@ -972,6 +973,13 @@ diesel::table! {
         updated_at -> BigInt,
         expires_at -> Nullable<BigInt>,
         last_used_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    stamps (subject) {
+        subject -> Text,
+        stamp -> BigInt,
     }
 }
 
@@ -1387,6 +1395,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     seats,
     sequences,
     ssh_keys,
+    stamps,
     timelogs,
     todos,
     topics,

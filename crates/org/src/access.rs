@@ -1,6 +1,7 @@
 //! How a caller stands in a project or group: one look into the projection of effective membership.
 
 pub mod bans;
+pub(crate) mod changes;
 mod event;
 pub mod projection;
 pub mod standings;

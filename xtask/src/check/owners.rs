@@ -12,7 +12,7 @@ use crate::{
 
 /// Who owns which tables.
 const OWNERS: &[(&str, &[&str])] = &[
-    ("db", &["outbox", "project_access", "namespace_access"]),
+    ("db", &["outbox", "project_access", "namespace_access", "stamps"]),
     ("worker", &["work", "work_schedules"]),
     (
         "org",

@@ -17,7 +17,7 @@ use kernel::{
     ids::{NamespaceId, ProjectId, UserId},
 };
 
-use super::{Event, Role, bans};
+use super::{Event, Role, bans, changes};
 use crate::member::billable::projection as seats;
 
 /// Later than any end that can be asked for: the role holds until somebody changes it.
@@ -114,7 +114,9 @@ pub(crate) fn refresh(tx: &mut Tx<'_>, reach: Reach, whom: Whom) -> Result<()> {
     )?;
     bans::leave_out(tx, whom)?;
     tx.mention(Event::Roles(reach));
-    seats::follow(tx, reach, whom)
+    let paths = seats::touched(tx, reach)?;
+    changes::follow(tx, reach, whom, &paths)?;
+    seats::follow(tx, &paths, whom)
 }
 
 /// The projects in reach.

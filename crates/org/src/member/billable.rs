@@ -142,28 +142,30 @@ pub fn list(
         return Ok(None);
     }
     let search = filter.search.as_deref().filter(|search| !search.is_empty());
-    let narrowed = match search {
-        None => "$1 = $2",
-        Some(_) => {
-            "(lower(u.name) LIKE $1 ESCAPE '\\' OR u.username_key LIKE $1 ESCAPE '\\' OR lower(u.public_email) = $2)"
+    let (order, limit, offset) = (order(filter.sort), page.per_page, page.offset());
+    let top = value(tree.top);
+    let seats = format!("FROM seats s WHERE s.namespace_id = {top} AND s.is_counted");
+    // In this order and no other: very many people are active.
+    let people = format!(
+        "FROM seats s CROSS JOIN users u WHERE u.id = s.user_id AND s.namespace_id = {top} AND s.is_counted"
+    );
+    let (listed, counted, binds) = match search {
+        None if order.contains("u.") => (people, seats, Vec::new()),
+        None => (seats.clone(), seats, Vec::new()),
+        Some(search) => {
+            let found = format!(
+                "{people} AND (lower(u.name) LIKE $1 ESCAPE '\\' OR u.username_key LIKE $1 ESCAPE '\\' OR lower(u.public_email) = $2)"
+            );
+            let words = [containing(search), search.to_lowercase()];
+            (found.clone(), found, words.map(Bind::Word).to_vec())
         }
     };
-    let term = search.map(containing).unwrap_or_default();
-    let email = search.map(str::to_lowercase).unwrap_or_default();
-    // In this order and no other: very many people are active.
-    let rows = format!(
-        "FROM seats s CROSS JOIN users u WHERE s.namespace_id = {} AND u.id = s.user_id AND u.state = 'active' \
-         AND NOT u.bot AND {narrowed}",
-        tree.top
-    );
-    let (order, limit, offset) = (order(filter.sort), page.per_page, page.offset());
     let text = format!(
-        "SELECT s.user_id AS user_id, s.kind AS kind {rows} ORDER BY {order} LIMIT {limit} OFFSET {offset}"
+        "SELECT s.user_id AS user_id, s.kind AS kind {listed} ORDER BY {order} LIMIT {limit} OFFSET {offset}"
     );
-    let binds = [Bind::Word(term), Bind::Word(email)];
     let found: Vec<Row> = rows_of(tx, &text, &binds)?;
     let most = COUNT_LIMIT + 1;
-    let text = format!("SELECT count(*) AS id FROM (SELECT 1 {rows} LIMIT {most}) AS counted");
+    let text = format!("SELECT count(*) AS id FROM (SELECT 1 {counted} LIMIT {most}) AS counted");
     let total = ids(tx, &text, &binds)?.first().copied().unwrap_or_default();
     let people: Vec<UserId> = found.iter().map(|row| UserId(row.user_id)).collect();
     let mut people = tx.users_by_id(&people)?;

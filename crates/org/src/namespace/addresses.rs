@@ -12,7 +12,7 @@ use diesel::{
 use kernel::{Error, Result, Visibility};
 
 use super::{Namespace, store::NamespaceStore};
-use crate::access;
+use crate::access::{self, changes};
 
 /// Of a namespace, when it moves.
 #[derive(Clone, Debug)]
@@ -71,6 +71,9 @@ pub(crate) fn relocate(tx: &mut Tx<'_>, namespace: &Namespace, place: &NewPlace)
     if moves {
         free_addresses(tx, &place.full_path)?;
         leave_signs(tx, namespace)?;
+        changes::groups(tx)?;
+        changes::tree(tx, &namespace.full_path.to_lowercase())?;
+        changes::tree(tx, &place.full_path.to_lowercase())?;
     }
     let changes = (
         namespaces::name.eq(&place.name),

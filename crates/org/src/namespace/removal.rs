@@ -17,7 +17,7 @@ use worker::Queue;
 
 use super::{Namespace, addresses::below, event::Event, store::NamespaceStore};
 use crate::{
-    access,
+    access::{self, changes},
     jobs::PurgeRemoved,
     member::{billable::projection as seats, store::MemberStore},
     policy::RemoveGroup,
@@ -132,6 +132,7 @@ pub fn remove_tree(tx: &mut Tx<'_>, id: NamespaceId) -> Result<()> {
     access::alone(tx)?;
     let Some(namespace) = tx.find_namespace(id)? else { return Ok(()) };
     seats::leaves(tx, &namespace.full_path)?;
+    changes::groups(tx)?;
     let tree = Tree::of(&namespace);
     tree.end_shares(tx)?;
     tree.uncount_forks(tx)?;

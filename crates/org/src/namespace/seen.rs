@@ -1,10 +1,15 @@
 //! Which groups somebody knows of by membership: those with a role in, and those above them, whose names are part of
 //! the way there.
 
-use db::Tx;
+use std::sync::Arc;
+
+use db::{Tx, stamp::Remembered};
 use kernel::{AccessLevel, Result, Ts, ids::UserId};
 
-use crate::listing::{Bind, ids, value};
+use crate::{
+    access::changes,
+    listing::{Bind, ids, value},
+};
 
 /// Roles end at midnight, so the minute is as good as the moment, and the same question is asked for a whole minute.
 const MINUTE: i64 = 60_000_000;
@@ -26,8 +31,15 @@ pub(crate) fn belongs(tx: &mut Tx<'_>, user: UserId, group: &str, value: Bind) -
 }
 
 /// The groups above somebody's groups in which they have no role themselves.
-pub(crate) fn above(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<i64>> {
+pub(crate) fn above(tx: &mut Tx<'_>, user: UserId) -> Result<Arc<[i64]>> {
+    static ABOVE: Remembered<Arc<[i64]>> = Remembered::new();
     let reached = reached(tx.now, AccessLevel::Minimal);
+    // Roles end with a minute, too.
+    let question = format!("{user}, who {reached}");
+    ABOVE.answer(tx, &question, &changes::of_person(user), |tx| found_above(tx, user, &reached))
+}
+
+fn found_above(tx: &mut Tx<'_>, user: UserId, reached: &str) -> Result<Arc<[i64]>> {
     // Where somebody was let in, by membership or by a share, is where a role begins: everything below follows from it.
     // In the order of these words and no other: that begins with the few, and asks for the rest one by one.
     let sql = format!(
@@ -45,5 +57,5 @@ pub(crate) fn above(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<i64>> {
          SELECT above.id AS id FROM above WHERE NOT EXISTS \
              (SELECT 1 FROM namespace_access a WHERE a.user_id = $1 AND a.namespace_id = above.id AND {reached})"
     );
-    ids(tx, &sql, &[Bind::Number(user.0)])
+    Ok(ids(tx, &sql, &[Bind::Number(user.0)])?.into())
 }

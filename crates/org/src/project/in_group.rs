@@ -1,9 +1,10 @@
 //! Which projects belong to a group's list: its own, those below or above it, and those shared with it.
 
-use db::{Conn, Tx};
+use db::{Conn, Tx, stamp::Remembered};
 use kernel::{Actor, Result, ids::NamespaceId, page::COUNT_LIMIT};
 
 use crate::{
+    access::changes,
     listing::{Bind, count, ids, list_of},
     namespace::seen,
 };
@@ -69,9 +70,13 @@ pub(super) fn condition(tx: &mut Tx<'_>, scope: &GroupScope) -> Result<Within> {
 
 /// How many projects are inside, at most one more than lists tell.
 fn inside(tx: &mut Tx<'_>, bounds: &[String]) -> Result<i64> {
+    static INSIDE: Remembered<i64> = Remembered::new();
     let inside = "projects p WHERE p.deleted_at IS NULL AND p.path_key > $1 AND p.path_key < $2";
-    let binds: Vec<Bind> = bounds.iter().cloned().map(Bind::Word).collect();
-    count(tx, inside, &binds)
+    let first = bounds.first().map(String::as_str).unwrap_or_default();
+    INSIDE.answer(tx, first, &changes::of_tree(first), |tx| {
+        let binds: Vec<Bind> = bounds.iter().cloned().map(Bind::Word).collect();
+        count(tx, inside, &binds)
+    })
 }
 
 /// The groups that a group lies in.

@@ -239,12 +239,18 @@ fn group_memberships(
     let Some(user) = actor.id else { return Ok(HashMap::new()) };
     let homes: Vec<NamespaceId> = shown.iter().map(|shown| shown.namespace.id).collect();
     let now = tx.now;
-    let rows: Vec<(NamespaceId, AccessLevel)> = each_backend!(tx, |conn| namespace_access::table
+    // One by one from the groups: PostgreSQL would look through everything that a person has.
+    let level = namespace_access::table
         .filter(namespace_access::user_id.eq(user))
-        .filter(namespace_access::namespace_id.eq_any(&homes))
+        .filter(namespace_access::namespace_id.eq(namespaces::id))
         .filter(namespace_access::until.gt(now))
-        .select((namespace_access::namespace_id, namespace_access::access_level))
-        .load(conn)
-        .map_err(error("Group")))?;
-    Ok(rows.into_iter().collect())
+        .select(namespace_access::access_level)
+        .single_value();
+    let rows: Vec<(NamespaceId, Option<AccessLevel>)> =
+        each_backend!(tx, |conn| namespaces::table
+            .filter(namespaces::id.eq_any(&homes))
+            .select((namespaces::id, level))
+            .load(conn)
+            .map_err(error("Group")))?;
+    Ok(rows.into_iter().filter_map(|(group, level)| Some((group, level?))).collect())
 }

@@ -13,6 +13,7 @@ use kernel::{
 };
 
 use super::{Details, Profile, State, User, account::AccountStore};
+use crate::{access, member::billable::projection as seats};
 
 pub trait UserStore {
     fn user(&mut self, id: UserId) -> Result<User>;
@@ -180,10 +181,14 @@ impl UserStore for Tx<'_> {
     }
 
     fn move_user(&mut self, user: &User, to: State) -> Result<bool> {
+        access::alone(self)?;
         let row = users::table.find(user.id).filter(users::state.eq(user.state));
         let changes = (users::state.eq(to), users::updated_at.eq(self.now));
         let update = diesel::update(row).set(changes);
         let moved = each_backend!(self, |conn| update.execute(conn).map_err(error("User")))?;
+        if moved == 1 {
+            seats::follow_state(self, user, to)?;
+        }
         Ok(moved == 1)
     }
 

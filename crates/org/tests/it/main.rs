@@ -1,3 +1,4 @@
 //! People, groups and projects against their store.
 
 mod access;
+mod remembered;

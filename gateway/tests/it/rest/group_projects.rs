@@ -72,6 +72,37 @@ async fn a_list_looks_below_above_and_at_what_is_shared() {
 }
 
 #[actix_web::test]
+async fn projects_of_a_tree_are_counted_as_they_come_and_go() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let (top, other) = (group(&ada, "top", json!({})).await, group(&ada, "other", json!({})).await);
+    let inner = group(&ada, "in", json!({ "parent_id": top })).await;
+    let counted = async |group: i64| {
+        let query = "include_subgroups=true&with_shared=false&per_page=1";
+        let page = ada.get(&format!("/groups/{group}/projects?{query}")).await;
+        page.header("x-total").map(str::to_owned)
+    };
+    let some = |total: &str| Some(total.to_owned());
+    let [one, two] =
+        [project(&ada, top, "one", json!({})).await, project(&ada, inner, "two", json!({})).await];
+    project(&ada, inner, "three", json!({})).await;
+    assert_eq!([counted(top).await, counted(inner).await], [some("3"), some("2")]);
+
+    ada.delete(&format!("/projects/{one}?permanently_remove=true")).await;
+    assert_eq!([counted(top).await, counted(inner).await], [some("2"), some("2")]);
+    ada.put(&format!("/projects/{two}/transfer"), json!({ "namespace": other })).await.ok();
+    assert_eq!([counted(top).await, counted(other).await], [some("1"), some("1")]);
+    ada.post(&format!("/groups/{inner}/transfer"), json!({ "group_id": other })).await.created();
+    assert_eq!([counted(top).await, counted(other).await], [some("0"), some("2")]);
+    for (group, path) in [(top, "gone"), (other, "top")] {
+        ada.put(&format!("/groups/{group}"), json!({ "path": path })).await.ok();
+    }
+    assert_eq!([counted(top).await, counted(other).await], [some("0"), some("2")]);
+    ada.delete(&format!("/groups/{inner}")).await;
+    assert_eq!(counted(other).await, some("1"));
+}
+
+#[actix_web::test]
 async fn outsiders_learn_of_no_private_project_in_a_group() {
     let app = TestApp::new();
     let (ada, bob, eve) = (app.person("ada"), app.person("bob"), app.person("eve"));

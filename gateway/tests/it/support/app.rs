@@ -266,16 +266,8 @@ impl TestApp {
 
     /// Puts an account into a state to which no request leads, or not at once.
     pub(crate) fn set_state(&self, username: &str, state: org::user::State) {
-        use db::schema::users;
-        use diesel::prelude::*;
-        let user = self.user(username).id;
-        self.write(move |tx| {
-            let row = users::table.find(user);
-            db::each_backend!(tx, |conn| diesel::update(row)
-                .set(users::state.eq(state))
-                .execute(conn)
-                .map_err(db::error("User")))
-        });
+        let user = self.user(username);
+        self.write(move |tx| tx.move_user(&user, state));
     }
 
     /// Shows an address of somebody's to everybody.

@@ -18,8 +18,12 @@ use kernel::{
 
 use super::{Tree, counted};
 use crate::{
-    access::projection::{FOREVER, Reach, Whom},
+    access::{
+        changes,
+        projection::{FOREVER, Reach, Whom},
+    },
     namespace::addresses::below,
+    user::{State, User},
 };
 
 /// Whether the rows of a top-level group hold.
@@ -49,8 +53,9 @@ pub(super) fn rebuild(tx: &mut Tx<'_>, tree: &Tree) -> Result<()> {
 
 fn insert(tx: &mut Tx<'_>, tree: &Tree, of: Option<UserId>) -> Result<()> {
     let text = format!(
-        "{} INSERT INTO seats (namespace_id, user_id, kind, access_level, since) \
-         SELECT {}, s.user_id, s.kind, s.level, s.since FROM seat s",
+        "{} INSERT INTO seats (namespace_id, user_id, kind, access_level, since, is_counted) \
+         SELECT {}, s.user_id, s.kind, s.level, s.since, (u.state = 'active' AND NOT u.bot) \
+         FROM seat s JOIN users u ON u.id = s.user_id",
         counted(tree, tx.now.0, of),
         tree.top
     );
@@ -79,17 +84,16 @@ fn first_end(tx: &mut Tx<'_>, tree: &Tree) -> Result<Ts> {
     Ok(found.ending.map_or(FOREVER, Ts))
 }
 
-/// Follows a change of roles.
-pub(crate) fn follow(tx: &mut Tx<'_>, reach: Reach, whom: Whom) -> Result<()> {
-    let paths = touched(tx, reach)?;
+/// Follows a change of roles in what has these paths.
+pub(crate) fn follow(tx: &mut Tx<'_>, paths: &[String], whom: Whom) -> Result<()> {
     match whom {
         Whom::One(user) => {
-            for (top, key) in kept(tx, &paths)? {
+            for (top, key) in kept(tx, paths)? {
                 follow_one(tx, &Tree::of_top(top, &key), user)?;
             }
             Ok(())
         }
-        Whom::Everybody | Whom::MembersOf(_) => outdate(tx, &paths),
+        Whom::Everybody | Whom::MembersOf(_) => outdate(tx, paths),
     }
 }
 
@@ -114,9 +118,20 @@ fn follow_one(tx: &mut Tx<'_>, tree: &Tree, user: UserId) -> Result<()> {
     Ok(())
 }
 
+/// Machines, and people who are kept out, have seats that do not count.
+pub(crate) fn follow_state(tx: &mut Tx<'_>, user: &User, state: State) -> Result<()> {
+    let counts = state == State::Active && !user.bot;
+    let rows = seats::table.filter(seats::user_id.eq(user.id));
+    let update = diesel::update(rows).set(seats::is_counted.eq(counts));
+    each_backend!(tx, |conn| update.execute(conn).map_err(error("Member")))?;
+    Ok(())
+}
+
 /// To be said before something leaves the tree that it lies in.
 pub(crate) fn leaves(tx: &mut Tx<'_>, full_path: &str) -> Result<()> {
-    outdate(tx, &[full_path.to_lowercase()])
+    let path = full_path.to_lowercase();
+    changes::tree(tx, &path)?;
+    outdate(tx, &[path])
 }
 
 /// The rows of the trees in which these lie do not hold any more.
@@ -149,7 +164,7 @@ struct Path {
 }
 
 /// The paths of what a change reaches: where it is, and whatever that, or anything below it, was invited to.
-fn touched(tx: &mut Tx<'_>, reach: Reach) -> Result<Vec<String>> {
+pub(crate) fn touched(tx: &mut Tx<'_>, reach: Reach) -> Result<Vec<String>> {
     let group = match reach {
         Reach::Project(id) => {
             let query = projects::table.find(id).select(projects::path_key);

@@ -7,7 +7,7 @@ use kernel::{
 };
 
 use super::{Order, OrderBy, Sort, conditions::Conditions};
-use crate::listing::{self, Bind, ids};
+use crate::listing::{self, Bind, ids, value};
 
 /// More matches of a search than this are not gathered before they are put in order.
 const FEW: i64 = 2000;
@@ -37,6 +37,9 @@ pub(super) fn select(
     } else {
         by.replace("projects_search.rowid", "p.id")
     };
+    if let Some(found) = near(tx, conditions, &from, &by, &binds, [most, skip])? {
+        return Ok(found);
+    }
     // PostgreSQL takes an index of numbers for an order by the number, but not for one by a sum.
     let by = match (&tx.conn, conditions.gathered) {
         (Conn::Postgres(_), true) => by.replace("p.id ", "p.id + 0 "),
@@ -47,6 +50,44 @@ pub(super) fn select(
         &format!("SELECT p.id AS id FROM {from} ORDER BY {by} LIMIT {most} OFFSET {skip}"),
         &binds,
     )
+}
+
+/// The page of a long list by id, where it is found among so many at the list's beginning that it most likely is:
+/// PostgreSQL would gather all and put them in order.
+fn near(
+    tx: &mut Tx<'_>,
+    conditions: &Conditions,
+    from: &str,
+    by: &str,
+    binds: &[Bind],
+    [most, skip]: [i64; 2],
+) -> Result<Option<Vec<i64>>> {
+    /// So many times as many are looked at as would do if all were spread evenly.
+    const SPARE: i64 = 4;
+    let total = match (&tx.conn, conditions.counted) {
+        (Conn::Postgres(_), Some((those, total)))
+            if conditions.gathered && those == conditions.sql.len() =>
+        {
+            total.max(1)
+        }
+        _ => return Ok(None),
+    };
+    let last = ids(tx, "SELECT COALESCE(MAX(id), 0) AS id FROM projects", &[])?;
+    let last = last.first().copied().unwrap_or_default();
+    let stretch = (most + skip).saturating_mul(SPARE).saturating_mul(last) / total;
+    let first = match by {
+        _ if stretch > last / SPARE => return Ok(None),
+        "p.id DESC" => format!("p.id > {}", value(last - stretch)),
+        "p.id ASC" => format!("p.id <= {}", value(stretch)),
+        _ => return Ok(None),
+    };
+    // What is put together is in no index, so that of ids is walked.
+    let from = from.replace("p.path_key", "(p.path_key || '')");
+    let sql = format!(
+        "SELECT p.id AS id FROM {from} AND {first} ORDER BY {by} LIMIT {most} OFFSET {skip}"
+    );
+    let found = ids(tx, &sql, binds)?;
+    Ok(Some(found).filter(|found| i64::try_from(found.len()).is_ok_and(|found| found == most)))
 }
 
 fn matches_many(tx: &mut Tx<'_>, conditions: &Conditions) -> Result<bool> {

@@ -2,7 +2,7 @@
 
 use db::{
     Tx,
-    listing::{Bind, count_up_to, ids, list_of, value},
+    listing::{Bind, count_up_to, ids, ids_of_few, list_of, value},
 };
 use kernel::{
     Result,
@@ -56,8 +56,16 @@ pub fn page_of(
     let Some(query) = &sharpened(tx, query)? else {
         return Ok(Page { items: Vec::new(), total: Total::Counted(0) });
     };
-    if let Some(found) = gathered(tx, query)? {
-        return Ok(page.slice(in_order(tx, query.conditions.kind, found, sorting)?));
+    match gathered(tx, query)? {
+        Gathered::Few(found) => {
+            return Ok(page.slice(in_order(tx, query.conditions.kind, found, sorting)?));
+        }
+        Gathered::Many => {
+            // More than lists tell, so nothing is counted.
+            let walk = Walk { query, begun: None, is_fenced: false };
+            return Ok(page.uncounted(walk.select(tx, sorting, page.probe(), page.offset())?));
+        }
+        Gathered::Nothing => {}
     }
     let walk = Walk { query, begun: beginning(tx, query)?, is_fenced: false };
     if let Some(common) = walk.common(tx, page)? {
@@ -86,7 +94,7 @@ pub fn page_of(
 /// How many items there are, however many.
 pub fn count_all(tx: &mut Tx<'_>, query: &Query) -> Result<i64> {
     let Some(query) = &sharpened(tx, query)? else { return Ok(0) };
-    if let Some(found) = gathered(tx, query)? {
+    if let Gathered::Few(found) = gathered(tx, query)? {
         return Ok(i64::try_from(found.len()).unwrap_or(i64::MAX));
     }
     let walk = Walk { query, begun: beginning(tx, query)?, is_fenced: false };
@@ -152,17 +160,23 @@ fn milestones_in(tx: &mut Tx<'_>, project: ProjectId, wanted: &Part) -> Result<V
     ids(tx, &sql, &binds)
 }
 
-/// All that have the words that are looked for, and whatever else is wanted, where these are few: finding them is much
-/// work, which is done once.
-fn gathered(tx: &mut Tx<'_>, query: &Query) -> Result<Option<Vec<i64>>> {
+/// What has the words that are looked for, and whatever else is wanted: finding all is much work, which is done once.
+enum Gathered {
+    /// No words are looked for.
+    Nothing,
+    Few(Vec<i64>),
+    /// More than are put in order, and than lists count.
+    Many,
+}
+
+fn gathered(tx: &mut Tx<'_>, query: &Query) -> Result<Gathered> {
     if !query.conditions.is_searched() {
-        return Ok(None);
+        return Ok(Gathered::Nothing);
     }
     let (all, binds) = Walk { query, begun: None, is_fenced: true }.all();
-    let (table, most) = (query.conditions.table(), FEW + 1);
-    let sql = format!("SELECT i.id AS id FROM {table} i WHERE {} LIMIT {most}", all.join(" AND "));
-    let found = ids(tx, &sql, &binds)?;
-    Ok(Some(found).filter(|found| i64::try_from(found.len()).is_ok_and(|found| found <= FEW)))
+    let table = query.conditions.table();
+    let sql = format!("SELECT i.id AS id FROM {table} i WHERE {}", all.join(" AND "));
+    Ok(ids_of_few(tx, &sql, &binds, FEW)?.map_or(Gathered::Many, Gathered::Few))
 }
 
 /// These in the order of a list.

@@ -1,0 +1,119 @@
+//! Answers that took long to work out, kept in memory for as long as nothing they follow from changes.
+//!
+//! What an answer follows from is a subject. Whoever changes it gives it a new stamp in the same transaction, and an
+//! answer counts only while its subjects have the stamps that they had when it was worked out. So the next question
+//! already sees a change, whichever process made it.
+
+use std::{
+    collections::HashMap,
+    sync::{LazyLock, Mutex, PoisonError},
+};
+
+use diesel::{
+    prelude::*,
+    sql_types::{BigInt, Text},
+    upsert::excluded,
+};
+use kernel::Result;
+
+use crate::{
+    Tx, each_backend, error,
+    listing::{Bind, rows},
+    schema::stamps,
+};
+
+/// Has its stamp from the migration that made the table, so that every database has one that no other has.
+const DATABASE: &str = "database";
+
+/// Gives subjects new stamps. Whoever renews what others may renew, too, takes turns with them first.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn renew(tx: &mut Tx<'_>, subjects: &[String]) -> Result<()> {
+    let rows: Vec<_> = subjects
+        .iter()
+        .map(|subject| (stamps::subject.eq(subject), stamps::stamp.eq(rand::random::<i64>())))
+        .collect();
+    for row in rows {
+        let insert = diesel::insert_into(stamps::table)
+            .values(row)
+            .on_conflict(stamps::subject)
+            .do_update()
+            .set(stamps::stamp.eq(excluded(stamps::stamp)));
+        each_backend!(tx, |conn| insert.execute(conn).map_err(error("Record")))?;
+    }
+    Ok(())
+}
+
+#[derive(QueryableByName)]
+struct Stamped {
+    #[diesel(sql_type = Text)]
+    subject: String,
+    #[diesel(sql_type = BigInt)]
+    stamp: i64,
+}
+
+/// The stamps of subjects, in no order that matters but always the same; one that never changed has none.
+fn stamps_of(tx: &mut Tx<'_>, subjects: &[String]) -> Result<Vec<(String, i64)>> {
+    let subjects = subjects.iter().map(String::as_str).chain([DATABASE]);
+    let binds: Vec<Bind> = subjects.map(|subject| Bind::Word(subject.to_owned())).collect();
+    let places = (1..=binds.len()).map(|place| format!("${place}")).collect::<Vec<_>>();
+    let sql = format!("SELECT subject, stamp FROM stamps WHERE subject IN ({})", places.join(", "));
+    let found: Vec<Stamped> = rows(tx, &sql, &binds)?;
+    let mut found: Vec<_> = found.into_iter().map(|row| (row.subject, row.stamp)).collect();
+    found.sort_unstable();
+    Ok(found)
+}
+
+struct Kept<V> {
+    stamps: Vec<(String, i64)>,
+    value: V,
+}
+
+/// Answers to one kind of question.
+pub struct Remembered<V>(LazyLock<Mutex<HashMap<String, Kept<V>>>>);
+
+impl<V: Clone> Default for Remembered<V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<V: Clone> Remembered<V> {
+    /// So many answers are kept.
+    const MOST: usize = 4096;
+
+    pub const fn new() -> Self {
+        Self(LazyLock::new(|| Mutex::new(HashMap::new())))
+    }
+
+    /// The answer to a question, worked out where it is not known or may have changed.
+    ///
+    /// # Errors
+    /// When the database cannot be read, or as `work` says.
+    pub fn answer(
+        &self,
+        tx: &mut Tx<'_>,
+        question: &str,
+        subjects: &[String],
+        work: impl FnOnce(&mut Tx<'_>) -> Result<V>,
+    ) -> Result<V> {
+        // Before the work: what changes meanwhile makes the answer count for nothing, and not for something else.
+        let stamps = stamps_of(tx, subjects)?;
+        {
+            let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(kept) = kept.get(question)
+                && kept.stamps == stamps
+            {
+                return Ok(kept.value.clone());
+            }
+        }
+        let value = work(tx)?;
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= Self::MOST {
+            kept.clear();
+        }
+        kept.insert(question.to_owned(), Kept { stamps, value: value.clone() });
+        Ok(value)
+    }
+}

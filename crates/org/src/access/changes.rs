@@ -1,0 +1,56 @@
+//! What answers about groups follow from, and who is told of a change: see [`db::stamp`].
+
+use db::{Tx, stamp};
+use kernel::{Result, ids::UserId};
+
+use super::projection::{self, Reach, Whom};
+
+/// Where people are let in and which groups lie in which, for everybody.
+const GROUPS: &str = "groups";
+
+/// What the groups that somebody knows of follow from.
+pub(crate) fn of_person(user: UserId) -> [String; 2] {
+    [GROUPS.to_owned(), person(user)]
+}
+
+/// What the number of projects in a top-level namespace follows from. `path` is that of something in it, in small letters.
+pub(crate) fn of_tree(path: &str) -> [String; 1] {
+    [top(path)]
+}
+
+fn person(user: UserId) -> String {
+    format!("user {user}")
+}
+
+fn top(path: &str) -> String {
+    format!("tree {}", path.split('/').next().unwrap_or_default())
+}
+
+/// Something was made in a tree, or left it, or will: it has this path there, in small letters.
+pub(crate) fn tree(tx: &mut Tx<'_>, path: &str) -> Result<()> {
+    projection::alone(tx)?;
+    stamp::renew(tx, &[top(path)])
+}
+
+/// Follows a change of roles in what has these paths, of which the first is its own.
+pub(super) fn follow(tx: &mut Tx<'_>, reach: Reach, whom: Whom, paths: &[String]) -> Result<()> {
+    let mut changed = Vec::new();
+    match (reach, whom) {
+        // What somebody has in a project alone lets nobody into a group.
+        (Reach::Project(_), Whom::One(_) | Whom::MembersOf(_)) => {}
+        (Reach::Project(_), Whom::Everybody) => changed.extend(paths.first().map(|path| top(path))),
+        (Reach::Group(_) | Reach::Tree(_), Whom::One(user)) => changed.push(person(user)),
+        (Reach::Group(_) | Reach::Tree(_), Whom::MembersOf(_)) => changed.push(GROUPS.to_owned()),
+        (Reach::Group(_) | Reach::Tree(_), Whom::Everybody) => {
+            changed.push(GROUPS.to_owned());
+            changed.extend(paths.first().map(|path| top(path)));
+        }
+    }
+    stamp::renew(tx, &changed)
+}
+
+/// Groups were taken away, or have another place or name.
+pub(crate) fn groups(tx: &mut Tx<'_>) -> Result<()> {
+    projection::alone(tx)?;
+    stamp::renew(tx, &[GROUPS.to_owned()])
+}

@@ -103,6 +103,27 @@ async fn projects_of_a_tree_are_counted_as_they_come_and_go() {
 }
 
 #[actix_web::test]
+async fn pages_of_a_large_tree_are_the_list_wherever_its_projects_are() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let (top, other) = (group(&ada, "top", json!({})).await, group(&ada, "other", json!({})).await);
+    let mut inside = Vec::new();
+    for number in 0..44 {
+        inside.push(project(&ada, top, &format!("in-{number}"), json!({})).await);
+    }
+    let newest_first = format!("/groups/{top}/projects?include_subgroups=true&per_page=1");
+    let first = async |query: &str| ada.get(&format!("{newest_first}{query}")).await.each("id");
+    assert_eq!(first("").await, [inside[43]]);
+    assert_eq!(first("&page=2").await, [inside[42]]);
+    for number in 0..16 {
+        project(&ada, other, &format!("out-{number}"), json!({})).await;
+    }
+    assert_eq!(first("").await, [inside[43]], "none of the newest is inside");
+    assert_eq!(first("&sort=asc").await, [inside[0]]);
+    assert_eq!(first("&sort=asc&page=44").await, [inside[43]]);
+}
+
+#[actix_web::test]
 async fn outsiders_learn_of_no_private_project_in_a_group() {
     let app = TestApp::new();
     let (ada, bob, eve) = (app.person("ada"), app.person("bob"), app.person("eve"));

@@ -15,6 +15,7 @@ use repo::{
 
 use crate::{
     app::App,
+    compose::approvals::branches_changed,
     entities::branch::BranchEntity,
     error::ApiResult,
     extract::{Call, Caller, Filled},
@@ -138,11 +139,11 @@ params! {
 
 async fn create(app: App, call: Call<PushCode, CreateBranch>) -> ApiResult<Created<BranchEntity>> {
     let (params, mut grant) = (call.params, call.grant);
-    let (project, name) = (grant.project(), params.branch.0.clone());
-    app.db
-        .peek(move |tx| push_rule::actions::ensure_branch_may_be_made(tx, project, &name))
-        .await?;
-    if grant.facts().default_branch.is_none() {
+    actions::named(&params.branch.0)?;
+    let is_empty = grant.facts().default_branch.is_none();
+    if is_empty {
+        // Before anything is made.
+        ensure_name_is_allowed(&app, &grant, &params.branch.0).await?;
         grant = with_first_commit(&app, &grant, signature(&app, &call.caller)?).await?;
     }
     let protection = protection_of(&app, &grant).await?;
@@ -150,8 +151,18 @@ async fn create(app: App, call: Call<PushCode, CreateBranch>) -> ApiResult<Creat
     let prepared = app.git_read(grant.project(), move |reader| {
         actions::creation(reader, &protection, &asked, &name, &params.r#ref.0)
     });
-    app.push(prepared.await?).await?;
+    let push = prepared.await?;
+    if !is_empty {
+        ensure_name_is_allowed(&app, &grant, &params.branch.0).await?;
+    }
+    app.push(push).await?;
     Ok(Created(entity(&app, &grant, params.branch.0).await?))
+}
+
+/// Refuses a name that the project's push rule does not allow.
+async fn ensure_name_is_allowed(app: &App, grant: &Grant<PushCode>, name: &str) -> Result<()> {
+    let (project, name) = (grant.project(), name.to_owned());
+    app.db.peek(move |tx| push_rule::actions::ensure_branch_may_be_made(tx, project, &name)).await
 }
 
 /// Makes the default branch of an empty repository. The same permission, with what the project has become.
@@ -216,7 +227,8 @@ async fn protect(
     let (asked, name) = (grant.clone(), params.branch.clone());
     let done = app.db.write(move |tx| {
         let (push, merge) = (params.developers_can_push, params.developers_can_merge);
-        protection::actions::protect_for_developers(tx, &asked, &params.branch, push, merge)
+        protection::actions::protect_for_developers(tx, &asked, &params.branch, push, merge)?;
+        branches_changed(tx, asked.project())
     });
     done.await?;
     Ok(Json(entity(&app, &grant, name).await?))
@@ -226,8 +238,10 @@ async fn unprotect(app: App, call: Call<ProtectRefs, OneBranch>) -> ApiResult<Js
     let (grant, name) = (call.grant, call.params.branch);
     entity(&app, &grant, name.clone()).await?;
     let (asked, branch) = (grant.clone(), name.clone());
-    let done =
-        app.db.write(move |tx| protection::actions::unprotect_if_protected(tx, &asked, &branch));
+    let done = app.db.write(move |tx| {
+        protection::actions::unprotect_if_protected(tx, &asked, &branch)?;
+        branches_changed(tx, asked.project())
+    });
     done.await?;
     Ok(Json(entity(&app, &grant, name).await?))
 }

@@ -25,10 +25,7 @@ pub fn creation(
     name: &str,
     from: &str,
 ) -> Result<Push> {
-    let Ok(branch) = RefName::branch(name) else {
-        let text = if looks_like_id(name) { LOOKS_LIKE_ID } else { "Branch name is invalid" };
-        return Err(Error::Rejected(text.to_owned()));
-    };
+    let branch = named(name)?;
     if reader.find_reference(&branch)?.is_some() {
         return Err(Error::Rejected("Branch already exists".to_owned()));
     }
@@ -44,6 +41,14 @@ pub fn creation(
     let on_protected = is_on_protected(reader, protection, name, start)?;
     let change = RefChange { on_protected, ..RefChange::plain(branch, None, Some(start)) };
     Ok(push(grant, vec![change]))
+}
+
+/// The name of a branch that does not exist yet.
+pub fn named(name: &str) -> Result<RefName> {
+    RefName::branch(name).map_err(|_invalid| {
+        let text = if looks_like_id(name) { LOOKS_LIKE_ID } else { "Branch name is invalid" };
+        Error::Rejected(text.to_owned())
+    })
 }
 
 /// Whether some protected branch has the commit; asked only for those whom only that lets make the branch.

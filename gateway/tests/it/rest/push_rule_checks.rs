@@ -1,5 +1,6 @@
 //! Push rules as callers of the API meet them: the same sentences, without git's prefix.
 
+use kernel::Visibility;
 use repo::testing::Fixture;
 use serde_json::{Value, json};
 
@@ -163,16 +164,41 @@ async fn a_branch_that_is_made_here_is_looked_at_beforehand() {
     };
 
     let text = "Cannot create branch. The branch name must match this regular expression: ^f/";
-    make("topic").await.refused(400, json!({ "message": text }));
-    // Even before it is known that there is such a branch, and for the default one.
-    make("main").await.refused(400, json!({ "message": text }));
+    make("new").await.refused(400, json!({ "message": text }));
     make("f/x").await.created();
+    // What is wrong with the name itself, or with where it is to begin, is told first.
+    for (name, from, text) in [
+        ("a b", "main", "Branch name is invalid"),
+        ("main", "main", "Branch already exists"),
+        ("new", "lost", "Failed to create branch 'new': invalid reference name 'lost'"),
+    ] {
+        let body = json!({ "branch": name, "ref": from });
+        ada.post(&place.at("branches"), body).await.refused(400, json!({ "message": text }));
+    }
     let action = json!({ "action": "create", "file_path": "new", "content": "x" });
     let body = json!({ "branch": "extra", "start_branch": "main", "commit_message": "x",
                        "actions": [action] });
     let text = "Branch name 'extra' does not follow the pattern '^f/'";
     ada.post(&place.at("commits"), body).await.refused(400, json!({ "message": text }));
     assert_eq!(ada.get(&place.at("branches/extra")).await.status, 404);
+}
+
+#[actix_web::test]
+async fn a_name_that_is_refused_makes_nothing_in_an_empty_repository() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "new", Visibility::Private);
+    let path = format!("/projects/{project}");
+    ada.post(&format!("{path}/push_rule"), json!({ "branch_name_regex": "^f/" })).await.created();
+    let branches = format!("{path}/repository/branches");
+    let make = |name: &str| ada.post(&branches, json!({ "branch": name, "ref": "main" }));
+
+    let text = "Cannot create branch. The branch name must match this regular expression: ^f/";
+    make("a b").await.refused(400, json!({ "message": "Branch name is invalid" }));
+    make("topic").await.refused(400, json!({ "message": text }));
+    assert_eq!(ada.get(&branches).await.ok(), json!([]));
+    make("f/x").await.created();
+    assert_eq!(ada.get(&branches).await.each("name"), ["f/x", "main"]);
 }
 
 #[actix_web::test]

@@ -1,11 +1,11 @@
 //! Work on repositories for which nobody waits.
 
-use db::Database;
+use db::{Database, Tx};
 use kernel::{Error, Result, ids::ProjectId};
 use serde::{Deserialize, Serialize};
 use time::Duration;
 use tokio::task::spawn_blocking;
-use worker::Job;
+use worker::{Job, Queue};
 
 use crate::{
     git::{Git, Storage, maintenance},
@@ -34,6 +34,31 @@ impl MaintainRepository {
             maintenance::tidy(git, &storage.repository(self.project)).await?;
         }
         Ok(())
+    }
+}
+
+/// The care that somebody asked for by hand.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Housekeeping {
+    pub project: ProjectId,
+}
+
+impl Job for Housekeeping {
+    const KIND: &'static str = "repo.housekeeping";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(self.project.to_string())
+    }
+}
+
+const HOUSEKEEPING_TAKEN: &str =
+    "Somebody already triggered housekeeping for this resource in the past 1440 minutes";
+
+/// Asks for care for a repository. One request at a time: until it is done, another one is refused.
+pub fn keep_house(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
+    match tx.enqueue_if_idle(&Housekeeping { project })? {
+        true => Ok(()),
+        false => Err(Error::Conflict(HOUSEKEEPING_TAKEN.to_owned())),
     }
 }
 

@@ -37,6 +37,8 @@ pub trait Queue {
     fn enqueue<J: Job>(&mut self, job: &J) -> Result<()>;
     /// As [`enqueue`](Self::enqueue), not before `at`.
     fn enqueue_at<J: Job>(&mut self, job: &J, at: Ts) -> Result<()>;
+    /// As [`enqueue`](Self::enqueue), unless the same work waits already or is being done; whether it was asked for.
+    fn enqueue_if_idle<J: Job>(&mut self, job: &J) -> Result<bool>;
     /// Takes the piece of work that has been due for the longest time.
     fn take_work(&mut self) -> Result<Option<Taken>>;
     /// Takes what waits under these keys, due or not, and under keys that continue one after a colon; oldest first.
@@ -57,21 +59,22 @@ impl Queue for Tx<'_> {
     }
 
     fn enqueue_at<J: Job>(&mut self, job: &J, at: Ts) -> Result<()> {
-        let row = (
-            work::kind.eq(J::KIND),
-            work::payload.eq(serde_json::to_string(job).map_err(Error::internal)?),
-            work::unique_key.eq(job.unique_key().map(|key| format!("{}:{key}", J::KIND))),
-            work::run_at.eq(at),
-            work::attempts.eq(0),
-            work::created_at.eq(self.now),
-        );
-        let insert = diesel::insert_into(work::table).values(row);
-        each_backend!(self, |conn| insert
-            .on_conflict(work::unique_key)
-            .do_nothing()
-            .execute(conn)
-            .map_err(error("Work")))?;
-        Ok(())
+        insert(self, job, at).map(drop)
+    }
+
+    fn enqueue_if_idle<J: Job>(&mut self, job: &J) -> Result<bool> {
+        let now = self.now;
+        let payload = serde_json::to_string(job).map_err(Error::internal)?;
+        // What is being done has its key no more, and what was given up is not under way.
+        let under_way = work::table
+            .filter(work::kind.eq(J::KIND))
+            .filter(work::payload.eq(payload))
+            .filter(work::run_at.lt(NEVER));
+        let busy: bool =
+            each_backend!(self, |conn| diesel::select(diesel::dsl::exists(under_way))
+                .get_result(conn)
+                .map_err(error("Work")))?;
+        Ok(!busy && insert(self, job, now)?)
     }
 
     fn take_work_under(&mut self, keys: &[String]) -> Result<Vec<Taken>> {
@@ -153,6 +156,25 @@ impl Queue for Tx<'_> {
             each_backend!(self, |conn| given_up.get_result(conn).map_err(error("Work")))?;
         Ok(Depth { waiting, given_up })
     }
+}
+
+/// Whether it was not there yet.
+fn insert<J: Job>(tx: &mut Tx<'_>, job: &J, at: Ts) -> Result<bool> {
+    let row = (
+        work::kind.eq(J::KIND),
+        work::payload.eq(serde_json::to_string(job).map_err(Error::internal)?),
+        work::unique_key.eq(job.unique_key().map(|key| format!("{}:{key}", J::KIND))),
+        work::run_at.eq(at),
+        work::attempts.eq(0),
+        work::created_at.eq(tx.now),
+    );
+    let insert = diesel::insert_into(work::table).values(row);
+    let count = each_backend!(tx, |conn| insert
+        .on_conflict(work::unique_key)
+        .do_nothing()
+        .execute(conn)
+        .map_err(error("Work")))?;
+    Ok(count == 1)
 }
 
 /// Somebody else may have seen the same row: only one of us changes it. Without its key, the same work can be asked for

@@ -9,7 +9,7 @@ use org::{
     status::actions::{ClearStatuses, clear_ended},
     user::removal::RemoveUser,
 };
-use repo::jobs::{EmptyTrash, MaintainRepository, SettleJournal, SweepLfs};
+use repo::jobs::{EmptyTrash, Housekeeping, MaintainRepository, SettleJournal, SweepLfs};
 use time::{Duration, macros::time};
 use worker::Worker;
 
@@ -37,6 +37,7 @@ pub fn worker(app: App) -> Worker<App> {
     Worker::new(app.db.clone(), app)
         .noting(underway)
         .on(maintain)
+        .on(keep_house)
         .on(maintain_wiki)
         .on(empty_trash)
         .on(settle_journal)
@@ -114,6 +115,10 @@ async fn maintain(app: App, job: MaintainRepository) -> Result<()> {
     let project = job.project;
     job.run(&app.git, &app.storage).await?;
     surveys::measure(&app, project).await
+}
+
+async fn keep_house(app: App, job: Housekeeping) -> Result<()> {
+    maintain(app, MaintainRepository { project: job.project }).await
 }
 
 async fn maintain_wiki(app: App, job: MaintainWiki) -> Result<()> {

@@ -11,12 +11,11 @@ use org::{
 use repo::{
     commit::read::deadline,
     git::{RefName, snapshot as snapshots},
-    jobs::MaintainRepository,
+    jobs::keep_house,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
-use worker::Queue;
 
 use crate::{
     app::App,
@@ -65,7 +64,7 @@ async fn languages(app: App, call: Call<ReadProject>) -> ApiResult<Json<Language
 
 async fn housekeeping(app: App, call: Call<AdminProject>) -> ApiResult<Created<Option<bool>>> {
     let project = call.grant.project();
-    app.db.write(move |tx| tx.enqueue(&MaintainRepository { project })).await?;
+    app.db.write(move |tx| keep_house(tx, project)).await?;
     Ok(Created(None))
 }
 

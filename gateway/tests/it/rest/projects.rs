@@ -261,3 +261,21 @@ async fn nobody_proposes_changes_to_an_archived_project() {
     let field = "can_create_merge_request_in";
     assert_eq!((&before[field], &archived[field]), (&json!(true), &json!(false)));
 }
+
+#[actix_web::test]
+async fn one_asks_for_housekeeping_at_a_time() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "one", Private);
+    let path = format!("/projects/{project}/housekeeping");
+    let file = json!({ "branch": "main", "content": "x", "commit_message": "x" });
+    ada.post(&format!("/projects/{project}/repository/files/a"), file).await.created();
+
+    assert_eq!(ada.post(&path, json!({})).await.created(), Value::Null);
+    let text = "Somebody already triggered housekeeping for this resource in the past 1440 minutes";
+    ada.post(&path, json!({})).await.refused(409, json!({ "message": text }));
+    app.work().await;
+
+    // Care that waits for a burst of pushes to be over is in nobody's way.
+    ada.post(&path, json!({})).await.created();
+}

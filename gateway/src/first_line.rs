@@ -10,7 +10,7 @@ use std::{
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::bare_answer;
+use crate::bare_answer::{self, Place};
 
 /// Of a longer line the rest is dropped: more than the server accepts, and less than the parser does.
 const LONGEST: usize = 48 << 10;
@@ -26,6 +26,7 @@ pub struct FirstLine<S> {
     /// Whether nothing was answered since something was heard.
     asked: bool,
     instead: Option<Instead>,
+    place: Place,
 }
 
 /// What is sent in place of so many other bytes.
@@ -52,7 +53,7 @@ enum State {
 
 impl<S> FirstLine<S> {
     pub fn new(inner: S) -> Self {
-        Self { inner, state: State::Line(0), asked: false, instead: None }
+        Self { inner, state: State::Line(0), asked: false, instead: None, place: Place::Boundary }
     }
 }
 
@@ -154,8 +155,31 @@ impl<S: AsyncWrite + Unpin> FirstLine<S> {
         Poll::Ready(Ok(replaced))
     }
 
+    /// How much can be written as it is: all, unless a bare answer comes behind others. One that comes now is noted to
+    /// be sent with a body.
+    fn up_to_bare(&mut self, text: &[u8]) -> usize {
+        if self.instead.is_some() {
+            return text.len();
+        }
+        if self.place == Place::Unknown && self.asked {
+            self.place = Place::Boundary;
+        }
+        match self.place.bare_at(text) {
+            Some(0) => {
+                let instead = |answer| Instead { text: answer, sent: 0, replaces: text.len() };
+                self.instead = bare_answer::with_body(text).map(instead);
+                text.len()
+            }
+            Some(before) => before,
+            None => text.len(),
+        }
+    }
+
     /// After an answer comes the next request; after "100 Continue" comes the body.
     fn answered(&mut self, sent: &Poll<io::Result<usize>>, text: &[u8]) {
+        if let Poll::Ready(Ok(count)) = sent {
+            self.place = self.place.after(text.get(..*count).unwrap_or_default());
+        }
         let is_answer = matches!(sent, Poll::Ready(Ok(1..))) && !text.starts_with(b"HTTP/1.1 100");
         self.asked &= !is_answer;
         if is_answer && self.state == State::Passing {
@@ -171,10 +195,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for FirstLine<S> {
         text: &[u8],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        if this.asked && this.instead.is_none() {
-            let instead = |answer| Instead { text: answer, sent: 0, replaces: text.len() };
-            this.instead = bare_answer::with_body(text).map(instead);
-        }
+        let text = &text[..this.up_to_bare(text)];
         let sent = match this.instead {
             None => Pin::new(&mut this.inner).poll_write(cx, text),
             Some(_) => this.send_instead(cx),
@@ -198,6 +219,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for FirstLine<S> {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let sent = Pin::new(&mut this.inner).poll_write_vectored(cx, texts);
+        this.place = Place::Unknown;
         this.answered(&sent, texts.first().map_or(&[], |text| text));
         sent
     }

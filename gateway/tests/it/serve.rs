@@ -127,6 +127,26 @@ async fn what_is_no_request_is_refused_with_a_body() {
 }
 
 #[actix_web::test]
+async fn what_follows_a_request_and_is_none_is_refused_with_a_body() {
+    let app = TestApp::new();
+    let server = app.serve();
+    let good = "GET /api/v4/version HTTP/1.1\r\nHost: x\r\n\r\n";
+
+    for before in [1, 3] {
+        let mut client = TcpStream::connect(&server.address).await.expect("a server");
+        let asked = format!("{}GET / HTTP/1.1\r\nBad Name: x\r\n\r\n", good.repeat(before));
+        client.write_all(asked.as_bytes()).await.expect("all of it");
+        let mut heard = String::new();
+        client.read_to_string(&mut heard).await.expect("an answer");
+
+        assert_eq!(heard.matches("HTTP/1.1 401 Unauthorized\r\n").count(), before, "{heard}");
+        assert_eq!(heard.matches("HTTP/1.1 400 Bad Request\r\n").count(), 1, "{heard}");
+        assert_eq!(heard.matches("x-request-id: ").count(), before + 1, "{heard}");
+        assert!(heard.ends_with("\r\n\r\n{\"error\":\"400 Bad Request\"}"), "{heard}");
+    }
+}
+
+#[actix_web::test]
 async fn a_json_suffix_is_ignored() {
     let app = TestApp::new();
     let ada = app.person("ada");

@@ -88,8 +88,11 @@ async fn archive(app: App, call: Call<ReadCode, GetArchive>) -> ApiResult<Custom
     let name = format!("{}.{}", wanted.top, wanted.format.extension());
     let mut response = HttpResponse::Ok();
     response
-        .content_type(media_type(wanted.format))
-        .insert_header((header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")))
+        .content_type("application/octet-stream")
+        .insert_header((
+            header::CONTENT_DISPOSITION,
+            format!("attachment; filename=\"{name}\"; filename*=UTF-8''{name}"),
+        ))
         .insert_header(("content-transfer-encoding", "binary"));
     if is_head {
         return Ok(Custom(head_alone(response)));
@@ -155,13 +158,4 @@ fn top_folder(full_path: &str, ref_name: Option<&str>, commit: Oid, path: &TreeP
     }
     let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
     parts.join("-").chars().map(|c| if is_safe(c) { c } else { '-' }).collect()
-}
-
-fn media_type(format: ArchiveFormat) -> &'static str {
-    match format {
-        ArchiveFormat::Zip => "application/zip",
-        ArchiveFormat::Tar => "application/x-tar",
-        ArchiveFormat::TarGz => "application/gzip",
-        ArchiveFormat::TarBz2 => "application/x-bzip2",
-    }
 }

@@ -26,7 +26,8 @@ async fn every_ending_gives_a_file_of_its_kind() {
             let dot = if ending.is_empty() { "" } else { "." };
             let answer = nobody.get(&format!("{archive}{dot}{ending}?sha=main")).await;
             let name = answer.header("content-disposition").unwrap_or_default().to_owned();
-            assert!(name.ends_with(&format!(".{extension}\"")), "{ending} {name}");
+            assert!(name.ends_with(&format!(".{extension}")), "{ending} {name}");
+            assert_eq!(answer.header("content-type"), Some("application/octet-stream"));
             // A tar begins with the global header that names the commit; its first entry follows.
             let at = if *ending == "tar" { 1024 } else { 0 };
             assert!(answer.bytes[at..].starts_with(magic), "{ending}");
@@ -52,7 +53,7 @@ async fn the_archive_is_that_of_git() {
 
         let answer = app.anonymous().get(&format!("{archive}.tar?{query}")).await;
 
-        let disposition = format!("attachment; filename=\"{top}.tar\"");
+        let disposition = format!("attachment; filename=\"{top}.tar\"; filename*=UTF-8''{top}.tar");
         assert_eq!(answer.header("content-disposition"), Some(disposition.as_str()));
         assert!(answer.bytes == fixture.git(&told), "{query}");
     }

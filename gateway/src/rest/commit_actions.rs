@@ -14,12 +14,13 @@ use repo::{
         read::{commit_named, deadline},
     },
     git::{
-        Oid, RefName, RepoPath, Signature,
+        CommitInfo, LogQuery, Oid, RefName, RepoPath, Signature,
         change::{ActionKind, Change, FileAction, Start, StartAt},
-        merge::Operation,
+        merge::{Merged, Operation},
     },
     policy::{NOT_YOUR_BRANCH, PushToBranch, ReadCode},
 };
+use review::{merge_request::MergeRequestCommitStore as _, policy::ListMergeRequests};
 use serde_json::Value;
 
 use crate::{
@@ -320,10 +321,34 @@ async fn apply(
         let tip = reader.find_reference(&branch)?.and_then(|found| found.commit);
         let tip = tip.ok_or(Error::NotFound("Branch"))?;
         let Wanted { operation, dry_run, message, .. } = wanted;
-        Ok(Pick { operation, commit, branch, tip, committer, message, dry_run })
+        Ok(Pick { operation, commit, branch, tip, committer, message, dry_run, merged: None })
     });
-    match app.writer().apply(grant, found.await?).await? {
+    let mut pick = found.await?;
+    pick.merged = merged_by(app, grant, &pick.commit).await?;
+    match app.writer().apply(grant, pick).await? {
         Some(id) => Ok(Either::Left(Created(detail(app, grant, id, false).await?.commit))),
         None => Ok(Either::Right(Json(DryRunEntity { dry_run: "success" }))),
     }
+}
+
+/// What a merge commit merged: a merge request that the caller may read.
+async fn merged_by(
+    app: &App,
+    grant: &Grant<PushToBranch>,
+    commit: &CommitInfo,
+) -> Result<Option<Merged>> {
+    let [target, source, ..] = commit.parents[..] else { return Ok(None) };
+    if grant.also::<ListMergeRequests>().is_err() {
+        return Ok(None);
+    }
+    let (project, sha) = (grant.project(), commit.id.to_string());
+    let found = app.db.peek(move |tx| tx.find_merged_by(project, &sha)).await?;
+    let Some(iid) = found else { return Ok(None) };
+    let read = app.git_read(project, move |reader| {
+        let query = LogQuery { exclude: vec![target], ..LogQuery::of(source) };
+        let mut brought = reader.log(&query, deadline())?;
+        brought.reverse();
+        Ok(brought.into_iter().map(|one| (one.id.short(), one.title)).collect())
+    });
+    Ok(Some(Merged { iid, commits: read.await? }))
 }

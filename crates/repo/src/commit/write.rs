@@ -15,7 +15,7 @@ use crate::{
     git::{
         CommitInfo, Git, GitError, Oid, RefName, Repositories, Signature, Storage,
         change::{self, ActionKind, Change, ChangeError, NewCommit},
-        merge::{self, Apply, Operation, Subject},
+        merge::{self, Apply, Merged, Operation, Subject},
     },
     policy::{NOT_YOUR_BRANCH, PushToBranch},
     ports::{Aftermath, Lending, People},
@@ -108,15 +108,18 @@ impl Writer<'_> {
     pub async fn apply(&self, grant: &Grant<PushToBranch>, pick: Pick) -> Result<Option<Oid>> {
         let repo = self.storage.repository(grant.project());
         let (title, operation) = (pick.title(), pick.operation);
+        let subject = if pick.merged.is_some() { Subject::MergeRequest } else { Subject::Commit };
+        let (merged, commit) = (pick.merged.as_ref(), &pick.commit);
+        let usual = merged.map(|merged| merged.message(operation, &commit.message, commit.id));
         let request = Apply {
             operation,
             branch: pick.branch,
             tip: pick.tip,
             commit: pick.commit.id,
             committer: pick.committer,
-            message: pick.message,
+            message: pick.message.or(usual),
         };
-        let explain = |error| operation.explain(error, Subject::Commit);
+        let explain = |error| operation.explain(error, subject);
         let ready = merge::apply(self.git, &repo, request).await.map_err(explain)?;
         if pick.dry_run {
             return Ok(None);
@@ -167,6 +170,8 @@ pub struct Pick {
     /// Instead of the usual message.
     pub message: Option<String>,
     pub dry_run: bool,
+    /// What the commit merged, as far as the caller may know.
+    pub merged: Option<Merged>,
 }
 
 impl Pick {

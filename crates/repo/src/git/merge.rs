@@ -188,6 +188,30 @@ pub fn revert_message(title: &str, commit: Oid) -> String {
     format!("Revert \"{title}\"\n\nThis reverts commit {commit}")
 }
 
+/// A merge request, as the commit that merged it is picked or reverted.
+#[derive(Clone, Debug)]
+pub struct Merged {
+    pub iid: i64,
+    /// What it brought, oldest first: short ids and titles.
+    pub commits: Vec<(String, String)>,
+}
+
+impl Merged {
+    /// What the new commit says unless told otherwise.
+    pub fn message(&self, operation: Operation, original: &str, commit: Oid) -> String {
+        if operation == Operation::Revert {
+            let title = original.lines().next().unwrap_or_default();
+            return format!("Revert \"{title}\"\n\nThis reverts merge request !{}", self.iid);
+        }
+        let mut message = cherry_pick_message(original, commit);
+        for (place, (short, title)) in self.commits.iter().enumerate() {
+            let before = if place == 0 { "\n\n" } else { "\n" };
+            message.push_str(&format!("{before}{short} {title}"));
+        }
+        message
+    }
+}
+
 fn author_of(commit: &gix::Commit<'_>) -> Result<Signature, GitError> {
     let author = commit.author().map_err(GitError::corrupt)?;
     // Old tools wrote times that cannot be read; git shows those as the epoch too.

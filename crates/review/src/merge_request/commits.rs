@@ -39,6 +39,8 @@ pub trait MergeRequestCommitStore {
     ) -> Result<Page<MergeRequest>>;
     /// Which merge request of a project first brought each of these commits, by its number.
     fn merged_with(&mut self, project: ProjectId, shas: &[String]) -> Result<HashMap<String, i64>>;
+    /// The merge request of a project that this commit merged, by its number.
+    fn find_merged_by(&mut self, project: ProjectId, commit: &str) -> Result<Option<i64>>;
     /// Commits that are shown beside its own, in the order in which they were given.
     fn context_commits(&mut self, of: MergeRequestId) -> Result<Vec<String>>;
     fn insert_context_commits(&mut self, of: MergeRequestId, shas: &[String]) -> Result<()>;
@@ -167,6 +169,15 @@ impl MergeRequestCommitStore for Tx<'_> {
         // Of several the oldest counts: it is written last.
         found.sort_unstable_by(|one, other| other.cmp(one));
         Ok(found.into_iter().map(|(iid, sha)| (sha, iid)).collect())
+    }
+
+    fn find_merged_by(&mut self, project: ProjectId, commit: &str) -> Result<Option<i64>> {
+        let merged = merge_requests::table
+            .filter(merge_requests::project_id.eq(project))
+            .filter(merge_requests::merge_commit_sha.eq(commit))
+            .order(merge_requests::id)
+            .select(merge_requests::iid);
+        each_backend!(self, |conn| merged.first(conn).optional().map_err(error("Merge request")))
     }
 
     fn context_commits(&mut self, of: MergeRequestId) -> Result<Vec<String>> {

@@ -170,3 +170,35 @@ async fn a_target_that_is_moved_elsewhere_makes_another_version() {
     let notes = stage.notes(1).await;
     assert!(!notes.iter().any(|note| note.starts_with("added")), "nothing came: {notes:?}");
 }
+
+#[actix_web::test]
+async fn a_merge_is_picked_and_reverted_as_its_merge_request() {
+    let app = TestApp::new();
+    let stage = Stage::new(&app).await;
+    let branches = format!("{}/repository/branches", stage.home);
+    stage.ada.post(&branches, json!({ "branch": "stable", "ref": "main" })).await.created();
+    stage.propose("feature", json!({})).await;
+    stage.commit("feature", None, "more.txt", "more\n").await;
+    stage.merge(1, json!({})).await.ok();
+    let merged = stage.tip("main").await;
+    let id = merged["id"].as_str().expect("an id").to_owned();
+    let short = stage.tip("feature").await;
+    let (first, second) =
+        (&short["parent_ids"][0].as_str().expect("an id")[..8], &short["short_id"]);
+    let at = |verb: &str| format!("{}/repository/commits/{id}/{verb}", stage.home);
+
+    let onto = json!({ "branch": "stable" });
+    let picked = stage.ada.post(&at("cherry_pick"), onto.clone()).await.created();
+    let message = merged["message"].as_str().expect("text");
+    let second = second.as_str().expect("an id");
+    let brought = format!("{first} Write feature.txt\n{second} Write more.txt");
+    let told = format!("{message}\n\n(cherry picked from commit {id})\n\n{brought}");
+    assert_eq!(picked["message"], json!(told));
+    let again = stage.ada.post(&at("cherry_pick"), onto).await;
+    let refusal = again.body["message"].as_str().unwrap_or_default().to_owned();
+    assert!(refusal.starts_with("Sorry, we cannot cherry-pick this merge request"), "{refusal}");
+    let reverted = stage.ada.post(&at("revert"), json!({ "branch": "main" })).await.created();
+    let title = merged["title"].as_str().expect("text");
+    let told = format!("Revert \"{title}\"\n\nThis reverts merge request !1");
+    assert_eq!(reverted["message"], json!(told));
+}

@@ -51,9 +51,13 @@ fn release_now(repo: &Path, older_than: Duration) -> Result<Locks> {
         collect(&repo.join(place), deeper, older_than, &mut locks)?;
     }
     // Asked only now: there is hardly ever a lock.
-    let oldest = if locks.is_empty() { Age::None } else { oldest_worker(repo) };
+    let oldest = if locks.is_empty() { Workers::NONE } else { oldest_workers(repo) };
     let all = locks.len();
-    locks.retain(|(_, age)| !oldest.may_hold(*age));
+    let objects = repo.join("objects");
+    locks.retain(|(lock, age)| {
+        let may_hold = if lock.starts_with(&objects) { oldest.any } else { oldest.of_refs };
+        !may_hold.may_hold(*age)
+    });
     for (lock, _) in &locks {
         tracing::warn!(lock = %lock.display(), "taking away a lock that nobody holds");
         match fs::remove_file(lock) {
@@ -112,16 +116,73 @@ impl Age {
 /// The system's clocks for processes and for files may differ by so much.
 const CLOCKS: Duration = Duration::from_secs(1);
 
-/// The oldest process, of this server or an orphan of an earlier one, that has its working directory there, as each git
-/// child has.
-fn oldest_worker(repo: &Path) -> Age {
-    let Ok(repo) = repo.canonicalize() else { return Age::Unknown };
+/// How long the oldest processes live that work in a repository.
+#[derive(Clone, Copy, Debug)]
+struct Workers {
+    any: Age,
+    /// Among those that may lock refs.
+    of_refs: Age,
+}
+
+impl Workers {
+    const NONE: Self = Self { any: Age::None, of_refs: Age::None };
+}
+
+/// What git is asked for that takes its time and never locks a ref.
+const NEVER_LOCK_REFS: [&str; 18] = [
+    "archive",
+    "blame",
+    "cat-file",
+    "commit-graph",
+    "count-objects",
+    "for-each-ref",
+    "index-pack",
+    "log",
+    "ls-tree",
+    "merge-base",
+    "merge-tree",
+    "multi-pack-index",
+    "pack-objects",
+    "repack",
+    "rev-list",
+    "unpack-objects",
+    "upload-archive",
+    "upload-pack",
+];
+
+/// The oldest processes, of this server or orphans of an earlier one, that have their working directory there, as each
+/// git child has.
+fn oldest_workers(repo: &Path) -> Workers {
+    let Ok(repo) = repo.canonicalize() else {
+        return Workers { any: Age::Unknown, of_refs: Age::Unknown };
+    };
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let working = processes.filter(|process| {
         fs::read_link(process.path().join("cwd")).is_ok_and(|folder| folder.starts_with(&repo))
     });
-    let ages = working.map(|process| age_of(&process.path()).map_or(Age::Unknown, Age::Known));
-    ages.max().unwrap_or(Age::None)
+    let mut oldest = Workers::NONE;
+    for process in working {
+        let age = age_of(&process.path()).map_or(Age::Unknown, Age::Known);
+        oldest.any = oldest.any.max(age);
+        if may_lock_refs(&process.path()) {
+            oldest.of_refs = oldest.of_refs.max(age);
+        }
+    }
+    oldest
+}
+
+/// Whether a process may lock refs, by its command line.
+fn may_lock_refs(process: &Path) -> bool {
+    let line = fs::read(process.join("cmdline")).unwrap_or_default();
+    let mut words = line.split(|byte| *byte == 0).skip(1);
+    while let Some(word) = words.next() {
+        match word {
+            b"-c" | b"-C" => drop(words.next()),
+            [b'-', ..] => {}
+            command => return !NEVER_LOCK_REFS.iter().any(|name| name.as_bytes() == command),
+        }
+    }
+    true
 }
 
 /// How long a process lives, by its folder in `/proc` (see proc(5), `starttime`).

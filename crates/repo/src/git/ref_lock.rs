@@ -18,8 +18,6 @@ use tokio::time::{Instant, sleep};
 use super::refs::{Expect, RefMove, blocking};
 use super::{GitError, Oid, RepoPath, Result};
 
-/// As git is told to wait for others; see `core.filesRefLockTimeout`.
-const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// A branch that is locked and was compared. Dropping it gives the lock back.
@@ -42,17 +40,22 @@ enum Attempt {
     LeaveToGit,
 }
 
-/// Locks the branch for its move and writes down where it goes; `None` where git has to do it.
+/// Locks the branch for its move and writes down where it goes; `None` where git has to do it. Others are waited for as
+/// long as `patience`.
 ///
 /// # Errors
 /// [`GitError::Stale`] when the branch is not where its writer saw it, or somebody else keeps it locked.
-pub(super) async fn lock(repo: &RepoPath, step: &RefMove) -> Result<Option<LockedRef>> {
+pub(super) async fn lock(
+    repo: &RepoPath,
+    step: &RefMove,
+    patience: Duration,
+) -> Result<Option<LockedRef>> {
     let (Expect::Exactly(old), Some(new)) = (step.old, step.new) else { return Ok(None) };
     if !step.name.is_branch() {
         return Ok(None);
     }
     let place = repo.as_path().join(step.name.as_bstr().to_path_lossy());
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + patience;
     loop {
         let at = place.clone();
         match blocking(move || attempt(at, old, new)).await? {

@@ -19,6 +19,9 @@ use super::{GitError, Oid, RefName, RepoPath};
 /// From the first lock to the commit; includes a database transaction.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
+/// How long somebody else's lock is waited for, here and by git; see `core.filesRefLockTimeout`.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// What the writer saw. There is no "anything": every writer states what its decision rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
@@ -72,20 +75,37 @@ struct Asked {
 
 /// Locks the refs and compares each with what its writer saw: all or nothing.
 pub async fn prepare(git: &Git, repo: &RepoPath, moves: &[RefMove]) -> Result<Prepared, GitError> {
+    prepare_within(git, repo, moves, PATIENCE).await
+}
+
+async fn prepare_within(
+    git: &Git,
+    repo: &RepoPath,
+    moves: &[RefMove],
+    patience: Duration,
+) -> Result<Prepared, GitError> {
     let locked = match moves {
-        [step] => ref_lock::lock(repo, step).await?,
+        [step] => ref_lock::lock(repo, step, patience).await?,
         _ => None,
     };
     let by = match locked {
         Some(locked) => By::Us(locked),
-        None => By::Git(Box::new(ask(git, repo, moves).await?)),
+        None => By::Git(Box::new(ask(git, repo, moves, patience).await?)),
     };
     Ok(Prepared { git: git.clone(), repo: repo.clone(), moves: moves.to_vec(), by })
 }
 
-async fn ask(git: &Git, repo: &RepoPath, moves: &[RefMove]) -> Result<Asked, GitError> {
+async fn ask(
+    git: &Git,
+    repo: &RepoPath,
+    moves: &[RefMove],
+    patience: Duration,
+) -> Result<Asked, GitError> {
+    let millis = patience.as_millis();
     let mut child = git
         .at(repo, "update-ref")
+        .config(format!("core.filesRefLockTimeout={millis}"))
+        .config(format!("core.packedRefsTimeout={millis}"))
         .args(["--no-deref", "--stdin", "-z"])
         .lane(Lane::Refs)
         .time_limit(TIME_LIMIT)
@@ -112,7 +132,17 @@ async fn ask(git: &Git, repo: &RepoPath, moves: &[RefMove]) -> Result<Asked, Git
 
 /// Moves refs whose journal needs no database, or was written before.
 pub async fn move_now(git: &Git, repo: &RepoPath, moves: &[RefMove]) -> Result<(), GitError> {
-    prepare(git, repo, moves).await?.commit().await
+    move_within(git, repo, moves, PATIENCE).await
+}
+
+/// The same for whoever looks again by himself at what became of a lock: others are waited for as long as `patience`.
+pub async fn move_within(
+    git: &Git,
+    repo: &RepoPath,
+    moves: &[RefMove],
+    patience: Duration,
+) -> Result<(), GitError> {
+    prepare_within(git, repo, moves, patience).await?.commit().await
 }
 
 fn write_step(script: &mut Vec<u8>, step: &RefMove) {

@@ -1,6 +1,10 @@
 //! The steps of a push, in the order in which they happen.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use db::{Database, Tx};
 use kernel::{Error, Result, Ts, ids::ProjectId};
@@ -20,16 +24,13 @@ use crate::{
     protection,
 };
 
-/// The git child of a server that was killed gives its locks back within moments.
-const LOCK_TRIES: u32 = 100;
-const LOCK_PAUSE: Duration = Duration::from_millis(50);
+/// So long it is tried to finish a move whose ref somebody keeps locked.
+const LONGEST_WAIT: Duration = Duration::from_secs(120);
+/// It is waited for a lock no longer than this before it is looked again whether anybody still holds it.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// No ref is locked for so long: the lock outlived a power cut.
 const STALE_LOCK: Duration = Duration::from_secs(120);
-/// So often, and with such pauses, it is looked whether a lock is still in use.
-const LOCK_LOOKS: u32 = 100;
-const LOCK_LOOK: Duration = Duration::from_millis(20);
-
 /// Refuses what the project's rules forbid, in the words that the pusher reads.
 pub fn check(tx: &mut Tx<'_>, push: &Push) -> Result<()> {
     let lending = push.lending.as_deref();
@@ -235,17 +236,13 @@ pub(crate) async fn follow_late(
         return Ok(false);
     }
     tracing::warn!(repository = %repo.as_path().display(), name, "finishing a push that was interrupted");
-    for _ in 0..LOCK_TRIES {
+    let since = Instant::now();
+    while since.elapsed() < LONGEST_WAIT {
         // A git process that outlived the server gives its locks back in a moment.
-        for _ in 0..LOCK_LOOKS {
-            if leftover::release(repo, stale_after).await? != leftover::Locks::InUse {
-                break;
-            }
-            tokio::time::sleep(LOCK_LOOK).await;
-        }
-        match refs::move_now(git, repo, std::slice::from_ref(step)).await {
+        leftover::release(repo, stale_after).await?;
+        match refs::move_within(git, repo, std::slice::from_ref(step), PATIENCE).await {
             Err(GitError::Stale { actual }) if actual == old => {
-                tokio::time::sleep(LOCK_PAUSE).await
+                tokio::time::sleep(PATIENCE).await;
             }
             moved => return Ok(moved.map(|()| true)?),
         }

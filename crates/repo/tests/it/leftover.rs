@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    process::Command,
+    process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
 
@@ -57,17 +57,34 @@ async fn every_repository_gives_back_what_was_locked_before_the_start() {
     assert_eq!((in_use.len(), left(&before), left(&after)), (0, 0, 4));
 }
 
+/// A git process that waits for its input.
+fn git_in(repo: &RepoPath, arguments: &[&str]) -> Child {
+    let mut git = Command::new("git");
+    git.args(["-c", "core.fsync=none"]).args(arguments).current_dir(repo.as_path());
+    git.stdin(Stdio::piped()).spawn().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn who_never_locks_refs_keeps_nobody_from_them() {
+    let scratch = Scratch::new().await;
+    lock(&scratch.repo);
+    let mut busy = git_in(&scratch.repo, &["cat-file", "--batch"]);
+
+    assert_eq!(leftover::release(&scratch.repo, Duration::ZERO).await.unwrap(), Locks::InUse);
+
+    let kept = LOCKS.map(|name| scratch.repo.as_path().join(name).exists());
+    assert_eq!(kept, [false, false, true, true]);
+    drop(busy.stdin.take());
+    busy.wait().unwrap();
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_lock_stays_while_a_process_works_there() {
     let scratch = Scratch::new().await;
     lock(&scratch.repo);
-    let mut busy = Command::new("git")
-        .args(["cat-file", "--batch"])
-        .current_dir(scratch.repo.as_path())
-        .stdin(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut busy = git_in(&scratch.repo, &["update-ref", "--stdin"]);
 
     let again = leftover::release_all(&scratch.storage, Instant::now()).await.unwrap();
     assert_eq!(leftover::release(&scratch.repo, Duration::ZERO).await.unwrap(), Locks::InUse);

@@ -1,8 +1,10 @@
 //! Moving refs: all or nothing, and only from where the writer saw them.
 
+use std::time::{Duration, Instant};
+
 use forgeway_repo::git::change::{ActionKind, FileAction};
 use forgeway_repo::git::refs::{
-    Expect, RefMove, clear_stale_locks, move_now, prepare, read, redo, set_head,
+    Expect, RefMove, clear_stale_locks, move_now, move_within, prepare, read, redo, set_head,
 };
 use forgeway_repo::git::{GitError, Oid, RefName};
 
@@ -173,6 +175,22 @@ async fn head_names_a_branch_that_may_come_later() {
         .unwrap();
     assert_eq!(scratch.ask(&["rev-parse", "HEAD"]), id.to_string());
     assert!(locks(&scratch).is_empty());
+}
+
+#[tokio::test]
+async fn who_looks_again_by_himself_waits_for_no_lock() {
+    let (scratch, id) = with_one_commit().await;
+    let begun = Instant::now();
+
+    for (name, old) in [("main", Expect::Exactly(id)), ("x", Expect::Absent)] {
+        let lock = scratch.repo.as_path().join(format!("refs/heads/{name}.lock"));
+        std::fs::write(&lock, "").unwrap();
+        let step = branch(name, old, Some(id));
+        let told = move_within(&scratch.git, &scratch.repo, &[step], Duration::ZERO).await;
+        assert!(matches!(told, Err(GitError::Stale { actual }) if actual == old.oid()), "{told:?}");
+    }
+
+    assert!(begun.elapsed() < Duration::from_secs(4));
 }
 
 #[tokio::test]

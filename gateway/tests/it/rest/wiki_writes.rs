@@ -105,8 +105,18 @@ async fn a_decided_write_that_git_did_not_follow_is_finished_at_the_start() {
     let open = || journal::unsettled(&state.db, &state.git, &state.storage);
     assert_eq!(open().await.expect("rows").len(), 1);
 
+    // What the crash left: a lock, and somebody who still reads.
+    std::fs::write(repository.as_path().join("refs/heads/main.lock"), "").expect("a lock");
+    let mut reader = std::process::Command::new("git")
+        .args(["cat-file", "--batch"])
+        .current_dir(repository.as_path())
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .expect("git runs");
     let recover = || journal::recover(&state.db, &state.git, &state.storage, &state.repositories);
     assert_eq!(recover().await.expect("a start"), 1);
+    drop(reader.stdin.take());
+    reader.wait().expect("git ends");
 
     assert_eq!(slugs(&ada, &path).await, ["one", "two"]);
     assert!(open().await.expect("rows").is_empty());

@@ -76,18 +76,18 @@ pub struct X509IssuerEntity {
     pub crl_url: Option<String>,
 }
 
-/// Lists of what issuers have taken back are not read.
 const GOOD: &str = "good";
+const REVOKED: &str = "revoked";
 
 impl X509CertificateEntity {
-    fn new(facts: CertificateFacts, numbers: Numbers) -> kernel::Result<Self> {
+    fn new(facts: CertificateFacts, numbers: Numbers, is_withdrawn: bool) -> kernel::Result<Self> {
         Ok(Self {
             id: numbers.certificate,
             subject: facts.subject,
             subject_key_identifier: facts.subject_key_identifier,
             email: facts.email,
             serial_number: RawValue::from_string(facts.serial_number).map_err(Error::internal)?,
-            certificate_status: GOOD,
+            certificate_status: if is_withdrawn { REVOKED } else { GOOD },
             x509_issuer: X509IssuerEntity {
                 id: numbers.issuer,
                 subject: facts.issuer.subject,
@@ -125,7 +125,7 @@ impl SignatureEntity {
                 x509_certificate: match told.certificate {
                     Some(facts) => {
                         let numbers = numbers(app, facts.clone()).await?;
-                        Some(X509CertificateEntity::new(facts, numbers)?)
+                        Some(X509CertificateEntity::new(facts, numbers, told.is_withdrawn)?)
                     }
                     None => None,
                 },

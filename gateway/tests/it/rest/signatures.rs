@@ -279,3 +279,53 @@ async fn a_certificate_is_not_enough_by_itself() {
     let (project, id) = certified(&app, "cara@example.com", signature!("of_cara"));
     assert_eq!(status(&app, project, &id).await, "unverified", "no authority is trusted");
 }
+
+/// An authority on the largest curve, and what it has taken back.
+const CURVES: &str = include_str!("../support/x509/curves.pem");
+const TAKEN_BACK: &str = include_str!("../support/x509/curves.crl");
+
+/// A commit by cara, to whom the address belongs, as it is shown where these authorities are trusted.
+async fn judged(authorities: &str, committer: &str, signature: &str) -> [Value; 3] {
+    let app = TestApp::trusting(authorities);
+    app.person("cara");
+    let (project, id) = certified(&app, committer, signature);
+    let body = shown(&app, project, &id).await;
+    let certificate = &body["x509_certificate"];
+    [&body["verification_status"], &certificate["certificate_status"], &certificate["email"]]
+        .map(Value::clone)
+}
+
+#[actix_web::test]
+async fn every_curve_signs_with_every_digest_that_is_long_enough() {
+    for signature in [
+        signature!("p521_sha512"),
+        signature!("p521_sha384"),
+        signature!("p384_sha512"),
+        signature!("p256_sha512"),
+    ] {
+        let told = judged(CURVES, "cara@example.com", signature).await;
+        assert_eq!(told, ["verified", "good", "cara@example.com"], "{signature}");
+        let told = judged(CURVES, "CARA@example.com", signature).await;
+        assert_eq!(told[0], "unverified", "something else was signed");
+    }
+}
+
+#[actix_web::test]
+async fn where_several_signed_everybody_must_have() {
+    let told = judged(CURVES, "cara@example.com", signature!("of_two")).await;
+    assert_eq!(told, ["verified", "good", "cara@example.com"]);
+
+    let told = judged(CURVES, "cara@example.com", signature!("of_two_one_unknown")).await;
+    assert_eq!(told[0], "unverified");
+}
+
+#[actix_web::test]
+async fn a_certificate_that_was_taken_back_is_worth_nothing() {
+    let authorities = format!("{CURVES}{TAKEN_BACK}");
+
+    let told = judged(&authorities, "cara@example.com", signature!("p384_sha512")).await;
+    assert_eq!(told[..2], ["unverified", "revoked"]);
+
+    let told = judged(&authorities, "cara@example.com", signature!("p521_sha512")).await;
+    assert_eq!(told[..2], ["verified", "good"]);
+}

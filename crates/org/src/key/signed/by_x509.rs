@@ -9,10 +9,14 @@ use cms::{
     signed_data::{SignedAttributes, SignedData, SignerIdentifier, SignerInfo},
 };
 use rustls_pki_types::{
-    CertificateDer, SignatureVerificationAlgorithm, TrustAnchor, UnixTime, pem::PemObject as _,
+    CertificateDer, CertificateRevocationListDer, SignatureVerificationAlgorithm, TrustAnchor,
+    UnixTime, pem::PemObject as _,
 };
 use sha2::{Digest as _, Sha256, Sha384, Sha512};
-use webpki::{ALL_VERIFICATION_ALGS, EndEntityCert, KeyUsage, anchor_from_trusted_cert, ring};
+use webpki::{
+    CertRevocationList, EndEntityCert, KeyUsage, OwnedCertRevocationList, RevocationOptionsBuilder,
+    UnknownStatusPolicy, anchor_from_trusted_cert, ring,
+};
 use x509_cert::{
     Certificate,
     der::{
@@ -23,7 +27,7 @@ use x509_cert::{
     time::Time,
 };
 
-use super::{Known, Signed, Verification, ber, certificate::CertificateFacts};
+use super::{Known, Signed, Verification, ber, certificate::CertificateFacts, curves};
 
 const BEGIN: &str = "-----BEGIN SIGNED MESSAGE-----";
 const END: &str = "-----END SIGNED MESSAGE-----";
@@ -37,28 +41,39 @@ const SHA_512: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.101.3
 /// What a certificate that says for what it is good must be good for: 1.3.6.1.5.5.7.3.4.
 const EMAIL_PROTECTION: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 3, 4];
 
-/// Authorities whose word on certificates is taken.
+/// Nobody signs with more hands at once.
+const MOST_SIGNERS: usize = 8;
+
+/// Authorities whose word on certificates is taken, and what they have taken back.
 #[derive(Clone, Default)]
-pub struct Roots(Arc<[TrustAnchor<'static>]>);
+pub struct Roots {
+    anchors: Arc<[TrustAnchor<'static>]>,
+    withdrawn: Arc<[CertRevocationList<'static>]>,
+}
 
 impl Roots {
-    /// Those of a PEM file; what is no certificate in it is left out.
+    /// The certificates and revocation lists of a PEM file; what is neither is left out.
     pub fn of_pem(text: &[u8]) -> Self {
         let certificates = CertificateDer::pem_slice_iter(text).filter_map(Result::ok);
-        let anchors = certificates
-            .filter_map(|one| Some(anchor_from_trusted_cert(&one).ok()?.to_owned()))
-            .collect();
-        Self(anchors)
+        let lists = CertificateRevocationListDer::pem_slice_iter(text).filter_map(Result::ok);
+        Self {
+            anchors: certificates
+                .filter_map(|one| Some(anchor_from_trusted_cert(&one).ok()?.to_owned()))
+                .collect(),
+            withdrawn: lists
+                .filter_map(|one| Some(OwnedCertRevocationList::from_der(&one).ok()?.into()))
+                .collect(),
+        }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.anchors.is_empty()
     }
 }
 
 impl fmt::Debug for Roots {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Roots({})", self.0.len())
+        write!(f, "Roots({}, {})", self.anchors.len(), self.withdrawn.len())
     }
 }
 
@@ -67,6 +82,8 @@ impl fmt::Debug for Roots {
 pub struct X509Verdict {
     pub verification: Verification,
     pub certificate: Option<CertificateFacts>,
+    /// Whether its issuer has taken the certificate back.
+    pub is_withdrawn: bool,
 }
 
 pub(super) fn read(text: &[u8]) -> Option<Box<SignedData>> {
@@ -87,15 +104,41 @@ pub(super) fn judge(
     known: &Known,
     roots: &Roots,
 ) -> X509Verdict {
-    let unverified =
-        |certificate| X509Verdict { verification: Verification::Unverified, certificate };
-    let Some(found) = message.and_then(Signer::of) else { return unverified(None) };
-    let Some(facts) = CertificateFacts::of(found.certificate) else { return unverified(None) };
-    let named = facts.email.as_ref().is_some_and(|own| own.eq_ignore_ascii_case(&signed.email));
-    if !named || known.maker.is_none() || !found.vouches(&signed.payload, roots) {
-        return unverified(Some(facts));
+    let verdict = |verification, certificate, is_withdrawn| X509Verdict {
+        verification,
+        certificate,
+        is_withdrawn,
+    };
+    let signers = message.map(Signer::all).unwrap_or_default();
+    let facts: Vec<CertificateFacts> =
+        signers.iter().flatten().filter_map(|one| CertificateFacts::of(one.certificate)).collect();
+    if facts.is_empty() || facts.len() < signers.len() || signers.len() > MOST_SIGNERS {
+        return verdict(Verification::Unverified, facts.into_iter().next(), false);
     }
-    X509Verdict { verification: Verification::Verified, certificate: Some(facts) }
+    // Where several signed, everybody must have, and one of them is who made the thing.
+    let worths: Vec<Worth> =
+        signers.iter().flatten().map(|one| one.worth(&signed.payload, roots)).collect();
+    let is_named = |facts: &CertificateFacts| {
+        facts.email.as_ref().is_some_and(|own| own.eq_ignore_ascii_case(&signed.email))
+    };
+    let named = facts.iter().position(is_named);
+    let shown = named.unwrap_or_default();
+    let is_withdrawn = worths.get(shown) == Some(&Worth::Withdrawn);
+    let is_proven = worths.iter().all(|worth| *worth == Worth::Proven);
+    let verification = match named.is_some() && known.maker.is_some() && is_proven {
+        true => Verification::Verified,
+        false => Verification::Unverified,
+    };
+    verdict(verification, facts.into_iter().nth(shown), is_withdrawn)
+}
+
+/// What one signer's part is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Worth {
+    Proven,
+    /// The issuer has taken the certificate back.
+    Withdrawn,
+    Nothing,
 }
 
 /// The one who signed, with the certificates that came along.
@@ -106,9 +149,12 @@ struct Signer<'m> {
 }
 
 impl<'m> Signer<'m> {
-    /// `None` where several signed, or where the certificate did not come along.
-    fn of(message: &'m SignedData) -> Option<Self> {
-        let [info] = message.signer_infos.0.as_slice() else { return None };
+    /// Everybody who signed; `None` for somebody whose certificate did not come along.
+    fn all(message: &'m SignedData) -> Vec<Option<Self>> {
+        message.signer_infos.0.iter().map(|info| Self::of(message, info)).collect()
+    }
+
+    fn of(message: &'m SignedData, info: &'m SignerInfo) -> Option<Self> {
         let all: Vec<&Certificate> = message
             .certificates
             .iter()
@@ -123,11 +169,11 @@ impl<'m> Signer<'m> {
     }
 
     /// Whether the certificate made this signature while an authority stood behind it.
-    fn vouches(&self, payload: &[u8], roots: &Roots) -> bool {
-        self.is_proven(payload, roots).unwrap_or_default()
+    fn worth(&self, payload: &[u8], roots: &Roots) -> Worth {
+        self.proven(payload, roots).unwrap_or(Worth::Nothing)
     }
 
-    fn is_proven(&self, payload: &[u8], roots: &Roots) -> Option<bool> {
+    fn proven(&self, payload: &[u8], roots: &Roots) -> Option<Worth> {
         let attributes = self.info.signed_attrs.as_ref()?;
         let (digest, algorithms) = digest(&self.info.digest_alg.oid, payload)?;
         let told: OctetString = attribute(attributes, MESSAGE_DIGEST)?;
@@ -139,20 +185,24 @@ impl<'m> Signer<'m> {
         let is_own = |with: &&dyn SignatureVerificationAlgorithm| {
             own.verify_signature(*with, &message, signature).is_ok()
         };
-        Some(
-            told.as_bytes() == digest
-                && algorithms.iter().any(is_own)
-                && self.is_trusted(&own, roots, at.to_unix_duration()),
-        )
+        let is_signed = told.as_bytes() == digest && algorithms.iter().any(is_own);
+        is_signed.then(|| self.trusted(&own, roots, at.to_unix_duration()))
     }
 
-    fn is_trusted(&self, own: &EndEntityCert<'_>, roots: &Roots, at: Duration) -> bool {
+    fn trusted(&self, own: &EndEntityCert<'_>, roots: &Roots, at: Duration) -> Worth {
         let between: Vec<CertificateDer<'static>> =
             self.all.iter().filter_map(|one| Some(one.to_der().ok()?.into())).collect();
         let purpose = KeyUsage::required_if_present(EMAIL_PROTECTION);
-        let at = UnixTime::since_unix_epoch(at);
-        own.verify_for_usage(ALL_VERIFICATION_ALGS, &roots.0, &between, at, purpose, None, None)
-            .is_ok()
+        let (at, ways) = (UnixTime::since_unix_epoch(at), curves::all());
+        let withdrawn: Vec<&CertRevocationList<'_>> = roots.withdrawn.iter().collect();
+        let lists = RevocationOptionsBuilder::new(&withdrawn).ok();
+        let lists = lists.map(|lists| lists.with_status_policy(UnknownStatusPolicy::Allow).build());
+        let roots = &roots.anchors;
+        match own.verify_for_usage(&ways, roots, &between, at, purpose, lists, None) {
+            Ok(_) => Worth::Proven,
+            Err(webpki::Error::CertRevoked) => Worth::Withdrawn,
+            Err(_) => Worth::Nothing,
+        }
     }
 }
 
@@ -190,6 +240,7 @@ fn digest(
                 ring::ECDSA_P256_SHA384,
                 ring::ECDSA_P384_SHA384,
                 ring::RSA_PSS_2048_8192_SHA384_LEGACY_KEY,
+                &curves::P521WithSha384,
             ],
         ),
         SHA_512 => (
@@ -198,6 +249,9 @@ fn digest(
                 ring::RSA_PKCS1_2048_8192_SHA512,
                 ring::ED25519,
                 ring::RSA_PSS_2048_8192_SHA512_LEGACY_KEY,
+                &curves::P256WithSha512,
+                &curves::P384WithSha512,
+                &curves::P521WithSha512,
             ],
         ),
         _ => return None,

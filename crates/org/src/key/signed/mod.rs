@@ -5,6 +5,7 @@ mod by_pgp;
 mod by_ssh;
 mod by_x509;
 pub mod certificate;
+mod curves;
 
 use std::collections::BTreeSet;
 

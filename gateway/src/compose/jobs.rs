@@ -23,6 +23,7 @@ use super::{
     merging::{self, UnlockMerges},
     purge,
     surveys::{self, SurveyRepository},
+    upload_sizes::CountUploads,
     user_removal,
     wiki_repositories::MaintainWiki,
 };
@@ -43,6 +44,7 @@ pub fn worker(app: App) -> Worker<App> {
         .on(settle_journal)
         .on(sweep_lfs)
         .on(survey)
+        .on(count_uploads)
         .on(settle_beginning)
         .on(keep_head)
         .on(drop_head)
@@ -108,6 +110,10 @@ async fn look_at_commits(app: App, job: LookAtCommits) -> Result<()> {
 }
 
 async fn survey(app: App, job: SurveyRepository) -> Result<()> {
+    job.run(&app).await
+}
+
+async fn count_uploads(app: App, job: CountUploads) -> Result<()> {
     job.run(&app).await
 }
 

@@ -29,6 +29,7 @@ pub mod review;
 pub mod signatures;
 pub mod subscribers;
 pub mod surveys;
+pub mod upload_sizes;
 pub mod uploads;
 pub mod user_removal;
 pub mod wiki_repositories;

@@ -46,6 +46,10 @@ pub trait StatisticsStore {
     fn note_wiki_size(&mut self, project: ProjectId, bytes: i64) -> Result<()>;
     /// Adds a file to those that people added.
     fn note_upload(&mut self, project: ProjectId, bytes: i64) -> Result<()>;
+    /// The bytes of the files that people added, where there are any.
+    fn upload_sizes(&mut self) -> Result<BTreeMap<ProjectId, i64>>;
+    /// Puts these bytes in the place of others; false when they are others by now. A project that is gone has none.
+    fn correct_upload_size(&mut self, project: ProjectId, from: i64, to: i64) -> Result<bool>;
     /// Follows the default branch from a commit to another; false when the figures are not those of `from`.
     fn note_head(
         &mut self,
@@ -117,6 +121,33 @@ impl StatisticsStore for Tx<'_> {
         let size = project_statistics::uploads_size.eq(project_statistics::uploads_size + bytes);
         each_backend!(self, |conn| row.set(size).execute(conn).map_err(error("Project")))?;
         Ok(())
+    }
+
+    fn upload_sizes(&mut self) -> Result<BTreeMap<ProjectId, i64>> {
+        let some = project_statistics::table
+            .filter(project_statistics::uploads_size.ne(0))
+            .select((project_statistics::project_id, project_statistics::uploads_size));
+        let rows: Vec<(ProjectId, i64)> =
+            each_backend!(self, |conn| some.load(conn).map_err(error("Project")))?;
+        Ok(rows.into_iter().collect())
+    }
+
+    fn correct_upload_size(&mut self, project: ProjectId, from: i64, to: i64) -> Result<bool> {
+        let row = project_statistics::table.find(project);
+        let seen = row.filter(project_statistics::uploads_size.eq(from));
+        let size = project_statistics::uploads_size.eq(to);
+        let changed = each_backend!(self, |conn| diesel::update(seen)
+            .set(size)
+            .execute(conn)
+            .map_err(error("Project")))?;
+        if changed == 1 {
+            return Ok(true);
+        }
+        let there = diesel::dsl::exists(row);
+        let there: bool = each_backend!(self, |conn| diesel::select(there)
+            .get_result(conn)
+            .map_err(error("Project")))?;
+        Ok(!there)
     }
 
     fn note_head(

@@ -132,3 +132,32 @@ async fn uploads_count_for_the_size_of_their_project() {
 
     assert_eq!((none, sizes().await), (0, (14, before + 14)));
 }
+
+#[actix_web::test]
+async fn what_was_added_before_sizes_were_counted_is_counted_once() {
+    const UPGRADE: &str =
+        include_str!("../../../../migrations/sqlite/20261123030000_count_old_uploads/up.sql");
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let (id, other) = (app.project(&ada, "engine", Private), app.project(&ada, "boiler", Private));
+    for (project, text) in [(id, "steam"), (id, "and smoke"), (other, "coal")] {
+        let path = format!("/projects/{project}/uploads");
+        send_file(&ada, Method::POST, &path, "file", "plan.txt", text).await.created();
+    }
+    app.work().await;
+    app.write(move |tx| {
+        use db::schema::project_statistics::dsl;
+        use diesel::prelude::*;
+        let old = diesel::update(dsl::project_statistics.find(id)).set(dsl::uploads_size.eq(0));
+        db::each_backend!(tx, |conn| old.execute(conn).map_err(db::error("Project")))?;
+        let upgrade = diesel::sql_query(UPGRADE);
+        db::each_backend!(tx, |conn| upgrade.execute(conn).map_err(db::error("Work")))
+    });
+
+    assert_eq!(app.work().await, 1);
+
+    for (project, bytes) in [(id, 14), (other, 4)] {
+        let record = ada.get(&format!("/projects/{project}?statistics=true")).await.ok();
+        assert_eq!(record["statistics"]["uploads_size"], bytes);
+    }
+}

@@ -1,0 +1,1 @@
+DELETE FROM work WHERE kind = 'project.count_uploads';

@@ -123,3 +123,23 @@ async fn what_waits_is_not_merged_while_another_pipeline_runs() {
         [json!("opened"), json!(true)]
     );
 }
+
+#[actix_web::test]
+async fn the_author_is_asked_to_look_at_a_pipeline_that_failed() {
+    let app = TestApp::new();
+    let stage = Stage::with_merge_request(&app).await;
+    let asked = async || stage.ada.get("/todos?action=build_failed").await.ok();
+    report(&stage, "main", "failed").await;
+    assert_eq!(asked().await, json!([]), "nobody proposes that");
+
+    report(&stage, "feature", "failed").await;
+
+    let todo = asked().await;
+    assert_eq!(
+        texts(&todo[0], &["action_name", "target_type", "body"]),
+        [json!("build_failed"), json!("MergeRequest"), json!("Add it")]
+    );
+    let note = json!({ "body": "I am at it" });
+    stage.ada.post(&format!("{}/notes", stage.one(1)), note).await.created();
+    assert_eq!(asked().await, json!([]));
+}

@@ -2,6 +2,7 @@
 
 pub mod auto;
 pub mod closes;
+pub mod failed;
 pub mod looks;
 pub mod pushed;
 pub mod rebase;

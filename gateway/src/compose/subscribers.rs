@@ -15,7 +15,7 @@ use repo::{
 };
 use review::{
     item::departure,
-    merge_request::{self, state::Step},
+    merge_request::{self, merge::failed, state::Step},
 };
 use worker::Queue;
 
@@ -24,7 +24,7 @@ use super::{
     diff_notes::FollowLines,
     jobs::AFTER_PUSH,
     merge_requests::{DropHead, promise_head},
-    merging::{FinishMerge, LookAt, RefreshCloses, note_push, wake},
+    merging::{FinishMerge, LookAt, RefreshCloses, hold_touched, note_push, wake},
     surveys::SurveyRepository,
     wiki_repositories::MaintainWiki,
 };
@@ -77,6 +77,7 @@ fn of_repository(tx: &mut Tx<'_>, fact: &repo::Event) -> Result<()> {
             by_rebase,
             ..
         } => {
+            hold_touched(tx, *project, moves)?;
             if !*by_rebase {
                 approvals::follow_push(tx, *project, *user, moves)?;
             }
@@ -132,11 +133,14 @@ fn of_merge_request(tx: &mut Tx<'_>, fact: &merge_request::Event) -> Result<()> 
     }
 }
 
-/// What waits for a pipeline is merged when it succeeds.
+/// What waits for a pipeline is merged when it succeeds; when it fails, somebody has to look.
 fn of_pipeline(tx: &mut Tx<'_>, fact: &ci::Event) -> Result<()> {
     match fact {
         ci::Event::PipelineChanged { project, sha, status: ci::Status::Success, .. } => {
             wake(tx, *project, sha)
+        }
+        ci::Event::PipelineChanged { project, sha, status: ci::Status::Failed, .. } => {
+            failed::tell(tx, *project, sha)
         }
         ci::Event::PipelineChanged { .. } | ci::Event::StatusChanged { .. } => Ok(()),
     }

@@ -15,7 +15,10 @@ use super::{
     state::{ApprovalState, Case, evaluate},
     store::ApprovalStore as _,
 };
-use crate::merge_request::MergeRequest;
+use crate::{
+    item::{hold, hold_merge_requests_in},
+    merge_request::MergeRequest,
+};
 
 /// How far one merge request is.
 pub fn state_of(
@@ -34,6 +37,8 @@ pub fn refresh(
     branches: &impl Branches,
     request: &MergeRequest,
 ) -> Result<ApprovalState> {
+    // Of two who approve at once, the second one sees what the first one did.
+    hold(tx, request.id.into())?;
     let state = state_of(tx, branches, request)?;
     tx.keep_approved(request.id, state.is_approved())?;
     tx.keep_rules_that_count(&[(request.id, state.counting())])?;
@@ -47,6 +52,8 @@ pub fn refresh_project(
     branches: &impl Branches,
     project: ProjectId,
 ) -> Result<()> {
+    // Whoever approves one meanwhile waits.
+    hold_merge_requests_in(tx, project)?;
     let requests = tx.approvable(project)?;
     let before: HashMap<MergeRequestId, bool> =
         requests.iter().map(|request| (request.id, request.approved)).collect();

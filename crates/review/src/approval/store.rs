@@ -53,7 +53,7 @@ pub trait ApprovalStore {
     ) -> Result<()>;
     /// The merge requests from a branch that can still be approved.
     fn approvable_from(&mut self, project: ProjectId, branch: &str) -> Result<Vec<MergeRequest>>;
-    /// The open merge requests of a project.
+    /// The merge requests of a project that are not over.
     fn approvable(&mut self, project: ProjectId) -> Result<Vec<MergeRequest>>;
 }
 
@@ -226,10 +226,12 @@ impl ApprovalStore for Tx<'_> {
     }
 
     fn approvable(&mut self, project: ProjectId) -> Result<Vec<MergeRequest>> {
-        let open = merge_requests::state.eq(MergeRequestState::Opened);
-        each_backend!(self, |conn| merge_requests::table
-            .filter(merge_requests::project_id.eq(project).and(open))
-            .order(merge_requests::id)
+        let states = [MergeRequestState::Opened, MergeRequestState::Locked];
+        let rows = merge_requests::table
+            .filter(merge_requests::project_id.eq(project))
+            .filter(merge_requests::state.eq_any(states))
+            .order(merge_requests::id);
+        each_backend!(self, |conn| rows
             .select(MergeRequest::as_select())
             .load(conn)
             .map_err(error("Merge request")))

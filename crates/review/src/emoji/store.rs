@@ -12,6 +12,7 @@ use kernel::{
 };
 
 use super::{Awarded, AwardedKind};
+use crate::item::{ItemId, ItemKind, hold};
 
 #[derive(Clone, Debug, Queryable, Selectable)]
 #[diesel(table_name = award_emoji, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
@@ -122,6 +123,12 @@ impl AwardStore for Tx<'_> {
     }
 
     fn count_votes(&mut self, of: Awarded) -> Result<()> {
+        match of.kind {
+            AwardedKind::Issue => hold(self, IssueId(of.id).into())?,
+            AwardedKind::MergeRequest => hold(self, MergeRequestId(of.id).into())?,
+            AwardedKind::Epic => hold(self, ItemId { kind: ItemKind::Epic, id: of.id })?,
+            AwardedKind::Note => return Ok(()),
+        };
         let up = votes(self, of, "thumbsup")?;
         let down = votes(self, of, "thumbsdown")?;
         match of.kind {

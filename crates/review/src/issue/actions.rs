@@ -22,7 +22,7 @@ use crate::{
     epic::{EpicName, first_place, issues as epic_issues},
     event::Change,
     item::{
-        ItemStore as _, assignees, ensure_readable,
+        ItemStore as _, assignees, ensure_readable, hold,
         labels::{self, LabelChange, Unknown},
         milestones,
     },
@@ -249,6 +249,10 @@ pub fn change(
     issue: Issue,
     asked: &IssueChange,
 ) -> Result<Issue> {
+    let issue = match hold(tx, issue.id.into())? {
+        true => tx.find_issue_by_id(issue.id)?.ok_or(Error::Missing)?,
+        false => issue,
+    };
     let mut new = issue.clone();
     let milestone = match asked.milestone {
         Some(milestone) => milestones::usable(tx, around, issue.project_id, milestone)?,

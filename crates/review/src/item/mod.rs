@@ -3,6 +3,7 @@
 
 pub mod assignees;
 pub mod departure;
+mod hold;
 pub mod labels;
 pub mod list;
 pub mod milestones;
@@ -15,6 +16,8 @@ pub mod time;
 pub mod traces;
 mod visible;
 
+pub use hold::hold_merge_requests_of;
+pub(crate) use hold::{hold, hold_merge_requests_in};
 use kernel::{
     Ts,
     ids::{IssueId, MergeRequestId, ProjectId, UserId},

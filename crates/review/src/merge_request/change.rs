@@ -25,7 +25,7 @@ use crate::{
     Home, activity,
     event::Change,
     item::{
-        ItemStore as _, assignees,
+        ItemStore as _, assignees, hold,
         labels::{self, LabelChange, Unknown},
         milestones, tasks_in,
     },
@@ -121,6 +121,10 @@ pub fn change(
     looked: Option<&Looked>,
     asked: &MergeRequestChange,
 ) -> Result<MergeRequest> {
+    let old = &match hold(tx, old.id.into())? {
+        true => tx.merge_request(old.id)?,
+        false => old.clone(),
+    };
     let mut new = reworded(old, asked);
     if new.target_branch != old.target_branch && old.state == MergeRequestState::Locked {
         return Err(Error::Conflict("409 Conflict: Resource lock".to_owned()));

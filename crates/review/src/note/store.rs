@@ -11,7 +11,7 @@ use kernel::{
 };
 
 use super::model::{Note, NoteType};
-use crate::item::{Item, ItemId, ItemKind};
+use crate::item::{Item, ItemId, ItemKind, hold};
 
 /// A note as it is written.
 #[derive(Clone, Debug)]
@@ -203,6 +203,7 @@ impl NoteStore for Tx<'_> {
         if item.kind != ItemKind::MergeRequest {
             return Ok(0);
         }
+        hold(self, item)?;
         let open = notes::table
             .filter(notes::item_kind.eq(item.kind).and(notes::item_id.eq(item.id)))
             .filter(notes::note_type.is_not_null().and(notes::is_system.eq(false)))

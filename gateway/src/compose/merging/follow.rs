@@ -14,15 +14,18 @@ use repo::{
     ports::Aftermath,
     push::{Push, RefChange, Via},
 };
-use review::merge_request::{
-    Heads, MergeRequest, MergeRequestCommitStore as _, MergeRequestState, MergeRequestStore as _,
-    VersionStore as _,
-    merge::{
-        LookStore as _,
-        pushed::{self, Arrived, BranchMove},
-        run,
+use review::{
+    item::hold_merge_requests_of,
+    merge_request::{
+        Heads, MergeRequest, MergeRequestCommitStore as _, MergeRequestState,
+        MergeRequestStore as _, VersionStore as _,
+        merge::{
+            LookStore as _,
+            pushed::{self, Arrived, BranchMove},
+            run,
+        },
+        version,
     },
-    version,
 };
 use serde::{Deserialize, Serialize};
 use worker::{Job, Queue as _};
@@ -96,6 +99,12 @@ async fn follow_change(app: &App, push: &Push, change: &RefChange) -> Result<()>
         close_named(app, project, (before, after), user).await?;
     }
     followed
+}
+
+/// In the transaction of the push, before anything else: of two pushes neither waits for the other half-way.
+pub fn hold_touched(tx: &mut Tx<'_>, project: ProjectId, moves: &[Moved]) -> Result<()> {
+    let branches = moves.iter().filter_map(|moved| moved.name.strip_prefix("refs/heads/"));
+    hold_merge_requests_of(tx, project, &branches.collect::<Vec<_>>())
 }
 
 /// In the transaction of the push.

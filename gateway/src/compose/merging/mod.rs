@@ -13,7 +13,7 @@ mod words;
 pub use accept::{Wish, accept, ensure_may_merge};
 pub use automatic::{MergeWaiting, cancel, merge_waiting, merge_waiting_for, wake};
 pub use finish::{FinishMerge, RefreshCloses, finish_merge, refresh_closed_issues};
-pub use follow::{FollowPush, Follower, catch_up, follow_push, note_push};
+pub use follow::{FollowPush, Follower, catch_up, follow_push, hold_touched, note_push};
 pub(crate) use look::Sides;
 pub use look::{LookAt, NamedProjects, facts, head_pipeline, look, look_at, recheck, stands};
 pub use rebase::{merge_ref, rebase};

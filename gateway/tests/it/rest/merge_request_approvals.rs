@@ -1,5 +1,6 @@
 //! Approving merge requests, and the rules of one.
 
+use futures_util::future::join_all;
 use kernel::{
     AccessLevel::{self, Developer, Maintainer, Reporter},
     ids::ProjectId,
@@ -107,6 +108,26 @@ async fn an_approval_is_given_once_and_taken_back() {
     let none = json!({ "message": "404 Not Found" });
     forge.ada.post(&unapprove, json!({})).await.refused(404, none);
     forge.approve(&forge.ada).await;
+}
+
+#[actix_web::test]
+async fn of_those_who_approve_at_once_all_count() {
+    let app = TestApp::new();
+    let forge = forge(&app).await;
+    let people = ["one", "two", "three"].map(|name| app.member(forge.project, name, Developer));
+    forge
+        .rule(json!({ "name": "Three", "approvals_required": 3, "rule_type": "any_approver" }))
+        .await;
+    let approve = format!("{}/approve", forge.at);
+
+    let all = people.iter().map(|person| person.post(&approve, json!({})));
+    for answer in join_all(all).await {
+        answer.created();
+    }
+
+    assert_eq!(stored(&app), [true]);
+    let shown = forge.ada.get(&forge.at).await.ok();
+    assert_ne!(shown["detailed_merge_status"], "not_approved");
 }
 
 #[actix_web::test]

@@ -45,6 +45,7 @@ mod issue_links;
 mod issue_lists;
 mod issue_merge_requests;
 mod issue_moves;
+mod issue_races;
 mod issues;
 mod iterations;
 mod labels;

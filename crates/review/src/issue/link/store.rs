@@ -8,7 +8,7 @@ use diesel::prelude::*;
 use kernel::{Result, Ts, ids::IssueId};
 
 use super::LinkType;
-use crate::issue::IssueState;
+use crate::{issue::IssueState, item::hold};
 
 #[derive(Clone, Debug, Queryable, Selectable)]
 #[diesel(table_name = db::schema::issue_links, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
@@ -98,6 +98,7 @@ impl LinkStore for Tx<'_> {
     }
 
     fn count_blocked(&mut self, issue: IssueId) -> Result<()> {
+        hold(self, issue.into())?;
         let waiting = links::table
             .inner_join(issues::table.on(issues::id.eq(links::target_id)))
             .filter(links::source_id.eq(issue).and(links::link_type.eq(LinkType::Blocks)))

@@ -16,7 +16,7 @@ use kernel::{
 
 use crate::{
     issue::Issue,
-    item::ItemKind,
+    item::{ItemKind, hold},
     merge_request::{
         MergeRequest,
         closing::{self, NamedIssue},
@@ -100,6 +100,7 @@ impl ClosesStore for Tx<'_> {
     }
 
     fn keep_closes(&mut self, of: MergeRequestId, new: &[IssueId]) -> Result<()> {
+        hold(self, of.into())?;
         let mine = closes::table.filter(closes::merge_request_id.eq(of));
         let old: Vec<IssueId> = each_backend!(self, |conn| mine
             .select(closes::issue_id)
@@ -124,6 +125,7 @@ impl ClosesStore for Tx<'_> {
 }
 
 fn count(tx: &mut Tx<'_>, issue: IssueId) -> Result<()> {
+    hold(tx, issue.into())?;
     let all = closes::table.filter(closes::issue_id.eq(issue)).count();
     let all: i64 = each_backend!(tx, |conn| all.get_result(conn).map_err(error("Issue")))?;
     let row = diesel::update(issues::table.find(issue)).set(issues::merge_requests_count.eq(all));

@@ -405,6 +405,19 @@ diesel::table! {
 }
 
 diesel::table! {
+    ldap_group_links (id) {
+        id -> BigInt,
+        namespace_id -> BigInt,
+        provider -> Text,
+        cn -> Nullable<Text>,
+        filter -> Nullable<Text>,
+        access_level -> Integer,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
     lfs_locks (id) {
         id -> BigInt,
         project_id -> BigInt,
@@ -934,6 +947,17 @@ diesel::table! {
 }
 
 diesel::table! {
+    saml_group_links (id) {
+        id -> BigInt,
+        namespace_id -> BigInt,
+        name -> Text,
+        access_level -> Integer,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
     seat_lists (namespace_id) {
         namespace_id -> BigInt,
         holds_until -> BigInt,
@@ -1241,6 +1265,7 @@ diesel::joinable!(label_subscriptions -> labels (label_id));
 diesel::joinable!(label_subscriptions -> users (user_id));
 diesel::joinable!(labels -> namespaces (namespace_id));
 diesel::joinable!(labels -> projects (project_id));
+diesel::joinable!(ldap_group_links -> namespaces (namespace_id));
 diesel::joinable!(lfs_locks -> projects (project_id));
 diesel::joinable!(lfs_locks -> users (user_id));
 diesel::joinable!(lfs_objects -> projects (project_id));
@@ -1301,6 +1326,7 @@ diesel::joinable!(push_rules -> namespaces (namespace_id));
 diesel::joinable!(push_rules -> projects (project_id));
 diesel::joinable!(redirects -> namespaces (namespace_id));
 diesel::joinable!(resource_events -> projects (project_id));
+diesel::joinable!(saml_group_links -> namespaces (namespace_id));
 diesel::joinable!(seat_lists -> namespaces (namespace_id));
 diesel::joinable!(seats -> namespaces (namespace_id));
 diesel::joinable!(seats -> users (user_id));
@@ -1351,6 +1377,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     label_priorities,
     label_subscriptions,
     labels,
+    ldap_group_links,
     lfs_locks,
     lfs_objects,
     member_invitations,
@@ -1391,6 +1418,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     redirects,
     ref_journal,
     resource_events,
+    saml_group_links,
     seat_lists,
     seats,
     sequences,

@@ -7,6 +7,7 @@ pub mod faults;
 pub mod follow;
 pub mod jobs;
 pub mod key;
+pub mod linked_group;
 pub mod mail;
 pub mod member;
 pub mod namespace;

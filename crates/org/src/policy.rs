@@ -50,6 +50,8 @@ kernel::abilities! { in Group, signed in;
     AskForGroupAccess if |who| !who.is(Minimal),
     /// Ask for the group's tokens; as with projects, the actions say what is refused.
     AskForGroupTokens if |_who| true,
+    /// Know whom the group brought here.
+    ReadProvisionedUsers if |who| who.is(Maintainer),
     /// Know who is locked out of a group, and let them in again.
     ModerateGroup if |who| who.is(Owner),
     /// Ask who counts below a group, and who waits. What is refused there is no plain "forbidden", so the actions say it.

@@ -31,6 +31,7 @@ pub mod iteration;
 pub mod key;
 pub mod label;
 pub mod licenses;
+pub mod linked_group;
 pub mod member;
 pub mod merge_request;
 pub mod merge_request_detail;

@@ -62,6 +62,7 @@ pub mod iterations;
 pub mod keys;
 pub mod label_params;
 pub mod labels;
+pub mod linked_groups;
 pub mod markdown;
 pub mod member_params;
 pub mod members;
@@ -184,6 +185,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         keys::ROUTES,
         instance_push_rule::ROUTES,
         labels::ROUTES,
+        linked_groups::ROUTES,
         markdown::ROUTES,
         members::ROUTES,
         merge_base::ROUTES,

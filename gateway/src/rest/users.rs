@@ -104,6 +104,7 @@ impl ListUsers {
             two_factor: self.two_factor.filter(|_| admin),
             identity: identity.filter(|_| admin),
             saml_provider: self.saml_provider_id.filter(|_| admin),
+            provisioned_by: None,
             created_after: self.created_after.filter(|_| admin),
             created_before: self.created_before.filter(|_| admin),
             custom_attributes: WantedAttributes::of(self.custom_attributes, actor),

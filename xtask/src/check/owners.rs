@@ -47,6 +47,8 @@ const OWNERS: &[(&str, &[&str])] = &[
             "project_downloads",
             "seats",
             "seat_lists",
+            "ldap_group_links",
+            "saml_group_links",
             "access_requests",
             "member_invitations",
             "instance_settings",

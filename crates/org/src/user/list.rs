@@ -13,6 +13,7 @@ use db::{
 use diesel::prelude::*;
 use kernel::{
     AccessLevel, Result, Ts,
+    ids::NamespaceId,
     page::{COUNT_LIMIT, Page, PageRequest, Total},
     words::{Wanted, understand},
 };
@@ -51,6 +52,8 @@ pub struct UserFilter {
     /// An account elsewhere: the provider, and the name there.
     pub identity: Option<(String, String)>,
     pub saml_provider: Option<i64>,
+    /// The group that brought them here.
+    pub provisioned_by: Option<NamespaceId>,
     pub created_after: Option<Ts>,
     pub created_before: Option<Ts>,
     /// All of these notes of administrators.
@@ -281,6 +284,11 @@ fn conditions(
         let theirs =
             "u.id IN (SELECT i.user_id FROM user_identities i WHERE i.saml_provider_id = {})";
         all.with(theirs, Bind::Number(provider));
+    }
+    if let Some(group) = filter.provisioned_by {
+        let brought =
+            "u.id IN (SELECT c.user_id FROM user_accounts c WHERE c.provisioned_by_group_id = {})";
+        all.with(brought, Bind::Number(group.0));
     }
     if let Some(at) = filter.created_after {
         all.with("u.created_at >= {}", Bind::Number(at.0));

@@ -49,6 +49,7 @@ mod issue_races;
 mod issues;
 mod iterations;
 mod labels;
+mod linked_groups;
 mod markdown;
 mod member_rules;
 mod members;

@@ -2,12 +2,15 @@
 
 use db::Tx;
 use kernel::{
-    Actor, Error, Result, Ts,
+    Error, Result, Ts,
     ids::UserId,
     page::{Page, PageRequest},
 };
 use org::{
-    member::{MemberFilter, Membership, Place, Source, actions, list},
+    member::{
+        MemberFilter, Membership, Place, actions, list,
+        sign_in::{self, Identities},
+    },
     policy::{
         LeaveGroup, LeaveProject, ManageGroupMembers, ManageProjectMembers, ReadGroupMembers,
         ReadProjectMembers,
@@ -60,13 +63,31 @@ enum Reach {
     All,
 }
 
-fn one(
+/// Members, and how they sign in, where the reader is told.
+type Told = (Page<Membership>, Option<Identities>);
+
+fn told(tx: &mut Tx<'_>, place: &Place, page: Page<Membership>) -> Result<Told> {
+    let people: Vec<UserId> = page.items.iter().map(|member| member.user.id).collect();
+    let identities = sign_in::identities(tx, place, &people)?;
+    Ok((page, identities))
+}
+
+/// One member, as [`told`].
+fn told_of(
     tx: &mut Tx<'_>,
-    actor: Actor,
-    source: Source,
-    reach: Reach,
-    user: UserId,
-) -> Result<Membership> {
+    place: &Place,
+    member: Membership,
+) -> Result<(Membership, Option<Identities>)> {
+    let identities = sign_in::identities(tx, place, &[member.user.id])?;
+    Ok((member, identities))
+}
+
+fn entity(app: &App, (member, identities): &(Membership, Option<Identities>)) -> MemberEntity {
+    MemberEntity::new(&app.urls, member).signing_in_by(identities.as_ref())
+}
+
+fn one(tx: &mut Tx<'_>, place: &Place, reach: Reach, user: UserId) -> Result<Membership> {
+    let (actor, source) = (place.actor(), place.source);
     let filter = MemberFilter { only: Some(vec![user]), ..MemberFilter::default() };
     let page = PageRequest::default();
     let found = match reach {
@@ -76,45 +97,55 @@ fn one(
     found?.items.into_iter().next().ok_or(Error::Missing)
 }
 
-fn listed(app: &App, page: Page<Membership>, seats: bool) -> Listed<MemberEntity> {
-    Listed(page.map(|member| match seats {
-        true => MemberEntity::with_seat(&app.urls, &member),
-        false => MemberEntity::new(&app.urls, &member),
+fn listed(app: &App, (page, identities): Told, seats: bool) -> Listed<MemberEntity> {
+    Listed(page.map(|member| {
+        let entity = match seats {
+            true => MemberEntity::with_seat(&app.urls, &member),
+            false => MemberEntity::new(&app.urls, &member),
+        };
+        entity.signing_in_by(identities.as_ref())
     }))
 }
 
 async fn direct(
     app: &App,
-    source: Source,
+    place: Place,
     params: ListMembers,
     page: PageRequest,
 ) -> ApiResult<Listed<MemberEntity>> {
     let (seats, filter) = (params.show_seat_info, params.filter());
-    let page = app.db.read(move |tx| list::direct(tx, source, &filter, page)).await?;
-    Ok(listed(app, page, seats))
+    let found = app.db.read(move |tx| {
+        let found = list::direct(tx, place.source, &filter, page)?;
+        told(tx, &place, found)
+    });
+    Ok(listed(app, found.await?, seats))
 }
 
 async fn all(
     app: &App,
-    actor: Actor,
-    source: Source,
+    place: Place,
     params: ListAllMembers,
     page: PageRequest,
 ) -> ApiResult<Listed<MemberEntity>> {
     let (seats, filter) = (params.show_seat_info, params.filter());
-    let page = app.db.read(move |tx| list::all(tx, actor, source, &filter, page)).await?;
-    Ok(listed(app, page, seats))
+    let found = app.db.read(move |tx| {
+        let found = list::all(tx, place.actor(), place.source, &filter, page)?;
+        told(tx, &place, found)
+    });
+    Ok(listed(app, found.await?, seats))
 }
 
 async fn shown(
     app: &App,
-    actor: Actor,
-    source: Source,
+    place: Place,
     reach: Reach,
     user: UserId,
 ) -> ApiResult<Json<MemberEntity>> {
-    let member = app.db.read(move |tx| one(tx, actor, source, reach, user)).await?;
-    Ok(Json(MemberEntity::new(&app.urls, &member)))
+    let found = app.db.read(move |tx| {
+        let member = one(tx, &place, reach, user)?;
+        told_of(tx, &place, member)
+    });
+    Ok(Json(entity(app, &found.await?)))
 }
 
 type AddAnswer = Either<Created<MemberEntity>, Created<Added>>;
@@ -125,9 +156,10 @@ async fn added(app: &App, place: Place, params: AddMembers) -> ApiResult<AddAnsw
     if let [user] = *users.as_slice() {
         let member = app.db.write(move |tx| {
             actions::add(tx, place, user, terms)?;
-            list::given(tx, place.source, user)
+            let member = list::given(tx, place.source, user)?;
+            told_of(tx, &place, member)
         });
-        return Ok(Either::Left(Created(MemberEntity::new(&app.urls, &member.await?))));
+        return Ok(Either::Left(Created(entity(app, &member.await?))));
     }
     if users.is_empty() {
         return Err(Error::BadParameters("user_id is empty".to_owned()).into());
@@ -141,9 +173,10 @@ async fn changed(app: &App, place: Place, params: ChangeMember) -> ApiResult<Jso
     let member = app.db.write(move |tx| {
         let end = end(&params.expires_at);
         actions::change(tx, place, params.user_id, params.access_level, end)?;
-        list::given(tx, place.source, params.user_id)
+        let member = list::given(tx, place.source, params.user_id)?;
+        told_of(tx, &place, member)
     });
-    Ok(Json(MemberEntity::new(&app.urls, &member.await?)))
+    Ok(Json(entity(app, &member.await?)))
 }
 
 async fn removed(
@@ -162,31 +195,28 @@ async fn list_of_project(
     app: App,
     call: Call<ReadProjectMembers, ListMembers>,
 ) -> ApiResult<Listed<MemberEntity>> {
-    direct(&app, Source::Project(call.grant.project()), call.params, call.page).await
+    direct(&app, Place::project(&call.grant), call.params, call.page).await
 }
 
 async fn list_all_of_project(
     app: App,
     call: Call<ReadProjectMembers, ListAllMembers>,
 ) -> ApiResult<Listed<MemberEntity>> {
-    let source = Source::Project(call.grant.project());
-    all(&app, call.grant.actor(), source, call.params, call.page).await
+    all(&app, Place::project(&call.grant), call.params, call.page).await
 }
 
 async fn one_of_project(
     app: App,
     call: Call<ReadProjectMembers, OneMember>,
 ) -> ApiResult<Json<MemberEntity>> {
-    let source = Source::Project(call.grant.project());
-    shown(&app, call.grant.actor(), source, Reach::Direct, call.params.user_id).await
+    shown(&app, Place::project(&call.grant), Reach::Direct, call.params.user_id).await
 }
 
 async fn any_of_project(
     app: App,
     call: Call<ReadProjectMembers, OneMember>,
 ) -> ApiResult<Json<MemberEntity>> {
-    let source = Source::Project(call.grant.project());
-    shown(&app, call.grant.actor(), source, Reach::All, call.params.user_id).await
+    shown(&app, Place::project(&call.grant), Reach::All, call.params.user_id).await
 }
 
 async fn add_to_project(
@@ -215,31 +245,28 @@ async fn list_of_group(
     app: App,
     call: Call<ReadGroupMembers, ListMembers>,
 ) -> ApiResult<Listed<MemberEntity>> {
-    direct(&app, Source::Group(call.grant.group()), call.params, call.page).await
+    direct(&app, Place::group(&call.grant), call.params, call.page).await
 }
 
 async fn list_all_of_group(
     app: App,
     call: Call<ReadGroupMembers, ListAllMembers>,
 ) -> ApiResult<Listed<MemberEntity>> {
-    let source = Source::Group(call.grant.group());
-    all(&app, call.grant.actor(), source, call.params, call.page).await
+    all(&app, Place::group(&call.grant), call.params, call.page).await
 }
 
 async fn one_of_group(
     app: App,
     call: Call<ReadGroupMembers, OneMember>,
 ) -> ApiResult<Json<MemberEntity>> {
-    let source = Source::Group(call.grant.group());
-    shown(&app, call.grant.actor(), source, Reach::Direct, call.params.user_id).await
+    shown(&app, Place::group(&call.grant), Reach::Direct, call.params.user_id).await
 }
 
 async fn any_of_group(
     app: App,
     call: Call<ReadGroupMembers, OneMember>,
 ) -> ApiResult<Json<MemberEntity>> {
-    let source = Source::Group(call.grant.group());
-    shown(&app, call.grant.actor(), source, Reach::All, call.params.user_id).await
+    shown(&app, Place::group(&call.grant), Reach::All, call.params.user_id).await
 }
 
 async fn add_to_group(

@@ -13,6 +13,7 @@ mod place;
 mod reach;
 pub mod requests;
 pub mod rules;
+pub mod sign_in;
 pub mod state;
 pub mod store;
 mod tree;

@@ -1,7 +1,7 @@
 //! Members of projects and groups.
 
 use kernel::{AccessLevel::Developer, Visibility};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::TestApp;
 
@@ -251,4 +251,37 @@ async fn whoever_is_taken_out_may_lose_what_they_look_after_there() {
     let one = format!("/projects/top%2Fon/members/{bob}?unassign_issuables=true");
     assert_eq!(ada.delete(&one).await.status, 204);
     assert_eq!(assignments(&app), issues[2..]);
+}
+
+#[actix_web::test]
+async fn owners_see_how_members_sign_in_where_the_group_has_a_sign_in() {
+    let app = TestApp::new();
+    let (ada, root) = (app.person("ada"), app.admin());
+    let top = ada.group("top", None).await;
+    let inner = ada.group("inner", Some(top)).await;
+    let alone = ada.group("alone", None).await;
+    let cara = json!({ "username": "cara", "name": "Cara", "email": "cara@y.test", "force_random_password": true,
+        "extern_uid": "c-1", "provider": "group_saml", "group_id_for_saml": top });
+    root.post("/users", cara).await.created();
+    for group in [top, inner, alone] {
+        ada.adds("cara", 40, &format!("/groups/{group}")).await;
+    }
+    let identity =
+        json!({ "extern_uid": "c-1", "provider": "group_saml", "saml_provider_id": top });
+
+    for group in [top, inner] {
+        let members = ada.get(&format!("/groups/{group}/members")).await.ok();
+        assert_eq!(members[0]["group_saml_identity"], Value::Null);
+        assert!(members[0].get("group_saml_identity").is_some(), "ada has none");
+        assert_eq!(members[1]["group_saml_identity"], identity);
+        let all = ada.get(&format!("/groups/{group}/members/all")).await.ok();
+        assert_eq!(all[1]["group_saml_identity"], identity);
+    }
+    let one = format!("/groups/{top}/members/{}", app.user("cara").id);
+    assert_eq!(ada.get(&one).await.ok()["group_saml_identity"], identity);
+    let changed = ada.put(&one, json!({ "access_level": 30 })).await.ok();
+    assert_eq!(changed["group_saml_identity"], identity);
+    assert_eq!(app.person("cara").get(&one).await.ok().get("group_saml_identity"), None);
+    let elsewhere = ada.get(&format!("/groups/{alone}/members")).await.ok();
+    assert_eq!(elsewhere[1].get("group_saml_identity"), None);
 }

@@ -3,10 +3,15 @@
 //! [`build`] answers the refusals of the contract in its order, and otherwise a commit whose objects are durable.
 //! Nothing names it yet: the caller moves the branch with [`super::refs`].
 
+mod edits;
+mod refusal;
+
 use bstr::{BStr, BString, ByteSlice as _};
 use bytes::Bytes;
-use gix::objs::Kind;
 use tokio::task::spawn_blocking;
+
+use edits::{apply, normalize};
+pub use refusal::{ChangeError, Refusal};
 
 use super::cli::Git;
 use super::commit_object::CommitText;
@@ -14,87 +19,8 @@ use super::objects::{NewObjects, Stored, open};
 use super::reader::Reader;
 use super::refs::{Expect, RefMove};
 use super::transfer;
-use super::tree_edit::{Found, Leaf, TreeEdit};
-use super::{Deadline, FileMode, GitError, Oid, RefName, RepoPath, Signature, TreePath};
-
-/// Why a change was not made, in the words of the contract.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    #[error("Invalid start_sha '{0}'")]
-    InvalidStartSha(String),
-    #[error("Cannot find start_sha '{0}'")]
-    UnknownStartSha(String),
-    #[error("You can only create or edit files when you are on a branch")]
-    NoBranch,
-    #[error("A branch called '{0}' already exists. Switch to that branch in order to make changes")]
-    BranchExists(String),
-    #[error("Something went wrong when we tried to create '{0}' for you: Branch name is invalid")]
-    BranchNameInvalid(String),
-    #[error("The file has changed since you started editing it: {0}")]
-    FileChanged(String),
-    #[error("A file with this name already exists")]
-    FileExists,
-    #[error("A file with this name doesn't exist")]
-    FileMissing,
-    #[error("A directory with this name already exists")]
-    FolderExists,
-    #[error("Path cannot include directory traversal")]
-    Traversal,
-    #[error("You must provide a file path")]
-    NoPath,
-    #[error("invalid path: '{0}'")]
-    InvalidPath(String),
-    #[error("Your changes could not be committed")]
-    NothingChanged,
-    #[error("Could not update {0}. Please refresh and try again.")]
-    BranchMoved(RefName),
-}
-
-impl Refusal {
-    /// The words of the endpoints that write a single file.
-    pub fn of_one_file(&self, kind: ActionKind) -> String {
-        match (self, kind) {
-            (Self::FileChanged(_), ActionKind::Delete) => {
-                "You are attempting to delete a file that has been previously updated.".to_owned()
-            }
-            (Self::FileChanged(_), _) => {
-                "You are attempting to update a file that has changed since you started editing it."
-                    .to_owned()
-            }
-            _ => self.to_string(),
-        }
-    }
-}
-
-/// A change that was refused, or could not be tried.
-#[derive(Debug, thiserror::Error)]
-pub enum ChangeError {
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-    #[error(transparent)]
-    Git(#[from] GitError),
-}
-
-impl ChangeError {
-    /// What the loser of a race for a branch is told; other failures stay what they are.
-    pub fn of_move(name: &RefName, error: GitError) -> Self {
-        match error {
-            GitError::Stale { .. } | GitError::RefNameTaken => {
-                Refusal::BranchMoved(name.clone()).into()
-            }
-            error => Self::Git(error),
-        }
-    }
-}
-
-impl From<ChangeError> for kernel::Error {
-    fn from(error: ChangeError) -> Self {
-        match error {
-            ChangeError::Refused(refusal) => Self::Rejected(refusal.to_string()),
-            ChangeError::Git(error) => error.into(),
-        }
-    }
-}
+use super::tree_edit::TreeEdit;
+use super::{Deadline, GitError, Oid, RefName, RepoPath, Signature, TreePath};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActionKind {
@@ -414,189 +340,5 @@ fn is_touched(
         // The caller's id names nothing here, or no commit.
         Err(GitError::NotFound) => Ok(false),
         Err(error) => Err(error),
-    }
-}
-
-fn apply(
-    tree: &mut TreeEdit<'_>,
-    objects: &mut NewObjects,
-    action: &FileAction,
-) -> Result<(), ChangeError> {
-    match action.kind {
-        ActionKind::Create => create(tree, objects, action),
-        ActionKind::Update => update(tree, objects, action),
-        ActionKind::Move => relocate(tree, objects, action),
-        ActionKind::Delete => {
-            let path = normalize(action.path.as_bstr())?;
-            leaf(tree, &path)?;
-            Ok(tree.remove(&path)?)
-        }
-        ActionKind::Chmod => chmod(tree, action),
-    }
-}
-
-fn create(
-    tree: &mut TreeEdit<'_>,
-    objects: &mut NewObjects,
-    action: &FileAction,
-) -> Result<(), ChangeError> {
-    let path = writable(action.path.as_bstr())?;
-    ensure_free(tree, &path)?;
-    let id = objects.add(Kind::Blob, action.content.clone().unwrap_or_default())?;
-    Ok(tree.put(&path, Leaf::file(id, mode(action)))?)
-}
-
-/// Keeps the mode: an executable stays one, and a link gets a new target.
-fn update(
-    tree: &mut TreeEdit<'_>,
-    objects: &mut NewObjects,
-    action: &FileAction,
-) -> Result<(), ChangeError> {
-    let path = normalize(action.path.as_bstr())?;
-    let old = leaf(tree, &path)?;
-    if old.mode.is_commit() {
-        return Err(Refusal::FileMissing.into());
-    }
-    let id = objects.add(Kind::Blob, action.content.clone().unwrap_or_default())?;
-    Ok(tree.put(&path, Leaf { id, ..old })?)
-}
-
-fn relocate(
-    tree: &mut TreeEdit<'_>,
-    objects: &mut NewObjects,
-    action: &FileAction,
-) -> Result<(), ChangeError> {
-    let from =
-        normalize(action.previous_path.as_ref().map_or(BStr::new(""), |path| path.as_bstr()))?;
-    let to = writable(action.path.as_bstr())?;
-    let mut moved = leaf(tree, &from)?;
-    if moved.mode.is_link() && !may_be_a_link(&to) {
-        return Err(Refusal::InvalidPath(action.path.to_string()).into());
-    }
-    match tree.find(&to)? {
-        Found::Leaf(_) => return Err(Refusal::FileExists.into()),
-        Found::Folder => return Err(Refusal::FolderExists.into()),
-        Found::Nothing | Found::BelowFile => {}
-    }
-    tree.remove(&from)?;
-    // Only now: the file in the way may have been the moved one.
-    ensure_free(tree, &to)?;
-    if let Some(content) = &action.content {
-        if moved.mode.is_commit() {
-            return Err(Refusal::FileMissing.into());
-        }
-        moved.id = objects.add(Kind::Blob, content.clone())?;
-    }
-    Ok(tree.put(&to, moved)?)
-}
-
-/// Links and submodules have no such bit.
-fn chmod(tree: &mut TreeEdit<'_>, action: &FileAction) -> Result<(), ChangeError> {
-    let path = normalize(action.path.as_bstr())?;
-    let old = leaf(tree, &path)?;
-    if !old.mode.is_blob() || old.mode.is_link() {
-        return Err(Refusal::FileMissing.into());
-    }
-    Ok(tree.put(&path, Leaf::file(old.id, mode(action)))?)
-}
-
-fn mode(action: &FileAction) -> FileMode {
-    if action.executable == Some(true) { FileMode::Executable } else { FileMode::File }
-}
-
-fn leaf(tree: &mut TreeEdit<'_>, path: &TreePath) -> Result<Leaf, ChangeError> {
-    match tree.find(path)? {
-        Found::Leaf(leaf) => Ok(leaf),
-        Found::Nothing | Found::BelowFile | Found::Folder => Err(Refusal::FileMissing.into()),
-    }
-}
-
-fn ensure_free(tree: &mut TreeEdit<'_>, path: &TreePath) -> Result<(), ChangeError> {
-    match tree.find(path)? {
-        Found::Nothing => Ok(()),
-        Found::Leaf(_) | Found::BelowFile => Err(Refusal::FileExists.into()),
-        Found::Folder => Err(Refusal::FolderExists.into()),
-    }
-}
-
-/// A path that a new entry may have.
-fn writable(text: &BStr) -> Result<TreePath, Refusal> {
-    let path = normalize(text)?;
-    TreePath::new(path.as_bstr()).map_err(|_invalid| Refusal::InvalidPath(text.to_string()))
-}
-
-/// Git follows no link named `.gitmodules`, and refuses whoever brings one.
-fn may_be_a_link(path: &TreePath) -> bool {
-    use gix::validate::path::component;
-    component(path.name(), Some(component::Mode::Symlink), component::Options::default()).is_ok()
-}
-
-/// A path as git spells it: `/a/./b/` is `a/b`. Anything stored can be named, so that it can be removed.
-fn normalize(text: &BStr) -> Result<TreePath, Refusal> {
-    if text.is_empty() {
-        return Err(Refusal::NoPath);
-    }
-    let parts = || text.split_str("/");
-    if parts().any(|part| part == b"..") {
-        return Err(Refusal::Traversal);
-    }
-    let kept: Vec<&[u8]> = parts().filter(|part| !matches!(*part, b"" | b".")).collect();
-    if kept.is_empty() {
-        return Err(Refusal::NoPath);
-    }
-    if text.contains_str("//") {
-        return Err(Refusal::InvalidPath(text.to_string()));
-    }
-    let path = TreePath::lookup(bstr::join("/", kept));
-    path.map_err(|_invalid| Refusal::InvalidPath(text.to_string()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{ActionKind, Refusal, normalize, writable};
-
-    #[test]
-    fn paths_are_spelled_as_git_does() {
-        for (text, expected) in
-            [("a", "a"), ("/a", "a"), ("./a/./b/", "a/b"), ("a b/ü", "a b/ü"), ("a\\b", "a\\b")]
-        {
-            assert_eq!(normalize(text.into()).unwrap().to_text(), expected);
-        }
-    }
-
-    #[test]
-    fn paths_that_nobody_may_write_are_refused() {
-        let invalid = |text: &str| Refusal::InvalidPath(text.to_owned());
-        for (text, refusal) in [
-            ("", Refusal::NoPath),
-            ("/", Refusal::NoPath),
-            (".", Refusal::NoPath),
-            ("..", Refusal::Traversal),
-            ("../a", Refusal::Traversal),
-            ("a/../../b", Refusal::Traversal),
-            ("a//b", invalid("a//b")),
-            (".git/config", invalid(".git/config")),
-            ("a/.GIT", invalid("a/.GIT")),
-            ("git~1", invalid("git~1")),
-            (".g\u{200c}it/x", invalid(".g\u{200c}it/x")),
-            ("a\\b", invalid("a\\b")),
-            ("a\0b", invalid("a\0b")),
-            ("a\nb", invalid("a\nb")),
-        ] {
-            assert_eq!(writable(text.into()), Err(refusal), "{text:?}");
-        }
-    }
-
-    #[test]
-    fn one_file_has_words_of_its_own_only_for_the_conflict() {
-        let changed = Refusal::FileChanged("a".to_owned());
-        let told = |kind| changed.of_one_file(kind);
-
-        assert!(told(ActionKind::Update).starts_with("You are attempting to update a file"));
-        assert!(told(ActionKind::Delete).starts_with("You are attempting to delete a file"));
-        assert_eq!(
-            Refusal::FileExists.of_one_file(ActionKind::Create),
-            Refusal::FileExists.to_string()
-        );
     }
 }

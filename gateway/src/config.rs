@@ -1,6 +1,8 @@
-//! Every setting, its default and its documentation. The only reader of the environment.
+//! Every setting, its default and its documentation. Only this module reads the environment.
 //!
 //! A flag wins over `FORGEWAY_…`, which wins over the file, which wins over the default.
+
+mod environment;
 
 use std::{
     path::{Path, PathBuf},
@@ -10,12 +12,15 @@ use std::{
 use anyhow::Context;
 use db::Location;
 use figment::{
-    Figment, Metadata, Profile, Provider,
+    Figment,
     providers::{Format, Serialized, Toml},
-    value::{Dict, Map, Value},
 };
 use org::key::signed::Roots;
 use serde::{Deserialize, Serialize};
+
+pub use environment::search_path;
+
+use environment::{Environment, unknown_variables, variable};
 
 use crate::{
     app::{Limits, Settings, Urls},
@@ -200,55 +205,6 @@ pub struct Loaded {
     unknown: Vec<String>,
 }
 
-const PREFIX: &str = "FORGEWAY_";
-/// Not for the server: where the tests of this program find PostgreSQL.
-const FOR_TESTS: &str = "FORGEWAY_TEST_";
-
-/// The variables that name settings. Their text is taken as it is: a password may be all digits.
-struct Environment(Vec<(String, String)>);
-
-impl Environment {
-    #[expect(clippy::disallowed_methods, reason = "this file is the one reader of the environment")]
-    fn read() -> Self {
-        let given = SETTINGS.iter().filter_map(|(name, _)| {
-            let value = std::env::var(variable(name)).ok()?;
-            (!value.is_empty()).then(|| ((*name).to_owned(), value))
-        });
-        Self(given.collect())
-    }
-}
-
-impl Provider for Environment {
-    fn metadata(&self) -> Metadata {
-        Metadata::named("the environment").interpolater(|_, path| variable(&path.join(".")))
-    }
-
-    fn data(&self) -> figment::Result<Map<Profile, Dict>> {
-        let defaults = serde_json::to_value(Config::default()).unwrap_or_default();
-        let read = |name: &String, text: &String| match text.parse::<u64>() {
-            Ok(number) if defaults[name].is_number() => Value::from(number),
-            _ => Value::from(text.clone()),
-        };
-        let values = self.0.iter().map(|(name, text)| (name.clone(), read(name, text)));
-        Ok(Map::from([(Profile::Default, values.collect())]))
-    }
-}
-
-fn variable(name: &str) -> String {
-    format!("{PREFIX}{}", name.to_uppercase())
-}
-
-fn unknown_variables() -> Vec<String> {
-    let known: Vec<String> = SETTINGS.iter().map(|(name, _)| variable(name)).collect();
-    let mut unknown: Vec<String> = std::env::vars_os()
-        .filter_map(|(name, _)| name.into_string().ok())
-        .filter(|name| name.starts_with(PREFIX) && !name.starts_with(FOR_TESTS))
-        .filter(|name| !known.contains(name))
-        .collect();
-    unknown.sort();
-    unknown
-}
-
 /// Reads flags, environment and file.
 ///
 /// # Errors
@@ -268,12 +224,6 @@ pub fn load(flags: &Flags) -> anyhow::Result<Loaded> {
     let given = serde_json::to_value(flags)?;
     let flags = given.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
     Ok(Loaded { config, figment, flags, unknown: unknown_variables() })
-}
-
-/// The search path of the process, for finding git.
-#[expect(clippy::disallowed_methods, reason = "this file is the one reader of the environment")]
-pub fn search_path() -> std::ffi::OsString {
-    std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned()).into()
 }
 
 impl Config {
@@ -419,55 +369,4 @@ impl Loaded {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Config, SETTINGS};
-
-    #[test]
-    fn every_setting_is_documented() {
-        let values = serde_json::to_value(Config::default()).unwrap();
-        let mut names: Vec<&String> = values.as_object().unwrap().keys().collect();
-        names.sort();
-        let mut documented: Vec<&str> = SETTINGS.iter().map(|(name, _)| *name).collect();
-        documented.sort_unstable();
-        assert_eq!(names, documented);
-    }
-
-    #[test]
-    fn every_setting_is_in_the_operators_manual_with_its_default() {
-        let manual = include_str!("../../docs/operating.md");
-        let defaults = serde_json::to_value(Config::default()).unwrap();
-        for (name, text) in SETTINGS {
-            let start = format!("| `{name}`");
-            let row = manual.lines().find(|line| line.starts_with(&start));
-            let row = row.unwrap_or_else(|| panic!("{name} is not in the manual"));
-            let default = defaults[name].to_string().replace('"', "");
-            assert!(default == "null" || row.contains(&default), "{name}: {default}");
-            let said = text.split(" [").next().unwrap_or_default().replace('`', "");
-            assert!(row.replace('`', "").contains(&said), "{name}: {text}");
-        }
-    }
-
-    #[test]
-    fn an_address_without_a_port_is_refused() {
-        let config = Config { listen: "localhost".to_owned(), ..Config::default() };
-        assert!(config.check().unwrap_err().to_string().starts_with("listen must be HOST:PORT"));
-    }
-
-    #[test]
-    fn a_file_without_authorities_is_refused() {
-        let with =
-            |path: &str| Config { certificate_roots: Some(path.into()), ..Config::default() };
-        assert!(with("/nowhere.pem").roots().is_err());
-        let refused = with("/dev/null").roots().unwrap_err().to_string();
-        assert_eq!(refused, "there is no certificate in /dev/null");
-    }
-
-    #[test]
-    fn a_proxy_that_is_no_address_is_refused() {
-        let with =
-            |text: &str| Config { trusted_proxies: Some(text.to_owned()), ..Config::default() };
-        assert!(with("127.0.0.1, 10.0.0.0/8").check().is_ok());
-        let refused = with("proxy.example.com").check().unwrap_err().to_string();
-        assert!(refused.starts_with("trusted_proxies must be addresses"), "{refused}");
-    }
-}
+mod tests;

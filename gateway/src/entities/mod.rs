@@ -45,6 +45,7 @@ pub mod oauth;
 pub mod person;
 pub mod pipeline;
 pub mod project;
+pub mod project_settings;
 pub mod project_sharing;
 pub mod protection;
 pub mod push_rule;

@@ -1,0 +1,50 @@
+//! Settings as they are given, and what is refused of them.
+
+use super::{Config, SETTINGS};
+
+#[test]
+fn every_setting_is_documented() {
+    let values = serde_json::to_value(Config::default()).unwrap();
+    let mut names: Vec<&String> = values.as_object().unwrap().keys().collect();
+    names.sort();
+    let mut documented: Vec<&str> = SETTINGS.iter().map(|(name, _)| *name).collect();
+    documented.sort_unstable();
+    assert_eq!(names, documented);
+}
+
+#[test]
+fn every_setting_is_in_the_operators_manual_with_its_default() {
+    let manual = include_str!("../../../docs/operating.md");
+    let defaults = serde_json::to_value(Config::default()).unwrap();
+    for (name, text) in SETTINGS {
+        let start = format!("| `{name}`");
+        let row = manual.lines().find(|line| line.starts_with(&start));
+        let row = row.unwrap_or_else(|| panic!("{name} is not in the manual"));
+        let default = defaults[name].to_string().replace('"', "");
+        assert!(default == "null" || row.contains(&default), "{name}: {default}");
+        let said = text.split(" [").next().unwrap_or_default().replace('`', "");
+        assert!(row.replace('`', "").contains(&said), "{name}: {text}");
+    }
+}
+
+#[test]
+fn an_address_without_a_port_is_refused() {
+    let config = Config { listen: "localhost".to_owned(), ..Config::default() };
+    assert!(config.check().unwrap_err().to_string().starts_with("listen must be HOST:PORT"));
+}
+
+#[test]
+fn a_file_without_authorities_is_refused() {
+    let with = |path: &str| Config { certificate_roots: Some(path.into()), ..Config::default() };
+    assert!(with("/nowhere.pem").roots().is_err());
+    let refused = with("/dev/null").roots().unwrap_err().to_string();
+    assert_eq!(refused, "there is no certificate in /dev/null");
+}
+
+#[test]
+fn a_proxy_that_is_no_address_is_refused() {
+    let with = |text: &str| Config { trusted_proxies: Some(text.to_owned()), ..Config::default() };
+    assert!(with("127.0.0.1, 10.0.0.0/8").check().is_ok());
+    let refused = with("proxy.example.com").check().unwrap_err().to_string();
+    assert!(refused.starts_with("trusted_proxies must be addresses"), "{refused}");
+}

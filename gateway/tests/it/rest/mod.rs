@@ -11,6 +11,7 @@ mod avatar;
 mod award_emoji;
 mod branches;
 mod changelog;
+mod client_expectations;
 mod code_owners;
 pub(crate) mod collaboration;
 mod commit_actions;

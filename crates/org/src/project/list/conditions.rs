@@ -9,11 +9,22 @@ pub(super) struct Conditions {
     pub(super) binds: Vec<Bind>,
     /// What SQLite's index of texts is asked: it is walked in an order of its own.
     pub(super) indexed: Option<Indexed>,
-    /// How many rows fulfil the first so many conditions, where that had to be found out.
-    pub(super) counted: Option<(usize, i64)>,
+    /// The tree of a group, where the first conditions are that something is in there.
+    pub(super) tree: Option<CountedTree>,
     /// Whether the matches are put in order, instead of looked for in a walk through all projects.
     pub(super) gathered: bool,
 }
+
+/// How many projects are in the tree of a group.
+#[derive(Clone, Debug)]
+pub(super) struct CountedTree {
+    /// What the paths of all begin with, in small letters.
+    pub(super) path: String,
+    pub(super) total: i64,
+}
+
+/// So many conditions say that a project is there, and in a tree.
+const IN_TREE: usize = 2;
 
 /// A question to the index of texts, and the same as a condition on each row.
 #[derive(Clone, Debug)]
@@ -41,6 +52,12 @@ impl Conditions {
 
     pub(super) fn plain(&mut self, condition: &str) {
         self.sql.push(condition.to_owned());
+    }
+
+    /// The tree, where everything in it is wanted and nothing else.
+    pub(super) fn whole_tree(&self) -> Option<&CountedTree> {
+        let is_all = self.sql.len() == IN_TREE && self.indexed.is_none();
+        self.tree.as_ref().filter(|_| is_all)
     }
 
     /// `FROM` and `WHERE` for a walk by id.

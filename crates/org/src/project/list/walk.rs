@@ -1,16 +1,23 @@
 //! Walks through projects: in which order, along which index, and how long the list is.
 
-use db::{Conn, Tx};
+use std::sync::Arc;
+
+use db::{Conn, Tx, stamp::Remembered};
 use kernel::{
     Result,
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
 use super::{Order, OrderBy, Sort, conditions::Conditions};
-use crate::listing::{self, Bind, ids, value};
+use crate::{
+    access::changes,
+    listing::{self, Bind, ids},
+};
 
 /// More matches of a search than this are not gathered before they are put in order.
 const FEW: i64 = 2000;
+
+static PAGES: Remembered<Arc<[i64]>> = Remembered::new();
 
 /// The ids of some projects, in their order.
 pub(super) fn select(
@@ -21,7 +28,8 @@ pub(super) fn select(
     skip: i64,
 ) -> Result<Vec<i64>> {
     let (join, by) = ordering(order);
-    let (from, binds) = if by.starts_with("p.id ") {
+    let by_id = by.starts_with("p.id ");
+    let (from, binds) = if by_id {
         conditions.by_id()
     } else if matches_many(tx, conditions)? {
         conditions.many_matches(join)
@@ -37,57 +45,23 @@ pub(super) fn select(
     } else {
         by.replace("projects_search.rowid", "p.id")
     };
-    if let Some(found) = near(tx, conditions, &from, &by, &binds, [most, skip])? {
-        return Ok(found);
-    }
     // PostgreSQL takes an index of numbers for an order by the number, but not for one by a sum.
     let by = match (&tx.conn, conditions.gathered) {
         (Conn::Postgres(_), true) => by.replace("p.id ", "p.id + 0 "),
         _ => by,
     };
-    ids(
-        tx,
-        &format!("SELECT p.id AS id FROM {from} ORDER BY {by} LIMIT {most} OFFSET {skip}"),
-        &binds,
-    )
-}
-
-/// The page of a long list by id, where it is found among so many at the list's beginning that it most likely is:
-/// PostgreSQL would gather all and put them in order.
-fn near(
-    tx: &mut Tx<'_>,
-    conditions: &Conditions,
-    from: &str,
-    by: &str,
-    binds: &[Bind],
-    [most, skip]: [i64; 2],
-) -> Result<Option<Vec<i64>>> {
-    /// So many times as many are looked at as would do if all were spread evenly.
-    const SPARE: i64 = 4;
-    let total = match (&tx.conn, conditions.counted) {
-        (Conn::Postgres(_), Some((those, total)))
-            if conditions.gathered && those == conditions.sql.len() =>
-        {
-            total.max(1)
+    let sql = format!("SELECT p.id AS id FROM {from} ORDER BY {by} LIMIT {most} OFFSET {skip}");
+    match conditions.whole_tree() {
+        // All of them are gathered for any page, which is the same until one comes or goes.
+        Some(tree) if conditions.gathered && by_id => {
+            let question = format!("{sql} {binds:?}");
+            let page = PAGES.answer(tx, &question, &changes::of_tree(&tree.path), |tx| {
+                Ok(ids(tx, &sql, &binds)?.into())
+            })?;
+            Ok(page.to_vec())
         }
-        _ => return Ok(None),
-    };
-    let last = ids(tx, "SELECT COALESCE(MAX(id), 0) AS id FROM projects", &[])?;
-    let last = last.first().copied().unwrap_or_default();
-    let stretch = (most + skip).saturating_mul(SPARE).saturating_mul(last) / total;
-    let first = match by {
-        _ if stretch > last / SPARE => return Ok(None),
-        "p.id DESC" => format!("p.id > {}", value(last - stretch)),
-        "p.id ASC" => format!("p.id <= {}", value(stretch)),
-        _ => return Ok(None),
-    };
-    // What is put together is in no index, so that of ids is walked.
-    let from = from.replace("p.path_key", "(p.path_key || '')");
-    let sql = format!(
-        "SELECT p.id AS id FROM {from} AND {first} ORDER BY {by} LIMIT {most} OFFSET {skip}"
-    );
-    let found = ids(tx, &sql, binds)?;
-    Ok(Some(found).filter(|found| i64::try_from(found.len()).is_ok_and(|found| found == most)))
+        _ => ids(tx, &sql, &binds),
+    }
 }
 
 fn matches_many(tx: &mut Tx<'_>, conditions: &Conditions) -> Result<bool> {
@@ -143,11 +117,9 @@ pub(super) fn page_of_ids(
     if !more && (listed > 0 || page.page == 1) {
         return Ok(Page { total: Total::Counted(page.offset() + listed), ..found });
     }
-    let total = match conditions.counted {
-        Some((those, total)) if those == conditions.sql.len() && conditions.indexed.is_none() => {
-            total
-        }
-        _ => {
+    let total = match conditions.whole_tree() {
+        Some(tree) => tree.total,
+        None => {
             let (from, binds) = conditions.by_id();
             listing::count(tx, &from, &binds)?
         }

@@ -3,7 +3,11 @@
 use db::Tx;
 use kernel::{AccessLevel, Actor, Result, Ts, Visibility, ids::UserId};
 
-use super::{Among, ProjectFilter, conditions::Conditions, words::containing};
+use super::{
+    Among, ProjectFilter,
+    conditions::{Conditions, CountedTree},
+    words::containing,
+};
 use crate::{
     custom_attribute::{self, CustomAttribute},
     listing::{Bind, ids},
@@ -128,8 +132,8 @@ fn among(tx: &mut Tx<'_>, all: &mut Conditions, filter: &ProjectFilter) -> Resul
             }
             all.plain(&sql);
             all.gathered = within.gathered;
-            // Nothing but that, and that they are there.
-            all.counted = within.total.filter(|_| all.sql.len() == 2).map(|total| (2, total));
+            let path = format!("{}/", scope.full_path.to_lowercase());
+            all.tree = within.total.map(|total| CountedTree { path, total });
         }
     }
     Ok(())

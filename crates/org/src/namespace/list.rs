@@ -106,7 +106,11 @@ fn question(tx: &mut Tx<'_>, filter: &GroupFilter, skipped: i64) -> Result<Quest
     all.plain("g.kind = 'group' AND g.deleted_at IS NULL");
     let member = match is_all_visible(tx, filter)? {
         true => None,
-        false => within_reach(tx, &mut all, filter.reach, skipped)?,
+        // Matches of a search are brought to the list, which is not walked.
+        false => {
+            let walked = filter.search.is_none().then_some(skipped);
+            within_reach(tx, &mut all, filter.reach, walked)?
+        }
     };
     let shortened = within_network(tx, &mut all, filter)?;
     place(tx, &mut all, &filter.place)?;
@@ -152,7 +156,7 @@ fn within_reach(
     tx: &mut Tx<'_>,
     all: &mut Conditions,
     reach: Reach,
-    skipped: i64,
+    walked: Option<i64>,
 ) -> Result<Option<(UserId, AccessLevel, usize)>> {
     match reach {
         Reach::All => {}
@@ -171,11 +175,11 @@ fn within_reach(
         }
         Reach::Member { user } => {
             let above = seen::above(tx, user)?;
-            member(tx, all, user, AccessLevel::Minimal, &above, skipped)?;
+            member(tx, all, user, AccessLevel::Minimal, &above, walked)?;
             return Ok(Some((user, AccessLevel::Minimal, above.len())));
         }
         Reach::AtLeast { user, level } => {
-            member(tx, all, user, level, &[], skipped)?;
+            member(tx, all, user, level, &[], walked)?;
             return Ok(Some((user, level, 0)));
         }
         Reach::Owned { user } => {
@@ -216,7 +220,7 @@ fn member(
     user: UserId,
     level: AccessLevel,
     others: &[i64],
-    skipped: i64,
+    walked: Option<i64>,
 ) -> Result<()> {
     let reached = seen::reached(tx.now, level);
     let many = format!(
@@ -224,12 +228,17 @@ fn member(
     );
     let many = !ids(tx, &many, &[Bind::Number(user.0)])?.is_empty();
     let mine = format!("namespace_access a WHERE a.user_id = {{}} AND {reached}");
-    let deep = skipped > SKIPPED && matches!(tx.conn, Conn::Sqlite(_));
-    let condition = match many {
+    let condition = match (many, &tx.conn) {
         // The plus keeps SQLite to the order of the list, and the set is a small one to look into.
-        true if deep => format!("+g.id IN (SELECT a.namespace_id FROM {mine})"),
-        true => format!("EXISTS (SELECT 1 FROM {mine} AND a.namespace_id = g.id)"),
-        false => format!("g.id IN (SELECT a.namespace_id FROM {mine})"),
+        (true, Conn::Sqlite(_)) if walked.is_some_and(|walked| walked > SKIPPED) => {
+            format!("+g.id IN (SELECT a.namespace_id FROM {mine})")
+        }
+        // With the offset, PostgreSQL asks for each of the few groups, and does not gather what somebody has first.
+        (true, Conn::Postgres(_)) if walked.is_some_and(|walked| walked <= SKIPPED) => {
+            format!("EXISTS (SELECT 1 FROM {mine} AND a.namespace_id = g.id LIMIT 1 OFFSET 0)")
+        }
+        (true, _) => format!("EXISTS (SELECT 1 FROM {mine} AND a.namespace_id = g.id)"),
+        (false, _) => format!("g.id IN (SELECT a.namespace_id FROM {mine})"),
     };
     if others.is_empty() {
         all.number(&condition, user.0);

@@ -291,6 +291,11 @@ impl Config {
             .with_context(|| format!("the file of certificate_roots, {}", path.display()))?;
         let roots = Roots::of_pem(&text);
         anyhow::ensure!(!roots.is_empty(), "there is no certificate in {}", path.display());
+        anyhow::ensure!(
+            roots.unread_lists(&text) == 0,
+            "a revocation list in {} cannot be read (version 2 is needed)",
+            path.display()
+        );
         Ok(roots)
     }
 

@@ -1,7 +1,7 @@
 //! The queue as rows.
 
 use db::{Tx, each_backend, error, schema::work};
-use diesel::prelude::*;
+use diesel::{dsl::exists, prelude::*};
 use kernel::{Error, Result, Ts, ids::WorkId};
 use time::Duration;
 
@@ -65,16 +65,18 @@ impl Queue for Tx<'_> {
     fn enqueue_if_idle<J: Job>(&mut self, job: &J) -> Result<bool> {
         let now = self.now;
         let payload = serde_json::to_string(job).map_err(Error::internal)?;
+        let waiting = work::table.filter(work::unique_key.eq(key_of(job)));
         // What is being done has its key no more, and what was given up is not under way.
-        let under_way = work::table
+        let taken = work::table
+            .filter(work::unique_key.is_null())
             .filter(work::kind.eq(J::KIND))
             .filter(work::payload.eq(payload))
             .filter(work::run_at.lt(NEVER));
-        let busy: bool =
-            each_backend!(self, |conn| diesel::select(diesel::dsl::exists(under_way))
+        let (waits, runs): (bool, bool) =
+            each_backend!(self, |conn| diesel::select((exists(waiting), exists(taken)))
                 .get_result(conn)
                 .map_err(error("Work")))?;
-        Ok(!busy && insert(self, job, now)?)
+        Ok(!waits && !runs && insert(self, job, now)?)
     }
 
     fn take_work_under(&mut self, keys: &[String]) -> Result<Vec<Taken>> {
@@ -158,12 +160,17 @@ impl Queue for Tx<'_> {
     }
 }
 
+/// Under what it waits; work without a key waits as often as it is asked for.
+fn key_of<J: Job>(job: &J) -> Option<String> {
+    job.unique_key().map(|key| format!("{}:{key}", J::KIND))
+}
+
 /// Whether it was not there yet.
 fn insert<J: Job>(tx: &mut Tx<'_>, job: &J, at: Ts) -> Result<bool> {
     let row = (
         work::kind.eq(J::KIND),
         work::payload.eq(serde_json::to_string(job).map_err(Error::internal)?),
-        work::unique_key.eq(job.unique_key().map(|key| format!("{}:{key}", J::KIND))),
+        work::unique_key.eq(key_of(job)),
         work::run_at.eq(at),
         work::attempts.eq(0),
         work::created_at.eq(tx.now),

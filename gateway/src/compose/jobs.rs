@@ -54,6 +54,7 @@ pub fn worker(app: App) -> Worker<App> {
         .on(merging::refresh_closed_issues)
         .on(merging::finish_merge)
         .on(merging::merge_waiting)
+        .on(merging::look_after)
         .on(merging::unlock_merges)
         .every(Duration::minutes(5), UnlockMerges {})
         .on(look_at_commits)

@@ -91,7 +91,11 @@ pub async fn look_at(app: &App, ends: &Ends) -> Result<Heads> {
 }
 
 /// Where a branch is; nowhere in a project without a repository, or under a name that no branch has.
-async fn branch_head(app: &App, project: ProjectId, branch: &str) -> Result<Option<Oid>> {
+pub(crate) async fn branch_head(
+    app: &App,
+    project: ProjectId,
+    branch: &str,
+) -> Result<Option<Oid>> {
     let Ok(name) = RefName::branch(branch) else { return Ok(None) };
     let read = app.git_read(project, move |reader| {
         Ok(reader.find_reference(&name)?.and_then(|found| found.commit))

@@ -1,17 +1,20 @@
 //! Files that people added before their sizes were counted. They are counted once, after an upgrade.
 
-use std::{collections::BTreeMap, fs, io, path::Path};
+use std::{collections::BTreeMap, fs, io, path::Path, time::Duration};
 
 use kernel::{Error, Result, ids::ProjectId};
 use org::project::statistics::StatisticsStore as _;
 use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
-use worker::Job;
+use worker::{Job, Queue as _};
 
 use crate::app::App;
 
-/// So often is counted again where somebody added a file meanwhile.
-const TRIES: usize = 5;
+/// A file lies there a moment before it is noted. One that is younger than this may not be noted yet: where it was
+/// counted now, it would be counted twice.
+const NOTED_AFTER: Duration = Duration::from_secs(60);
+/// So long it is waited where somebody added a file meanwhile.
+const PAUSE: time::Duration = time::Duration::minutes(2);
 
 /// Counts what lies there, for every project.
 #[derive(Debug, Serialize, Deserialize)]
@@ -27,13 +30,23 @@ impl Job for CountUploads {
 
 impl CountUploads {
     pub async fn run(self, app: &App) -> Result<()> {
-        for _ in 0..TRIES {
-            if count(app).await? {
-                return Ok(());
-            }
+        if count(app).await? {
+            return Ok(());
         }
-        Err(Error::Unavailable("files are added without end".to_owned()))
+        let again = app.db.write(move |tx| {
+            let later = tx.now.plus(PAUSE);
+            tx.enqueue_at(&self, later)
+        });
+        again.await
     }
+}
+
+/// What lies there for a project.
+#[derive(Default)]
+struct Found {
+    bytes: i64,
+    /// Whether some of it may not be noted yet.
+    is_young: bool,
 }
 
 /// Whether every size is what was found, with nothing added in between.
@@ -43,18 +56,19 @@ async fn count(app: &App) -> Result<bool> {
     let found = spawn_blocking(move || sizes(&all));
     let found = found.await.map_err(Error::internal)?.map_err(Error::internal)?;
     let mut is_whole = true;
-    for (project, bytes) in found {
+    for (project, Found { bytes, is_young }) in found {
         let before = noted.get(&project).copied().unwrap_or_default();
-        if before != bytes {
-            is_whole &=
-                app.db.write(move |tx| tx.correct_upload_size(project, before, bytes)).await?;
+        if before == bytes {
+            continue;
         }
+        is_whole &= !is_young
+            && app.db.write(move |tx| tx.correct_upload_size(project, before, bytes)).await?;
     }
     Ok(is_whole)
 }
 
 /// How many bytes lie there for each project: `<secret>/<project>/<name>`.
-fn sizes(all: &Path) -> io::Result<BTreeMap<ProjectId, i64>> {
+fn sizes(all: &Path) -> io::Result<BTreeMap<ProjectId, Found>> {
     let mut found = BTreeMap::new();
     for secret in entries(all)? {
         for owner in entries(&secret.path())? {
@@ -65,8 +79,10 @@ fn sizes(all: &Path) -> io::Result<BTreeMap<ProjectId, i64>> {
                 let about = file.metadata()?;
                 if about.is_file() {
                     let bytes = i64::try_from(about.len()).unwrap_or(i64::MAX);
-                    let sum: &mut i64 = found.entry(ProjectId(id)).or_default();
-                    *sum = sum.saturating_add(bytes);
+                    let of: &mut Found = found.entry(ProjectId(id)).or_default();
+                    of.bytes = of.bytes.saturating_add(bytes);
+                    let age = about.modified()?.elapsed();
+                    of.is_young |= age.is_ok_and(|age| age < NOTED_AFTER);
                 }
             }
         }

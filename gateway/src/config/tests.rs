@@ -42,6 +42,23 @@ fn a_file_without_authorities_is_refused() {
 }
 
 #[test]
+fn a_revocation_list_that_cannot_be_read_is_refused() {
+    const AUTHORITY: &str = include_str!("../../tests/it/support/x509/curves.pem");
+    const LIST: &str = include_str!("../../tests/it/support/x509/curves.crl");
+    const BROKEN: &str = "-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("roots.pem");
+    let config = Config { certificate_roots: Some(path.clone()), ..Config::default() };
+
+    std::fs::write(&path, [AUTHORITY, LIST].concat()).unwrap();
+    assert!(config.roots().is_ok());
+
+    std::fs::write(&path, [AUTHORITY, BROKEN, LIST].concat()).unwrap();
+    let refused = config.roots().unwrap_err().to_string();
+    assert!(refused.starts_with("a revocation list in "), "{refused}");
+}
+
+#[test]
 fn a_proxy_that_is_no_address_is_refused() {
     let with = |text: &str| Config { trusted_proxies: Some(text.to_owned()), ..Config::default() };
     assert!(with("127.0.0.1, 10.0.0.0/8").check().is_ok());

@@ -98,7 +98,7 @@ async fn transfer_group(
             None => None,
             Some(id) => {
                 let (_, who) = locate_group(tx, grant.actor(), &IdOrPath::Id(id.0))?;
-                Some((tx.namespace(id)?, who))
+                Some((id, who))
             }
         };
         transfer::transfer(tx, &grant, target)
@@ -136,10 +136,10 @@ async fn take_project(
     let (grant, given) = (call.grant.clone(), call.params);
     let taken = app.db.write(move |tx| {
         let (group, _) = locate_group(tx, grant.actor(), &IdOrPath::parse(&given.id))?;
-        let group = tx.namespace(group.0.id)?;
+        let group = group.0.id;
         let project = IdOrPath::parse(&given.project_id);
-        project::actions::transfer_as_admin(tx, &grant, &project, &group)?;
-        Ok(group)
+        project::actions::transfer_as_admin(tx, &grant, &project, group)?;
+        tx.namespace(group)
     });
     let group = taken.await?;
     Ok(Created(changed(&app, &call.grant, group).await?))

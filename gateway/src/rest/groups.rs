@@ -91,7 +91,7 @@ async fn create(
             None => None,
             Some(id) => {
                 let (_, who) = locate_group(tx, grant.actor(), &IdOrPath::Id(id.0))?;
-                Some((tx.namespace(id)?, who))
+                Some((id, who))
             }
         };
         let (name, path) = (given.name, given.path);

@@ -12,6 +12,7 @@ use worker::{Job, Queue};
 
 use super::{Email, store::EmailStore};
 use crate::{
+    access,
     faults::Faults,
     member::invitations,
     token::Secret,
@@ -86,6 +87,7 @@ pub fn confirm(tx: &mut Tx<'_>, secret: &Secret) -> Result<Email> {
     if until.is_none_or(|until| until <= tx.now) {
         return Err(Error::Missing);
     }
+    access::alone(tx)?;
     tx.confirm_email(email.id)?;
     let user = tx.user(email.user_id)?;
     invitations::accept_for(tx, &user, &email.email)?;

@@ -301,6 +301,7 @@ const REMOVED_AT_ONCE: i64 = 200;
 
 /// Removes memberships whose end has come; tells whether there may be more.
 pub fn remove_expired(tx: &mut Tx<'_>) -> Result<bool> {
+    access::alone(tx)?;
     let expired = tx.expired_members(REMOVED_AT_ONCE)?;
     for member in &expired {
         tx.delete_member(member.source(), member.user_id)?;

@@ -19,6 +19,7 @@ use super::{
     rules::{self, Terms, sentences},
 };
 use crate::{
+    access,
     faults::Faults,
     settings::domains,
     user::{User, store::UserStore},
@@ -56,6 +57,7 @@ pub fn invite(tx: &mut Tx<'_>, place: Place, guests: &Guests, terms: Terms) -> R
     if known.is_empty() && guests.emails.is_empty() {
         return Ok(Outcome::Refused("Invites cannot be blank".to_owned()));
     }
+    access::alone(tx)?;
     let mut refused = Vec::new();
     for email in once_each(&guests.emails) {
         let why = match known_as(tx, email)? {

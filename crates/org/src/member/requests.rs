@@ -21,6 +21,7 @@ use super::{
     store::MemberStore,
 };
 use crate::{
+    access,
     project::settings::SettingsStore,
     user::{User, store::UserStore},
 };
@@ -132,6 +133,7 @@ pub fn approve(tx: &mut Tx<'_>, place: Place, user: UserId, level: i64) -> Resul
     if !place.may_manage() {
         return Err(Error::Forbidden);
     }
+    access::alone(tx)?;
     find(tx, place.source, user)?.ok_or(Error::Missing)?;
     let (lineage, user) = (Lineage::of(tx, place.source)?, tx.user(user)?);
     let terms = Terms { level, expires_at: None };
@@ -172,8 +174,9 @@ pub fn deny(tx: &mut Tx<'_>, place: Place, user: UserId, unless_newer: Option<Ts
     letters::denied(tx, &lineage, &user)
 }
 
-/// Takes a request away; false where there was none.
+/// Takes a request away; false where there was none. Whoever does so may change roles next.
 pub(super) fn end(tx: &mut Tx<'_>, source: Source, user: UserId) -> Result<bool> {
+    access::alone(tx)?;
     let Some(request) = find(tx, source, user)? else { return Ok(false) };
     let row = access_requests::table.find(request.id);
     each_backend!(tx, |conn| diesel::delete(row).execute(conn).map_err(error("Access Request")))?;

@@ -14,6 +14,7 @@ use kernel::{
 
 use super::{Member, Source, actions::NewMember};
 use crate::{
+    access,
     namespace::Namespace,
     search::beginning,
     user::{self, User},
@@ -93,6 +94,7 @@ impl MemberStore for Tx<'_> {
     }
 
     fn insert_member(&mut self, new: &NewMember) -> Result<()> {
+        access::alone(self)?;
         let (project, group) = new.source.columns();
         // An ended membership that was not cleared away yet makes room.
         self.delete_member(new.source, new.user_id)?;
@@ -117,6 +119,7 @@ impl MemberStore for Tx<'_> {
         level: AccessLevel,
         expires_at: Option<Ts>,
     ) -> Result<()> {
+        access::alone(self)?;
         let waits = member.awaiting_level.is_some();
         let changes = (
             members::access_level.eq(if waits { AccessLevel::NoAccess } else { level }),
@@ -130,6 +133,7 @@ impl MemberStore for Tx<'_> {
     }
 
     fn move_member(&mut self, member: &Member, awaiting: Option<AccessLevel>) -> Result<bool> {
+        access::alone(self)?;
         let works = match awaiting {
             Some(_) => AccessLevel::NoAccess,
             None => member.level(),
@@ -147,6 +151,7 @@ impl MemberStore for Tx<'_> {
     }
 
     fn delete_member(&mut self, source: Source, user: UserId) -> Result<()> {
+        access::alone(self)?;
         let theirs = members::table.filter(members::user_id.eq(user));
         match source {
             Source::Project(id) => {

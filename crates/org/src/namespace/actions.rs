@@ -34,7 +34,7 @@ pub struct NewGroup {
     pub name: String,
     pub path: String,
     /// The group above, with how the caller stands there.
-    pub parent: Option<(Namespace, Standing)>,
+    pub parent: Option<(NamespaceId, Standing)>,
     pub visibility: Option<Visibility>,
     /// What speaks against the picture that came with it.
     pub picture_fault: Option<&'static str>,
@@ -47,10 +47,12 @@ pub fn create(
     new: &NewGroup,
     change: impl FnOnce(&mut GroupDetails),
 ) -> Result<Namespace> {
+    access::alone(tx)?;
     let settings = tx.settings()?;
     let user = grant.user()?;
-    ensure_may_create(tx, user, grant.actor().admin, new.parent.as_ref(), &settings)?;
-    let parent = new.parent.as_ref().map(|(parent, _)| parent);
+    let parent = read(tx, new.parent)?;
+    ensure_may_create(tx, user, grant.actor().admin, parent.as_ref(), &settings)?;
+    let parent = parent.as_ref().map(|(parent, _)| parent);
     let mut details = details_of_new(new, parent, &settings);
     change(&mut details);
     ensure_own_limits(grant.actor().admin, &GroupSettings::default(), &details.settings)?;
@@ -68,7 +70,6 @@ pub fn create(
     if !faults.is_empty() {
         return Err(failed(faults));
     }
-    access::alone(tx)?;
     free_addresses(tx, &NewPlace::below(parent, &details.name, &details.path).full_path)?;
     let group = tx.insert_group(&details, parent)?;
     let owner = NewMember {
@@ -118,6 +119,14 @@ fn details_of_new(new: &NewGroup, parent: Option<&Namespace>, settings: &Setting
             ..GroupSettings::default()
         },
     }
+}
+
+/// A group to be above another one, as it is now that nobody else moves groups.
+pub(super) fn read(
+    tx: &mut Tx<'_>,
+    parent: Option<(NamespaceId, Standing)>,
+) -> Result<Option<(Namespace, Standing)>> {
+    parent.map(|(parent, who)| Ok((tx.namespace(parent)?, who))).transpose()
 }
 
 fn ensure_may_create(
@@ -215,6 +224,7 @@ pub fn update(
     grant: &Grant<AdminGroup>,
     change: impl FnOnce(&mut GroupDetails),
 ) -> Result<Namespace> {
+    access::alone(tx)?;
     let group = tx.namespace(grant.group())?;
     let parent = group.parent_id.map(|id| tx.namespace(id)).transpose()?;
     let mut details = GroupDetails::of(&group);

@@ -35,6 +35,7 @@ pub struct Sharing {
 /// # Errors
 /// `Missing` when the caller may not share the group, or not with this one: what is forbidden is not there.
 pub fn share(tx: &mut Tx<'_>, grant: &Grant<UseGroup>, with: Sharing) -> Result<Namespace> {
+    access::alone(tx)?;
     let (invited, _) = locate_group(tx, grant.actor(), &IdOrPath::Id(with.invited.0))?;
     let (group, invited) = (grant.group(), invited.0.id);
     if grant.also::<AdminGroup>().is_err() || !may_invite(tx, group, invited)? {
@@ -43,7 +44,6 @@ pub fn share(tx: &mut Tx<'_>, grant: &Grant<UseGroup>, with: Sharing) -> Result<
     if group == invited {
         return Err(Error::Conflict(ITSELF.to_owned()));
     }
-    access::alone(tx)?;
     let row = (
         group_group_links::namespace_id.eq(group),
         group_group_links::invited_id.eq(invited),
@@ -164,6 +164,7 @@ const REMOVED_AT_ONCE: i64 = 200;
 
 /// Removes shares whose end has come; tells whether there may be more.
 pub fn remove_expired(tx: &mut Tx<'_>) -> Result<bool> {
+    access::alone(tx)?;
     let expired = group_group_links::table
         .filter(group_group_links::expires_at.le(tx.now))
         .order(group_group_links::id)

@@ -5,11 +5,11 @@ use db::{
     schema::{members, namespaces, users},
 };
 use diesel::prelude::*;
-use kernel::{AccessLevel, Error, Grant, Result, Standing};
+use kernel::{AccessLevel, Error, Grant, Result, Standing, ids::NamespaceId};
 
 use super::{
     Namespace,
-    actions::may_create,
+    actions::{may_create, read},
     addresses::{NewPlace, below, lower_visibility, relocate},
     event::Event,
     networks, rules, runners,
@@ -35,9 +35,10 @@ fn stays(why: &str) -> Error {
 pub fn transfer(
     tx: &mut Tx<'_>,
     grant: &Grant<AdminGroup>,
-    target: Option<(Namespace, Standing)>,
+    target: Option<(NamespaceId, Standing)>,
 ) -> Result<Namespace> {
     access::alone(tx)?;
+    let target = read(tx, target)?;
     let group = tx.namespace(grant.group())?;
     ensure_elsewhere(&group, target.as_ref())?;
     let settings = tx.settings()?;

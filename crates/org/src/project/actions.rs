@@ -19,7 +19,7 @@ use super::{
     FeatureChange, Project, ProjectChange, STORAGE, Settings, SettingsChange,
     change::{self, Columns},
     event::Event,
-    home, names,
+    forks, home, names,
     settings::SettingsStore,
     store::ProjectStore,
 };
@@ -47,6 +47,7 @@ pub struct NewProject {
 
 /// Writes a project down, without its repository. Effective access is there with it.
 pub fn insert(tx: &mut Tx<'_>, new: &NewProject) -> Result<Project> {
+    access::alone(tx)?;
     let namespace = tx.namespace(new.namespace_id)?;
     let full_path = format!("{}/{}", namespace.full_path, new.path);
     home::free_address(tx, &full_path.to_lowercase())?;
@@ -148,6 +149,7 @@ pub fn create_for(
 }
 
 fn create_as(tx: &mut Tx<'_>, actor: Actor, creator: &User, wanted: &Creation) -> Result<Project> {
+    access::alone(tx)?;
     let home = match wanted.namespace {
         None => tx.personal_namespace(creator.id)?.ok_or(Error::NotFound("Namespace"))?,
         Some(id) => match tx.find_namespace(id)? {
@@ -205,6 +207,9 @@ pub fn update(
     grant: &Grant<AdminProject>,
     change: &ProjectChange,
 ) -> Result<Project> {
+    if change.name.is_some() || change.path.is_some() {
+        access::alone(tx)?;
+    }
     let project = tx.project(grant.project())?;
     ensure_possible(&change.settings)?;
     ensure_storage(grant.actor(), change)?;
@@ -315,6 +320,7 @@ pub fn set_archived(tx: &mut Tx<'_>, grant: &Grant<OwnProject>, archived: bool) 
 
 /// Moves a project into another namespace.
 pub fn transfer(tx: &mut Tx<'_>, grant: &Grant<OwnProject>, target: &IdOrPath) -> Result<Project> {
+    access::alone(tx)?;
     let project = tx.project(grant.project())?;
     let home = match target {
         IdOrPath::Id(id) => tx.find_namespace(NamespaceId(*id))?,
@@ -329,11 +335,12 @@ pub fn transfer_as_admin(
     tx: &mut Tx<'_>,
     grant: &Grant<Administrate>,
     project: &IdOrPath,
-    home: &Namespace,
+    home: NamespaceId,
 ) -> Result<Project> {
+    access::alone(tx)?;
     let (found, _) = access::locate_project(tx, grant.actor(), project)?;
-    let project = tx.project(found.0.id)?;
-    home::move_to(tx, grant.actor(), &project, home)
+    let (project, home) = (tx.project(found.0.id)?, tx.namespace(home)?);
+    home::move_to(tx, grant.actor(), &project, &home)
 }
 
 /// Takes a project away: from now on it is not found and its path is free. What it had is removed later by [`purge`].
@@ -349,9 +356,11 @@ pub fn discard(tx: &mut Tx<'_>, project: &Project) -> Result<()> {
 }
 
 fn remove(tx: &mut Tx<'_>, project: &Project) -> Result<()> {
+    access::alone(tx)?;
+    let Some(project) = tx.find_project(project.id)? else { return Ok(()) };
     member::billable::projection::leaves(tx, &project.full_path)?;
     if let Some(source) = project.forked_from_id {
-        count_forks(tx, source, -1)?;
+        forks::count_forks(tx, source, -1)?;
     }
     let columns = Columns {
         // No path without a slash is ever looked up.
@@ -381,13 +390,5 @@ pub fn deleted(tx: &mut Tx<'_>, most: i64) -> Result<Vec<ProjectId>> {
 pub fn purge(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
     let row = projects::table.find(project).filter(projects::deleted_at.is_not_null());
     each_backend!(tx, |conn| diesel::delete(row).execute(conn).map_err(error("Project")))?;
-    Ok(())
-}
-
-/// One fork more or less.
-pub(super) fn count_forks(tx: &mut Tx<'_>, source: ProjectId, by: i64) -> Result<()> {
-    let update = diesel::update(projects::table.find(source))
-        .set(projects::forks_count.eq(projects::forks_count + by));
-    each_backend!(tx, |conn| update.execute(conn).map_err(error("Project")))?;
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Forks: projects made from others, and the ties between them.
 
-use db::Tx;
+use db::{Tx, each_backend, error, schema::projects};
+use diesel::prelude::*;
 use kernel::{
     AccessLevel, Error, FieldErrors, Grant, Result, Visibility,
     ids::{NamespaceId, ProjectId},
@@ -8,7 +9,7 @@ use kernel::{
 
 use super::{
     FeatureChange, Project,
-    actions::{self, NewProject, count_forks},
+    actions::{self, NewProject},
     change::{self, Columns},
     home, names,
     settings::SettingsStore,
@@ -35,6 +36,7 @@ pub struct Fork {
 
 /// Writes a fork down. Its repository is copied after the commit, by whoever asked.
 pub fn fork(tx: &mut Tx<'_>, grant: &Grant<ForkProject>, wanted: &Fork) -> Result<Project> {
+    access::alone(tx)?;
     let source = tx.project(grant.project())?;
     let creator = grant.user()?;
     let home = target(tx, grant, &source, wanted.namespace)?;
@@ -164,4 +166,12 @@ pub fn unrelate(tx: &mut Tx<'_>, grant: &Grant<OwnProject>) -> Result<()> {
     let columns =
         Columns { forked_from_id: Some(None), fork_root_id: Some(None), ..Columns::default() };
     change::update(tx, project.id, columns, FeatureChange::default()).map(drop)
+}
+
+/// One fork more or less.
+pub(super) fn count_forks(tx: &mut Tx<'_>, source: ProjectId, by: i64) -> Result<()> {
+    let update = diesel::update(projects::table.find(source))
+        .set(projects::forks_count.eq(projects::forks_count + by));
+    each_backend!(tx, |conn| update.execute(conn).map_err(error("Project")))?;
+    Ok(())
 }

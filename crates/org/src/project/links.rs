@@ -43,6 +43,7 @@ pub fn share(
     grant: &Grant<AdminProject>,
     with: Sharing,
 ) -> Result<ProjectGroupLink> {
+    access::alone(tx)?;
     let project = tx.project(grant.project())?;
     let (group, _) = access::locate_group(tx, grant.actor(), &IdOrPath::Id(with.group.0))
         .map_err(|_absent| Error::Missing)?;
@@ -96,6 +97,7 @@ pub fn unshare(
     group: NamespaceId,
     unmodified_since: Option<Ts>,
 ) -> Result<()> {
+    access::alone(tx)?;
     let found = link(tx, grant.project(), group)?;
     if unmodified_since.is_some_and(|since| found.updated_at > since) {
         return Err(Error::Precondition);
@@ -110,6 +112,7 @@ const REMOVED_AT_ONCE: i64 = 200;
 
 /// Removes links whose end has come; tells whether there may be more.
 pub fn remove_expired(tx: &mut Tx<'_>) -> Result<bool> {
+    access::alone(tx)?;
     let now = tx.now;
     let expired = project_group_links::table
         .filter(project_group_links::expires_at.le(now))

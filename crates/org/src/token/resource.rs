@@ -129,6 +129,7 @@ pub fn make(tx: &mut Tx<'_>, place: &Place, new: &NewResourceToken) -> Result<(L
     if let Some(why) = sentence(faults) {
         return Err(refused(why));
     }
+    access::alone(tx)?;
     let bot = NewUser { created_by: Some(caller.id), ..bot_of(place.source, &new.name) };
     let bot = create(tx, &bot)?;
     let member = NewMember {
@@ -183,6 +184,7 @@ pub fn revoke(
         return Err(refused(format!("{} cannot delete {}", caller.name, bot.name)));
     }
     token.created_at.ensure_unchanged_since(unless_newer)?;
+    access::alone(tx)?;
     tx.revoke_family(&token)?;
     tx.delete_member(place.source, token.user_id)?;
     match place.source {

@@ -24,6 +24,7 @@ use super::{
     store::UserStore,
 };
 use crate::{
+    access,
     email::store::EmailStore,
     faults::Faults,
     mail::{self, Letter},
@@ -232,6 +233,7 @@ pub fn update(
         faults.add("username", "cannot be changed");
     }
     faults.into_result()?;
+    access::alone(tx)?;
     take_address(tx, &user, &before, &mut details, changes.confirmed)?;
     rename(tx, &user, &details)?;
     tx.keep_details(id, &details)?;

@@ -12,7 +12,9 @@ use time::Duration;
 use worker::{Job, Queue};
 
 use super::{State, User, account::AccountStore, password::Chosen, store::UserStore};
-use crate::{faults::Faults, member::invitations, settings::store::SettingsStore, token::Secret};
+use crate::{
+    access, faults::Faults, member::invitations, settings::store::SettingsStore, token::Secret,
+};
 
 /// How long an address can be confirmed by its letter.
 const CONFIRM_WITHIN: Duration = Duration::days(1);
@@ -157,6 +159,7 @@ pub fn confirm(tx: &mut Tx<'_>, secret: &Secret) -> Result<User> {
     let id = found.ok_or(Error::Missing)?;
     let account = tx.account(id)?;
     ensure_fresh(account.confirmation_sent_at, CONFIRM_WITHIN, tx.now)?;
+    access::alone(tx)?;
     let user = tx.user(id)?;
     if let Some(address) = &account.unconfirmed_email {
         super::actions::ensure_address_free(tx, address, Some(id))?;
@@ -205,6 +208,7 @@ pub fn set_password(tx: &mut Tx<'_>, secret: &Secret, password: &Chosen) -> Resu
     let identity = super::model::Identity::new(&user.username, &user.name, &user.email);
     faults.add_each("password", password.faults(&identity, &settings));
     faults.into_result()?;
+    access::alone(tx)?;
     tx.keep_password(user.id, password.hash(), None)?;
     let row = diesel::update(user_accounts::table.find(user.id))
         .set(user_accounts::reset_digest.eq(None::<String>));
@@ -217,7 +221,7 @@ pub fn set_password(tx: &mut Tx<'_>, secret: &Secret, password: &Chosen) -> Resu
     // As the next sign-in in a browser would.
     if user.state == State::Deactivated {
         tx.move_user(&user, State::Active)?;
-        tx.mention(crate::access::Event::SignIn(user.id));
+        tx.mention(access::Event::SignIn(user.id));
     }
     tx.user(user.id)
 }

@@ -12,7 +12,10 @@ use super::{
 };
 use crate::{
     activity,
-    merge_request::{MergeRequest, MergeRequestState, actions::find, change::may_update},
+    item::hold,
+    merge_request::{
+        MergeRequest, MergeRequestState, MergeRequestStore as _, actions::find, change::may_update,
+    },
     note::write_system_note,
     policy::ReadMergeRequests,
     todo::{TodoAction, TodoStore as _},
@@ -73,10 +76,12 @@ pub fn begin(
     iid: i64,
     sha: Option<&str>,
 ) -> Result<bool> {
-    checked(tx, grant, iid, sha)?;
+    let request = find(tx, grant, iid)?;
+    ensure_fit(tx, grant, &request, sha)?;
     Ok(tx.approval_settings(grant.project())?.require_password)
 }
 
+/// A merge request that passes, and that nobody pushes to or merges before it is approved.
 fn checked(
     tx: &mut Tx<'_>,
     grant: &Grant<ReadMergeRequests>,
@@ -84,14 +89,28 @@ fn checked(
     sha: Option<&str>,
 ) -> Result<MergeRequest> {
     let request = find(tx, grant, iid)?;
-    if !may_approve(tx, grant.who(), &request)? {
+    let request = match hold(tx, request.id.into())? {
+        true => tx.merge_request(request.id)?,
+        false => request,
+    };
+    ensure_fit(tx, grant, &request, sha)?;
+    Ok(request)
+}
+
+fn ensure_fit(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadMergeRequests>,
+    request: &MergeRequest,
+    sha: Option<&str>,
+) -> Result<()> {
+    if !may_approve(tx, grant.who(), request)? {
         return Err(Error::Forbidden);
     }
     let head = request.head_sha.as_deref().unwrap_or_default();
     if sha.is_some_and(|sha| sha != head) {
         return Err(Error::Conflict(format!("SHA does not match HEAD of source branch: {head}")));
     }
-    Ok(request)
+    Ok(())
 }
 
 /// Approves a merge request.

@@ -1,6 +1,6 @@
 //! What becomes of somebody's reactions, when the person goes.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use db::{Tx, each_backend, error, schema::award_emoji};
 use diesel::{prelude::*, sql_query, sql_types::BigInt};
@@ -35,7 +35,8 @@ pub fn hand_over_some(
     let gone: Vec<i64> = rest.iter().map(|award| award.id).collect();
     let rows = diesel::delete(award_emoji::table.filter(award_emoji::id.eq_any(gone)));
     each_backend!(tx, |conn| rows.execute(conn).map_err(error("Award Emoji")))?;
-    let fewer: HashSet<Awarded> =
+    // One order for all: whoever counts what two of these are about waits for the other only once.
+    let fewer: BTreeSet<Awarded> =
         rest.iter().map(|award| Awarded { kind: award.item_kind, id: award.item_id }).collect();
     fewer.into_iter().try_for_each(|of| tx.count_votes(of))?;
     Ok(i64::try_from(ids.len()).is_ok_and(|found| found >= most))

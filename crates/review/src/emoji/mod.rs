@@ -21,7 +21,7 @@ kernel::text_enum! {
 }
 
 /// Something that can be reacted to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Awarded {
     pub kind: AwardedKind,
     pub id: i64,

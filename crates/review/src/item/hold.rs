@@ -12,7 +12,7 @@ use kernel::{
 };
 
 use super::{ItemId, ItemKind};
-use crate::merge_request::MergeRequestState;
+use crate::merge_request::{MergeRequest, MergeRequestState, MergeRequestStore as _};
 
 /// Nobody else changes the item before this transaction is over. Tells whether somebody may have since it was read.
 pub(crate) fn hold(tx: &mut Tx<'_>, item: ItemId) -> Result<bool> {
@@ -34,6 +34,12 @@ pub(crate) fn hold(tx: &mut Tx<'_>, item: ItemId) -> Result<bool> {
         }
     }
     Ok(true)
+}
+
+/// A merge request that nobody else changes before this transaction is over, as it is then.
+pub fn held_merge_request(tx: &mut Tx<'_>, id: MergeRequestId) -> Result<MergeRequest> {
+    hold(tx, id.into())?;
+    tx.merge_request(id)
 }
 
 /// As [`hold`], for all merge requests that come from these branches or lead to them, in one order, so that of two who

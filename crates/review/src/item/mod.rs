@@ -16,7 +16,7 @@ pub mod time;
 pub mod traces;
 mod visible;
 
-pub use hold::hold_merge_requests_of;
+pub use hold::{held_merge_request, hold_merge_requests_of};
 pub(crate) use hold::{hold, hold_merge_requests_in};
 use kernel::{
     Ts,

@@ -31,11 +31,17 @@ use serde::{Deserialize, Serialize};
 use worker::Job;
 
 use super::{
-    follow::catch_up,
-    look::{NamedProjects, commits_between, refresh_closes, tip},
+    look::{NamedProjects, commits_between, refresh_closes},
+    renew::catch_up,
     run::{current, parsed},
 };
-use crate::{app::App, compose::merge_requests::look_at, compose::review::Places};
+use crate::{
+    app::App,
+    compose::{
+        merge_requests::{branch_head, look_at},
+        review::Places,
+    },
+};
 
 /// So many merge requests are led elsewhere when the branch goes that they led to.
 const MOST_RETARGETED: usize = 4;
@@ -187,7 +193,7 @@ async fn remove_source(app: &App, row: &MergeRequest) -> Result<()> {
     let seen = row.clone();
     let Some(removal) = app.db.read(move |tx| removal(tx, &seen)).await? else { return Ok(()) };
     let branch = &row.source_branch;
-    if tip(app, removal.project.0.id, branch).await? != Some(removal.head) {
+    if branch_head(app, removal.project.0.id, branch).await? != Some(removal.head) {
         return Ok(());
     }
     if !row.is_from_fork() {

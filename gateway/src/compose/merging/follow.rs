@@ -10,36 +10,26 @@ use kernel::{
 };
 use repo::{
     event::Moved,
-    git::{CommitInfo, Deadline, LogQuery, Oid, Reader},
+    git::{Deadline, LogQuery, Oid, Reader},
     ports::Aftermath,
     push::{Push, RefChange, Via},
 };
 use review::{
     item::hold_merge_requests_of,
     merge_request::{
-        Heads, MergeRequest, MergeRequestCommitStore as _, MergeRequestState,
-        MergeRequestStore as _, VersionStore as _,
+        MergeRequest, MergeRequestCommitStore as _, MergeRequestState, MergeRequestStore as _,
         merge::{
             LookStore as _,
-            pushed::{self, Arrived, BranchMove},
+            pushed::{self, BranchMove},
             run,
         },
-        version,
     },
 };
 use serde::{Deserialize, Serialize};
 use worker::{Job, Queue as _};
 
-use super::{
-    finish::close_named,
-    look::{commits_between, keep_closes, look, tip},
-    run::current,
-    settle::go_on,
-};
-use crate::{
-    app::{App, State},
-    compose::merge_requests,
-};
+use super::{finish::close_named, look::look, renew::renew, settle::go_on};
+use crate::app::{App, State};
 
 /// So many merge requests into a branch are looked at in one go.
 const AT_ONCE: i64 = 100;
@@ -101,7 +91,8 @@ async fn follow_change(app: &App, push: &Push, change: &RefChange) -> Result<()>
     followed
 }
 
-/// In the transaction of the push, before anything else: of two pushes neither waits for the other half-way.
+/// In the transaction of the push, before any of them is changed: of two pushes neither waits for the other half-way. A
+/// merge changes its own one before this, and holds all that its target touches in the same order before that.
 pub fn hold_touched(tx: &mut Tx<'_>, project: ProjectId, moves: &[Moved]) -> Result<()> {
     let branches = moves.iter().filter_map(|moved| moved.name.strip_prefix("refs/heads/"));
     hold_merge_requests_of(tx, project, &branches.collect::<Vec<_>>())
@@ -132,45 +123,70 @@ pub async fn follow_push(app: App, job: FollowPush) -> Result<()> {
     if !app.storage.exists(job.project) {
         return Ok(());
     }
-    follow_branch(&app, &job, usize::MAX).await?;
+    let mut done = follow_branch(&app, &job, usize::MAX).await;
     let mut last = MergeRequestId(0);
     loop {
         let (project, branch) = (job.project, job.branch.clone());
         let some = app.db.read(move |tx| tx.unlooked_into(project, &branch, last, AT_ONCE)).await?;
-        let Some(end) = some.last().copied() else { return Ok(()) };
+        let Some(end) = some.last().copied() else { return done };
         for id in some {
-            look(&app, id).await?;
+            done = done.and(unless_gone(look(&app, id).await.map(drop)));
         }
         last = end;
     }
 }
 
-/// Of the merge requests into the branch so many get another version.
+/// What fails for one merge request keeps nothing from the others.
 async fn follow_branch(app: &App, moved: &FollowPush, most: usize) -> Result<()> {
-    merge_arrived(app, moved).await?;
-    renew_into(app, moved, most).await?;
     if moved.after.is_none() {
         return Ok(());
     }
+    let mut done = renew_from(app, moved).await;
+    done = done.and(merge_arrived(app, moved).await);
+    done = done.and(renew_into(app, moved, most).await);
+    done.and(look_into(app, moved).await)
+}
+
+/// What is gone by now has nothing to be done for it.
+fn unless_gone(done: Result<()>) -> Result<()> {
+    match done {
+        Err(Error::NotFound(_)) => Ok(()),
+        done => done,
+    }
+}
+
+/// Merge requests that come from the branch.
+async fn renew_from(app: &App, moved: &FollowPush) -> Result<()> {
     let (project, branch) = (moved.project, moved.branch.clone());
     let from = app.db.read(move |tx| tx.open_merge_requests_from(project, &branch)).await?;
+    let mut done = Ok(());
     for row in from {
-        let id = row.id;
-        renew(app, row, moved.user).await?;
-        look(app, id).await?;
-        go_on(app, id).await?;
+        done = done.and(unless_gone(renew_and_look(app, row, moved.user).await));
     }
-    // What is into a branch that many propose to change waits for the job; the pusher does not.
+    done
+}
+
+async fn renew_and_look(app: &App, row: MergeRequest, user: Option<UserId>) -> Result<()> {
+    let id = row.id;
+    renew(app, row, user).await?;
+    look(app, id).await?;
+    go_on(app, id).await
+}
+
+/// What is into a branch that many propose to change waits for the job; the pusher does not.
+async fn look_into(app: &App, moved: &FollowPush) -> Result<()> {
     let (project, branch) = (moved.project, moved.branch.clone());
     let first = MergeRequestId(0);
     let into = app.db.read(move |tx| tx.unlooked_into(project, &branch, first, AT_ONCE)).await?;
+    let mut done = Ok(());
     for id in into.into_iter().take(BEFORE_THE_ANSWER) {
-        look(app, id).await?;
+        done = done.and(unless_gone(look(app, id).await.map(drop)));
     }
-    Ok(())
+    done
 }
 
-/// Merge requests that hold something else than before now that their target has some of it, or was moved elsewhere.
+/// Merge requests that hold something else than before now that their target has some of it, or was moved elsewhere. So
+/// many of them get another version.
 async fn renew_into(app: &App, moved: &FollowPush, most: usize) -> Result<()> {
     let (Some(before), Some(after)) = (&moved.before, &moved.after) else { return Ok(()) };
     let (before, new): (Oid, Oid) = (before.parse()?, after.parse()?);
@@ -194,12 +210,17 @@ async fn renew_into(app: &App, moved: &FollowPush, most: usize) -> Result<()> {
         let held = app.db.read(move |tx| tx.open_with_any(project, &branch, &pushed)).await?;
         into.retain(|row| held.contains(&row.id));
     }
+    let mut done = Ok(());
     for row in into.into_iter().take(most) {
-        let id = row.id;
-        renew(app, row, moved.user).await?;
-        go_on(app, id).await?;
+        done = done.and(unless_gone(renew_and_go_on(app, row, moved.user).await));
     }
-    Ok(())
+    done
+}
+
+async fn renew_and_go_on(app: &App, row: MergeRequest, user: Option<UserId>) -> Result<()> {
+    let id = row.id;
+    renew(app, row, user).await?;
+    go_on(app, id).await
 }
 
 /// Merge requests whose commits were pushed to where they lead are merged.
@@ -214,25 +235,22 @@ async fn merge_arrived(app: &App, moved: &FollowPush) -> Result<()> {
         return Ok(());
     }
     let brought = app.git_read(project, move |reader| Ok(brought(reader, ends, &heads)?)).await?;
+    let mut done = Ok(());
     for row in into {
         let own = head(&row);
-        let Some((_, by)) = brought.iter().find(|(found, _)| Some(*found) == own) else { continue };
-        let (by, user, id) = (by.to_string(), moved.user, row.id);
-        let arrived = app.db.write(move |tx| {
-            let now = tx.merge_request(id)?;
-            match now.head_sha == row.head_sha {
-                true => run::arrive(tx, &now, user, &by).map(drop),
-                false => Ok(()),
-            }
+        let Some((own, by)) = brought.iter().find(|(found, _)| Some(*found) == own) else {
+            continue;
+        };
+        let (own, by, user, id) = (own.to_string(), by.to_string(), moved.user, row.id);
+        let arrived = app.db.write(move |tx| run::arrive(tx, id, &own, user, &by));
+        done = done.and(match arrived.await {
+            Ok(()) => go_on(app, id).await,
+            // Somebody merged, closed or removed it in this moment.
+            Err(Error::Conflict(_) | Error::NotFound(_)) => Ok(()),
+            Err(failure) => Err(failure),
         });
-        match arrived.await {
-            Ok(()) => go_on(app, id).await?,
-            // Somebody merged or closed it in this moment.
-            Err(Error::Conflict(_)) => {}
-            Err(failure) => return Err(failure),
-        }
     }
-    Ok(())
+    done
 }
 
 /// Which of `heads` came with a push, and the commit of the branch's own line that brought each.
@@ -262,90 +280,4 @@ fn brought(
         found.push((head, line.get(with).copied().unwrap_or(after)));
     }
     Ok(found)
-}
-
-/// Looks whether the source is where a merge request says. What was looked up in git before it was written down may
-/// have moved in between, without the push knowing of it.
-pub async fn catch_up(app: &App, id: MergeRequestId) -> Result<()> {
-    let row = current(app, id).await?;
-    let (MergeRequestState::Opened, Some(source)) = (row.state, row.source_project_id) else {
-        return Ok(());
-    };
-    match tip(app, source, &row.source_branch).await?.map(|head| head.to_string()) {
-        head if head.is_some() && head != row.head_sha => {
-            renew(app, row, None).await?;
-            go_on(app, id).await
-        }
-        _ => Ok(()),
-    }
-}
-
-/// So often git is asked again where the branches moved while it answered.
-const TRIES: usize = 5;
-
-/// A new head: a version of its own, and what its commits say.
-async fn renew(app: &App, mut row: MergeRequest, user: Option<UserId>) -> Result<()> {
-    let id = row.id;
-    for _ in 0..TRIES {
-        if renewed(app, row, user).await? {
-            return Ok(());
-        }
-        row = current(app, id).await?;
-    }
-    Err(Error::Unavailable(format!("the branches of merge request {id} do not stand still")))
-}
-
-/// Whether what git said is kept. It is not where the row has become another one meanwhile: an older answer does not
-/// replace a newer one.
-async fn renewed(app: &App, seen: MergeRequest, user: Option<UserId>) -> Result<bool> {
-    let Some(ends) = seen.ends() else { return Ok(true) };
-    let heads = merge_requests::look_at(app, &ends).await?;
-    let id = seen.id;
-    let old = app.db.read(move |tx| Ok(tx.version_heads(id)?.into_iter().next())).await?;
-    let old = old.and_then(|sha| sha.parse::<Oid>().ok());
-    let (arrived, messages) = arrived(app, ends.target, &heads, old).await?;
-    let home = app.urls.base().to_owned();
-    let done = app.db.write(move |tx| {
-        let row = tx.merge_request(id)?;
-        let held = |row: &MergeRequest| {
-            (row.head_sha.clone(), row.base_sha.clone(), row.start_sha.clone())
-        };
-        if held(&row) != held(&seen) || row.target_branch != seen.target_branch {
-            return Ok(false);
-        }
-        if version::add(tx, &row, &heads)? {
-            tx.forget_look(&row)?;
-            pushed::tell(tx, id, user.unwrap_or(row.author_id), &arrived)?;
-            keep_closes(tx, id, &messages, &home)?;
-        }
-        Ok(true)
-    });
-    done.await
-}
-
-/// The commits that are new in a merge request, and the messages of all that it has.
-async fn arrived(
-    app: &App,
-    project: ProjectId,
-    heads: &Heads,
-    old: Option<Oid>,
-) -> Result<(Vec<Arrived>, Vec<String>)> {
-    let (Some(start), Some(head)) = (&heads.start, &heads.head) else {
-        return Ok(Default::default());
-    };
-    let (start, head): (Oid, Oid) = (start.parse()?, head.parse()?);
-    let read = app.git_read(project, move |reader| {
-        let all = commits_between(reader, start, head)?;
-        let exclude = [Some(start), old.filter(|old| reader.has(*old))];
-        let query =
-            LogQuery { exclude: exclude.into_iter().flatten().collect(), ..LogQuery::of(head) };
-        let new: HashSet<Oid> = reader.log_ids(&query, Deadline::NEVER)?.into_iter().collect();
-        let told = |commit: &CommitInfo| Arrived {
-            short: commit.id.short(),
-            message: commit.message.clone(),
-        };
-        let arrived = all.iter().filter(|commit| new.contains(&commit.id)).map(told).collect();
-        Ok((arrived, all.into_iter().map(|commit| commit.message).collect()))
-    });
-    read.await
 }

@@ -7,7 +7,7 @@ use kernel::{
     ids::{MergeRequestId, ProjectId},
 };
 use org::project::{settings::SettingsStore as _, store::ProjectStore as _};
-use repo::git::{CommitInfo, Deadline, LogQuery, Oid, Reader, RefName, RepoPath, transfer};
+use repo::git::{CommitInfo, Deadline, LogQuery, Oid, Reader, RepoPath, transfer};
 use review::{
     merge_request::{
         MergeRequest, MergeRequestState, MergeRequestStore as _,
@@ -19,7 +19,7 @@ use review::{
 use serde::{Deserialize, Serialize};
 use worker::{Job, Queue as _};
 
-use crate::app::App;
+use crate::{app::App, compose::merge_requests::branch_head};
 
 /// So often git is asked again when something changed meanwhile.
 const TRIES: usize = 5;
@@ -37,24 +37,16 @@ pub(crate) struct Sides {
 /// Where both branches are; `None` where one is not there.
 pub(super) async fn sides(app: &App, row: &MergeRequest) -> Result<Option<Sides>> {
     let Some(ends) = row.ends() else { return Ok(None) };
-    let Some(target) = tip(app, ends.target, &ends.target_branch).await? else { return Ok(None) };
-    let Some(head) = tip(app, ends.source, &ends.source_branch).await? else { return Ok(None) };
+    let Some(target) = branch_head(app, ends.target, &ends.target_branch).await? else {
+        return Ok(None);
+    };
+    let Some(head) = branch_head(app, ends.source, &ends.source_branch).await? else {
+        return Ok(None);
+    };
     let repo = app.storage.repository(ends.target);
     let from = app.storage.repository(ends.source);
     transfer::bring(&app.git, &from, &repo, head).await?;
     Ok(Some(Sides { repo, target, head }))
-}
-
-/// Where a branch is; nowhere in a project without a repository, or under a name that no branch has.
-pub(super) async fn tip(app: &App, project: ProjectId, branch: &str) -> Result<Option<Oid>> {
-    let Ok(name) = RefName::branch(branch) else { return Ok(None) };
-    let read = app.git_read(project, move |reader| {
-        Ok(reader.find_reference(&name)?.and_then(|found| found.commit))
-    });
-    match read.await {
-        Err(Error::NotFound("Repository")) => Ok(None),
-        found => found,
-    }
 }
 
 /// Asks git, where something changed since it was asked, and keeps the answer.

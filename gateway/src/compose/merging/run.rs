@@ -15,7 +15,7 @@ use repo::{
     push_rule::{Judge, actions::enforced},
 };
 use review::merge_request::{
-    MergeRequest, MergeRequestState, MergeRequestStore as _, MergeStatus, change,
+    MergeRequest, MergeRequestState, MergeRequestStore as _, MergeStatus,
     merge::{
         AutoMerge,
         run::{self, Outcome},
@@ -23,15 +23,16 @@ use review::merge_request::{
 };
 use serde::{Deserialize, Serialize};
 use time::Duration;
-use worker::Job;
+use worker::{Job, Queue as _};
 
 use super::{
     Sides,
-    follow::catch_up,
     look::{facts, look, sides},
+    renew::catch_up,
+    settle::hurry,
     words::{self, Messages},
 };
-use crate::app::App;
+use crate::{app::App, compose::merge_requests::branch_head};
 
 /// So often it is tried again when somebody else moves the target meanwhile.
 const TRIES: usize = 5;
@@ -95,12 +96,16 @@ async fn locked(
         }
     };
     let told = reason.clone();
-    let row = app.db.write(move |tx| run::fail(tx, id, &told)).await?;
+    let failed = app.db.write(move |tx| {
+        tx.enqueue(&LookAfter { merge_request: id })?;
+        run::fail(tx, id, &told)
+    });
+    let row = failed.await?;
     if row.state == MergeRequestState::Merged {
         // Its commits came by a push meanwhile.
         return Ok(Ok(row));
     }
-    look_after(app, id).await?;
+    look_after_now(app, id).await;
     Ok(Err(reason))
 }
 
@@ -118,21 +123,38 @@ fn ensure_still_mergeable(tx: &mut Tx<'_>, locked: &MergeRequest) -> Result<()> 
     }
 }
 
-/// What happened to the branches of a merge request while it was locked is made up for.
-async fn look_after(app: &App, id: MergeRequestId) -> Result<()> {
-    let row = current(app, id).await?;
-    let Some(source) = row.source_project_id else { return Ok(()) };
-    if row.state == MergeRequestState::Opened
-        && super::look::tip(app, source, &row.source_branch).await?.is_none()
-    {
-        let closed = app.db.write(move |tx| change::close(tx, row.clone(), row.author_id));
-        return match closed.await {
-            Err(Error::Conflict(_)) => Ok(()),
-            closed => closed.map(drop),
-        };
+/// Makes up for what happened to the branches of a merge request while it was locked.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct LookAfter {
+    merge_request: MergeRequestId,
+}
+
+impl Job for LookAfter {
+    const KIND: &'static str = "merge_request.look_after";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(self.merge_request.to_string())
     }
-    catch_up(app, id).await?;
-    look(app, id).await.map(drop)
+}
+
+/// Nothing for what is gone by now.
+pub async fn look_after(app: App, job: LookAfter) -> Result<()> {
+    let id = job.merge_request;
+    let done = async {
+        catch_up(&app, id).await?;
+        look(&app, id).await.map(drop)
+    };
+    match done.await {
+        Err(Error::NotFound(_)) => Ok(()),
+        done => done,
+    }
+}
+
+/// Does so now. What fails is tried again later.
+async fn look_after_now(app: &App, id: MergeRequestId) {
+    if let Err(failure) = hurry(app, LookAfter::KIND, id).await {
+        tracing::warn!(merge_request = %id, %failure, "what happened during a merge is made up for later");
+    }
 }
 
 /// Why an attempt ended.
@@ -197,7 +219,7 @@ async fn attempt(
             Err(failure) => return Err(failure.into()),
         }
         // Whoever moved the target meanwhile makes another merge of it; any other refusal stays one.
-        let now = super::look::tip(app, row.project_id, &row.target_branch).await?;
+        let now = branch_head(app, row.project_id, &row.target_branch).await?;
         if now == Some(sides.target) {
             break;
         }
@@ -301,11 +323,15 @@ pub async fn unlock_left_behind(app: &App) -> Result<usize> {
 async fn unlock(app: &App, before: Option<Duration>) -> Result<usize> {
     let unlocked = app.db.write(move |tx: &mut Tx<'_>| {
         let limit = before.map(|age| tx.now.plus(-age));
-        run::unlock_left_behind(tx, limit)
+        let unlocked = run::unlock_left_behind(tx, limit)?;
+        for id in &unlocked {
+            tx.enqueue(&LookAfter { merge_request: *id })?;
+        }
+        Ok(unlocked)
     });
     let unlocked = unlocked.await?;
     for id in &unlocked {
-        look_after(app, *id).await?;
+        look_after_now(app, *id).await;
     }
     Ok(unlocked.len())
 }

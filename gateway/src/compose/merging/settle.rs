@@ -23,6 +23,11 @@ pub(super) async fn go_on(app: &App, id: MergeRequestId) -> Result<()> {
     worker(app.clone()).hurry(keys(id)).await
 }
 
+/// As [`go_on`], for one kind of work.
+pub(super) async fn hurry(app: &App, kind: &str, id: MergeRequestId) -> Result<()> {
+    worker(app.clone()).hurry(vec![format!("{kind}:{id}")]).await
+}
+
 fn keys(id: MergeRequestId) -> Vec<String> {
     let kinds = [
         KeepHead::KIND,

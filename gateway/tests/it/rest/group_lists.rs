@@ -65,6 +65,19 @@ async fn members_see_the_way_to_their_groups_and_what_is_below_them() {
 }
 
 #[actix_web::test]
+async fn the_way_to_a_group_goes_with_the_group() {
+    let app = TestApp::new();
+    let (ada, bob) = (app.person("ada"), app.person("bob"));
+    let [_, b, ..] = tree(&ada).await;
+    add(&app, &ada, b, "bob", Guest.number()).await;
+    assert_eq!(paths(&bob, "/groups").await, ["aa", "aa/bb", "aa/bb/cc"]);
+
+    ada.delete(&format!("/groups/{b}")).await.with(202);
+
+    assert!(paths(&bob, "/groups").await.is_empty(), "the way goes with the group");
+}
+
+#[actix_web::test]
 async fn people_invited_by_a_share_see_the_way_there() {
     let app = TestApp::new();
     let (ada, bob) = (app.person("ada"), app.person("bob"));

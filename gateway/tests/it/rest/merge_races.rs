@@ -3,13 +3,14 @@
 use futures_util::future::join;
 use kernel::AccessLevel::Developer;
 use review::merge_request::{
-    Columns, MergeRequestStore as _,
+    Columns, MergeRequestState, MergeRequestStore as _,
     merge::{
         AutoMerge,
         run::{self, Outcome},
     },
 };
 use serde_json::{Value, json};
+use time::Duration;
 
 use super::merge_stage::{Stage, texts};
 use crate::support::TestApp;
@@ -27,6 +28,15 @@ fn lock(stage: &Stage<'_>) {
 async fn unlock(stage: &Stage<'_>) {
     let state = &stage.app.state;
     gateway::compose::merging::unlock_left_behind(state).await.expect("it is opened");
+}
+
+/// As a push to the target that brought this head.
+fn arrive(stage: &Stage<'_>, head: &str) {
+    let (project, head) = (stage.id, head.to_owned());
+    stage.app.write(move |tx| {
+        let id = tx.find_merge_request(project, 1)?.expect("it is there").id;
+        run::arrive(tx, id, &head, None, &head)
+    });
 }
 
 /// Whether a merge of this head may end well.
@@ -159,4 +169,50 @@ async fn a_push_that_was_not_seen_is_made_up_for() {
 
     assert_eq!(stage.shown(1).await["sha"], new);
     assert_eq!(stage.merge(1, json!({ "sha": new })).await.ok()["state"], "merged");
+}
+
+#[actix_web::test]
+async fn what_arrived_is_merged_only_where_nothing_was_pushed_since() {
+    let app = TestApp::new();
+    let stage = Stage::with_merge_request(&app).await;
+    let old = stage.shown(1).await["sha"].as_str().expect("an id").to_owned();
+    let new = stage.commit("feature", None, "more.txt", "more\n").await;
+
+    arrive(&stage, &old);
+    assert_eq!(stage.shown(1).await["state"], "opened");
+    arrive(&stage, &new);
+
+    let merged = [json!("merged"), json!(new)];
+    assert_eq!(texts(&stage.shown(1).await, &["state", "merge_commit_sha"]), merged);
+}
+
+#[actix_web::test]
+async fn a_source_that_went_unseen_closes_it() {
+    let app = TestApp::new();
+    let stage = Stage::with_merge_request(&app).await;
+    stage.ada.delete(&format!("{}/repository/branches/feature", stage.home)).await.with(204);
+    let id = app.kept_merge_request(stage.id, 1).id;
+    let open = Columns { state: Some(MergeRequestState::Opened), ..Columns::default() };
+    app.write(move |tx| tx.change_merge_request(id, &open).map(drop));
+
+    gateway::compose::merging::catch_up(&app.state, id).await.expect("git is there");
+
+    assert_eq!(stage.shown(1).await["state"], "closed");
+}
+
+#[actix_web::test]
+async fn a_damaged_repository_is_looked_after_when_it_is_whole_again() {
+    let app = TestApp::new();
+    let stage = Stage::with_merge_request(&app).await;
+    lock(&stage);
+    let branch = app.state.storage.repository(stage.id).as_path().join("refs/heads/feature");
+    std::fs::write(&branch, "damaged").expect("it is ours");
+
+    unlock(&stage).await;
+    assert_eq!(stage.shown(1).await["state"], "opened");
+    std::fs::remove_file(&branch).expect("it is ours");
+    app.clock.advance(Duration::minutes(1));
+    app.work().await;
+
+    assert_eq!(stage.shown(1).await["state"], "closed");
 }

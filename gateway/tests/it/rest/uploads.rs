@@ -1,7 +1,7 @@
 //! Files that people add to projects.
 
 use actix_web::http::Method;
-use kernel::{AccessLevel::Guest, Visibility::Private};
+use kernel::{AccessLevel::Guest, Visibility::Private, ids::ProjectId};
 use serde_json::json;
 
 use crate::support::{Answer, Person, TestApp};
@@ -153,11 +153,32 @@ async fn what_was_added_before_sizes_were_counted_is_counted_once() {
         let upgrade = diesel::sql_query(UPGRADE);
         db::each_backend!(tx, |conn| upgrade.execute(conn).map_err(db::error("Work")))
     });
+    let size = async |project: ProjectId| {
+        let record = ada.get(&format!("/projects/{project}?statistics=true")).await.ok();
+        record["statistics"]["uploads_size"].clone()
+    };
 
     assert_eq!(app.work().await, 1);
+    assert_eq!(size(id).await, 0, "what is so young may be noted in this moment");
+    let files = age(&app.state.data().join("uploads"));
+    app.clock.advance(time::Duration::minutes(2));
+    app.work().await;
 
-    for (project, bytes) in [(id, 14), (other, 4)] {
-        let record = ada.get(&format!("/projects/{project}?statistics=true")).await.ok();
-        assert_eq!(record["statistics"]["uploads_size"], bytes);
-    }
+    assert_eq!((files, size(id).await, size(other).await), (3, json!(14), json!(4)));
+}
+
+/// Makes every file older than any that is being added; how many there are.
+fn age(folder: &std::path::Path) -> usize {
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let aged = entries.map(|entry| {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            return age(&path);
+        }
+        let file = std::fs::File::options().write(true).open(path).expect("a file");
+        let made = file.metadata().and_then(|about| about.modified()).expect("a time");
+        file.set_modified(made - std::time::Duration::from_secs(3_600)).expect("it is ours");
+        1
+    });
+    aged.sum()
 }

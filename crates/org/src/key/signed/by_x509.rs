@@ -43,6 +43,11 @@ const EMAIL_PROTECTION: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 3, 4];
 
 /// Nobody signs with more hands at once.
 const MOST_SIGNERS: usize = 8;
+/// Nor in more letters.
+const LONGEST: usize = 256 * 1024;
+
+/// How a revocation list begins in a PEM file.
+const BEGIN_LIST: &[u8] = b"-----BEGIN X509 CRL";
 
 /// Authorities whose word on certificates is taken, and what they have taken back.
 #[derive(Clone, Default)]
@@ -66,6 +71,13 @@ impl Roots {
         }
     }
 
+    /// How many revocation lists of the text that this was made of cannot be read, and would not count.
+    pub fn unread_lists(&self, text: &[u8]) -> usize {
+        let lines = text.split(|byte| matches!(byte, b'\n' | b'\r'));
+        let begun = lines.filter(|line| line.starts_with(BEGIN_LIST)).count();
+        begun.saturating_sub(self.withdrawn.len())
+    }
+
     pub fn is_empty(&self) -> bool {
         self.anchors.is_empty()
     }
@@ -87,6 +99,9 @@ pub struct X509Verdict {
 }
 
 pub(super) fn read(text: &[u8]) -> Option<Box<SignedData>> {
+    if text.len() > LONGEST {
+        return None;
+    }
     let text = std::str::from_utf8(text).ok()?;
     let (body, _) = text.strip_prefix(BEGIN)?.split_once(END)?;
     let body: String = body.split_ascii_whitespace().collect();
@@ -109,10 +124,16 @@ pub(super) fn judge(
         certificate,
         is_withdrawn,
     };
+    if let Some(message) = message.filter(|message| message.signer_infos.0.len() > MOST_SIGNERS) {
+        let first = message.signer_infos.0.iter().next();
+        let first = first.and_then(|info| Signer::of(message, info));
+        let facts = first.and_then(|one| CertificateFacts::of(one.certificate));
+        return verdict(Verification::Unverified, facts, false);
+    }
     let signers = message.map(Signer::all).unwrap_or_default();
     let facts: Vec<CertificateFacts> =
         signers.iter().flatten().filter_map(|one| CertificateFacts::of(one.certificate)).collect();
-    if facts.is_empty() || facts.len() < signers.len() || signers.len() > MOST_SIGNERS {
+    if facts.is_empty() || facts.len() < signers.len() {
         return verdict(Verification::Unverified, facts.into_iter().next(), false);
     }
     // Where several signed, everybody must have, and one of them is who made the thing.
@@ -267,4 +288,37 @@ fn attribute<T: for<'a> Decode<'a>>(
     let (Some(one), None) = (named.next(), named.next()) else { return None };
     let [value] = one.values.as_slice() else { return None };
     T::from_der(&value.to_der().ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::{Engine as _, prelude::BASE64_STANDARD};
+
+    use super::{BEGIN, END, LONGEST, Roots, read};
+
+    #[test]
+    fn lists_that_cannot_be_read_are_counted() {
+        let unread = |text: &str| Roots::of_pem(text.as_bytes()).unread_lists(text.as_bytes());
+        let broken =
+            |body: &str| format!("-----BEGIN X509 CRL-----\n{body}\n-----END X509 CRL-----\n");
+        assert_eq!(unread("# No list.\n"), 0);
+        assert_eq!(unread(&broken("AAAA")), 1);
+        assert_eq!(unread(&format!("# Two.\r\n{}{}", broken("AAAA"), broken("!"))), 2);
+        assert_eq!(unread("-----BEGIN X509 CRL-----\nAAAA\n"), 1, "it does not end");
+    }
+
+    #[test]
+    fn what_is_longer_than_any_signature_is_not_read() {
+        // Data signed by nobody.
+        let message = [
+            &[0x30_u8, 35, 6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 7, 2, 0xa0, 22, 0x30, 20][..],
+            &[2, 1, 1, 0x31, 0, 0x30, 11, 6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 7, 1],
+            &[0x31, 0],
+        ]
+        .concat();
+        let body = BASE64_STANDARD.encode(message);
+        let padded = |spaces: usize| format!("{BEGIN}\n{body}{}\n{END}\n", " ".repeat(spaces));
+        assert!(read(padded(0).as_bytes()).is_some());
+        assert!(read(padded(LONGEST).as_bytes()).is_none());
+    }
 }

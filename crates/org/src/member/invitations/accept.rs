@@ -5,6 +5,7 @@ use kernel::{Result, ids::InvitationId};
 
 use super::{Invitation, store};
 use crate::{
+    access,
     email::store::EmailStore,
     member::{
         Source, State, Step,
@@ -47,6 +48,7 @@ pub fn accept_all(tx: &mut Tx<'_>, user: &User) -> Result<()> {
 
 /// Lets somebody in who holds an invitation. A role that they have already is never made less.
 pub fn accept(tx: &mut Tx<'_>, user: &User, invitation: &Invitation) -> Result<()> {
+    access::alone(tx)?;
     store::delete(tx, invitation.id)?;
     let source = invitation.source();
     if invitation.has_ended(tx.now) || tx.find_member(source, user.id)?.is_some() {
@@ -75,6 +77,7 @@ pub(in crate::member) fn end_those_of(
     source: Source,
     user: &User,
 ) -> Result<bool> {
+    access::alone(tx)?;
     let mut ended = false;
     let addresses = tx.confirmed_addresses(&[user.id])?;
     let keys: Vec<String> =

@@ -1,10 +1,6 @@
 //! Looking for items by their words. Each database has an index for that, and a language to ask it.
 
-use db::{
-    Conn, Tx,
-    listing::Bind,
-    rare::{self, rarest},
-};
+use db::{Conn, Tx, listing::Bind, rare::rarest};
 use kernel::{
     Result,
     like::containing,
@@ -82,30 +78,61 @@ impl Conditions {
     }
 }
 
-/// Whether an item of PostgreSQL has these words, asked by the rarest parts of them. Where there are few texts, all are
-/// looked through, but for words of which the database's own sample knows nothing.
+/// Whether an item of PostgreSQL has these words. Its index is asked for the rarest parts of them, and what that finds is
+/// compared with the words. Where there are few texts, all are compared, but for words of which the database's own sample
+/// knows nothing.
 pub(super) fn by_rarest(
     tx: &mut Tx<'_>,
     table: &'static str,
     about: &Words,
     are_few: bool,
 ) -> Result<Part> {
-    let mut all = Vec::new();
+    let mut parts = Vec::new();
     for word in &about.words {
-        all.push((word, rarest(tx, table, "title", word)?));
+        parts.push(rarest(tx, table, "title", word)?);
     }
-    let is_rare = all.iter().any(|(_, part)| part.is_some_and(|part| part.seen == 0));
-    let after = if are_few && !is_rare { " || ''" } else { "" };
+    let is_rare = parts.iter().any(|part| part.is_some_and(|part| part.seen == 0));
+    let is_asked = !are_few || is_rare;
+    let is_whole = parts.iter().all(Option::is_none);
     let mut binds = Vec::new();
-    let each = about.columns.iter().map(|column| {
-        let words = all.iter().map(|(word, part)| {
-            binds.extend(part.map(|part| Bind::Word(containing(part.text))));
-            binds.push(Bind::Word(containing(word)));
-            rare::contains(&format!("(i.{column}{after})"), "{}", part.map(|_| "{}"))
-        });
-        format!("({})", words.collect::<Vec<_>>().join(" AND "))
-    });
-    Ok(Part::with(format!("({})", each.collect::<Vec<_>>().join(" OR ")), binds))
+    let mut all = Vec::new();
+    if is_asked {
+        let asked: Vec<&str> = about
+            .words
+            .iter()
+            .zip(&parts)
+            .map(|(word, part)| part.map_or(word.as_str(), |part| part.text))
+            .collect();
+        all.push(in_one_column(about.columns, |column| {
+            let each = asked.iter().map(|part| {
+                binds.push(Bind::Word(containing(part)));
+                format!("i.{column} ILIKE {{}}")
+            });
+            each.collect::<Vec<_>>().join(" AND ")
+        }));
+    }
+    if !is_asked || !is_whole {
+        all.push(in_one_column(about.columns, |column| {
+            let each = about.words.iter().map(|word| compared(column, word, &mut binds));
+            each.collect::<Vec<_>>().join(" AND ")
+        }));
+    }
+    Ok(Part::with(format!("({})", all.join(" AND ")), binds))
+}
+
+fn in_one_column(columns: &[&str], mut has: impl FnMut(&str) -> String) -> String {
+    let each = columns.iter().map(|column| format!("({})", has(column)));
+    format!("({})", each.collect::<Vec<_>>().join(" OR "))
+}
+
+/// Whether a column of PostgreSQL has a word, in a way that no index is asked for. Letters of ASCII are made small much
+/// sooner than those of a language.
+fn compared(column: &str, word: &str, binds: &mut Vec<Bind>) -> String {
+    binds.push(Bind::Word(containing(word)));
+    match word.is_ascii() {
+        true => format!("lower(i.{column} COLLATE \"C\") LIKE {{}}"),
+        false => format!("i.{column} || '' ILIKE {{}}"),
+    }
 }
 
 /// Whether one of the columns, written after `before`, has all the words.

@@ -9,6 +9,7 @@ use kernel::{
 
 use super::{AutoMerge, LookStore as _};
 use crate::{
+    item::{held_merge_request, hold_merge_requests_of},
     merge_request::{
         Columns, MergeRequest, MergeRequestState, MergeRequestStore as _, state::Step, told,
     },
@@ -41,14 +42,18 @@ pub struct Outcome {
     pub squash_commit: Option<String>,
 }
 
-/// Ends well: in the transaction that moves the target branch.
+/// Ends well: in the transaction that moves the target branch. Whoever moves the source waits, or is waited for; all
+/// that the target touches is held in one order, as the push does right after this.
 ///
 /// # Errors
 /// `Conflict` where somebody opened it again, after it was locked for too long, and where its source got other commits
 /// since.
 pub fn complete(tx: &mut Tx<'_>, id: MergeRequestId, by: UserId, outcome: &Outcome) -> Result<()> {
+    let seen = tx.merge_request(id)?;
+    hold_merge_requests_of(tx, seen.project_id, &[&seen.target_branch])?;
     let row = tx.merge_request(id)?;
-    let has_moved = row.head_sha.as_ref().is_some_and(|head| *head != outcome.head);
+    let has_moved = row.head_sha.as_ref().is_some_and(|head| *head != outcome.head)
+        || row.target_branch != seen.target_branch;
     if row.state != MergeRequestState::Locked || has_moved {
         return Err(Error::Conflict("409 Conflict: Resource lock".to_owned()));
     }
@@ -61,16 +66,25 @@ pub fn complete(tx: &mut Tx<'_>, id: MergeRequestId, by: UserId, outcome: &Outco
     merged(tx, &row, Some(by), columns).map(drop)
 }
 
-/// The commits of a merge request have arrived where it leads to, without it.
+/// The commits of a merge request up to `head` have arrived where it leads to, without it. Nothing where its source got
+/// other commits since.
+///
+/// # Errors
+/// `Conflict` where it is over already.
 pub fn arrive(
     tx: &mut Tx<'_>,
-    row: &MergeRequest,
+    id: MergeRequestId,
+    head: &str,
     by: Option<UserId>,
     brought_by: &str,
-) -> Result<MergeRequest> {
+) -> Result<()> {
+    let row = held_merge_request(tx, id)?;
+    if row.head_sha.as_deref() != Some(head) {
+        return Ok(());
+    }
     let columns =
         Columns { merge_commit_sha: Some(Some(brought_by.to_owned())), ..Columns::default() };
-    merged(tx, row, by, columns)
+    merged(tx, &row, by, columns).map(drop)
 }
 
 fn merged(

@@ -1,0 +1,1 @@
+DROP INDEX work_taken;

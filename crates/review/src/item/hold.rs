@@ -42,7 +42,7 @@ pub fn held_merge_request(tx: &mut Tx<'_>, id: MergeRequestId) -> Result<MergeRe
     tx.merge_request(id)
 }
 
-/// As [`hold`], for all merge requests that come from these branches or lead to them, in one order, so that of two who
+/// As `hold`, for all merge requests that come from these branches or lead to them, in one order, so that of two who
 /// hold several neither waits for the other.
 pub fn hold_merge_requests_of(
     tx: &mut Tx<'_>,

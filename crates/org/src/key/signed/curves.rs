@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha384, Sha512};
 use webpki::ALL_VERIFICATION_ALGS;
 
 macro_rules! pairs {
-    ($($name:ident: $curve:ident, $key:ident; $digest:ident, $signature:ident)*) => {
+    ($($name:ident: $curve:ident::$kind:ident, $key:ident; $digest:ident, $signature:ident)*) => {
         $(
             #[derive(Debug)]
             pub(super) struct $name;
@@ -21,8 +21,8 @@ macro_rules! pairs {
                     message: &[u8],
                     signature: &[u8],
                 ) -> Result<(), InvalidSignature> {
-                    let key = $curve::ecdsa::VerifyingKey::from_sec1_bytes(key);
-                    let signature = $curve::ecdsa::Signature::from_der(signature);
+                    let key = $curve::$kind::VerifyingKey::from_sec1_bytes(key);
+                    let signature = $curve::$kind::Signature::from_der(signature);
                     let (Ok(key), Ok(signature)) = (key, signature) else {
                         return Err(InvalidSignature);
                     };
@@ -45,10 +45,10 @@ macro_rules! pairs {
 }
 
 pairs! {
-    P256WithSha512: p256, ECDSA_P256; Sha512, ECDSA_SHA512
-    P384WithSha512: p384, ECDSA_P384; Sha512, ECDSA_SHA512
-    P521WithSha384: p521, ECDSA_P521; Sha384, ECDSA_SHA384
-    P521WithSha512: p521, ECDSA_P521; Sha512, ECDSA_SHA512
+    P256WithSha512: p256::ecdsa, ECDSA_P256; Sha512, ECDSA_SHA512
+    P384WithSha512: p384::ecdsa, ECDSA_P384; Sha512, ECDSA_SHA512
+    P521WithSha384: p521::ecdsa, ECDSA_P521; Sha384, ECDSA_SHA384
+    P521WithSha512: p521::ecdsa, ECDSA_P521; Sha512, ECDSA_SHA512
 }
 
 /// Every way in which a certificate can be signed.

@@ -315,7 +315,8 @@ pub(super) fn signature(app: &App, user: &User) -> Signature {
 }
 
 /// At the start, when nothing is under way: opens what a crash left locked. Moves that were decided are finished, and
-/// whatever was decided is merged already.
+/// whatever was decided is merged already. What git has to be asked is left to the background, which nobody's start waits
+/// for.
 pub async fn unlock_left_behind(app: &App) -> Result<usize> {
     unlock(app, None).await
 }
@@ -327,13 +328,9 @@ async fn unlock(app: &App, before: Option<Duration>) -> Result<usize> {
         for id in &unlocked {
             tx.enqueue(&LookAfter { merge_request: *id })?;
         }
-        Ok(unlocked)
+        Ok(unlocked.len())
     });
-    let unlocked = unlocked.await?;
-    for id in &unlocked {
-        look_after_now(app, *id).await;
-    }
-    Ok(unlocked.len())
+    unlocked.await
 }
 
 /// Opens merge requests whose merge ended without an answer.

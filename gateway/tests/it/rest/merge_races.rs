@@ -24,10 +24,11 @@ fn lock(stage: &Stage<'_>) {
     });
 }
 
-/// As a server that comes back.
+/// As a server that comes back, and its background work.
 async fn unlock(stage: &Stage<'_>) {
     let state = &stage.app.state;
     gateway::compose::merging::unlock_left_behind(state).await.expect("it is opened");
+    stage.app.work().await;
 }
 
 /// As a push to the target that brought this head.

@@ -294,6 +294,8 @@ pub struct Limits {
     pub notes_per_minute: u32,
     /// Issues that one person writes in a minute; 0 is no limit.
     pub issues_per_minute: u32,
+    /// People and addresses invited in a day into one namespace at the top and all in it; 0 is no limit.
+    pub invites_per_day: u32,
 }
 
 impl Limits {
@@ -320,6 +322,7 @@ impl Default for Limits {
             people_per_ten_minutes: 0,
             notes_per_minute: 0,
             issues_per_minute: 0,
+            invites_per_day: 0,
         }
     }
 }

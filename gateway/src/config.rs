@@ -55,6 +55,7 @@ pub struct Config {
     pub rate_limit_person: u32,
     pub rate_limit_note: u32,
     pub rate_limit_issue: u32,
+    pub rate_limit_invite: u32,
     pub mail_url: Option<String>,
     pub mail_from: Option<String>,
     pub certificate_roots: Option<PathBuf>,
@@ -68,7 +69,7 @@ pub enum LogFormat {
 }
 
 /// One line of documentation for each setting, in the order in which they are shown.
-pub const SETTINGS: [(&str, &str); 26] = [
+pub const SETTINGS: [(&str, &str); 27] = [
     ("listen", "address and port to serve on"),
     ("data", "folder for repositories and the SQLite database"),
     (
@@ -110,6 +111,10 @@ pub const SETTINGS: [(&str, &str); 26] = [
     ("rate_limit_person", "people that one person looks up by id in ten minutes; 0 is no limit"),
     ("rate_limit_note", "notes that one person writes in a minute; 0 is no limit"),
     ("rate_limit_issue", "issues that one person writes in a minute; 0 is no limit"),
+    (
+        "rate_limit_invite",
+        "people and addresses invited in a day into one top-level group and all in it; 0 is no limit",
+    ),
     (
         "mail_url",
         "smtp://USER:PASSWORD@HOST:PORT or smtps://… that takes letters; without it they are only logged",
@@ -155,6 +160,7 @@ impl Default for Config {
             rate_limit_person: 300,
             rate_limit_note: 300,
             rate_limit_issue: 300,
+            rate_limit_invite: 0,
             mail_url: None,
             mail_from: None,
             certificate_roots: None,
@@ -334,6 +340,7 @@ impl Config {
                 people_per_ten_minutes: self.rate_limit_person,
                 notes_per_minute: self.rate_limit_note,
                 issues_per_minute: self.rate_limit_issue,
+                invites_per_day: self.rate_limit_invite,
             },
         })
     }

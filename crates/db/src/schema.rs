@@ -131,6 +131,14 @@ diesel::table! {
 }
 
 diesel::table! {
+    daily_invites (namespace_id) {
+        namespace_id -> BigInt,
+        day -> BigInt,
+        made -> BigInt,
+    }
+}
+
+diesel::table! {
     epics (id) {
         id -> BigInt,
         iid -> BigInt,
@@ -1240,6 +1248,7 @@ diesel::joinable!(commit_notes -> projects (project_id));
 diesel::joinable!(custom_attributes -> namespaces (namespace_id));
 diesel::joinable!(custom_attributes -> projects (project_id));
 diesel::joinable!(custom_attributes -> users (user_id));
+diesel::joinable!(daily_invites -> namespaces (namespace_id));
 diesel::joinable!(epics -> namespaces (namespace_id));
 diesel::joinable!(events -> namespaces (namespace_id));
 diesel::joinable!(events -> projects (project_id));
@@ -1357,6 +1366,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     award_emoji,
     commit_notes,
     custom_attributes,
+    daily_invites,
     epics,
     events,
     gpg_keys,

@@ -5,6 +5,7 @@ use org::{
     member::{
         Place,
         invitations::{self, Guests},
+        quota::Quota,
         rules::Terms,
     },
     policy::{ManageGroupMembers, ManageProjectMembers},
@@ -117,8 +118,9 @@ fn is_address(text: &str) -> bool {
 
 async fn invited(app: &App, place: Place, mut given: Invite) -> ApiResult<Created<InvitedEntity>> {
     let (guests, terms) = (given.guests()?, given.terms());
-    let outcome = app.db.write(move |tx| invitations::invite(tx, place, &guests, terms)).await?;
-    Ok(Created(outcome.into()))
+    let quota = Quota::of(app.limits.invites_per_day);
+    let outcome = app.db.write(move |tx| invitations::invite(tx, place, &guests, terms, quota));
+    Ok(Created(outcome.await?.into()))
 }
 
 async fn listed(

@@ -9,6 +9,7 @@ use kernel::{
 use org::{
     member::{
         MemberFilter, Membership, Place, actions, list,
+        quota::Quota,
         sign_in::{self, Identities},
     },
     policy::{
@@ -151,11 +152,11 @@ async fn shown(
 type AddAnswer = Either<Created<MemberEntity>, Created<Added>>;
 
 async fn added(app: &App, place: Place, params: AddMembers) -> ApiResult<AddAnswer> {
-    let terms = params.terms();
+    let (terms, quota) = (params.terms(), Quota::of(app.limits.invites_per_day));
     let users = params.user_id.0;
     if let [user] = *users.as_slice() {
         let member = app.db.write(move |tx| {
-            actions::add(tx, place, user, terms)?;
+            actions::add(tx, place, user, terms, quota)?;
             let member = list::given(tx, place.source, user)?;
             told_of(tx, &place, member)
         });
@@ -164,7 +165,8 @@ async fn added(app: &App, place: Place, params: AddMembers) -> ApiResult<AddAnsw
     if users.is_empty() {
         return Err(Error::BadParameters("user_id is empty".to_owned()).into());
     }
-    let message = app.db.write(move |tx| actions::add_each(tx, place, &users, terms)).await?;
+    let message = app.db.write(move |tx| actions::add_each(tx, place, &users, terms, quota));
+    let message = message.await?;
     let status = if message.is_some() { "error" } else { "success" };
     Ok(Either::Right(Created(Added { status, message })))
 }

@@ -12,10 +12,11 @@ use org::{
     user::{
         self, Details, User, UserFilter,
         account::AccountStore,
-        actions::{Beginning, Changes, NewUser},
+        actions::{Changes, NewUser},
         list::{Order, TwoFactor, UserLists},
         model::ExternalIdentity,
         password::Chosen,
+        registration::{self, Beginning},
         removal::{self, Removal},
         store::UserStore,
     },
@@ -261,7 +262,7 @@ async fn create(
             ..NewUser::named(&given.username)
         };
         let change = |details: &mut Details| more.apply(details);
-        let user = user::actions::register(tx, &grant, &new, &beginning, change)?;
+        let user = registration::register(tx, &grant, &new, &beginning, change)?;
         repaint(tx, user, picture)
     });
     Ok(Created(presented(&app, made.await?, actor).await?))

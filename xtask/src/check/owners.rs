@@ -51,6 +51,7 @@ const OWNERS: &[(&str, &[&str])] = &[
             "saml_group_links",
             "access_requests",
             "member_invitations",
+            "daily_invites",
             "instance_settings",
             "custom_attributes",
         ],

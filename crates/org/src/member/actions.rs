@@ -12,6 +12,7 @@ use super::{
     event::Fact,
     invitations, letters,
     place::Lineage,
+    quota::Quota,
     requests,
     rules::{self, Newness, Terms, ensure_another_owner, sentences},
     store::MemberStore,
@@ -61,19 +62,30 @@ pub(super) fn refresh(tx: &mut Tx<'_>, source: Source, user: UserId) -> Result<(
 }
 
 /// Adds one person.
-pub fn add(tx: &mut Tx<'_>, place: Place, user: UserId, terms: Terms) -> Result<Member> {
+pub fn add(
+    tx: &mut Tx<'_>,
+    place: Place,
+    user: UserId,
+    terms: Terms,
+    quota: Quota,
+) -> Result<Member> {
+    access::alone(tx)?;
     let user = tx.find_user(user)?.ok_or(Error::NotFound("User"))?;
     if tx.find_member(place.source, user.id)?.is_some() {
         return Err(Error::Conflict("Member already exists".to_owned()));
     }
     let lineage = Lineage::of(tx, place.source)?;
     ensure_unlocked(&lineage)?;
+    if let Some(why) = quota.refusal(tx, &lineage, 1)? {
+        return Err(Error::Rejected(why));
+    }
     let (level, faults) = rules::check(tx, &lineage, place.source, &user, terms, Newness::New)?;
     faults.into_result()?;
     if level > place.level() {
         return Err(Error::Forbidden);
     }
     settle(tx, place, &lineage, &user, level, terms.expires_at)?;
+    quota.note(tx, &lineage, 1)?;
     tx.find_member_row(place.source, user.id)?.ok_or(Error::Missing)
 }
 
@@ -123,7 +135,9 @@ pub fn add_each(
     place: Place,
     users: &[UserId],
     terms: Terms,
+    quota: Quota,
 ) -> Result<Option<String>> {
+    access::alone(tx)?;
     if users.len() > MOST_AT_ONCE {
         return Ok(Some(too_many()));
     }
@@ -133,12 +147,16 @@ pub fn add_each(
     if known.is_empty() {
         return Ok(Some("No users specified.".to_owned()));
     }
+    if let Some(why) = quota.refusal(tx, &lineage, known.len())? {
+        return Ok(Some(why));
+    }
     let mut refused = Vec::new();
     for user in users.iter().filter_map(|id| known.get(id)) {
         if let Some(why) = add_or_change(tx, place, &lineage, user, terms)? {
             refused.push(format!("{}: {why}", user.username));
         }
     }
+    quota.note(tx, &lineage, known.len().saturating_sub(refused.len()))?;
     Ok((!refused.is_empty()).then(|| refused.join(" and ")))
 }
 
@@ -198,6 +216,7 @@ impl End {
 
 /// Changes somebody's role or its end.
 pub fn change(tx: &mut Tx<'_>, place: Place, user: UserId, level: i64, end: End) -> Result<Member> {
+    access::alone(tx)?;
     let member = tx.find_member(place.source, user)?.ok_or(Error::Missing)?;
     let lineage = Lineage::of(tx, place.source)?;
     let terms = Terms { level, expires_at: end.over(member.expires_at) };
@@ -254,6 +273,7 @@ pub struct Leaving {
 
 /// Takes somebody out. Everybody may take out themselves.
 pub fn remove(tx: &mut Tx<'_>, place: Place, user: UserId, how: Leaving) -> Result<()> {
+    access::alone(tx)?;
     let member = tx.find_member(place.source, user)?.ok_or(Error::Missing)?;
     member.updated_at.ensure_unchanged_since(how.unless_newer)?;
     let oneself = place.actor().id == Some(user);

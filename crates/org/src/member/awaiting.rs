@@ -24,7 +24,7 @@ use super::{
     tree::{Found, Tree, plain},
 };
 use crate::{
-    access::{IdOrPath, locate_group},
+    access::{self, IdOrPath, locate_group},
     policy::AskForSeats,
     user::{User, store::UserStore},
 };
@@ -40,6 +40,7 @@ pub fn set_state(
     let user = tx.find_user(user)?.ok_or(Error::NotFound("User"))?;
     let (scope, who) = locate_group(tx, grant.actor(), group)?;
     let place = Place::group(&Grant::<AskForSeats>::check(&who, scope)?);
+    access::alone(tx)?;
     let tree = Tree::owned(tx, &place, plain)?;
     let step = if to == State::Awaiting { Step::Suspend } else { Step::Approve };
     let all = tree.members_of(tx, user.id)?;
@@ -95,6 +96,7 @@ fn none_pending() -> Error {
 
 /// Approves all memberships that somebody waits for, named by one of them.
 pub fn approve(tx: &mut Tx<'_>, place: Place, id: MemberId) -> Result<()> {
+    access::alone(tx)?;
     let tree = Tree::owned(tx, &place, plain)?;
     let named = tx.find_member_by_id(id)?.ok_or(Error::Missing)?;
     let all = tree.members_of(tx, named.user_id)?;
@@ -106,6 +108,7 @@ pub fn approve(tx: &mut Tx<'_>, place: Place, id: MemberId) -> Result<()> {
 
 /// Approves everybody in the tree.
 pub fn approve_all(tx: &mut Tx<'_>, place: Place) -> Result<()> {
+    access::alone(tx)?;
     let tree = Tree::owned(tx, &place, plain)?;
     let all = tree.members(tx, "m.awaiting_level IS NOT NULL")?;
     approve_each(tx, place, all)

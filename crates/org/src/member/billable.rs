@@ -25,7 +25,7 @@ use super::{
     tree::{Tree, Why, plain},
 };
 use crate::{
-    access::projection::FOREVER,
+    access::{self, projection::FOREVER},
     listing::{Bind, ids, rows as rows_of, value},
     search::containing,
     user::{User, store::UserStore},
@@ -225,6 +225,7 @@ fn counts(tx: &mut Tx<'_>, tree: &Tree, user: UserId) -> Result<bool> {
 
 /// Takes somebody out of the group and of everything below it.
 pub fn remove(tx: &mut Tx<'_>, place: Place, user: UserId) -> Result<()> {
+    access::alone(tx)?;
     let tree = Tree::owned(tx, &place, |why| {
         Error::BadRequest(
             match why {

@@ -16,6 +16,7 @@ use super::{
     actions::{self, End, MOST_AT_ONCE, ensure_unlocked},
     letters::SendInvitation,
     place::Lineage,
+    quota::Quota,
     rules::{self, Terms, sentences},
 };
 use crate::{
@@ -44,7 +45,14 @@ pub enum Outcome {
 }
 
 /// Invites addresses and people. Whoever is known becomes a member at once.
-pub fn invite(tx: &mut Tx<'_>, place: Place, guests: &Guests, terms: Terms) -> Result<Outcome> {
+pub fn invite(
+    tx: &mut Tx<'_>,
+    place: Place,
+    guests: &Guests,
+    terms: Terms,
+    quota: Quota,
+) -> Result<Outcome> {
+    access::alone(tx)?;
     if AccessLevel::find(terms.level).is_some_and(|level| level > place.level()) {
         return Err(Error::Forbidden);
     }
@@ -57,9 +65,13 @@ pub fn invite(tx: &mut Tx<'_>, place: Place, guests: &Guests, terms: Terms) -> R
     if known.is_empty() && guests.emails.is_empty() {
         return Ok(Outcome::Refused("Invites cannot be blank".to_owned()));
     }
-    access::alone(tx)?;
+    let addresses = once_each(&guests.emails);
+    let all = addresses.len() + known.len();
+    if let Some(why) = quota.refusal(tx, &lineage, all)? {
+        return Ok(Outcome::Refused(why));
+    }
     let mut refused = Vec::new();
-    for email in once_each(&guests.emails) {
+    for email in addresses {
         let why = match known_as(tx, email)? {
             Some(user) => actions::add_or_change(tx, place, &lineage, &user, terms)?,
             None => invite_address(tx, place, &lineage, email, terms)?,
@@ -70,6 +82,7 @@ pub fn invite(tx: &mut Tx<'_>, place: Place, guests: &Guests, terms: Terms) -> R
         let why = actions::add_or_change(tx, place, &lineage, user, terms)?;
         refused.extend(why.map(|why| (user.username.clone(), why)));
     }
+    quota.note(tx, &lineage, all.saturating_sub(refused.len()))?;
     Ok(if refused.is_empty() { Outcome::Done } else { Outcome::Partly(refused) })
 }
 

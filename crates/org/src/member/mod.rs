@@ -10,6 +10,7 @@ pub(crate) mod letters;
 pub mod list;
 pub mod model;
 mod place;
+pub mod quota;
 mod reach;
 pub mod requests;
 pub mod rules;

@@ -111,6 +111,11 @@ impl Lineage {
         self.all.first()
     }
 
+    /// The namespace at the top.
+    pub(crate) fn top(&self) -> Option<NamespaceId> {
+        self.all.last().map(|namespace| namespace.id)
+    }
+
     /// The folders whose members are members here without having been added here.
     pub(crate) fn above(&self) -> &[Namespace] {
         match self.source {

@@ -88,6 +88,7 @@ fn mark(tx: &mut Tx<'_>, group: NamespaceId, at: Option<Ts>, by: Option<UserId>)
 
 /// Lets a group stay that was to go.
 pub fn restore(tx: &mut Tx<'_>, grant: &Grant<RemoveGroup>) -> Result<Namespace> {
+    access::alone(tx)?;
     let group = tx.namespace(grant.group())?;
     if group.marked_for_deletion_at.is_none() {
         return Err(Error::Rejected(NOTHING_TO_RESTORE.to_owned()));
@@ -99,6 +100,7 @@ pub fn restore(tx: &mut Tx<'_>, grant: &Grant<RemoveGroup>) -> Result<Namespace>
 
 /// Removes groups whose days are over; tells whether there may be more.
 pub fn remove_overdue(tx: &mut Tx<'_>) -> Result<bool> {
+    access::alone(tx)?;
     let period = Duration::days(tx.settings()?.deletion_adjourned_period);
     let limit = tx.now.plus(-period);
     let overdue = namespaces::table

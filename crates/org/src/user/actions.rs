@@ -1,4 +1,4 @@
-//! Making and changing people.
+//! Writing people down, and changing them.
 
 use std::net::IpAddr;
 
@@ -14,7 +14,7 @@ use kernel::{
 };
 
 use super::{
-    Details, Profile, State, User,
+    Details, State, User,
     account::AccountStore,
     event::{Event, Person},
     links::{self, Reason},
@@ -27,7 +27,6 @@ use crate::{
     access,
     email::store::EmailStore,
     faults::Faults,
-    mail::{self, Letter},
     member::invitations,
     namespace::{self, Kind, store::NamespaceStore},
     settings::store::SettingsStore,
@@ -72,7 +71,7 @@ pub fn create(tx: &mut Tx<'_>, new: &NewUser) -> Result<User> {
     Ok(user)
 }
 
-fn insert(tx: &mut Tx<'_>, new: &NewUser) -> Result<User> {
+pub(super) fn insert(tx: &mut Tx<'_>, new: &NewUser) -> Result<User> {
     let now = tx.now;
     let row = (
         (
@@ -110,93 +109,6 @@ fn insert(tx: &mut Tx<'_>, new: &NewUser) -> Result<User> {
     Ok(user)
 }
 
-/// How an account begins.
-#[derive(Debug)]
-pub struct Beginning {
-    pub password: Chosen,
-    /// Whether a link is sent by which the person sets a password of their own.
-    pub by_mail: bool,
-    /// Whether the address is taken to be the person's.
-    pub confirmed: bool,
-    pub identity: Option<ExternalIdentity>,
-}
-
-/// Makes an account as an administrator describes it.
-pub fn register(
-    tx: &mut Tx<'_>,
-    grant: &Grant<Administrate>,
-    new: &NewUser,
-    beginning: &Beginning,
-    change: impl FnOnce(&mut Details),
-) -> Result<User> {
-    let settings = tx.settings()?;
-    let mut details = Details {
-        username: new.username.clone(),
-        name: new.name.clone(),
-        email: new.email.clone(),
-        public_email: None,
-        commit_email: None,
-        admin: new.admin,
-        external: new.external,
-        projects_limit: settings.default_projects_limit,
-        can_create_group: settings.can_create_group && !new.external,
-        private_profile: false,
-        note: None,
-        profile: Profile::default(),
-        auditor: false,
-        shared_runners_minutes_limit: None,
-        extra_shared_runners_minutes_limit: None,
-        provisioned_by_group_id: None,
-        view_diffs_file_by_file: None,
-    };
-    change(&mut details);
-    ensure_group_exists(tx, &details)?;
-    if beginning.password.is_empty() {
-        return Err(Error::invalid("password", "can't be blank"));
-    }
-    ensure_free(tx, &details, None)?;
-    let mut faults = faults_of(tx, &details, None)?;
-    faults.add_each("password", beginning.password.faults(&details.identity(), &settings));
-    if tx.is_path_taken(&details.username)? {
-        faults.add("username", "has already been taken");
-    }
-    identity_faults(tx, beginning.identity.as_ref(), None, &mut faults)?;
-    faults.into_result()?;
-    let new = NewUser {
-        password_hash: Some(beginning.password.hash().to_owned()),
-        created_by: grant.actor().id,
-        ..new.clone()
-    };
-    let user = insert(tx, &new)?;
-    tx.keep_details(user.id, &details)?;
-    if let Some(identity) = &beginning.identity {
-        tx.keep_identity(user.id, identity)?;
-    }
-    if beginning.confirmed {
-        invitations::accept_for(tx, &user, &details.email)?;
-    } else {
-        tx.keep_confirmed(user.id, None)?;
-        links::ask_to_confirm(tx, user.id)?;
-    }
-    let user = tx.user(user.id)?;
-    tx.emit(Event::UserCreate { person: (&user).into() })?;
-    greet(tx, &user, beginning)?;
-    Ok(user)
-}
-
-fn greet(tx: &mut Tx<'_>, user: &User, beginning: &Beginning) -> Result<()> {
-    if beginning.by_mail {
-        return links::ask_for_password(tx, user.id, Reason::NewAccount);
-    }
-    let text = format!(
-        "Hello {},\n\nan account was made for you. Your user name is {}; the administrator who made the account \
-         tells you how to sign in.\n",
-        user.name, user.username
-    );
-    let subject = "Account was created for you".to_owned();
-    mail::send(tx, Letter { to: user.email.clone(), subject, text })
-}
-
 /// What else is asked for when an account is changed.
 #[derive(Debug, Default)]
 pub struct Changes {
@@ -217,6 +129,7 @@ pub fn update(
     changes: &Changes,
     change: impl FnOnce(&mut Details),
 ) -> Result<User> {
+    access::alone(tx)?;
     let user = tx.user(id)?;
     let before = Details::of(&user, tx.profile(id)?, &tx.account(id)?);
     let mut details = before.clone();
@@ -233,7 +146,6 @@ pub fn update(
         faults.add("username", "cannot be changed");
     }
     faults.into_result()?;
-    access::alone(tx)?;
     take_address(tx, &user, &before, &mut details, changes.confirmed)?;
     rename(tx, &user, &details)?;
     tx.keep_details(id, &details)?;
@@ -288,7 +200,7 @@ fn rename(tx: &mut Tx<'_>, user: &User, details: &Details) -> Result<()> {
     Ok(())
 }
 
-fn faults_of(tx: &mut Tx<'_>, details: &Details, id: Option<UserId>) -> Result<Faults> {
+pub(super) fn faults_of(tx: &mut Tx<'_>, details: &Details, id: Option<UserId>) -> Result<Faults> {
     let mut faults = Faults::default();
     rules::identity_faults(&details.identity(), &mut faults);
     rules::detail_faults(details, &mut faults);
@@ -301,7 +213,7 @@ fn faults_of(tx: &mut Tx<'_>, details: &Details, id: Option<UserId>) -> Result<F
     Ok(faults)
 }
 
-fn identity_faults(
+pub(super) fn identity_faults(
     tx: &mut Tx<'_>,
     identity: Option<&ExternalIdentity>,
     own: Option<UserId>,
@@ -322,7 +234,7 @@ fn identity_faults(
     Ok(())
 }
 
-fn ensure_group_exists(tx: &mut Tx<'_>, details: &Details) -> Result<()> {
+pub(super) fn ensure_group_exists(tx: &mut Tx<'_>, details: &Details) -> Result<()> {
     let Some(id) = details.provisioned_by_group_id else { return Ok(()) };
     let found = tx.find_namespace(NamespaceId(id))?;
     match found.is_some_and(|group| group.kind == Kind::Group) {
@@ -332,7 +244,7 @@ fn ensure_group_exists(tx: &mut Tx<'_>, details: &Details) -> Result<()> {
 }
 
 /// Whether nobody else has the address and the user name.
-fn ensure_free(tx: &mut Tx<'_>, details: &Details, own: Option<UserId>) -> Result<()> {
+pub(super) fn ensure_free(tx: &mut Tx<'_>, details: &Details, own: Option<UserId>) -> Result<()> {
     ensure_address_free(tx, &details.email, own)?;
     let found = tx.find_user_named(&details.username)?;
     if found.is_some_and(|other| Some(other.id) != own) {

@@ -12,6 +12,7 @@ pub mod list;
 pub mod model;
 pub mod names;
 pub mod password;
+pub mod registration;
 pub mod removal;
 pub mod rules;
 pub mod state;

@@ -21,7 +21,10 @@ use super::{
     life::step,
     store::UserStore,
 };
-use crate::namespace::{self, store::NamespaceStore};
+use crate::{
+    access,
+    namespace::{self, store::NamespaceStore},
+};
 
 /// What becomes of what somebody wrote, and of the groups that only they own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,6 +91,7 @@ fn ensure_removable(tx: &mut Tx<'_>, user: &User, removal: Removal) -> Result<Ve
 }
 
 pub(super) fn remove_with_everything(tx: &mut Tx<'_>, user: &User, removal: Removal) -> Result<()> {
+    access::alone(tx)?;
     for group in ensure_removable(tx, user, removal)? {
         namespace::actions::remove_tree(tx, group)?;
     }

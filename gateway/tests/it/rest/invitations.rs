@@ -1,5 +1,6 @@
 //! Invitations to projects and groups.
 
+use gateway::app::Limits;
 use kernel::{
     AccessLevel::{Developer, Maintainer},
     Visibility,
@@ -228,4 +229,69 @@ async fn a_new_primary_address_accepts_what_it_was_invited_to() {
     root.put(&format!("/users/{bob}"), change).await.ok();
 
     assert_eq!(ada.get(&format!("/groups/{group}/members")).await.each("username"), ["ada", "bob"]);
+}
+
+#[actix_web::test]
+async fn a_group_invites_only_so_many_in_a_day() {
+    let app = TestApp::with_limits(Limits { invites_per_day: 3, ..Limits::default() });
+    let ada = app.person("ada");
+    let top = ada.group("top", None).await;
+    let inner = ada.group("inner", Some(top)).await;
+    let [bob, cara] = ["bob", "cara"].map(|name| app.id_of(name));
+    let invite = async |group: i64, emails: &str| {
+        let body = json!({ "email": emails, "access_level": 30 });
+        ada.post(&format!("/groups/{group}/invitations"), body).await.created()
+    };
+    let text = "Invite limit of 3 per day exceeded.";
+    let refused = json!({ "status": "error", "message": text });
+
+    assert_eq!(invite(top, "a@b.test,A@B.test,b@b.test").await["status"], "success");
+    assert_eq!(invite(inner, "c@b.test,d@b.test").await, refused, "all or none");
+    let add = |user: i64| json!({ "user_id": user, "access_level": 30 });
+    ada.post(&format!("/groups/{inner}/members"), add(bob)).await.created();
+    let one = ada.post(&format!("/groups/{top}/members"), add(cara)).await;
+    one.refused(400, json!({ "message": text }));
+    let several = json!({ "user_id": [bob, cara], "access_level": 30 });
+    let several = ada.post(&format!("/groups/{top}/members"), several).await.created();
+    assert_eq!(several, refused);
+    assert_eq!(ada.get(&format!("/groups/{inner}/invitations")).await.ok(), json!([]));
+    let other = ada.group("other", None).await;
+    assert_eq!(invite(other, "c@b.test,d@b.test,e@b.test").await["status"], "success");
+
+    app.clock.advance(time::Duration::days(1));
+    assert_eq!(invite(inner, "c@b.test,d@b.test,e@b.test").await["status"], "success");
+    assert_eq!(invite(top, "f@b.test").await, refused);
+}
+
+#[actix_web::test]
+async fn only_who_was_invited_counts_and_taking_it_back_makes_no_room() {
+    let app = TestApp::with_limits(Limits { invites_per_day: 2, ..Limits::default() });
+    let ada = app.person("ada");
+    let project = app.project(&ada, "tool", Visibility::Private);
+    let path = format!("/projects/{project}/invitations");
+    let invite = async |body| ada.post(&path, body).await.created()["status"].clone();
+
+    let past = json!({ "email": "a@b.test", "access_level": 30, "expires_at": "2020-01-01" });
+    assert_eq!(invite(past).await, "error");
+    for email in ["a@b.test", "b@b.test"] {
+        assert_eq!(invite(json!({ "email": email, "access_level": 30 })).await, "success");
+    }
+    assert_eq!(ada.delete(&format!("{path}/a%40b.test")).await.status, 204);
+    assert_eq!(invite(json!({ "email": "c@b.test", "access_level": 30 })).await, "error");
+    assert_eq!(ada.get(&path).await.each("invite_email"), ["b@b.test"]);
+}
+
+#[actix_web::test]
+async fn two_who_invite_at_once_count_each_other() {
+    let app = TestApp::with_limits(Limits { invites_per_day: 3, ..Limits::default() });
+    let ada = app.person("ada");
+    let path = format!("/groups/{}/invitations", ada.group("top", None).await);
+    let bodies: Vec<_> = (0..6)
+        .map(|number| json!({ "email": format!("a{number}@b.test"), "access_level": 30 }))
+        .collect();
+
+    let told = bodies.into_iter().map(|body| ada.post(&path, body));
+    futures_util::future::join_all(told).await;
+
+    assert_eq!(ada.get(&path).await.each("invite_email").len(), 3);
 }

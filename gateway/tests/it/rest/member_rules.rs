@@ -172,3 +172,25 @@ async fn too_many_removals_are_slowed_down() {
     assert_eq!(answer.status, 429);
     assert!(answer.header("retry-after").is_some());
 }
+
+#[actix_web::test]
+async fn owners_who_leave_at_once_do_not_leave_a_group_to_nobody() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = ada.group("g1", None).await;
+    let members = format!("/groups/{group}/members");
+    for name in ["bob", "cara", "dora"] {
+        ada.adds(name, 50, &format!("/groups/{group}")).await;
+    }
+    let people = ["ada", "bob", "cara", "dora"].map(|name| app.person(name));
+    let leave = people.iter().zip(["ada", "bob", "cara", "dora"]).map(|(person, name)| {
+        let own = format!("{members}/{}", app.user(name).id);
+        async move { person.delete(&own).await.status }
+    });
+
+    let mut told = futures_util::future::join_all(leave).await;
+
+    told.sort_unstable();
+    assert_eq!(told, [204, 204, 204, 403]);
+    assert_eq!(app.admin().get(&members).await.each("access_level"), [50]);
+}

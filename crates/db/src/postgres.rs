@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use diesel::{
     Connection, PgConnection,
+    connection::SimpleConnection,
     r2d2::{ConnectionManager, Error as PoolError, ManageConnection, Pool, PooledConnection},
 };
 use kernel::{Error, Result};
@@ -16,6 +17,10 @@ const WRITERS: u32 = 16;
 /// A connection that answered so lately is used without asking first whether it still does: that would be one more
 /// round trip for every read.
 const FRESH: Duration = Duration::from_secs(1);
+
+/// Many ask at once, so a question that other processes help with takes their time from other questions, and starting
+/// them takes longer than most answers.
+const ALONE: &str = "SET max_parallel_workers_per_gather = 0";
 
 pub(crate) struct Postgres {
     read: Pool<Manager>,
@@ -38,7 +43,9 @@ impl ManageConnection for Manager {
     type Error = PoolError;
 
     fn connect(&self) -> std::result::Result<Kept, PoolError> {
-        Ok(Kept { conn: self.0.connect()?, seen: Instant::now() })
+        let mut conn = self.0.connect()?;
+        conn.batch_execute(ALONE).map_err(PoolError::QueryError)?;
+        Ok(Kept { conn, seen: Instant::now() })
     }
 
     fn is_valid(&self, kept: &mut Kept) -> std::result::Result<(), PoolError> {

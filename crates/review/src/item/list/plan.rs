@@ -13,7 +13,7 @@ use kernel::{
 use super::{
     conditions::{Conditions, Part, Probe, table_of},
     order::{Direction, Order, Sorting},
-    search::by_rarest,
+    search::{by_rarest, by_reading},
 };
 use crate::{item::ItemKind, ports::Readable};
 
@@ -53,6 +53,7 @@ pub fn page_of(
     sorting: Sorting,
     page: PageRequest,
 ) -> Result<Page<i64>> {
+    let asked = query;
     let Some(query) = &sharpened(tx, query)? else {
         return Ok(Page { items: Vec::new(), total: Total::Counted(0) });
     };
@@ -60,10 +61,16 @@ pub fn page_of(
         Gathered::Few(found) => {
             return Ok(page.slice(in_order(tx, query.conditions.kind, found, sorting)?));
         }
+        // More than lists tell, so nothing is counted.
         Gathered::Many => {
-            // More than lists tell, so nothing is counted.
-            let walk = Walk { query, begun: None, is_fenced: false };
-            return Ok(page.uncounted(walk.select(tx, sorting, page.probe(), page.offset())?));
+            let found = match among_newest(tx, asked, sorting, page)? {
+                Some(found) => found,
+                None => {
+                    let walk = Walk { query, begun: None, is_fenced: false };
+                    walk.plain(tx, sorting, page.probe(), page.offset(), None)?
+                }
+            };
+            return Ok(page.uncounted(found));
         }
         Gathered::Nothing => {}
     }
@@ -177,6 +184,26 @@ fn gathered(tx: &mut Tx<'_>, query: &Query) -> Result<Gathered> {
     let table = query.conditions.table();
     let sql = format!("SELECT i.id AS id FROM {table} i WHERE {}", all.join(" AND "));
     Ok(ids_of_few(tx, &sql, &binds, FEW)?.map_or(Gathered::Many, Gathered::Few))
+}
+
+/// A full page of words that very many have: reading the newest, or the oldest, soon meets as many, where the index
+/// would be asked for all of them.
+fn among_newest(
+    tx: &mut Tx<'_>,
+    query: &Query,
+    sorting: Sorting,
+    page: PageRequest,
+) -> Result<Option<Vec<i64>>> {
+    if sorting.by != Order::Id {
+        return Ok(None);
+    }
+    let mut query = query.clone();
+    let words = std::mem::take(&mut query.conditions.words);
+    query.conditions.plain.extend(words.iter().map(by_reading));
+    let walk = Walk { query: &query, begun: None, is_fenced: false };
+    let near = walk.near(sorting.direction);
+    let found = walk.plain(tx, sorting, page.probe(), page.offset(), Some(near))?;
+    Ok((i64::try_from(found.len()).is_ok_and(|found| found == page.probe())).then_some(found))
 }
 
 /// These in the order of a list.

@@ -112,12 +112,23 @@ pub(super) fn by_rarest(
         }));
     }
     if !is_asked || !is_whole {
-        all.push(in_one_column(about.columns, |column| {
-            let each = about.words.iter().map(|word| compared(column, word, &mut binds));
-            each.collect::<Vec<_>>().join(" AND ")
-        }));
+        all.push(read_through(about, &mut binds));
     }
     Ok(Part::with(format!("({})", all.join(" AND ")), binds))
+}
+
+/// Whether an item of PostgreSQL has these words, for which its texts are read and no index is asked.
+pub(super) fn by_reading(about: &Words) -> Part {
+    let mut binds = Vec::new();
+    let sql = read_through(about, &mut binds);
+    Part::with(sql, binds)
+}
+
+fn read_through(about: &Words, binds: &mut Vec<Bind>) -> String {
+    in_one_column(about.columns, |column| {
+        let each = about.words.iter().map(|word| compared(column, word, binds));
+        each.collect::<Vec<_>>().join(" AND ")
+    })
 }
 
 fn in_one_column(columns: &[&str], mut has: impl FnMut(&str) -> String) -> String {

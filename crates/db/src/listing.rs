@@ -81,28 +81,54 @@ pub fn ids(tx: &mut Tx<'_>, sql: &str, binds: &[Bind]) -> Result<Vec<i64>> {
     Ok(found.into_iter().map(|row| row.id).collect())
 }
 
-/// All that a query gives whose one column is called `id`, where these are at most `few`; none where there are more, for
-/// which it is not asked again at once.
+#[derive(QueryableByName)]
+struct CountedRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = BigInt)]
+    total: i64,
+}
+
+/// A page of all that a query gives whose one column is called `id`, and how many these are, where they are at most `few`;
+/// none where there are more, for which it is not asked again at once. `order` stands after `found`, which they are called
+/// in it.
 ///
 /// # Errors
 /// When the database cannot be read.
-pub fn ids_of_few(
+pub fn page_of_few(
     tx: &mut Tx<'_>,
-    sql: &str,
+    query: &str,
     binds: &[Bind],
     few: i64,
-) -> Result<Option<Vec<i64>>> {
-    let sql = format!("{sql} LIMIT {}", few.saturating_add(1));
-    let key = format!("{sql} {binds:?}");
+    order: &str,
+    page: PageRequest,
+) -> Result<Option<Page<i64>>> {
+    let all = format!("({query} LIMIT {}) AS found", few.saturating_add(1));
+    let key = format!("{all} {binds:?}");
     if LONG.knows(&key, tx.now) {
         return Ok(None);
     }
-    let found = ids(tx, &sql, binds)?;
-    if i64::try_from(found.len()).is_ok_and(|found| found <= few) {
-        return Ok(Some(found));
+    let sql = format!(
+        "SELECT found.id AS id, COUNT(*) OVER () AS total FROM {all}{order} LIMIT {} OFFSET {}",
+        page.per_page,
+        page.offset()
+    );
+    let found: Vec<CountedRow> = rows(tx, &sql, binds)?;
+    let total = match found.first() {
+        Some(row) => row.total,
+        None if page.page == 1 => 0,
+        // Nobody tells how many there are before a page that is beyond them.
+        None => {
+            let sql = format!("SELECT COUNT(*) AS id FROM {all}");
+            ids(tx, &sql, binds)?.first().copied().unwrap_or_default()
+        }
+    };
+    if total > few {
+        LONG.note(key, tx.now);
+        return Ok(None);
     }
-    LONG.note(key, tx.now);
-    Ok(None)
+    let items = found.into_iter().map(|row| row.id).collect();
+    Ok(Some(Page { items, total: Total::Counted(total) }))
 }
 
 /// A number in the text of a statement that is yet sent beside it, so that the text is the same for every number.

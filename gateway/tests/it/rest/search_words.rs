@@ -1,7 +1,7 @@
 //! Things are found by parts of words, whatever the database's statistics say of these.
 
-use db::{each_backend, error};
-use diesel::{RunQueryDsl, sql_query};
+use db::{Conn, Tx, each_backend, error};
+use diesel::{QueryableByName, RunQueryDsl, sql_query, sql_types::Text};
 use kernel::Visibility::Private;
 use serde_json::json;
 
@@ -74,4 +74,59 @@ async fn people_groups_and_projects_are_found_by_words_with_several_parts() {
     assert_eq!(found("/projects?search=engine-bob-77", "path").await, ["engine-bob-77"]);
     let both = ["engine-77-bob", "engine-bob-77"];
     assert_eq!(found("/projects?search=engine+bob", "path").await, both);
+}
+
+#[derive(QueryableByName)]
+struct Column {
+    #[diesel(sql_type = Text)]
+    name: String,
+}
+
+/// What there is in one issue is in `more` others as well, each with a title of its own.
+fn repeat_the_issue(tx: &mut Tx<'_>, more: i64) -> kernel::Result<()> {
+    let columns = match &tx.conn {
+        Conn::Sqlite(_) => "SELECT name FROM pragma_table_info('issues')",
+        Conn::Postgres(_) => {
+            "SELECT column_name AS name FROM information_schema.columns WHERE table_name = 'issues'"
+        }
+    };
+    let columns: Vec<Column> =
+        each_backend!(tx, |conn| sql_query(columns).load(conn).map_err(error("Column")))?;
+    let own = ["id", "iid", "title"];
+    let same: Vec<String> = columns.into_iter().map(|column| column.name).collect();
+    let same: Vec<&String> = same.iter().filter(|name| !own.contains(&name.as_str())).collect();
+    let same = same.iter().map(|name| format!(", {name}")).collect::<String>();
+    let text = format!(
+        "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {more}) \
+         INSERT INTO issues (iid, title{same}) \
+         SELECT iid + n, 'engine ' || n{same} FROM issues CROSS JOIN numbers"
+    );
+    each_backend!(tx, |conn| sql_query(text).execute(conn).map_err(error("Issue")))?;
+    Ok(())
+}
+
+#[actix_web::test]
+async fn what_very_many_have_is_listed_but_not_counted() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Private);
+    ada.post(&format!("/projects/{project}/issues"), json!({ "title": "engine 0" }))
+        .await
+        .created();
+    app.write(|tx| repeat_the_issue(tx, 10_000));
+
+    for query in ["search=engine", "search=engine&order_by=title&sort=asc"] {
+        let answer = ada.get(&format!("/issues?{query}&per_page=2&page=3")).await;
+        assert_eq!((answer.header("x-total"), answer.header("x-next-page")), (None, Some("4")));
+    }
+    let titles =
+        async |query: &str| ada.get(&format!("/issues?{query}&per_page=2")).await.each("title");
+    assert_eq!(titles("search=engine").await, ["engine 10000", "engine 9999"]);
+    assert_eq!(titles("search=ENGINE&page=5000&sort=asc").await, ["engine 9998", "engine 9999"]);
+    assert_eq!(titles("search=engine&page=5001").await, ["engine 0"]);
+    assert!(titles("search=engine&page=5002").await.is_empty());
+
+    let beyond = ada.get("/issues?search=engine+9999&page=3").await;
+    assert_eq!(beyond.header("x-total"), Some("1"));
+    assert!(beyond.each("title").is_empty());
 }

@@ -1,5 +1,6 @@
 //! In which order lists show items.
 
+use super::conditions::table_of;
 use crate::item::ItemKind;
 
 /// What items are ordered by; of equals, the newest comes first.
@@ -64,6 +65,15 @@ impl Sorting {
                 format!("{}, {}, i.id DESC", last("om.due_date"), last(&most_urgent(kind)))
             }
         }
+    }
+
+    /// What stands after rows `found` that have ids alone.
+    pub(super) fn of_found(&self, kind: ItemKind) -> String {
+        if self.by == Order::Id {
+            return format!(" ORDER BY found.id {}", self.direction.sql());
+        }
+        let (table, join) = (table_of(kind), self.join());
+        format!(" JOIN {table} i ON i.id = found.id{join} ORDER BY {}", self.sql(kind))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use db::{
     Tx,
-    listing::{Bind, count_up_to, ids, ids_of_few, list_of, value},
+    listing::{Bind, count_up_to, ids, list_of, page_of_few, value},
 };
 use kernel::{
     Result,
@@ -11,11 +11,11 @@ use kernel::{
 };
 
 use super::{
-    conditions::{Conditions, Part, Probe, table_of},
+    conditions::{Conditions, Part, Probe},
     order::{Direction, Order, Sorting},
     search::{by_rarest, by_reading},
 };
-use crate::{item::ItemKind, ports::Readable};
+use crate::ports::Readable;
 
 /// Where a list looks.
 #[derive(Clone, Debug)]
@@ -57,22 +57,8 @@ pub fn page_of(
     let Some(query) = &sharpened(tx, query)? else {
         return Ok(Page { items: Vec::new(), total: Total::Counted(0) });
     };
-    match gathered(tx, query)? {
-        Gathered::Few(found) => {
-            return Ok(page.slice(in_order(tx, query.conditions.kind, found, sorting)?));
-        }
-        // More than lists tell, so nothing is counted.
-        Gathered::Many => {
-            let found = match among_newest(tx, asked, sorting, page)? {
-                Some(found) => found,
-                None => {
-                    let walk = Walk { query, begun: None, is_fenced: false };
-                    walk.plain(tx, sorting, page.probe(), page.offset(), None)?
-                }
-            };
-            return Ok(page.uncounted(found));
-        }
-        Gathered::Nothing => {}
+    if query.conditions.is_searched() {
+        return searched(tx, asked, query, sorting, page);
     }
     let walk = Walk { query, begun: beginning(tx, query)?, is_fenced: false };
     if let Some(common) = walk.common(tx, page)? {
@@ -101,11 +87,10 @@ pub fn page_of(
 /// How many items there are, however many.
 pub fn count_all(tx: &mut Tx<'_>, query: &Query) -> Result<i64> {
     let Some(query) = &sharpened(tx, query)? else { return Ok(0) };
-    if let Gathered::Few(found) = gathered(tx, query)? {
-        return Ok(i64::try_from(found.len()).unwrap_or(i64::MAX));
-    }
-    let walk = Walk { query, begun: beginning(tx, query)?, is_fenced: false };
-    let (from, binds) = walk.by_project();
+    let (from, binds) = match query.conditions.is_searched() {
+        true => gathered(query),
+        false => Walk { query, begun: beginning(tx, query)?, is_fenced: false }.by_project(),
+    };
     let sql = format!("SELECT COUNT(*) AS id FROM {from}");
     Ok(ids(tx, &sql, &binds)?.first().copied().unwrap_or_default())
 }
@@ -167,23 +152,32 @@ fn milestones_in(tx: &mut Tx<'_>, project: ProjectId, wanted: &Part) -> Result<V
     ids(tx, &sql, &binds)
 }
 
-/// What has the words that are looked for, and whatever else is wanted: finding all is much work, which is done once.
-enum Gathered {
-    /// No words are looked for.
-    Nothing,
-    Few(Vec<i64>),
-    /// More than are put in order, and than lists count.
-    Many,
+/// `FROM` and `WHERE` for what has the words that are looked for, and whatever else is wanted.
+fn gathered(query: &Query) -> (String, Vec<Bind>) {
+    let (all, binds) = Walk { query, begun: None, is_fenced: true }.all();
+    (format!("{} i WHERE {}", query.conditions.table(), all.join(" AND ")), binds)
 }
 
-fn gathered(tx: &mut Tx<'_>, query: &Query) -> Result<Gathered> {
-    if !query.conditions.is_searched() {
-        return Ok(Gathered::Nothing);
+/// A page of what has the words that are looked for. Finding all of few is much work, which is done once; of many, more
+/// than lists tell, nothing is counted.
+fn searched(
+    tx: &mut Tx<'_>,
+    asked: &Query,
+    query: &Query,
+    sorting: Sorting,
+    page: PageRequest,
+) -> Result<Page<i64>> {
+    let (from, binds) = gathered(query);
+    let all = format!("SELECT i.id AS id FROM {from}");
+    let order = sorting.of_found(query.conditions.kind);
+    if let Some(found) = page_of_few(tx, &all, &binds, FEW, &order, page)? {
+        return Ok(found);
     }
-    let (all, binds) = Walk { query, begun: None, is_fenced: true }.all();
-    let table = query.conditions.table();
-    let sql = format!("SELECT i.id AS id FROM {table} i WHERE {}", all.join(" AND "));
-    Ok(ids_of_few(tx, &sql, &binds, FEW)?.map_or(Gathered::Many, Gathered::Few))
+    if let Some(found) = among_newest(tx, asked, sorting, page)? {
+        return Ok(page.uncounted(found));
+    }
+    let walk = Walk { query, begun: None, is_fenced: false };
+    Ok(page.uncounted(walk.plain(tx, sorting, page.probe(), page.offset(), None)?))
 }
 
 /// A full page of words that very many have: reading the newest, or the oldest, soon meets as many, where the index
@@ -204,31 +198,6 @@ fn among_newest(
     let near = walk.near(sorting.direction);
     let found = walk.plain(tx, sorting, page.probe(), page.offset(), Some(near))?;
     Ok((i64::try_from(found.len()).is_ok_and(|found| found == page.probe())).then_some(found))
-}
-
-/// These in the order of a list.
-fn in_order(
-    tx: &mut Tx<'_>,
-    kind: ItemKind,
-    mut found: Vec<i64>,
-    sorting: Sorting,
-) -> Result<Vec<i64>> {
-    if let Order::Id = sorting.by {
-        found.sort_unstable();
-        if sorting.direction == Direction::Descending {
-            found.reverse();
-        }
-        return Ok(found);
-    }
-    // One long text is read much sooner than thousands of numbers.
-    let sql = format!(
-        "SELECT i.id AS id FROM {} i{} WHERE i.id = ANY ('{{{}}}') ORDER BY {}",
-        table_of(kind),
-        sorting.join(),
-        found.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
-        sorting.sql(kind),
-    );
-    ids(tx, &sql, &[])
 }
 
 /// A condition that a walk begins with.

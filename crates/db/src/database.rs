@@ -11,7 +11,7 @@ use kernel::{Clock, Error, Result, event::Event};
 use tokio::{sync::oneshot, task::spawn_blocking};
 
 use crate::{
-    Conn, Tx,
+    Conn, Tx, again,
     error::Failed,
     figures::{Running, Waiting, Way},
     migrations,
@@ -146,10 +146,11 @@ impl Database {
         }
     }
 
-    /// One transaction. Answers only after the commit is durable; an error leaves nothing behind.
+    /// One transaction. Answers only after the commit is durable; an error leaves nothing behind. Where PostgreSQL takes
+    /// it back for the sake of another one, it is done again: `work` does nothing but what a transaction takes back.
     pub async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Clone + Send + 'static,
     ) -> Result<T> {
         match &self.0.backend {
             Backend::Sqlite(sqlite) => {
@@ -175,7 +176,7 @@ impl Database {
     /// As [`write`](Self::write), for callers outside of async code.
     pub fn write_blocking<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Clone + Send + 'static,
     ) -> Result<T> {
         match &self.0.backend {
             Backend::Sqlite(sqlite) => {
@@ -229,7 +230,7 @@ impl Database {
 
     fn write_postgres<T>(
         &self,
-        work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Clone,
         waiting: Waiting,
     ) -> Result<T> {
         let Backend::Postgres(postgres) = &self.0.backend else {
@@ -237,9 +238,12 @@ impl Database {
         };
         let mut conn = postgres.writer()?;
         let _running = waiting.over();
-        conn.conn
-            .transaction(|conn| self.0.run(Conn::Postgres(conn), work).map_err(Failed))
-            .map_err(|failed| failed.0)
+        again::until_kept(|| {
+            let work = work.clone();
+            conn.conn
+                .transaction(|conn| self.0.run(Conn::Postgres(conn), work).map_err(Failed))
+                .map_err(|failed| failed.0)
+        })
     }
 }
 

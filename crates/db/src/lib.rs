@@ -1,5 +1,6 @@
 //! Connections, transactions, schema, outbox: the only crate that knows there are two databases.
 
+mod again;
 mod count;
 mod database;
 mod error;

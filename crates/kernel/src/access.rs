@@ -336,10 +336,16 @@ pub trait Ability: 'static {
 }
 
 /// Proof that `A` was checked for this actor in this scope. Only [`Grant::check`] makes one.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Grant<A: Ability> {
     scope: A::Scope,
     who: Standing,
+}
+
+impl<A: Ability> Clone for Grant<A> {
+    fn clone(&self) -> Self {
+        Self { scope: self.scope.clone(), who: self.who }
+    }
 }
 
 impl<A: Ability> Grant<A> {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::push::{Push, journal::PushAction};
 
 /// A fact about a repository.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// Refs moved, all at once.
@@ -59,7 +59,7 @@ pub enum WikiAction {
 }
 
 /// One ref of [`Event::RefsMoved`].
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Moved {
     /// `refs/heads/main`
     pub name: String,

@@ -59,7 +59,7 @@ pub fn hand_over_reactions(tx: &mut Tx<'_>, from: UserId, heir: Option<UserId>) 
 const AT_ONCE: usize = 500;
 
 /// Rows of one kind that somebody wrote.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Part {
     table: &'static str,
     column: &'static str,

@@ -5,6 +5,7 @@ use std::{
     fs::{self, File},
     io::{self, Read},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use kernel::{
@@ -84,9 +85,9 @@ fn folder(app: &App, owner: Owner) -> PathBuf {
 }
 
 /// A picture that is on the disk, and nobody's yet: it goes again unless it is settled.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Staged {
-    file: TempPath,
+    file: Arc<TempPath>,
     all: PathBuf,
     /// What its owner's row is to hold.
     pub name: String,
@@ -98,7 +99,7 @@ pub async fn stage(app: &App, upload: Upload) -> Result<Staged> {
     let (name, all) = (plain_name(&upload.file_name), app.data().join("avatars"));
     let done = spawn_blocking(move || {
         let file = draft(&upload, &all)?.into_temp_path();
-        Ok(Staged { file, all, name })
+        Ok(Staged { file: Arc::new(file), all, name })
     });
     done.await.map_err(Error::internal)?.map_err(|cause: io::Error| Error::internal(cause))
 }
@@ -108,8 +109,11 @@ impl Staged {
     /// refused leaves the picture from before, and a row that is read names a picture that is there.
     pub fn settle(self, owner: Owner) -> Result<()> {
         let folder = self.all.join(owner.to_string());
+        // A second name: the transaction may begin again, and then for another owner.
+        let second = folder.join(format!("{:016x}", rand::random::<u64>()));
         let settled = fs::create_dir_all(&folder)
-            .and_then(|()| Ok(self.file.persist(folder.join(&self.name))?))
+            .and_then(|()| fs::hard_link(&*self.file, &second))
+            .and_then(|()| fs::rename(&second, folder.join(&self.name)))
             .and_then(|()| File::open(&folder)?.sync_all());
         settled.map_err(Error::internal)
     }

@@ -58,7 +58,7 @@ impl Job for LookAtCommits {
 }
 
 /// What git says.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Seen {
     emails: BTreeSet<String>,
     owned: Owned,

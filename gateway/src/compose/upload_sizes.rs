@@ -17,7 +17,7 @@ const NOTED_AFTER: Duration = Duration::from_secs(60);
 const PAUSE: time::Duration = time::Duration::minutes(2);
 
 /// Counts what lies there, for every project.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CountUploads {}
 
 impl Job for CountUploads {

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The part of a path that names an item of some kind.
-pub trait NamesItem: Params + Send {
+pub trait NamesItem: Params + Clone + Send {
     fn iid(&self) -> i64;
 }
 

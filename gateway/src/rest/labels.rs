@@ -150,7 +150,7 @@ where
 
 async fn changed(
     app: App,
-    grant: impl Manages<Labels> + Send + 'static,
+    grant: impl Manages<Labels> + Clone + Send + 'static,
     name: LabelName,
     change: ChangeLabel,
 ) -> ApiResult<Json<LabelEntity>> {
@@ -207,7 +207,7 @@ where
 
 async fn set_subscription(
     app: App,
-    grant: impl Reads<Labels> + Send + 'static,
+    grant: impl Reads<Labels> + Clone + Send + 'static,
     name: LabelName,
     wanted: bool,
 ) -> ApiResult<Created<LabelEntity>> {

@@ -119,7 +119,7 @@ struct Wanted {
 async fn make(
     app: &App,
     wanted: Wanted,
-    write: impl FnOnce(&mut Tx<'_>, &Creation) -> kernel::Result<Project> + Send + 'static,
+    write: impl FnOnce(&mut Tx<'_>, &Creation) -> kernel::Result<Project> + Clone + Send + 'static,
 ) -> ApiResult<Project> {
     let Wanted { creation, beginning, picture } = wanted;
     let head = beginning.branch().to_owned();

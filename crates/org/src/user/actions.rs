@@ -110,7 +110,7 @@ pub(super) fn insert(tx: &mut Tx<'_>, new: &NewUser) -> Result<User> {
 }
 
 /// What else is asked for when an account is changed.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Changes {
     pub password: Option<Chosen>,
     /// Whether the person is sent a link by which they set another one.

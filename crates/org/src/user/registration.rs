@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// How an account begins.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Beginning {
     pub password: Chosen,
     /// Whether a link is sent by which the person sets a password of their own.

@@ -14,7 +14,7 @@ use time::Duration;
 
 type Log = Arc<Mutex<Vec<String>>>;
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Greet {
     name: String,
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tokio::{sync::Notify, time::Duration};
 
 /// Work that goes on until somebody lets it end.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Wait {}
 
 impl Job for Wait {

@@ -382,7 +382,7 @@ impl TestApp {
     /// Runs one transaction; tests may block.
     pub(crate) fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut db::Tx<'_>) -> kernel::Result<T> + Send + 'static,
+        work: impl FnOnce(&mut db::Tx<'_>) -> kernel::Result<T> + Clone + Send + 'static,
     ) -> T {
         let db = self.state.db.clone();
         let done = std::thread::spawn(move || db.write_blocking(work));

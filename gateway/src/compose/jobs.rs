@@ -50,6 +50,7 @@ pub fn worker(app: App) -> Worker<App> {
         .on(drop_head)
         .on(diff_notes::follow_lines)
         .on(merging::follow_push)
+        .on(merging::close_named)
         .on(merging::look_at)
         .on(merging::refresh_closed_issues)
         .on(merging::finish_merge)

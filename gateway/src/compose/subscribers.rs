@@ -24,7 +24,9 @@ use super::{
     diff_notes::FollowLines,
     jobs::AFTER_PUSH,
     merge_requests::{DropHead, promise_head},
-    merging::{FinishMerge, LookAt, RefreshCloses, hold_touched, note_push, wake},
+    merging::{
+        FinishMerge, LookAt, RefreshCloses, hold_touched, note_push, promise_to_close, wake,
+    },
     surveys::SurveyRepository,
     wiki_repositories::MaintainWiki,
 };
@@ -82,6 +84,7 @@ fn of_repository(tx: &mut Tx<'_>, fact: &repo::Event) -> Result<()> {
                 approvals::follow_push(tx, *project, *user, moves)?;
             }
             note_push(tx, *project, *user, moves)?;
+            promise_to_close(tx, *project, *user, head.as_deref())?;
             let (first, head) = (becomes_default.as_deref(), head.as_deref());
             let noted = org::project::push::note(tx, *project, first, head, *growth)?;
             if let Some(branch) = becomes_default {

@@ -9,11 +9,17 @@ use kernel::{
 };
 use tokio::task::spawn_blocking;
 
-use super::{Push, RefChange, incoming::MOST_COUNTED};
-use crate::git::{Deadline, Git, Oid, Reader, RefName, Repositories, Storage, cli::Lane};
+use super::{Push, RefChange, Via, incoming::MOST_COUNTED};
+use crate::git::{
+    CommitInfo, Deadline, Git, LogQuery, Oid, Reader, RefName, Repositories, Storage, cli::Lane,
+};
 
 /// Counting languages asks for the size of every file.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
+/// So many messages are read, those of the newest commits.
+const MOST_READ: usize = 1_000;
+/// In front of the number of an issue, beside others or in its address.
+const SIGNS: [&str; 2] = ["#", "/issues/"];
 
 /// Finds out what the push makes of the default branch, where it moves that. The objects must be there already.
 pub async fn look(
@@ -28,6 +34,7 @@ pub async fn look(
         from: change.old.map(|id| id.to_string()),
         to: change.new.map(|id| id.to_string()),
         shows: None,
+        names_issues: names_issues(repositories, storage, push, &change).await,
     };
     match facts(git, repositories, storage, push, &change).await {
         Ok(facts) => moved.shows = Some(facts),
@@ -81,6 +88,27 @@ async fn facts(
         Ok(HeadFacts { readme, license, figures })
     };
     spawn_blocking(look).await.map_err(Error::internal)?
+}
+
+/// What cannot be read now is read by whoever looks at the names.
+async fn names_issues(
+    repositories: &Repositories,
+    storage: &Storage,
+    push: &Push,
+    change: &RefChange,
+) -> bool {
+    let (Some(old), Some(new)) = (change.old, change.new) else { return false };
+    if push.via == Via::Merge {
+        return false;
+    }
+    let (repositories, path) = (repositories.clone(), storage.repository(push.project.id));
+    let look = move || -> Result<bool> {
+        let query = LogQuery { exclude: vec![old], take: MOST_READ, ..LogQuery::of(new) };
+        let commits = repositories.open(&path)?.log(&query, Deadline::after(TIME_LIMIT))?;
+        let signs = |commit: &CommitInfo| SIGNS.iter().any(|sign| commit.message.contains(sign));
+        Ok(commits.iter().any(signs))
+    };
+    !matches!(spawn_blocking(look).await, Ok(Ok(false)))
 }
 
 /// The files at the top that introduce a project and say under which licence it is.

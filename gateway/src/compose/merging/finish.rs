@@ -23,7 +23,6 @@ use review::{
     merge_request::{
         Ends, MergeRequest, MergeRequestState, MergeRequestStore as _,
         change::{self, Looked, MergeRequestChange},
-        closing::closes,
         merge::{ClosesStore as _, closes::named_issues},
     },
 };
@@ -115,34 +114,6 @@ async fn close_issues(app: &App, row: &MergeRequest) -> Result<()> {
     closed.await
 }
 
-/// Closes the issues that commits say they close which were pushed to the default branch.
-pub(super) async fn close_named(
-    app: &App,
-    project: ProjectId,
-    (before, after): (Oid, Oid),
-    by: UserId,
-) -> Result<()> {
-    let read = app.git_read(project, move |reader| Ok(commits_between(reader, before, after)?));
-    let commits = read.await?;
-    let home = app.urls.base().to_owned();
-    if commits.iter().all(|commit| closes(&commit.message, &home).is_empty()) {
-        return Ok(());
-    }
-    let closed = app.db.write(move |tx| {
-        if !tx.project_settings(project)?.autoclose_referenced_issues {
-            return Ok(());
-        }
-        let texts: Vec<&str> = commits.iter().map(|commit| commit.message.as_str()).collect();
-        for issue in named_issues(tx, &NamedProjects, project, &texts, &home)? {
-            if may_close(tx, by, &issue)? {
-                issue::actions::close(tx, &issue, by)?;
-            }
-        }
-        Ok(())
-    });
-    closed.await
-}
-
 async fn merged_messages(app: &App, row: &MergeRequest) -> Result<Vec<String>> {
     let (Some(base), Some(head)) =
         (parsed(row.base_sha.as_deref()), parsed(row.head_sha.as_deref()))
@@ -158,7 +129,7 @@ async fn merged_messages(app: &App, row: &MergeRequest) -> Result<Vec<String>> {
     Ok(read.await?.into_iter().map(|commit| commit.message).collect())
 }
 
-fn may_close(tx: &mut Tx<'_>, by: UserId, issue: &Issue) -> Result<bool> {
+pub(super) fn may_close(tx: &mut Tx<'_>, by: UserId, issue: &Issue) -> Result<bool> {
     let Some((_, who)) = standing(tx, by, issue.project_id)? else { return Ok(false) };
     let own = issue.author_id == by || tx.is_assigned(issue.id.into(), by)?;
     Ok(who.writes(Reporter) || (own && !who.archived))

@@ -12,7 +12,7 @@ use repo::{
     event::Moved,
     git::{Deadline, LogQuery, Oid, Reader},
     ports::Aftermath,
-    push::{Push, RefChange, Via},
+    push::{Push, RefChange},
 };
 use review::{
     item::hold_merge_requests_of,
@@ -28,7 +28,7 @@ use review::{
 use serde::{Deserialize, Serialize};
 use worker::{Job, Queue as _};
 
-use super::{finish::close_named, look::look, renew::renew, settle::go_on};
+use super::{look::look, named::close_promised, renew::renew, settle::go_on};
 use crate::app::{App, State};
 
 /// So many merge requests into a branch are looked at in one go.
@@ -62,7 +62,7 @@ impl Aftermath for Follower {
                 // What fails for one branch keeps nothing from the others.
                 done = done.and(follow_change(&app, push, change).await);
             }
-            done
+            done.and(close_promised(&app, push).await)
         })
     }
 }
@@ -76,19 +76,10 @@ async fn follow_change(app: &App, push: &Push, change: &RefChange) -> Result<()>
         user: push.who.actor.id,
     };
     let (project, branch) = (moved.project, moved.branch.clone());
-    let followed = match app.db.peek(move |tx| tx.is_touched(project, &branch)).await? {
+    match app.db.peek(move |tx| tx.is_touched(project, &branch)).await? {
         true => follow_branch(app, &moved, BEFORE_THE_ANSWER).await,
         false => Ok(()),
-    };
-    // What merge requests close is closed after the merge, by rules of its own.
-    if push.via != Via::Merge
-        && push.project.default_branch.as_deref() == Some(moved.branch.as_str())
-        && let (Some(before), Some(after)) = (change.old, change.new)
-        && let Some(user) = push.who.actor.id
-    {
-        close_named(app, project, (before, after), user).await?;
     }
-    followed
 }
 
 /// In the transaction of the push, before any of them is changed: of two pushes neither waits for the other half-way. A

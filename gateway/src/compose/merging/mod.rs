@@ -5,6 +5,7 @@ mod automatic;
 mod finish;
 mod follow;
 mod look;
+mod named;
 mod rebase;
 mod renew;
 mod run;
@@ -17,6 +18,7 @@ pub use finish::{FinishMerge, RefreshCloses, finish_merge, refresh_closed_issues
 pub use follow::{FollowPush, Follower, follow_push, hold_touched, note_push};
 pub(crate) use look::Sides;
 pub use look::{LookAt, NamedProjects, facts, head_pipeline, look, look_at, recheck, stands};
+pub use named::{CloseNamed, close_named, promise_to_close};
 pub use rebase::{merge_ref, rebase};
 pub use renew::catch_up;
 pub use run::{LookAfter, UnlockMerges, look_after, unlock_left_behind, unlock_merges};

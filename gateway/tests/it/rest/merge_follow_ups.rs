@@ -1,6 +1,17 @@
 //! What follows from merges and pushes.
 
-use serde_json::json;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use kernel::Result;
+use org::access::{IdOrPath, locate_project};
+use repo::{
+    commit::Writer,
+    git::{Oid, RefName},
+    ports::Aftermath,
+    push::{Push, RefChange, Via},
+};
+use serde_json::{Value, json};
 
 use super::merge_stage::{Stage, texts};
 use crate::support::TestApp;
@@ -125,6 +136,42 @@ async fn commits_pushed_to_the_default_branch_close_issues() {
     stage.commit_saying("side", Some("main"), "b.txt", "b\n", "Write\n\nCloses #2").await;
 
     assert_eq!(stage.issue_states(), ["closed", "opened"]);
+}
+
+/// As if the process ended before it came to what follows from a push.
+struct CutOff;
+
+impl Aftermath for CutOff {
+    fn follow<'a>(&'a self, _: &'a Push) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+#[actix_web::test]
+async fn issues_that_a_push_names_are_closed_though_the_process_ended_too_soon() {
+    let app = TestApp::new();
+    let stage = Stage::new(&app).await;
+    stage.issues(2);
+    let (ada, id) = (app.user("ada").actor(), stage.id);
+    let at = |tip: &Value| tip["id"].as_str().expect("an id").parse::<Oid>().expect("a commit");
+    for message in ["Write", "Closes #1", "fix forge.test/ada/forge/-/issues/x", "Closes: #2"] {
+        let before = at(&stage.tip("main").await);
+        let side = message.len().to_string();
+        stage.commit_saying(&side, Some("main"), &format!("{side}.txt"), "x\n", message).await;
+        let after = at(&stage.tip(&side).await);
+        let (project, who) = app.write(move |tx| locate_project(tx, ada, &IdOrPath::Id(id.0)));
+        let main = RefName::branch("main").expect("a name");
+        let change = RefChange::plain(main, Some(before), Some(after));
+        let push = Push::new(project.0, who, Via::Api, vec![change]);
+        let cut_off: Arc<dyn Aftermath> = Arc::new(CutOff);
+        let writer = Writer { aftermath: &cut_off, ..app.state.writer() };
+        repo::push::apply(writer, push).await.expect("it is pushed");
+    }
+    assert_eq!(stage.issue_states(), ["opened", "opened"]);
+
+    app.work().await;
+
+    assert_eq!(stage.issue_states(), ["closed", "closed"]);
 }
 
 #[actix_web::test]

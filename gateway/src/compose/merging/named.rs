@@ -1,0 +1,103 @@
+//! Issues that commits say they close, which were pushed to the default branch.
+
+use db::Tx;
+use kernel::{
+    Error, Result,
+    head::HeadMove,
+    ids::{ProjectId, UserId},
+};
+use org::project::settings::SettingsStore as _;
+use repo::push::Push;
+use review::{
+    issue,
+    merge_request::{closing::closes, merge::closes::named_issues},
+};
+use serde::{Deserialize, Serialize};
+use worker::{Job, Queue as _};
+
+use super::{
+    finish::may_close,
+    look::{NamedProjects, commits_between},
+};
+use crate::{app::App, compose::jobs::worker};
+
+/// Closes what the commits between two others name.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CloseNamed {
+    project: ProjectId,
+    before: String,
+    after: String,
+    user: UserId,
+}
+
+impl Job for CloseNamed {
+    const KIND: &'static str = "issue.close_named";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(format!("{}:{}:{}", self.project, self.before, self.after))
+    }
+}
+
+/// What a move of the default branch closes, where it may close anything.
+fn closing(project: ProjectId, user: Option<UserId>, head: &HeadMove) -> Option<CloseNamed> {
+    if !head.names_issues {
+        return None;
+    }
+    let (before, after) = (head.from.clone()?, head.to.clone()?);
+    Some(CloseNamed { project, before, after, user: user? })
+}
+
+/// In the transaction of the push: whatever happens next, they will be closed.
+pub fn promise_to_close(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    user: Option<UserId>,
+    head: Option<&HeadMove>,
+) -> Result<()> {
+    match head.and_then(|head| closing(project, user, head)) {
+        Some(promise) => tx.enqueue(&promise),
+        None => Ok(()),
+    }
+}
+
+/// Before the pusher is answered.
+pub(super) async fn close_promised(app: &App, push: &Push) -> Result<()> {
+    let head = push.head.as_ref();
+    let promise = head.and_then(|head| closing(push.project.id, push.who.actor.id, head));
+    let Some(key) = promise.and_then(|promise| promise.unique_key()) else { return Ok(()) };
+    worker(app.clone()).hurry_and_wait(vec![format!("{}:{key}", CloseNamed::KIND)]).await
+}
+
+pub async fn close_named(app: App, job: CloseNamed) -> Result<()> {
+    let CloseNamed { project, before, after, user } = job;
+    if !app.storage.exists(project) {
+        return Ok(());
+    }
+    let (before, after) = (before.parse()?, after.parse()?);
+    let read = app.git_read(project, move |reader| Ok(commits_between(reader, before, after)?));
+    let commits = read.await?;
+    let home = app.urls.base().to_owned();
+    if commits.iter().all(|commit| closes(&commit.message, &home).is_empty()) {
+        return Ok(());
+    }
+    let closed = app.db.write(move |tx| {
+        if !tx.project_settings(project)?.autoclose_referenced_issues {
+            return Ok(());
+        }
+        let texts: Vec<&str> = commits.iter().map(|commit| commit.message.as_str()).collect();
+        let mut issues = named_issues(tx, &NamedProjects, project, &texts, &home)?;
+        // In one order, so that of two pushes that name the same neither waits for the other half-way.
+        issues.sort_unstable_by_key(|issue| issue.id);
+        for issue in issues {
+            if may_close(tx, user, &issue)? {
+                issue::actions::close(tx, &issue, user)?;
+            }
+        }
+        Ok(())
+    });
+    match closed.await {
+        // The project went.
+        Err(Error::NotFound(_)) => Ok(()),
+        closed => closed,
+    }
+}

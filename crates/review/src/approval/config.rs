@@ -7,6 +7,7 @@ use super::{
     load::refresh_project,
     model::{ApprovalSettings, RuleType},
     ports::{Branches, Projects},
+    rule_event::RuleEvent,
     rule_fields::{Details, faults_of_count},
     rule_store::RuleStore as _,
     store::ApprovalStore as _,
@@ -82,7 +83,10 @@ pub fn change(
     }
     tx.keep_approval_settings(project, &new)?;
     refresh_project(tx, branches, project)?;
-    config(tx, project, projects)
+    let config = config(tx, project, projects)?;
+    let (settings, required) = (config.settings, config.approvals_before_merge);
+    tx.emit(RuleEvent::Configured { project, settings, required, user: grant.user()? })?;
+    Ok(config)
 }
 
 /// Makes the rule of a project that everybody's approval counts for ask for so many. There is none for nothing.

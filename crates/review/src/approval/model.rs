@@ -5,6 +5,7 @@ use kernel::{
     Ts,
     ids::{ApprovalRuleId, MergeRequestId, NamespaceId, ProjectId, ProtectedBranchId, UserId},
 };
+use serde::Serialize;
 
 /// What the rule is called that everybody's approval counts for.
 pub const ANY_APPROVER: &str = "All Members";
@@ -27,7 +28,7 @@ kernel::text_enum! {
 }
 
 /// How a project wants its merge requests approved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Queryable, Selectable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Queryable, Selectable, Serialize)]
 #[diesel(table_name = db::schema::approval_settings, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
 pub struct ApprovalSettings {
     /// A push takes all approvals back.

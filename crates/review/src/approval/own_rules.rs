@@ -8,6 +8,7 @@ use super::{
     load::refresh,
     model::{Rule, RuleType},
     ports::{Branches, People},
+    rule_event::{RuleEvent, RuleFact},
     rule_fields::{
         Details, NewRule, RuleChange, Scope, details_after, details_of_new, faults_of_count,
     },
@@ -81,7 +82,7 @@ pub fn create(
     details.check(scope, &own(tx, &request)?, None)?;
     let id = tx.insert_rule(request.project_id, Some(request.id), after, &details)?;
     refresh(tx, branches, &request)?;
-    read(tx, grant, iid, id)
+    announced(tx, grant, iid, id, RuleEvent::RuleCreated)
 }
 
 pub fn update(
@@ -99,7 +100,7 @@ pub fn update(
     details.check(scope, &own(tx, &request)?, Some(id))?;
     tx.keep_rule(id, &details)?;
     refresh(tx, branches, &request)?;
-    read(tx, grant, iid, id)
+    announced(tx, grant, iid, id, RuleEvent::RuleUpdated)
 }
 
 pub fn remove(
@@ -114,7 +115,23 @@ pub fn remove(
     let rule = made_by_people(tx, &request, id)?;
     rule.row.updated_at.ensure_unchanged_since(unless_newer)?;
     tx.delete_rule(id)?;
-    refresh(tx, branches, &request).map(drop)
+    refresh(tx, branches, &request)?;
+    tx.emit(RuleEvent::RuleRemoved(RuleFact::new(&rule, grant.user()?)))
+}
+
+/// The rule as it is now, which others are told of.
+fn announced(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadMergeRequests>,
+    iid: i64,
+    id: ApprovalRuleId,
+    event: fn(RuleFact) -> RuleEvent,
+) -> Result<OwnRules> {
+    let shown = read(tx, grant, iid, id)?;
+    for rule in &shown.rules {
+        tx.emit(event(RuleFact::new(rule, grant.user()?)))?;
+    }
+    Ok(shown)
 }
 
 /// The older way to say how many have to approve this one merge request.
@@ -135,13 +152,18 @@ pub fn require(
     if tx.approval_settings(request.project_id)?.no_overriding {
         return Err(Error::Unfit(NO_OVERRIDING.to_owned()));
     }
-    require_any(tx, &request, required)?;
+    let rule = require_any(tx, &request, required)?;
+    announced(tx, grant, iid, rule, RuleEvent::RuleUpdated)?;
     let state = refresh(tx, branches, &request)?;
     shown(tx, grant, request, state)
 }
 
-/// Makes the rule of a merge request that everybody's approval counts for ask for so many.
-pub fn require_any(tx: &mut Tx<'_>, request: &MergeRequest, required: i64) -> Result<()> {
+/// Makes the rule of a merge request that everybody's approval counts for ask for so many; tells which one that is.
+pub fn require_any(
+    tx: &mut Tx<'_>,
+    request: &MergeRequest,
+    required: i64,
+) -> Result<ApprovalRuleId> {
     let mut faults = Faults::default();
     faults_of_count(&mut faults, required);
     faults.into_result()?;
@@ -150,14 +172,15 @@ pub fn require_any(tx: &mut Tx<'_>, request: &MergeRequest, required: i64) -> Re
     match any {
         Some(rule) => {
             let details = Details { approvals_required: required, ..Details::of(rule) };
-            tx.keep_rule(rule.row.id, &details)
+            tx.keep_rule(rule.row.id, &details)?;
+            Ok(rule.row.id)
         }
         None => {
             let details = Details::of_any(required);
             let source = tx.project_rules(request.project_id)?;
             let source = source.iter().find(|rule| rule.row.rule_type == RuleType::AnyApprover);
             let source = source.map(|rule| rule.row.id);
-            tx.insert_rule(request.project_id, Some(request.id), source, &details).map(drop)
+            tx.insert_rule(request.project_id, Some(request.id), source, &details)
         }
     }
 }

@@ -13,6 +13,7 @@ use super::{
     load::{members_of, refresh_project},
     model::Rule,
     ports::{Branches, People},
+    rule_event::{RuleEvent, RuleFact},
     rule_fields::{NewRule, RuleChange, Scope, details_after, details_of_new},
     rule_store::RuleStore as _,
 };
@@ -47,7 +48,9 @@ pub fn create(
     details.check(scope, &tx.project_rules(scope.project)?, None)?;
     let id = tx.insert_rule(scope.project, None, None, &details)?;
     refresh_project(tx, branches, scope.project)?;
-    one(tx, scope.project, id)
+    let made = one(tx, scope.project, id)?;
+    tx.emit(RuleEvent::RuleCreated(RuleFact::new(&made, grant.user()?)))?;
+    Ok(made)
 }
 
 /// Changes a rule; what is not among the parameters stays.
@@ -65,7 +68,9 @@ pub fn update(
     details.check(scope, &tx.project_rules(scope.project)?, Some(id))?;
     tx.keep_rule(id, &details)?;
     refresh_project(tx, branches, scope.project)?;
-    one(tx, scope.project, id)
+    let kept = one(tx, scope.project, id)?;
+    tx.emit(RuleEvent::RuleUpdated(RuleFact::new(&kept, grant.user()?)))?;
+    Ok(kept)
 }
 
 /// Removes a rule, where it did not change since a moment.
@@ -79,7 +84,8 @@ pub fn remove(
     let rule = one(tx, grant.project(), id)?;
     rule.row.updated_at.ensure_unchanged_since(unless_newer)?;
     tx.delete_rule(id)?;
-    refresh_project(tx, branches, grant.project())
+    refresh_project(tx, branches, grant.project())?;
+    tx.emit(RuleEvent::RuleRemoved(RuleFact::new(&rule, grant.user()?)))
 }
 
 fn scope(grant: &Grant<AdminApprovals>) -> Scope {

@@ -7,7 +7,10 @@ use kernel::{
     page::{Page, PageRequest},
 };
 
-use super::{Award, AwardStore as _, Awarded, canonical};
+use super::{
+    Award, AwardStore as _, Awarded, canonical,
+    event::{Event, Fact},
+};
 use crate::{
     item::{Item, ReadsItems, TakesPart, reading as items},
     note::{actions::ensure_unlocked, reading},
@@ -73,7 +76,20 @@ fn give(
 ) -> Result<Award> {
     let award = tx.insert_award(of, project, user, name)?;
     tx.count_votes(of)?;
+    tx.emit(Event::AwardGiven(Fact::new(&award, of, project, user)))?;
     Ok(award)
+}
+
+fn take_back(
+    tx: &mut Tx<'_>,
+    award: &Award,
+    of: Awarded,
+    project: Option<ProjectId>,
+    user: UserId,
+) -> Result<()> {
+    tx.delete_award(award.id)?;
+    tx.count_votes(of)?;
+    tx.emit(Event::AwardTakenBack(Fact::new(award, of, project, user)))
 }
 
 /// Gives an item a reaction, or takes it back where it was given already.
@@ -84,10 +100,7 @@ pub fn toggle(tx: &mut Tx<'_>, item: &Item, user: UserId, name: &str) -> Result<
     let of = Awarded::from(item.id);
     let name = canonical(name).ok_or(UNKNOWN)?;
     match tx.find_award_of(of, user, name)? {
-        Some(given) => {
-            tx.delete_award(given.id)?;
-            tx.count_votes(of)
-        }
+        Some(given) => take_back(tx, &given, of, item.project(), user),
         None => give(tx, of, item.project(), user, name).map(drop),
     }
 }
@@ -101,14 +114,13 @@ pub fn remove<G: TakesPart>(
     note: Option<NoteId>,
     id: i64,
 ) -> Result<()> {
-    let (_, of) = awarded(tx, grant, forge, iid, note)?;
+    let (item, of) = awarded(tx, grant, forge, iid, note)?;
     let award = tx.find_award(of, id)?.ok_or(UNKNOWN)?;
     let actor = grant.actor();
     if !actor.admin && actor.id != Some(award.user_id) {
         return Err(Error::Unauthenticated);
     }
-    tx.delete_award(id)?;
-    tx.count_votes(of)
+    take_back(tx, &award, of, item.project(), grant.user()?)
 }
 
 /// A note goes, and what people felt about it.

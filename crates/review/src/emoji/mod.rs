@@ -1,6 +1,7 @@
 //! What people feel about issues, merge requests and notes, without words.
 
 pub mod actions;
+pub mod event;
 pub mod heirs;
 mod store;
 

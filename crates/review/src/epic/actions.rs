@@ -86,7 +86,8 @@ pub fn create(
 ) -> Result<Epic> {
     let at = asked.at.filter(|_| grant.who().is(AccessLevel::Owner));
     let (parent, asked) = (asked.parent, EpicChange { at, ..asked });
-    let made = make(tx, forge, grant.group(), grant.user()?, asked, Unknown::Make)?;
+    let by = grant.user()?;
+    let made = make(tx, forge, grant.group(), by, asked, Unknown::Make(by))?;
     match parent {
         Some(parent) => children::keep_parent(tx, grant, forge, made, parent),
         None => Ok(made),
@@ -137,7 +138,7 @@ pub fn update(
 ) -> Result<Epic> {
     let old = find(tx, grant.group(), grant.who(), iid)?;
     let at = asked.at.filter(|_| grant.who().is(AccessLevel::Owner));
-    let relabelled = relabel(tx, forge, &old, &asked.labels)?;
+    let relabelled = relabel(tx, grant.user()?, forge, &old, &asked.labels)?;
     let parent = asked.parent;
     let details = EpicDetails {
         title: old.title.clone(),
@@ -251,6 +252,7 @@ fn yes_or_no(flag: bool) -> &'static str {
 
 fn relabel(
     tx: &mut Tx<'_>,
+    by: UserId,
     places: &impl Places,
     epic: &Epic,
     asked: &LabelChange,
@@ -260,7 +262,7 @@ fn relabel(
     }
     let old = tx.labels_of(ItemKind::Epic, &[epic.id])?.remove(&epic.id).unwrap_or_default();
     let home = Home::Group(epic.namespace_id);
-    let new = labels::chosen(tx, places, home, &old, asked, Unknown::Make)?;
+    let new = labels::chosen(tx, places, home, &old, asked, Unknown::Make(by))?;
     let moved = labels::keep(tx, epic.item(), &old, &new)?;
     let ids = |labels: &[crate::label::Label]| {
         Some(labels.iter().map(|label| label.id.to_string()).collect::<Vec<_>>().join(","))

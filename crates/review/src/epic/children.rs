@@ -9,10 +9,12 @@ use kernel::{
 use super::{
     Epic, EpicStore as _,
     actions::{self, EpicChange, find},
+    event::Event,
     order, readable, store,
 };
 use crate::{
     Home,
+    event::Change,
     item::labels::Unknown,
     note::write_system_note_about,
     policy::{ManageGroupEpics, ReadGroupEpics},
@@ -90,7 +92,7 @@ pub fn create(
 ) -> Result<Epic> {
     let parent = find(tx, grant.group(), grant.who(), iid)?;
     let by = grant.user()?;
-    let made = actions::make(tx, forge, grant.group(), by, new, Unknown::Make)?;
+    let made = actions::make(tx, forge, grant.group(), by, new, Unknown::Make(by))?;
     if let Some(reason) = refusal(tx, &parent, &made)? {
         return Err(Error::invalid("parent", reason));
     }
@@ -128,8 +130,11 @@ pub fn remove(
     child: i64,
 ) -> Result<Epic> {
     let (_, child) = inside(tx, grant, forge, iid, child)?;
-    leave(tx, forge, grant.user()?, &child)?;
-    store::keep_parent(tx, child.id, None)
+    let by = grant.user()?;
+    leave(tx, forge, by, &child)?;
+    let kept = store::keep_parent(tx, child.id, None)?;
+    announce(tx, by, &child, &kept)?;
+    Ok(kept)
 }
 
 fn inside(
@@ -258,7 +263,17 @@ fn put(
         (parent, &kept),
         ["added epic {} as child epic", "added epic {} as parent epic"],
     )?;
+    announce(tx, by, child, &kept)?;
     Ok(kept)
+}
+
+fn announce(tx: &mut Tx<'_>, user: UserId, before: &Epic, after: &Epic) -> Result<()> {
+    let change = Change {
+        field: "parent",
+        before: before.parent_id.map(|id| id.to_string()),
+        after: after.parent_id.map(|id| id.to_string()),
+    };
+    tx.emit(Event::Updated { epic: after.into(), user, changes: vec![change] })
 }
 
 /// Tells that an epic is no longer where it was.

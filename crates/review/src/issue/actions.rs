@@ -143,7 +143,10 @@ pub fn create(
         origin::keep(tx, issue.id, origin)?;
     }
     let item = issue.item();
-    let unknown = if who.is(AccessLevel::Reporter) { Unknown::Make } else { Unknown::LeaveOut };
+    let unknown = match who.is(AccessLevel::Reporter) {
+        true => Unknown::Make(author),
+        false => Unknown::LeaveOut,
+    };
     let chosen = labels::chosen(tx, around, Home::Project(project), &[], &new.labels, unknown)?;
     labels::keep(tx, item.id, &[], &chosen)?;
     if let Some(people) = assignees::chosen(tx, around, &item, &new.assignees)? {
@@ -270,7 +273,7 @@ pub fn change(
     ensure_fit(&new.title, new.description.as_deref(), new.weight)?;
     let told = changes::between(&issue, &new);
     let mut all = told.clone();
-    all.extend(relabel(tx, around, &issue, &asked.labels)?);
+    all.extend(relabel(tx, by, around, &issue, &asked.labels)?);
     all.extend(reassign(tx, by, around, &new, asked.assignees.as_deref())?);
     let mut kept = issue;
     let dated = asked.created_at.is_some() || asked.updated_at.is_some();
@@ -310,6 +313,7 @@ fn apply(new: &mut Issue, asked: &IssueChange, milestone: Option<MilestoneId>) {
 
 fn relabel(
     tx: &mut Tx<'_>,
+    by: UserId,
     around: &impl Places,
     issue: &Issue,
     asked: &LabelChange,
@@ -318,8 +322,8 @@ fn relabel(
         return Ok(None);
     }
     let old = labels_of(tx, issue)?;
-    let new =
-        labels::chosen(tx, around, Home::Project(issue.project_id), &old, asked, Unknown::Make)?;
+    let home = Home::Project(issue.project_id);
+    let new = labels::chosen(tx, around, home, &old, asked, Unknown::Make(by))?;
     let moved = labels::keep(tx, issue.id.into(), &old, &new)?;
     let ids = |labels: &[crate::label::Label]| {
         Some(labels.iter().map(|label| label.id.to_string()).collect::<Vec<_>>().join(","))

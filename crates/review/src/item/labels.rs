@@ -1,12 +1,16 @@
 //! Which labels an item gets: names as people write them, and the labels they stand for.
 
 use db::Tx;
-use kernel::Result;
+use kernel::{Result, ids::UserId};
 
 use super::{ItemId, ItemStore};
 use crate::{
     Home,
-    label::{FIRST_COLOR, Label, LabelDetails, LabelStore, actions::usable},
+    label::{
+        FIRST_COLOR, Label, LabelDetails, LabelStore,
+        actions::usable,
+        event::{Event, Fact},
+    },
     ports::Places,
 };
 
@@ -41,7 +45,8 @@ impl LabelsMoved {
 /// Whether names that no label has become labels of the project or group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
-    Make,
+    /// By somebody.
+    Make(UserId),
     LeaveOut,
 }
 
@@ -113,12 +118,14 @@ fn named(
     };
     found.sort_by_key(|label| (label.name.clone(), foreign(label), label.id));
     found.dedup_by(|later, first| later.name == first.name);
-    if unknown == Unknown::Make {
+    if let Unknown::Make(by) = unknown {
         for name in names.iter().filter(|name| is_possible(name)) {
             if found.iter().all(|label| label.name != **name) {
                 let color = FIRST_COLOR.to_owned();
                 let details = LabelDetails { name: name.clone(), color, description: None };
-                found.push(tx.insert_label(home, &details)?);
+                let label = tx.insert_label(home, &details)?;
+                tx.emit(Event::LabelCreated(Fact::new(&label, by)))?;
+                found.push(label);
             }
         }
     }

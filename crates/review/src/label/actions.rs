@@ -9,6 +9,7 @@ use kernel::{
 
 use super::{
     color::Color,
+    event::{Event, Fact},
     model::{Label, LabelFilter, LabelName},
     store::{LabelDetails, LabelStore},
 };
@@ -66,6 +67,7 @@ pub fn create(
     if let (Some(project), Some(priority)) = (home.project(), new.priority) {
         tx.keep_label_priority(project, label.id, Some(priority))?;
     }
+    tx.emit(Event::LabelCreated(Fact::new(&label, grant.user()?)))?;
     Ok(label)
 }
 
@@ -94,7 +96,9 @@ pub fn update(
     if let (Some(project), Some(priority)) = (home.project(), change.priority) {
         tx.keep_label_priority(project, label.id, priority)?;
     }
-    tx.keep_label(label.id, &details)
+    let kept = tx.keep_label(label.id, &details)?;
+    tx.emit(Event::LabelUpdated(Fact::new(&kept, grant.user()?)))?;
+    Ok(kept)
 }
 
 /// Removes a label of a project or group itself, where it did not change since a moment.
@@ -106,7 +110,8 @@ pub fn remove(
 ) -> Result<()> {
     let label = own(tx, grant.home(), name)?;
     label.updated_at.ensure_unchanged_since(unless_newer)?;
-    tx.delete_label(label.id)
+    tx.delete_label(label.id)?;
+    tx.emit(Event::LabelRemoved(Fact::new(&label, grant.user()?)))
 }
 
 /// Makes a project's label one of the project's group, so that it is there for all projects of the group.
@@ -130,11 +135,17 @@ pub fn promote(
     if !grant.actor().admin && places.level_in(tx, grant.actor(), group)? < AccessLevel::Reporter {
         return Err(Error::Forbidden);
     }
-    lift(tx, places, &label, group)
+    lift(tx, places, &label, group, Grant::user(grant)?)
 }
 
 /// Moves a label up; those of the same name in the group's other projects become the same label.
-fn lift(tx: &mut Tx<'_>, places: &impl Places, label: &Label, group: NamespaceId) -> Result<Label> {
+fn lift(
+    tx: &mut Tx<'_>,
+    places: &impl Places,
+    label: &Label,
+    group: NamespaceId,
+    by: UserId,
+) -> Result<Label> {
     let name = LabelName::Name(label.name.clone());
     if tx.find_label(&LabelFilter::of(Home::Group(group)), &name)?.is_some() {
         return Err(Error::Rejected(NOT_PROMOTED.to_owned()));
@@ -147,7 +158,9 @@ fn lift(tx: &mut Tx<'_>, places: &impl Places, label: &Label, group: NamespaceId
     let lifted = tx.lift_label(label.id, Home::Group(group))?;
     while let Some(other) = tx.find_label(&same, &name)? {
         tx.delete_label(other.id)?;
+        tx.emit(Event::LabelRemoved(Fact::new(&other, by)))?;
     }
+    tx.emit(Event::LabelUpdated(Fact::new(&lifted, by)))?;
     Ok(lifted)
 }
 

@@ -3,6 +3,7 @@
 pub mod actions;
 mod color;
 pub mod counts;
+pub mod event;
 mod model;
 mod store;
 

@@ -274,7 +274,7 @@ fn relabel(
     let item = row.item();
     let old = tx.labels_of(item.id.kind, &[item.id.id])?.remove(&item.id.id).unwrap_or_default();
     let home = Home::Project(row.project_id);
-    let new = labels::chosen(tx, around, home, &old, asked, Unknown::Make)?;
+    let new = labels::chosen(tx, around, home, &old, asked, Unknown::Make(by))?;
     let moved = labels::keep(tx, item.id, &old, &new)?;
     let named = |labels: &[Label]| labels.iter().map(|label| label.id).collect::<Vec<_>>();
     activity::labels_changed(tx, &item, by, &named(&moved.added), &named(&moved.removed))?;

@@ -8,6 +8,7 @@ use kernel::{
 };
 
 use super::{
+    event::{Event, Fact},
     model::{Milestone, MilestoneFilter, MilestoneState, StateEvent},
     store::{MilestoneDetails, MilestoneStore},
 };
@@ -75,7 +76,9 @@ pub fn create(
     let details = changed(empty, change);
     faults(tx, places, home, &details, None)?.refuse("create")?;
     let made = tx.insert_milestone(home, &details)?;
-    record_milestone(tx, &made, grant.user()?, Action::Created)?;
+    let user = grant.user()?;
+    record_milestone(tx, &made, user, Action::Created)?;
+    tx.emit(Event::MilestoneCreated(Fact::new(&made, user)))?;
     Ok(made)
 }
 
@@ -100,14 +103,21 @@ pub fn update(
     let details = changed(details, change);
     faults(tx, places, home, &details, Some(&title))?.refuse("update")?;
     let kept = tx.keep_milestone(id, &details)?;
-    let action = match (before, kept.state) {
-        (MilestoneState::Active, MilestoneState::Closed) => Some(Action::Closed),
-        (MilestoneState::Closed, MilestoneState::Active) => Some(Action::Reopened),
-        _ => None,
+    let user = grant.user()?;
+    let fact = Fact::new(&kept, user);
+    let (event, action) = match (before, kept.state) {
+        (MilestoneState::Active, MilestoneState::Closed) => {
+            (Event::MilestoneClosed(fact), Some(Action::Closed))
+        }
+        (MilestoneState::Closed, MilestoneState::Active) => {
+            (Event::MilestoneReopened(fact), Some(Action::Reopened))
+        }
+        _ => (Event::MilestoneUpdated(fact), None),
     };
     if let Some(action) = action {
-        record_milestone(tx, &kept, grant.user()?, action)?;
+        record_milestone(tx, &kept, user, action)?;
     }
+    tx.emit(event)?;
     Ok(kept)
 }
 
@@ -121,7 +131,9 @@ pub fn remove(
     let milestone = tx.find_milestone(grant.home(), id)?.ok_or(Error::NotFound("Milestone"))?;
     milestone.updated_at.ensure_unchanged_since(unless_newer)?;
     tx.delete_milestone(id)?;
-    record_milestone(tx, &milestone, grant.user()?, Action::Destroyed)
+    let user = grant.user()?;
+    record_milestone(tx, &milestone, user, Action::Destroyed)?;
+    tx.emit(Event::MilestoneRemoved(Fact::new(&milestone, user)))
 }
 
 /// Makes a project's milestone one of the project's group.
@@ -155,6 +167,7 @@ pub fn promote(
     groups.push(group);
     let projects = places.projects_in(tx, everybody, &groups)?;
     tx.delete_milestones_called(&projects, &lifted.title)?;
+    tx.emit(Event::MilestoneUpdated(Fact::new(&lifted, grant.user()?)))?;
     Ok(lifted)
 }
 

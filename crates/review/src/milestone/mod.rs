@@ -1,6 +1,7 @@
 //! Milestones of projects and groups: what is to be done until when.
 
 pub mod actions;
+pub mod event;
 mod model;
 mod store;
 

@@ -1,4 +1,4 @@
-//! What is announced about notes and reactions.
+//! What is announced about notes.
 
 use kernel::ids::{NoteId, ProjectId, UserId};
 use serde::Serialize;

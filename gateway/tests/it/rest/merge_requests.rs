@@ -254,7 +254,10 @@ async fn a_merge_request_is_changed_and_tells_so() {
     assert_ne!(changed["diff_refs"]["start_sha"], changed["diff_refs"]["base_sha"]);
     assert_eq!(changed["discussion_locked"], true);
     let kinds: Vec<String> = app.announced().into_iter().map(|(kind, _)| kind).collect();
-    assert_eq!(kinds, ["merge_request.moved", "merge_request.updated"]);
+    assert_eq!(
+        kinds,
+        ["merge_request.moved", "label.created", "label.created", "merge_request.updated"]
+    );
     let less =
         json!({ "remove_labels": "bug", "assignee_id": 0, "reviewer_ids": "", "milestone_id": 0 });
     let changed = ada.put(&path, less).await.ok();

@@ -2,6 +2,7 @@
 
 mod access_requests;
 mod account_pages;
+mod announced;
 mod approval_rules;
 mod approvals;
 mod approvers_come_and_go;
@@ -48,6 +49,7 @@ mod issue_merge_requests;
 mod issue_moves;
 mod issue_races;
 mod issues;
+mod item_races;
 mod iterations;
 mod labels;
 mod linked_groups;

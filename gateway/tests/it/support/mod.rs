@@ -4,6 +4,7 @@ mod answer;
 mod app;
 mod asked;
 mod changes;
+mod gate;
 mod groups;
 mod items;
 pub(crate) mod keys;

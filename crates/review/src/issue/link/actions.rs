@@ -6,7 +6,10 @@ use kernel::{
     ids::{ProjectId, UserId},
 };
 
-use super::{IssueLink, LinkStore, LinkType};
+use super::{
+    IssueLink, LinkStore, LinkType,
+    event::{Event, Fact},
+};
 use crate::{
     issue::{Issue, IssueStore},
     item::{is_readable_by, reading::readable},
@@ -97,7 +100,9 @@ pub fn create(
     }
     tell(tx, forge, by, issue, &other, link_type)?;
     tell(tx, forge, by, &other, issue, link_type.reversed())?;
-    ends(tx, link)
+    let linked = ends(tx, link)?;
+    tx.emit(Event::IssuesLinked(Fact::new(&linked, by)))?;
+    Ok(linked)
 }
 
 /// The issue at the other end, and how the caller stands where it is.
@@ -158,6 +163,7 @@ pub fn remove(
         let name = named(tx, forge, one, other)?;
         write_system_note(tx, &one.item(), by, &format!("removed the relation with {name}"))?;
     }
+    tx.emit(Event::IssuesUnlinked(Fact::new(&linked, by)))?;
     ends(tx, linked.link)
 }
 

@@ -1,6 +1,7 @@
 //! Issues that have to do with each other.
 
 pub mod actions;
+pub mod event;
 mod store;
 
 pub use store::{IssueLink, LinkStore};

@@ -7,6 +7,7 @@ use kernel::{Error, Faults, Result, ids::UserId, time::date_text};
 
 use super::{
     duration::{human, parse},
+    event::Event,
     store::{Spent, TimeStats, TimeStore},
 };
 use crate::{
@@ -56,7 +57,9 @@ pub fn set_estimate(tx: &mut Tx<'_>, item: &Item, by: UserId, seconds: i64) -> R
         None => "removed time estimate".to_owned(),
     };
     write_system_note(tx, item, by, &told)?;
-    tx.keep_estimate(item.id, seconds)
+    let stats = tx.keep_estimate(item.id, seconds)?;
+    tx.emit(Event::new(item, &before, &stats, by))?;
+    Ok(stats)
 }
 
 /// Notes that somebody worked on an item.
@@ -91,6 +94,7 @@ pub fn add(tx: &mut Tx<'_>, item: &Item, by: UserId, spent: &Spent) -> Result<Ti
     let day = date_text(spent.at.date());
     let day = if spent.at.date() == tx.now.date() { String::new() } else { format!(" at {day}") };
     write_system_note(tx, item, by, &format!("{verb} {span} of time spent{day}"))?;
+    announce_spent(tx, item, by, spent, &stats)?;
     Ok(stats)
 }
 
@@ -109,5 +113,19 @@ pub fn take_all_back(tx: &mut Tx<'_>, item: &Item, by: UserId) -> Result<TimeSta
     let spent = Spent { seconds: -stats.spent, at: tx.now, summary: None };
     let kept = tx.add_spent(item, by, &spent)?;
     write_system_note(tx, item, by, "removed time spent")?;
+    if let Some(kept) = &kept {
+        announce_spent(tx, item, by, &spent, kept)?;
+    }
     Ok(kept.unwrap_or(stats))
+}
+
+fn announce_spent(
+    tx: &mut Tx<'_>,
+    item: &Item,
+    by: UserId,
+    spent: &Spent,
+    after: &TimeStats,
+) -> Result<()> {
+    let before = TimeStats { spent: after.spent - spent.seconds, ..*after };
+    tx.emit(Event::new(item, &before, after, by))
 }

@@ -2,6 +2,7 @@
 
 pub mod actions;
 mod duration;
+pub mod event;
 mod store;
 
 pub use duration::{human, parse};

@@ -1,6 +1,7 @@
 //! What somebody is not to know: of a private group and all in it, nothing reaches those outside of it.
 
 use gateway::{rest, route::RouteRow};
+use kernel::{AccessLevel::Reporter, Visibility::Public};
 use serde_json::{Value, json};
 
 use crate::support::{Answer, Asked, Person, TestApp, declared};
@@ -194,4 +195,79 @@ async fn nothing_is_learnt_by_naming_what_is_hidden_in_a_change() {
         assert!(matches!(hidden.status, 400 | 404), "{path}: {}", hidden.status);
     }
     assert_eq!(app.row_counts(), rows);
+}
+
+/// An issue of a public project that outsiders may not see, with what belongs to it, and one that is not there.
+#[actix_web::test]
+async fn a_confidential_issue_answers_every_call_as_one_that_is_not_there() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "open", Public);
+    let hidden = app.confidential_issue(project, &ada);
+    let issue = format!("/projects/{project}/issues/{hidden}");
+    ada.post(&format!("{issue}/notes"), json!({ "body": WORD })).await.created();
+    ada.post(&format!("{issue}/award_emoji"), json!({ "name": "rocket" })).await.created();
+    ada.post(&format!("{issue}/todo"), json!({})).await.created();
+    let (eve, nobody) = (app.person("eve"), app.anonymous());
+    eve.get("/user").await.ok();
+    let (before, mut wrong) = (app.row_counts(), Vec::new());
+
+    for row in rows().filter(|row| row.pattern.contains("{issue_iid}")) {
+        for person in [&eve, &nobody] {
+            let asked =
+                |iid: i64| Asked::of(row, &project.to_string()).with("issue_iid", &json!(iid));
+            let (hidden, none) = (asked(hidden).by(person).await, asked(999).by(person).await);
+            if told(&hidden) != told(&none) {
+                wrong.push(format!(
+                    "{} {}: {:?} {:?}",
+                    row.method,
+                    row.pattern,
+                    told(&hidden),
+                    told(&none)
+                ));
+            }
+        }
+    }
+
+    assert!(wrong.is_empty(), "{} calls tell:\n{}", wrong.len(), wrong.join("\n"));
+    assert_eq!(app.row_counts(), before);
+}
+
+#[actix_web::test]
+async fn who_speaks_in_secret_is_not_counted_among_those_who_take_part() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "open", Public);
+    let (rita, _) = (app.member(project, "rita", Reporter), app.member(project, "rob", Reporter));
+    let issue = format!("/projects/{project}/issues/{}", app.issue(project, &ada));
+    let internal = json!({ "body": "@rob psst", "internal": true });
+    rita.post(&format!("{issue}/notes"), internal).await.created();
+
+    for person in [app.person("eve"), app.anonymous()] {
+        let takes_part = person.get(&format!("{issue}/participants")).await;
+        assert_eq!(takes_part.each("username"), ["ada"]);
+        assert_eq!(person.get(&issue).await.ok()["user_notes_count"], 0);
+    }
+    let eve = app.person("eve");
+    assert_eq!(eve.get(&issue).await.ok()["subscribed"], false);
+    assert_eq!(eve.get("/todos").await.header("x-total"), Some("0"));
+}
+
+#[actix_web::test]
+async fn who_may_look_no_more_neither_hears_of_it_nor_begins_or_ends_to() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "open", Public);
+    let issue = format!("/projects/{project}/issues/{}", app.issue(project, &ada));
+    let eve = app.person("eve");
+    eve.post(&format!("{issue}/subscribe"), json!({})).await.created();
+
+    ada.put(&issue, json!({ "confidential": true })).await.ok();
+
+    for what in ["subscribe", "unsubscribe", "todo"] {
+        eve.post(&format!("{issue}/{what}"), json!({})).await.with(404);
+    }
+    ada.post(&format!("{issue}/notes"), json!({ "body": "@eve" })).await.created();
+    assert_eq!(eve.get("/todos").await.ok(), json!([]));
+    assert_eq!(ada.get(&format!("{issue}/participants")).await.each("username"), ["ada"]);
 }

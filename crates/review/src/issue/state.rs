@@ -19,6 +19,8 @@ impl IssueState {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use kernel::TextEnum as _;
 
     use super::{IssueState, IssueStep};
@@ -28,12 +30,14 @@ mod tests {
         let mut table = String::new();
         for state in IssueState::ALL {
             for step in IssueStep::ALL {
-                table += &format!("{state} {step} {}\n", state.after(*step));
+                let _ = writeln!(table, "{state} {step:<6} -> {}", state.after(*step));
             }
         }
-        assert_eq!(
-            table,
-            "opened close closed\nopened reopen opened\nclosed close closed\nclosed reopen opened\n"
-        );
+        insta::assert_snapshot!(table, @r"
+        opened close  -> closed
+        opened reopen -> opened
+        closed close  -> closed
+        closed reopen -> opened
+        ");
     }
 }

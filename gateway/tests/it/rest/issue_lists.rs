@@ -20,7 +20,10 @@ async fn write(person: &Person<'_>, project: ProjectId, more: Value) -> Value {
 /// Three issues of `ada`'s that differ in everything.
 async fn three(app: &TestApp) -> (Person<'_>, ProjectId) {
     let ada = app.person("ada");
-    let project = app.project(&ada, "forge", Private);
+    let group = ada.group_with("orchid", json!({ "visibility": "private" })).await;
+    let project = json!({ "name": "forge", "namespace_id": group, "visibility": "private" });
+    let project = ada.post("/projects", project).await.created()["id"].as_i64().expect("an id");
+    let project = ProjectId(project);
     let bob = app.member(project, "bob", Reporter);
     let milestones = format!("/projects/{project}/milestones");
     let soon = json!({ "title": "soon", "start_date": "2026-02-01", "due_date": "2026-03-01" });
@@ -102,10 +105,14 @@ async fn every_filter_of_a_list_acts() {
         ("due_date=tomorrow".into(), &[second]),
         ("due_date=overdue".into(), &[]),
         ("due_date=month".into(), &[second, first]),
+        // The first day of the year is a Thursday.
+        ("due_date=week".into(), &[second, first]),
+        ("due_date=next_month_and_previous_two_weeks".into(), &[second, first]),
         ("search=engine".into(), &[third, second, first]),
         ("search=ENGINE+loud".into(), &[first]),
         ("search=engine&in=title".into(), &[third]),
         ("search=engine&in=description".into(), &[second, first]),
+        ("search=engine&in=title,description".into(), &[third, second, first]),
         ("search=third+quiet".into(), &[]),
         ("search=ngin".into(), &[third, second, first]),
         ("search=%22is+loud%22".into(), &[first]),
@@ -113,6 +120,19 @@ async fn every_filter_of_a_list_acts() {
         ("created_after=2030-01-01".into(), &[]),
         ("created_before=2030-01-01".into(), &[third, second, first]),
         ("updated_after=2030-01-01".into(), &[]),
+        ("updated_before=2030-01-01".into(), &[third, second, first]),
+        (
+            "created_after=2026-01-01T00:00:00Z&created_before=2026-01-01T00:00:00Z".into(),
+            &[third, second, first],
+        ),
+        ("created_before=2025-12-31T23:59:59Z".into(), &[]),
+        ("health_status=Any".into(), &[first]),
+        ("iteration_id=None".into(), &[third, second, first]),
+        ("iteration_title=Any".into(), &[]),
+        ("epic_id=None".into(), &[third, second, first]),
+        ("epic_id=Any".into(), &[]),
+        ("my_reaction_emoji=None".into(), &[third, second, first]),
+        ("my_reaction_emoji=Any".into(), &[]),
         (format!("closed_by_id={ada_id}"), &[third]),
         ("not[labels]=ui".into(), &[third, second]),
         ("not[labels]=ui,bug".into(), &[third]),
@@ -125,11 +145,16 @@ async fn every_filter_of_a_list_acts() {
         (format!("not[assignee_id]={bob_id}"), &[third, second]),
         ("not[assignee_username]=bob".into(), &[third, second]),
         ("not[weight]=5".into(), &[third, first]),
+        ("not[iteration_id]=1".into(), &[third, second, first]),
+        ("not[iteration_title]=x".into(), &[third, second, first]),
+        ("not[epic_id]=1".into(), &[third, second, first]),
     ] {
         let path = format!("/projects/{project}/issues?{query}");
         assert_eq!(titles(&ada, &path).await, found, "{query}");
         let everywhere = if query.contains("scope") { query } else { format!("scope=all&{query}") };
         assert_eq!(titles(&ada, &format!("/issues?{everywhere}")).await, found, "{everywhere}");
+        let of_group = format!("/groups/orchid/issues?{everywhere}");
+        assert_eq!(titles(&ada, &of_group).await, found, "{of_group}");
     }
 }
 
@@ -244,9 +269,21 @@ async fn what_contradicts_itself_or_is_no_value_is_refused() {
         ("due_date=never", "due_date does not have a valid value"),
         ("health_status=fine", "health_status does not have a valid value"),
         ("created_after=soon", "created_after is invalid"),
+        ("updated_before=soon", "updated_before is invalid"),
+        ("confidential=maybe", "confidential is invalid"),
+        ("issue_type=bug", "issue_type does not have a valid value"),
+        ("sort=up", "sort does not have a valid value"),
+        ("with_labels_details=maybe", "with_labels_details is invalid"),
+        ("iids[]=x", "iids is invalid"),
     ] {
-        let path = format!("/projects/{project}/issues?{query}");
-        ada.get(&path).await.refused(400, json!({ "error": told }));
+        for list in [
+            format!("/projects/{project}/issues"),
+            "/issues".into(),
+            "/groups/orchid/issues".into(),
+        ] {
+            let path = format!("{list}?{query}");
+            ada.get(&path).await.refused(400, json!({ "error": told }));
+        }
     }
 }
 

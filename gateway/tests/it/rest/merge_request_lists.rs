@@ -75,11 +75,29 @@ async fn every_filter_finds_its_own() {
         ("wip=yes".to_owned(), &[2]),
         ("wip=no".to_owned(), &[3, 1]),
         ("approved=yes".to_owned(), &[3, 2, 1]),
+        ("approved=no".to_owned(), &[]),
+        ("scope=all".to_owned(), &[3, 2, 1]),
+        ("scope=created_by_me".to_owned(), &[3, 2, 1]),
+        ("scope=reviews_for_me".to_owned(), &[]),
+        (format!("author_id={}", app.user("ada").id), &[3, 2, 1]),
+        ("reviewer_id=Any".to_owned(), &[2]),
+        ("state=all".to_owned(), &[3, 2, 1]),
+        ("search=the&in=title,description".to_owned(), &[3, 2, 1]),
+        ("search=trees&in=description".to_owned(), &[1]),
+        ("created_before=2100-01-01".to_owned(), &[3, 2, 1]),
+        ("updated_after=2100-01-01".to_owned(), &[]),
         ("created_after=2100-01-01".to_owned(), &[]),
         ("updated_before=2100-01-01".to_owned(), &[3, 2, 1]),
         ("environment=production".to_owned(), &[]),
+        ("environment=".to_owned(), &[3, 2, 1]),
         ("deployed_after=2000-01-01".to_owned(), &[]),
+        ("deployed_before=2100-01-01T00:00:00Z".to_owned(), &[]),
+        ("deployed_after=".to_owned(), &[3, 2, 1]),
         ("merge_user_username=ada".to_owned(), &[]),
+        ("merge_user_id=1".to_owned(), &[]),
+        (format!("not[author_id]={user}"), &[3, 2, 1]),
+        ("not[assignee_username]=dora".to_owned(), &[3, 1]),
+        ("milestone=Any".to_owned(), &[]),
         ("my_reaction_emoji=thumbsup".to_owned(), &[2]),
         ("my_reaction_emoji=None".to_owned(), &[3, 1]),
         ("my_reaction_emoji=Any".to_owned(), &[2]),
@@ -95,8 +113,14 @@ async fn every_filter_finds_its_own() {
         ("order_by=updated_at".to_owned(), &[3, 2, 1]),
         ("order_by=merged_at".to_owned(), &[3, 2, 1]),
         ("order_by=priority".to_owned(), &[3, 2, 1]),
+        ("order_by=label_priority".to_owned(), &[3, 2, 1]),
+        ("order_by=milestone_due".to_owned(), &[3, 2, 1]),
+        ("order_by=popularity".to_owned(), &[2, 3, 1]),
     ] {
-        assert_eq!(iids(&ada, &format!("{list}?{query}")).await, expected, "{query}");
+        for list in [&list, "/groups/orchid/merge_requests", "/merge_requests"] {
+            // The list of all is of one's own, which all of these are.
+            assert_eq!(iids(&ada, &format!("{list}?{query}")).await, expected, "{list}?{query}");
+        }
     }
 }
 
@@ -126,6 +150,18 @@ async fn what_excludes_each_other_is_refused() {
             "approved_by_ids, approved_by_usernames are mutually exclusive",
         ),
         ("wip=maybe", "wip does not have a valid value"),
+        ("deployed_after=soon", "deployed_after is invalid"),
+        ("deployed_before=1.2", "deployed_before is invalid"),
+        ("environment[]=production", "environment is invalid"),
+        ("created_before=x", "created_before is invalid"),
+        ("milestone[]=x", "milestone is invalid"),
+        ("approved=maybe", "approved does not have a valid value"),
+        ("scope=mine", "scope does not have a valid value"),
+        ("sort=up", "sort does not have a valid value"),
+        (
+            "merge_user_id=1&merge_user_username=ada",
+            "merge_user_id, merge_user_username are mutually exclusive",
+        ),
         ("view=full", "view does not have a valid value"),
         ("order_by=weight", "order_by does not have a valid value"),
         ("assignee_id=x", "assignee_id should be an integer, none, or any, however got x"),

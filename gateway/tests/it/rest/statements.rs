@@ -4,7 +4,7 @@ use kernel::Visibility::Public;
 use serde_json::json;
 
 use super::merge_request_approvals::forge;
-use crate::support::TestApp;
+use crate::support::{Person, TestApp};
 
 /// How many statements, and which, for whoever looks at a failure.
 fn ensure_at_most(app: &TestApp, most: usize) {
@@ -55,4 +55,72 @@ async fn a_merge_request_is_read_with_few_statements() {
     forge.dev.get(&forge.at).await.ok();
 
     ensure_at_most(&app, 14);
+}
+
+/// Asks for a list twice, so that what is remembered of the first time does not count.
+async fn statements_of(app: &TestApp, person: &Person<'_>, path: &str) -> usize {
+    person.get(path).await.ok();
+    app.statements();
+    person.get(path).await.ok();
+    app.statements()
+        .iter()
+        .filter(|sql| sql.starts_with("SELECT") || sql.starts_with("WITH"))
+        .count()
+}
+
+#[actix_web::test]
+async fn a_list_costs_as_many_statements_however_long_it_is() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = ada.group_with("orchid", json!({ "visibility": "public" })).await;
+    let new = json!({ "name": "site", "namespace_id": group, "visibility": "public", "initialize_with_readme": true });
+    let project = ada.post("/projects", new).await.created()["id"].clone();
+    let home = format!("/projects/{project}");
+    let milestones = format!("{home}/milestones");
+    let milestone = ada.post(&milestones, json!({ "title": "1.0" })).await.created()["id"].clone();
+    let user = app.user("ada").id.0;
+    let more = async |from: usize, to: usize| {
+        for n in from..to {
+            let new = json!({ "title": "An issue", "labels": format!("bug,l{n}"), "assignee_ids": [user],
+                "milestone_id": milestone, "weight": n, "description": "- [ ] a" });
+            ada.post(&format!("{home}/issues"), new).await.created();
+            let new = json!({ "title": "A change", "source_branch": format!("b{n}"), "target_branch": "main",
+                "labels": format!("bug,l{n}"), "assignee_ids": [user], "reviewer_ids": [user] });
+            ada.post(&format!("{home}/merge_requests"), new).await.created();
+            for item in ["issues/1", "merge_requests/1"] {
+                let note = json!({ "body": format!("Note {n}") });
+                ada.post(&format!("{home}/{item}/discussions"), note).await.created();
+            }
+            ada.post(&format!("{home}/issues/{}/todo", n + 1), json!({})).await;
+        }
+    };
+    let lists = ["/issues?scope=all", "/merge_requests?scope=all", "/todos", "/events"]
+        .map(str::to_owned)
+        .into_iter();
+    let of_group = ["issues", "merge_requests", "milestones", "labels"]
+        .map(|list| format!("/groups/{group}/{list}"));
+    let of_project = [
+        "issues",
+        "issues?with_labels_details=true",
+        "merge_requests",
+        "labels?with_counts=true",
+        "issues/1/notes",
+        "issues/1/discussions",
+        "merge_requests/1/notes",
+        "merge_requests/1/discussions",
+        "events",
+    ];
+    let of_project = of_project.map(|list| format!("{home}/{list}"));
+    let lists: Vec<String> = lists.chain(of_group).chain(of_project).collect();
+
+    more(0, 2).await;
+    let mut few = Vec::new();
+    for list in &lists {
+        few.push(statements_of(&app, &ada, list).await);
+    }
+    more(2, 9).await;
+
+    for (list, few) in lists.iter().zip(few) {
+        assert_eq!(statements_of(&app, &ada, list).await, few, "{list}");
+    }
 }

@@ -175,6 +175,7 @@ fn nothing_asked() -> ListProjects {
 async fn list(app: App, call: Call<ReadGroup, ListOwn>) -> ApiResult<Projects> {
     let asked = Asked {
         with_security_reports: call.params.with_security_reports,
+        whole: true,
         ..Asked::of(&call, &call.params.list())
     };
     let scope = GroupScope {
@@ -197,5 +198,6 @@ async fn shared(app: App, call: Call<ReadGroup, ListShared>) -> ApiResult<Projec
         above: false,
         shared: true,
     };
-    answer(&app, Asked::of(&call, &call.params.list()), Among::Group(scope)).await
+    let asked = Asked { whole: true, ..Asked::of(&call, &call.params.list()) };
+    answer(&app, asked, Among::Group(scope)).await
 }

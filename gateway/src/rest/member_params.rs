@@ -1,6 +1,6 @@
 //! What member endpoints of projects and groups take.
 
-use kernel::{AccessLevel, Ts, ids::UserId};
+use kernel::{AccessLevel, Actor, Ts, ids::UserId};
 use org::member::{
     MemberFilter, State,
     actions::{Below, End, Leaving},
@@ -54,7 +54,7 @@ impl Param for InForce {
 
 params! {
     pub struct ListMembers: paged {
-        /// Part of a name or user name, or a whole e-mail address.
+        /// Part of a name or user name, or a whole e-mail address that is public.
         query: Option<String>,
         user_ids: Option<Csv<UserId>>,
         skip_users: Option<Csv<UserId>>,
@@ -64,7 +64,7 @@ params! {
 }
 params! {
     pub struct ListAllMembers: paged {
-        /// Part of a name or user name, or a whole e-mail address.
+        /// Part of a name or user name, or a whole e-mail address that is public.
         query: Option<String>,
         user_ids: Option<Csv<UserId>>,
         /// Adds `is_using_seat`.
@@ -108,9 +108,10 @@ fn some_of(ids: Option<Csv<UserId>>) -> Option<Vec<UserId>> {
 }
 
 impl ListMembers {
-    pub(super) fn filter(self) -> MemberFilter {
+    pub(super) fn filter(self, reader: Actor) -> MemberFilter {
         MemberFilter {
             query: self.query,
+            any_email: reader.admin,
             only: some_of(self.user_ids),
             skip: some_of(self.skip_users).unwrap_or_default(),
             state: None,
@@ -119,9 +120,10 @@ impl ListMembers {
 }
 
 impl ListAllMembers {
-    pub(super) fn filter(self) -> MemberFilter {
+    pub(super) fn filter(self, reader: Actor) -> MemberFilter {
         MemberFilter {
             query: self.query,
+            any_email: reader.admin,
             only: some_of(self.user_ids),
             skip: Vec::new(),
             state: self.state.map(|state| state.0),

@@ -114,7 +114,7 @@ async fn direct(
     params: ListMembers,
     page: PageRequest,
 ) -> ApiResult<Listed<MemberEntity>> {
-    let (seats, filter) = (params.show_seat_info, params.filter());
+    let (seats, filter) = (params.show_seat_info, params.filter(place.actor()));
     let found = app.db.read(move |tx| {
         let found = list::direct(tx, place.source, &filter, page)?;
         told(tx, &place, found)
@@ -128,7 +128,7 @@ async fn all(
     params: ListAllMembers,
     page: PageRequest,
 ) -> ApiResult<Listed<MemberEntity>> {
-    let (seats, filter) = (params.show_seat_info, params.filter());
+    let (seats, filter) = (params.show_seat_info, params.filter(place.actor()));
     let found = app.db.read(move |tx| {
         let found = list::all(tx, place.actor(), place.source, &filter, page)?;
         told(tx, &place, found)

@@ -182,6 +182,8 @@ pub(super) struct Asked {
     pub(super) keyset: bool,
     pub(super) params: ListProjects,
     pub(super) with_security_reports: bool,
+    /// Whether people without an account are shown the whole record, too.
+    pub(super) whole: bool,
 }
 
 impl Asked {
@@ -192,6 +194,7 @@ impl Asked {
             keyset: call.raw.text("pagination") == Some("keyset"),
             params: params.clone(),
             with_security_reports: false,
+            whole: false,
         }
     }
 
@@ -242,7 +245,7 @@ impl Asked {
     }
 
     fn want(&self) -> Want {
-        if self.params.simple || self.actor.id.is_none() {
+        if self.params.simple || (self.actor.id.is_none() && !self.whole) {
             Want::Basic
         } else {
             Want::Full { statistics: self.params.statistics }

@@ -29,6 +29,13 @@ async fn keep_secret(app: &TestApp) -> Secret {
     let page = json!({ "title": WORD, "content": WORD });
     ada.post(&format!("/groups/{group}/wikis"), page.clone()).await.created();
     ada.post(&format!("/projects/{project}/wikis"), page).await.created();
+    // What everybody may see is shared with what nobody may.
+    let open = ada.group_with("open", json!({ "visibility": "public" })).await;
+    let share = json!({ "group_id": group, "group_access": 30 });
+    ada.post(&format!("/groups/{open}/share"), share.clone()).await.created();
+    let tool = json!({ "name": "tool", "visibility": "public", "namespace_id": open });
+    let tool = ada.post("/projects", tool).await.created()["id"].clone();
+    ada.post(&format!("/projects/{tool}/share"), share).await.created();
     let issue = json!({ "title": WORD, "assignee_ids": [app.user("mia").id] });
     ada.post(&format!("/projects/{project}/issues"), issue).await.created();
     let below = ada.group("hushhush-below", Some(group)).await;
@@ -117,6 +124,27 @@ async fn no_list_holds_counts_or_finds_what_is_hidden() {
             let all = String::from_utf8_lossy(&all.bytes).into_owned();
             for text in [text, all] {
                 assert!(!text.contains(WORD), "{}: {text}", row.pattern);
+            }
+        }
+    }
+}
+
+#[actix_web::test]
+async fn what_is_shared_with_something_hidden_does_not_say_so() {
+    let app = TestApp::new();
+    keep_secret(&app).await;
+    for place in ["/groups/open", "/projects/open%2Ftool"] {
+        let told = app.person("ada").get(place).await.ok();
+        assert_eq!(told["shared_with_groups"][0]["group_full_path"], "hushhush");
+    }
+    for person in [app.person("eve"), app.anonymous()] {
+        for row in rows().filter(|row| row.method == "GET") {
+            for (beginning, id) in [("/groups/{id}", "open"), ("/projects/{id}", "open/tool")] {
+                if row.pattern.starts_with(beginning) {
+                    let answer = Asked::of(row, id).by(&person).await;
+                    let text = String::from_utf8_lossy(&answer.bytes).into_owned();
+                    assert!(!text.contains(WORD) && !text.contains("\"mia\""), "{row:?}: {text}");
+                }
             }
         }
     }

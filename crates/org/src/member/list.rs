@@ -107,6 +107,24 @@ pub fn all(
     Ok(Page { items: items.collect(), total: found.total })
 }
 
+/// Of whom in a source the reader may know, as a condition on their id in `column`; nothing where that is everybody.
+pub(crate) fn known_here(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    source: Source,
+    column: &str,
+) -> Result<Option<String>> {
+    let lineage = Lineage::of(tx, source)?;
+    let reach = Reach::of(tx, actor, source, &lineage)?;
+    if reach.shows_everybody() {
+        return Ok(None);
+    }
+    let (given, living) = (reach.given_in(Some(State::Active)), living(tx));
+    Ok(Some(format!(
+        "{column} IN (SELECT m.user_id FROM members m WHERE {given} AND {living} AND m.access_level > 5)"
+    )))
+}
+
 fn living(tx: &Tx<'_>) -> String {
     format!("(m.expires_at IS NULL OR m.expires_at > {})", tx.now.0)
 }
@@ -156,11 +174,17 @@ fn chosen(
         rows += &format!(" AND m.user_id NOT IN ({})", listed(&filter.skip));
     }
     // Both values are always named, so that both databases know their types.
-    rows += match query {
-        None => " AND $1 = $2",
+    rows += &match query {
+        None => " AND $1 = $2".to_owned(),
         Some(_) => {
-            " AND EXISTS (SELECT 1 FROM users u WHERE u.id = m.user_id AND (lower(u.name) LIKE $1 ESCAPE '\\' \
-             OR u.username_key LIKE $1 ESCAPE '\\' OR u.email_key = $2))"
+            let address = match filter.any_email {
+                true => "u.email_key = $2 OR lower(u.public_email) = $2",
+                false => "lower(u.public_email) = $2",
+            };
+            format!(
+                " AND EXISTS (SELECT 1 FROM users u WHERE u.id = m.user_id AND (lower(u.name) LIKE $1 ESCAPE '\\' \
+                 OR u.username_key LIKE $1 ESCAPE '\\' OR {address}))"
+            )
         }
     };
     let (limit, offset) = (page.per_page, page.offset());

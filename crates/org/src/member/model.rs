@@ -68,6 +68,8 @@ impl Membership {
 pub struct MemberFilter {
     /// Part of a name or user name, or a whole address.
     pub query: Option<String>,
+    /// Whether addresses count that are not public.
+    pub any_email: bool,
     pub only: Option<Vec<UserId>>,
     pub skip: Vec<UserId>,
     pub state: Option<State>,

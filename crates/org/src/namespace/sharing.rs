@@ -120,21 +120,9 @@ pub fn links(tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<Vec<Gr
             group_group_links::expires_at,
         ));
     let rows: Vec<Row> = each_backend!(tx, |conn| query.load(conn).map_err(error("Group Link")))?;
-    let ids: Vec<NamespaceId> = rows.iter().map(|row| row.0).collect();
-    let joined = match actor.id {
-        Some(user) if !ids.is_empty() => joined(tx, user, &ids)?,
-        _ => BTreeSet::new(),
-    };
-    let known = |id: NamespaceId, visibility: Visibility| {
-        actor.admin
-            || joined.contains(&id)
-            || match visibility {
-                Visibility::Public => true,
-                Visibility::Internal => actor.id.is_some() && !actor.external,
-                Visibility::Private => false,
-            }
-    };
-    let shown = rows.into_iter().filter(|row| known(row.0, row.3)).map(
+    let groups: Vec<_> = rows.iter().map(|row| (row.0, row.3)).collect();
+    let known = known_to(tx, actor, &groups)?;
+    let shown = rows.into_iter().filter(|row| known.contains(&row.0)).map(
         |(invited, name, full_path, _, access_level, expires_at)| GroupLink {
             invited,
             name,
@@ -144,6 +132,27 @@ pub fn links(tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<Vec<Gr
         },
     );
     Ok(shown.collect())
+}
+
+/// Which of these groups the actor may know of.
+pub(crate) fn known_to(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    groups: &[(NamespaceId, Visibility)],
+) -> Result<BTreeSet<NamespaceId>> {
+    let is_open = |visibility: Visibility| match visibility {
+        Visibility::Public => true,
+        Visibility::Internal => actor.id.is_some() && !actor.external,
+        Visibility::Private => false,
+    };
+    let (open, closed): (Vec<_>, Vec<_>) =
+        groups.iter().partition(|(_, visibility)| actor.admin || is_open(*visibility));
+    let mut known: BTreeSet<NamespaceId> = open.into_iter().map(|(id, _)| id).collect();
+    if let Some(user) = actor.id.filter(|_| !closed.is_empty()) {
+        let closed: Vec<NamespaceId> = closed.into_iter().map(|(id, _)| id).collect();
+        known.extend(joined(tx, user, &closed)?);
+    }
+    Ok(known)
 }
 
 /// Which of these groups somebody has a role in.

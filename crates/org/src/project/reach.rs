@@ -6,7 +6,7 @@ use db::{
     CountOf, Tx, each_backend, error, lower,
     schema::{namespaces, project_access, project_group_links, users},
 };
-use diesel::prelude::*;
+use diesel::{dsl::sql, prelude::*, sql_types::Bool};
 use kernel::{
     AccessLevel, Grant, Result,
     ids::{NamespaceId, ProjectId, UserId},
@@ -15,14 +15,15 @@ use kernel::{
 
 use super::{home::HomeStore, store::ProjectStore};
 use crate::{
+    member::{Source, list::known_here},
     namespace::{Kind, Namespace},
     places::known_groups,
-    policy::ReadProject,
+    policy::{AdminProject, ReadProject},
     search::containing,
     user::{State, User},
 };
 
-/// Active people with any role in a project.
+/// Active people with any role in a project, but for those whom only a group brings that the caller may not know of.
 pub fn people(
     tx: &mut Tx<'_>,
     grant: &Grant<ReadProject>,
@@ -35,9 +36,12 @@ pub fn people(
         .like(pattern.clone())
         .escape('\\')
         .or(lower(users::username).like(pattern).escape('\\'));
+    let source = Source::Project(grant.project());
+    let known = known_here(tx, grant.actor(), source, "project_access.user_id")?;
     let found = project_access::table
         .inner_join(users::table)
         .filter(project_access::project_id.eq(grant.project()))
+        .filter(sql::<Bool>(known.as_deref().unwrap_or("1 = 1")))
         .filter(project_access::access_level.gt(AccessLevel::NoAccess))
         .filter(project_access::until.gt(tx.now))
         .filter(users::state.eq(State::Active))
@@ -66,7 +70,8 @@ pub struct GroupsWanted {
     pub shared_min_access_level: Option<AccessLevel>,
 }
 
-/// The groups that a project lives in, and those that it is shared with.
+/// The groups that a project lives in, and those that it is shared with. Of these, whoever may share it is told of all,
+/// others of those that they may know of.
 pub fn groups(
     tx: &mut Tx<'_>,
     grant: &Grant<ReadProject>,
@@ -76,11 +81,10 @@ pub fn groups(
     let mut ids = above(tx, home)?;
     if wanted.with_shared {
         let shared = shared(tx, grant.project(), wanted.shared_min_access_level)?;
-        match wanted.shared_visible_only {
-            true => {
-                ids.extend(known_groups(tx, grant.actor(), &shared)?.iter().map(|group| group.id));
-            }
-            false => ids.extend(shared),
+        if grant.also::<AdminProject>().is_ok() && !wanted.shared_visible_only {
+            ids.extend(shared);
+        } else {
+            ids.extend(known_groups(tx, grant.actor(), &shared)?.iter().map(|group| group.id));
         }
     }
     let ids: Vec<NamespaceId> = ids.into_iter().filter(|id| !wanted.without.contains(id)).collect();
@@ -118,6 +122,11 @@ fn shared(
     let query = project_group_links::table
         .filter(project_group_links::project_id.eq(project))
         .filter(project_group_links::access_level.ge(at_least.unwrap_or_default()))
+        .filter(
+            project_group_links::expires_at
+                .is_null()
+                .or(project_group_links::expires_at.gt(tx.now)),
+        )
         .select(project_group_links::namespace_id);
     each_backend!(tx, |conn| query.load(conn).map_err(error("Group")))
 }

@@ -76,7 +76,7 @@ pub fn one(tx: &mut Tx<'_>, actor: Actor, id: ProjectId, want: Want) -> Result<S
             None => None,
         },
         shared_with: match row.is_shared {
-            true => shown::links_by_project(tx, &[id])?.remove(&id).unwrap_or_default(),
+            true => shown::links_by_project(tx, actor, &[id])?.remove(&id).unwrap_or_default(),
             false => Vec::new(),
         },
         statistics: match statistics {

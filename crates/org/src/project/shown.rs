@@ -10,7 +10,7 @@ use db::{
 };
 use diesel::prelude::*;
 use kernel::{
-    AccessLevel, Actor, Result, Standing, Ts,
+    AccessLevel, Actor, Result, Standing, Ts, Visibility,
     ids::{NamespaceId, ProjectId, UserId},
 };
 
@@ -22,7 +22,7 @@ use super::{
     topics::TopicStore,
 };
 use crate::{
-    namespace::{Kind, Namespace},
+    namespace::{Kind, Namespace, sharing::known_to},
     user::{User, store::UserStore},
 };
 
@@ -133,7 +133,7 @@ fn complete(
     let sources: Vec<ProjectId> =
         shown.iter().filter_map(|shown| shown.project.forked_from_id).collect();
     let sources = fork_sources(tx, actor, &sources)?;
-    let mut links = links_by_project(tx, &ids)?;
+    let mut links = links_by_project(tx, actor, &ids)?;
     let statistics =
         if with_statistics { tx.statistics_by_project(&ids)? } else { BTreeMap::new() };
     let own = own_memberships(tx, actor, &ids)?;
@@ -186,28 +186,38 @@ pub(super) fn fork_sources(
     Ok(readable.map(|source| (source.project.id, source)).collect())
 }
 
-type LinkRow = (ProjectId, NamespaceId, String, String, AccessLevel, Option<Ts>);
+type LinkRow = (ProjectId, NamespaceId, String, String, Visibility, AccessLevel, Option<Ts>);
 
+/// The groups that projects are shared with; only those that the actor may know of.
 pub(super) fn links_by_project(
     tx: &mut Tx<'_>,
+    actor: Actor,
     ids: &[ProjectId],
 ) -> Result<HashMap<ProjectId, Vec<GroupLink>>> {
+    let living =
+        project_group_links::expires_at.is_null().or(project_group_links::expires_at.gt(tx.now));
     let rows: Vec<LinkRow> = each_backend!(tx, |conn| project_group_links::table
         .inner_join(namespaces::table)
         .filter(project_group_links::project_id.eq_any(ids))
+        .filter(namespaces::deleted_at.is_null())
+        .filter(living)
         .order(project_group_links::id)
         .select((
             project_group_links::project_id,
             namespaces::id,
             namespaces::name,
             namespaces::full_path,
+            namespaces::visibility,
             project_group_links::access_level,
             project_group_links::expires_at,
         ))
         .load(conn)
         .map_err(error("Group")))?;
+    let groups: Vec<_> = rows.iter().map(|row| (row.1, row.4)).collect();
+    let known = known_to(tx, actor, &groups)?;
     let mut links: HashMap<ProjectId, Vec<GroupLink>> = HashMap::new();
-    for (project, group, name, full_path, access_level, expires_at) in rows {
+    let rows = rows.into_iter().filter(|row| known.contains(&row.1));
+    for (project, group, name, full_path, _, access_level, expires_at) in rows {
         let link = GroupLink { group, name, full_path, access_level, expires_at };
         links.entry(project).or_default().push(link);
     }

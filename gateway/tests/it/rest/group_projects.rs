@@ -239,6 +239,13 @@ async fn the_form_and_the_pages_are_those_of_all_projects() {
     assert_eq!(full[1]["namespace"]["full_path"], "top");
     assert_eq!(full[0]["shared_with_groups"][0]["group_id"], top);
     assert_eq!(simple[0].get("shared_with_groups"), None);
+    let open = group(&ada, "open", json!({ "visibility": "public" })).await;
+    project(&ada, open, "shown", json!({ "visibility": "public" })).await;
+    let list = format!("/groups/{open}/projects");
+    let whole = app.anonymous().get(&list).await.ok();
+    assert_eq!((&whole[0]["visibility"], &whole[0]["archived"]), (&json!("public"), &json!(false)));
+    let simple = app.anonymous().get(&format!("{list}?simple=true")).await.ok();
+    assert_eq!(simple[0].get("archived"), None);
     let first = format!("/groups/{top}/projects?pagination=keyset&order_by=id&per_page=1");
     let page = ada.get(&first).await;
     let link = page.header("link").expect("a next page").to_owned();

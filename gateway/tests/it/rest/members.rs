@@ -140,6 +140,24 @@ async fn seats_are_shown_to_those_who_ask() {
 }
 
 #[actix_web::test]
+async fn members_are_found_by_addresses_that_are_public() {
+    let app = TestApp::new();
+    let (ada, root) = (app.person("ada"), app.admin());
+    let group = ada.group("g1", None).await;
+    ada.adds("bob", 30, &format!("/groups/{group}")).await;
+    let paths = ["members", "members/all"]
+        .map(|list| format!("/groups/{group}/{list}?query=BOB@example.com"));
+    for path in &paths {
+        assert!(ada.get(path).await.each("id").is_empty(), "nobody learns whose address it is");
+        assert_eq!(root.get(path).await.each("username"), ["bob"]);
+    }
+    app.show_publicly("bob", "bob@example.com");
+    for path in &paths {
+        assert_eq!(ada.get(path).await.each("username"), ["bob"]);
+    }
+}
+
+#[actix_web::test]
 async fn what_happens_to_members_is_announced_and_written_to_them() {
     let app = TestApp::new();
     let ada = app.person("ada");

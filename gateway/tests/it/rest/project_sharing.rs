@@ -90,4 +90,15 @@ async fn groups_that_nobody_may_know_of_are_left_out_where_that_is_wanted() {
 
     assert_eq!(ada.get(&all).await.each("full_path"), ["open", "hidden"]);
     assert_eq!(bob.get(&all).await.each("full_path"), ["open"]);
+    let everything = format!("/projects/{id}/groups?with_shared=true");
+    assert_eq!(bob.get(&everything).await.each("full_path"), ["open"], "names are not told");
+    let mia = app.member(id, "mia", Maintainer);
+    assert_eq!(mia.get(&everything).await.each("full_path"), ["open", "hidden"]);
+    assert_eq!(mia.get(&all).await.each("full_path"), ["open"]);
+    let users = format!("/projects/{id}/users");
+    ada.adds("spy", 30, "/groups/hidden").await;
+    assert_eq!(ada.get(&users).await.each("username"), ["ada", "mia", "spy"]);
+    let seen = bob.get(&users).await;
+    assert_eq!(seen.header("x-total"), Some("2"));
+    assert_eq!(seen.each("username"), ["ada", "mia"]);
 }

@@ -23,10 +23,9 @@ pub use self::{event::Event, projection::Reach};
 use self::projection::Whom;
 use crate::{
     namespace::{
-        Kind, Namespace, addresses::below, default_branch, networks::shut_out_of_group,
-        store::NamespaceStore,
+        Kind, addresses::below, default_branch, networks::shut_out_of_group, store::NamespaceStore,
     },
-    project::store::ProjectStore,
+    project::store::{Located, ProjectStore},
 };
 
 /// A role, and when it ends or becomes a lesser one.
@@ -126,9 +125,16 @@ pub fn is_shared_with(tx: &mut Tx<'_>, project: ProjectId, group: NamespaceId) -
 
 /// Finds a project and how the actor stands there. Absent and invisible are the same `NotFound`.
 pub fn locate_project(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<(Project, Standing)> {
+    let visible = |(facts, level): &Located| Standing::in_project(actor, *level, facts).visible;
     let found = match id {
-        IdOrPath::Id(id) => tx.find_scope(actor, ProjectId(*id))?,
-        IdOrPath::Path(path) if path.contains('/') => tx.find_scope_at(actor, path)?,
+        IdOrPath::Id(id) => tx.find_scope(actor, ProjectId(*id))?.filter(visible),
+        IdOrPath::Path(path) if path.contains('/') => {
+            match tx.find_scope_at(actor, path)?.filter(visible) {
+                Some(found) => Some(found),
+                // What is hidden is looked for as long as what is not there.
+                None => tx.find_scope_once_at(actor, path)?.filter(visible),
+            }
+        }
         IdOrPath::Path(_) => None,
     };
     let (mut facts, level) = found.ok_or(Error::NotFound("Project"))?;
@@ -136,9 +142,6 @@ pub fn locate_project(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<(P
         facts.first_push = default_branch::first_push(tx, facts.namespace_id)?;
     }
     let standing = Standing::in_project(actor, level, &facts);
-    if !standing.visible {
-        return Err(Error::NotFound("Project"));
-    }
     Ok((Project(facts.into()), standing))
 }
 
@@ -148,12 +151,17 @@ pub fn locate_group(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<(Gro
         IdOrPath::Id(id) => tx.find_namespace(NamespaceId(*id))?,
         IdOrPath::Path(path) => tx.find_namespace_at(path)?,
     };
-    let group =
-        found.filter(|namespace| namespace.kind == Kind::Group).ok_or(Error::NotFound("Group"))?;
+    let group = found.filter(|namespace| namespace.kind == Kind::Group);
+    let Some(group) = group else {
+        // What is not there is looked for as long as what is hidden.
+        level_in_namespace(tx, actor, NamespaceId(0))?;
+        leads_to_ones_own(tx, actor, "")?;
+        return Err(Error::NotFound("Group"));
+    };
     let level = level_in_namespace(tx, actor, group.id)?;
     let mut standing = Standing::in_scope(actor, level, group.visibility);
     if !standing.visible {
-        standing.visible = leads_to_ones_own(tx, actor, &group)?;
+        standing.visible = leads_to_ones_own(tx, actor, &group.full_path)?;
     }
     if !standing.visible || shut_out_of_group(actor, standing.level, &group) {
         return Err(Error::NotFound("Group"));
@@ -163,9 +171,9 @@ pub fn locate_group(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<(Gro
 }
 
 /// Whether somebody has a role below a group, who must know of it to get there.
-fn leads_to_ones_own(tx: &mut Tx<'_>, actor: Actor, group: &Namespace) -> Result<bool> {
+fn leads_to_ones_own(tx: &mut Tx<'_>, actor: Actor, full_path: &str) -> Result<bool> {
     let Some(user) = actor.id else { return Ok(false) };
-    let (from, to) = below(&group.full_path);
+    let (from, to) = below(full_path);
     let inside = namespace_access::table
         .inner_join(namespaces::table.on(namespaces::id.eq(namespace_access::namespace_id)))
         .filter(namespace_access::user_id.eq(user))

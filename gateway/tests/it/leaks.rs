@@ -92,6 +92,54 @@ async fn what_is_hidden_answers_every_call_as_what_is_not_there() {
     assert_eq!(app.person("ada").get("/groups/hushhush").await.status, 200, "it is there");
 }
 
+/// What the database was asked for a call, whatever the values; nothing on PostgreSQL.
+async fn asked_for(
+    app: &TestApp,
+    person: &Person<'_>,
+    row: &'static RouteRow,
+    id: &str,
+) -> Vec<String> {
+    app.statements();
+    Asked::of(row, id).by(person).await;
+    let beside = ["UPDATE `access_tokens`", "UPDATE `users`"];
+    let asked = app.statements().into_iter();
+    let asked = asked.filter(|sql| beside.iter().all(|one| !sql.starts_with(one)));
+    asked.map(|sql| sql.split(" -- binds").next().unwrap_or_default().to_owned()).collect()
+}
+
+#[actix_web::test]
+async fn what_is_hidden_is_looked_for_as_long_as_what_is_not_there() {
+    let app = TestApp::new();
+    let secret = keep_secret(&app).await;
+    let (group, project) = (secret.group.to_string(), secret.project.to_string());
+    let mut wrong = Vec::new();
+    for person in [app.person("eve"), app.anonymous()] {
+        for row in rows().filter(|row| row.pattern.contains("{id}")) {
+            let pairs = match row.pattern {
+                pattern if pattern.starts_with("/groups/") => {
+                    [[group.as_str(), "999999"], ["hushhush", "nothing-there"]]
+                }
+                pattern if pattern.starts_with("/projects/") => {
+                    [[project.as_str(), "999999"], ["hushhush/hushhush-tool", "nothing/there"]]
+                }
+                _ => continue,
+            };
+            for [hidden, none] in pairs {
+                let hidden = asked_for(&app, &person, row, hidden).await;
+                let none = asked_for(&app, &person, row, none).await;
+                if hidden != none {
+                    wrong.push(format!(
+                        "{row:?}: {} and {}\n{hidden:#?}\n{none:#?}",
+                        hidden.len(),
+                        none.len()
+                    ));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} calls tell:\n{}", wrong.len(), wrong.join("\n"));
+}
+
 /// The calls that list or count something for whoever calls.
 fn lists() -> impl Iterator<Item = &'static RouteRow> {
     rows().filter(|row| row.method == "GET" && !row.pattern.contains('{'))

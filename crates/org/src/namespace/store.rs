@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use db::{
     Tx, each_backend, error,
-    schema::{namespaces, projects, redirects},
+    schema::{namespaces, projects},
 };
 use diesel::{dsl::exists, prelude::*};
 use kernel::{
@@ -89,19 +89,7 @@ impl NamespaceStore for Tx<'_> {
         let query = namespaces::table
             .filter(namespaces::path_key.eq(&key))
             .filter(namespaces::deleted_at.is_null());
-        let found: Option<Namespace> = each_backend!(self, |conn| query
-            .select(Namespace::as_select())
-            .get_result(conn)
-            .optional()
-            .map_err(error("Namespace")))?;
-        if found.is_some() {
-            return Ok(found);
-        }
-        let moved = redirects::table
-            .inner_join(namespaces::table)
-            .filter(redirects::path_key.eq(&key))
-            .filter(namespaces::deleted_at.is_null());
-        each_backend!(self, |conn| moved
+        each_backend!(self, |conn| query
             .select(Namespace::as_select())
             .get_result(conn)
             .optional()

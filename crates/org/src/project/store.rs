@@ -27,8 +27,10 @@ pub trait ProjectStore {
     /// What everybody who acts inside a project needs, and the actor's role there, by one statement. Nothing for who asks
     /// from outside the networks of its group.
     fn find_scope(&mut self, actor: Actor, id: ProjectId) -> Result<Option<Located>>;
-    /// The same by full path, as [`find_project_at`](Self::find_project_at).
+    /// The same by full path.
     fn find_scope_at(&mut self, actor: Actor, full_path: &str) -> Result<Option<Located>>;
+    /// The same by a full path that it had before.
+    fn find_scope_once_at(&mut self, actor: Actor, full_path: &str) -> Result<Option<Located>>;
 }
 
 /// A project as a scope, and the role in it that one person has by membership.
@@ -179,11 +181,13 @@ impl ProjectStore for Tx<'_> {
 
     fn find_scope_at(&mut self, actor: Actor, full_path: &str) -> Result<Option<Located>> {
         let key = full_path.to_lowercase();
-        let found: Result<Option<Located>> = scope_where!(self, actor, projects::path_key.eq(&key));
-        match found? {
-            Some(found) => Ok(Some(found)),
-            None => moved_from(self, &key)?.map_or(Ok(None), |id| self.find_scope(actor, id)),
-        }
+        scope_where!(self, actor, projects::path_key.eq(&key))
+    }
+
+    fn find_scope_once_at(&mut self, actor: Actor, full_path: &str) -> Result<Option<Located>> {
+        let moved = moved_from(self, &full_path.to_lowercase())?;
+        // Nothing has the id 0; looking for it takes as long as looking for what was moved.
+        self.find_scope(actor, moved.unwrap_or(ProjectId(0)))
     }
 }
 

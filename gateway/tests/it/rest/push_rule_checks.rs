@@ -229,3 +229,25 @@ async fn a_pattern_that_is_long_and_nested_stays_quick() {
 
     assert_eq!(place.commit(&"x".repeat(1 << 20), "new", "x").await.0, 201);
 }
+
+#[actix_web::test]
+async fn every_door_of_the_api_asks_the_same_rule() {
+    let place = Place::new(json!({ "commit_message_regex": "JIRA" })).await;
+    assert_eq!(place.commit("JIRA-0", "kept", "x").await.0, 201);
+    let (ada, before, file) = (place.ada(), place.head().await, place.at("files/kept"));
+    let told = json!({ "message": "Commit message does not follow the pattern 'JIRA'" });
+    let change =
+        |message: &str| json!({ "branch": "main", "commit_message": message, "content": "y" });
+
+    ada.put(&file, change("x")).await.refused(400, told.clone());
+    let gone = format!("{file}?branch=main&commit_message=x");
+    ada.delete(&gone).await.refused(400, told.clone());
+    let action = json!({ "action": "create", "file_path": "new", "content": "x" });
+    let apart = json!({ "branch": "apart", "start_branch": "main", "commit_message": "x",
+        "actions": [action] });
+    ada.post(&place.at("commits"), apart).await.refused(400, told);
+    assert_eq!(place.head().await, before, "nothing has moved");
+    assert_eq!(ada.get(&place.at("branches/apart")).await.status, 404);
+    ada.put(&file, change("JIRA-1")).await.ok();
+    ada.delete(&gone.replace("=x", "=JIRA-2")).await.with(204);
+}

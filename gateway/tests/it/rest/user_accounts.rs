@@ -331,3 +331,32 @@ async fn a_new_name_moves_the_projects_too() {
         "the old path still leads there"
     );
 }
+
+#[actix_web::test]
+async fn a_password_is_given_mailed_or_drawn() {
+    let app = TestApp::new();
+    let root = app.admin();
+    let make = async |name: &str, more: Value| {
+        let email = format!("{name}@x.test");
+        root.post("/users", with(json!({ "username": name, "name": "N", "email": email }), more))
+            .await
+    };
+    let letters = || app.queued().iter().filter(|work| work.contains("new_account")).count();
+
+    for (name, more) in [
+        ("drawn", json!({ "password": "x", "force_random_password": true })),
+        ("given", json!({ "password": "difference engine", "reset_password": false })),
+    ] {
+        make(name, more).await.created();
+        assert_eq!(letters(), 0, "{name}");
+    }
+    make("both", json!({ "reset_password": true, "force_random_password": true })).await.created();
+    assert_eq!(letters(), 1);
+    make("mailed", json!({ "password": "x", "reset_password": true })).await.created();
+    assert_eq!(letters(), 2, "the link overrides the password");
+    let blank = json!({ "message": { "password": ["can't be blank"] } });
+    let neither = json!({ "reset_password": false, "force_random_password": false });
+    make("none", neither).await.refused(400, blank);
+    let long = json!({ "message": { "password": ["is too long (maximum is 128 characters)"] } });
+    make("long", json!({ "password": "xy".repeat(65) })).await.refused(400, long);
+}

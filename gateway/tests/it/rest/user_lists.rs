@@ -186,3 +186,30 @@ async fn whose_last_role_has_ended_is_without_projects() {
 
     assert_eq!(root.get(without).await.each("id"), [json!(bob)]);
 }
+
+#[actix_web::test]
+async fn outsiders_and_machines_are_chosen_or_left_out() {
+    let app = TestApp::new();
+    let (root, ada) = (app.admin(), app.person("ada"));
+    let out = json!({ "username": "out", "name": "Out", "email": "out@x.test", "external": true,
+        "force_random_password": true });
+    root.post("/users", out).await.created();
+    let project = app.project(&ada, "tool", kernel::Visibility::Private);
+    let token = json!({ "name": "robot", "scopes": ["api"] });
+    ada.post(&format!("/projects/{project}/access_tokens"), token).await.created();
+
+    for person in [&root, &ada] {
+        let found = async |query: &str| {
+            let mut names = person.get(&format!("/users?{query}")).await.each("name");
+            names.sort_by_key(ToString::to_string);
+            names
+        };
+        assert_eq!(found("").await, ["Out", "ada", "robot", "root"]);
+        assert_eq!(found("external=true").await, ["Out"]);
+        assert_eq!(found("exclude_external=true").await, ["ada", "robot", "root"]);
+        assert_eq!(found("without_project_bots=true").await, ["Out", "ada", "root"]);
+        // What is false asks for nothing.
+        let no = "external=false&exclude_external=false&without_project_bots=false&active=false&blocked=false";
+        assert_eq!(found(no).await.len(), 4);
+    }
+}

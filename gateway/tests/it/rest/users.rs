@@ -223,3 +223,86 @@ async fn a_sign_in_is_counted_with_where_it_came_from() {
         shown["current_sign_in_at"].as_str().map(|at| &at[..10])
     );
 }
+
+const BRIEF: &[&str] = &["id", "username", "name", "state", "avatar_url", "web_url"];
+const SINGLE: &[&str] = &[
+    "created_at",
+    "bio",
+    "bot",
+    "location",
+    "public_email",
+    "skype",
+    "linkedin",
+    "twitter",
+    "website_url",
+    "organization",
+    "job_title",
+    "pronouns",
+    "work_information",
+    "followers",
+    "following",
+    "local_time",
+    "is_followed",
+];
+const OWN: &[&str] = &[
+    "last_sign_in_at",
+    "confirmed_at",
+    "last_activity_on",
+    "email",
+    "theme_id",
+    "color_scheme_id",
+    "projects_limit",
+    "current_sign_in_at",
+    "identities",
+    "can_create_group",
+    "can_create_project",
+    "two_factor_enabled",
+    "external",
+    "private_profile",
+    "commit_email",
+    "shared_runners_minutes_limit",
+    "extra_shared_runners_minutes_limit",
+];
+const ADMINISTRATORS: &[&str] = &[
+    "is_admin",
+    "note",
+    "namespace_id",
+    "created_by",
+    "current_sign_in_ip",
+    "last_sign_in_ip",
+    "is_auditor",
+    "using_license_seat",
+    "provisioned_by_group_id",
+];
+const ONE_FOR_ADMINISTRATORS: &[&str] = &["sign_in_count", "plan", "trial"];
+
+#[actix_web::test]
+async fn each_reader_gets_exactly_the_fields_of_their_form() {
+    let app = TestApp::new();
+    let (root, ada, bob) = (app.admin(), app.person("ada"), app.person("bob"));
+    let one = format!("/users/{}", app.user("ada").id);
+    let named = "/users?username=ada";
+    let account = json!({ "email": "n@x.test", "name": "N", "username": "new", "force_random_password": true });
+    let list: &[&[&str]] = &[BRIEF, SINGLE, OWN, ADMINISTRATORS];
+
+    for (told, forms) in [
+        (app.anonymous().get(named).await.ok()[0].clone(), &[BRIEF][..]),
+        (bob.get(named).await.ok()[0].clone(), &[BRIEF]),
+        (ada.get(named).await.ok()[0].clone(), &[BRIEF]),
+        (bob.get(&one).await.ok(), &[BRIEF, SINGLE]),
+        (ada.get(&one).await.ok(), &[BRIEF, SINGLE]),
+        (ada.get("/user").await.ok(), &[BRIEF, SINGLE, OWN]),
+        (root.get("/user").await.ok(), list),
+        (root.get(named).await.ok()[0].clone(), list),
+        (root.post("/users", account).await.created(), list),
+        (root.put(&one, json!({ "bio": "x" })).await.ok(), list),
+        (root.get(&one).await.ok(), &[BRIEF, SINGLE, OWN, ADMINISTRATORS, ONE_FOR_ADMINISTRATORS]),
+    ] {
+        let mut fields: Vec<&str> =
+            told.as_object().expect("a record").keys().map(String::as_str).collect();
+        let mut wanted = forms.concat();
+        fields.sort_unstable();
+        wanted.sort_unstable();
+        assert_eq!(fields, wanted, "{told}");
+    }
+}

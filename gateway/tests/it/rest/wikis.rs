@@ -226,3 +226,29 @@ async fn a_page_is_as_long_as_the_installation_allows() {
     let why = json!({ "message": { "content": [text] } });
     ada.put(&format!("{wiki}/a"), long).await.refused(400, why);
 }
+
+#[actix_web::test]
+async fn each_format_is_sent_as_html_that_is_safe() {
+    let app = TestApp::new();
+    let (ada, project) = project(&app);
+    let group = format!("/groups/{}/wikis", ada.group("works", None).await);
+    for wiki in [project, group] {
+        for (format, content) in [
+            ("markdown", "# Top\n\n**big** <script>alert(1)</script>"),
+            ("asciidoc", "== Top\n\n*big* +++<script>alert(1)</script>+++"),
+            (
+                "org",
+                "* Top\n\n*big*\n\n#+BEGIN_EXPORT html\n<script>alert(1)</script>\n#+END_EXPORT",
+            ),
+            ("rdoc", "= Top\n\n*big* <script>alert(1)</script>"),
+        ] {
+            let page = json!({ "title": format, "content": content, "format": format });
+            let made = ada.post(&wiki, page).await.created();
+            assert_eq!((&made["format"], &made["content"]), (&json!(format), &json!(content)));
+            let shown = ada.get(&format!("{wiki}/{format}?render_html=true")).await.ok();
+            let html = shown["content"].as_str().expect("HTML");
+            assert!(html.contains("<h") && html.contains("big</"), "{format}: {html}");
+            assert!(!html.contains("<script"), "{format}: {html}");
+        }
+    }
+}

@@ -8,6 +8,7 @@ mod conditions;
 mod order;
 mod plan;
 mod search;
+mod searched;
 
 pub(crate) use common::midnight;
 pub use common::{Common, NotCommon};

@@ -2,7 +2,7 @@
 
 use db::{
     Tx,
-    listing::{Bind, count_up_to, ids, list_of, page_of_few, value},
+    listing::{Bind, count_up_to, ids, list_of, value},
 };
 use kernel::{
     Result,
@@ -13,7 +13,8 @@ use kernel::{
 use super::{
     conditions::{Conditions, Part, Probe},
     order::{Direction, Order, Sorting},
-    search::{by_rarest, by_reading},
+    search::by_rarest,
+    searched::{gathered, searched},
 };
 use crate::ports::Readable;
 
@@ -34,7 +35,7 @@ pub struct Query {
 }
 
 /// A condition that holds for so many is begun with: they are gathered and put in order.
-const FEW: i64 = COUNT_LIMIT;
+pub(super) const FEW: i64 = COUNT_LIMIT;
 /// So many are not worth to be counted before they are gathered.
 const MANY: i64 = 25;
 /// So many labels are named one by one in a question.
@@ -62,7 +63,7 @@ pub fn page_of(
     }
     let walk = Walk { query, begun: beginning(tx, query)?, is_fenced: false };
     if let Some(common) = walk.common(tx, page)? {
-        let walk = Walk { query, begun: None, is_fenced: false };
+        let walk = Walk::of(query);
         let found = page.uncounted(walk.select(tx, sorting, page.probe(), page.offset())?);
         return Ok(Page { total: Total::Counted(common), ..found });
     }
@@ -152,54 +153,6 @@ fn milestones_in(tx: &mut Tx<'_>, project: ProjectId, wanted: &Part) -> Result<V
     ids(tx, &sql, &binds)
 }
 
-/// `FROM` and `WHERE` for what has the words that are looked for, and whatever else is wanted.
-fn gathered(query: &Query) -> (String, Vec<Bind>) {
-    let (all, binds) = Walk { query, begun: None, is_fenced: true }.all();
-    (format!("{} i WHERE {}", query.conditions.table(), all.join(" AND ")), binds)
-}
-
-/// A page of what has the words that are looked for. Finding all of few is much work, which is done once; of many, more
-/// than lists tell, nothing is counted.
-fn searched(
-    tx: &mut Tx<'_>,
-    asked: &Query,
-    query: &Query,
-    sorting: Sorting,
-    page: PageRequest,
-) -> Result<Page<i64>> {
-    let (from, binds) = gathered(query);
-    let all = format!("SELECT i.id AS id FROM {from}");
-    let order = sorting.of_found(query.conditions.kind);
-    if let Some(found) = page_of_few(tx, &all, &binds, FEW, &order, page)? {
-        return Ok(found);
-    }
-    if let Some(found) = among_newest(tx, asked, sorting, page)? {
-        return Ok(page.uncounted(found));
-    }
-    let walk = Walk { query, begun: None, is_fenced: false };
-    Ok(page.uncounted(walk.plain(tx, sorting, page.probe(), page.offset(), None)?))
-}
-
-/// A full page of words that very many have: reading the newest, or the oldest, soon meets as many, where the index
-/// would be asked for all of them.
-fn among_newest(
-    tx: &mut Tx<'_>,
-    query: &Query,
-    sorting: Sorting,
-    page: PageRequest,
-) -> Result<Option<Vec<i64>>> {
-    if sorting.by != Order::Id {
-        return Ok(None);
-    }
-    let mut query = query.clone();
-    let words = std::mem::take(&mut query.conditions.words);
-    query.conditions.plain.extend(words.iter().map(by_reading));
-    let walk = Walk { query: &query, begun: None, is_fenced: false };
-    let near = walk.near(sorting.direction);
-    let found = walk.plain(tx, sorting, page.probe(), page.offset(), Some(near))?;
-    Ok((i64::try_from(found.len()).is_ok_and(|found| found == page.probe())).then_some(found))
-}
-
 /// A condition that a walk begins with.
 struct Begun {
     position: usize,
@@ -261,15 +214,25 @@ fn most_in(tx: &mut Tx<'_>, table: &str, project: ProjectId) -> Result<i64> {
     Ok(ids(tx, &sql, &[])?.first().copied().unwrap_or_default())
 }
 
-struct Walk<'a> {
-    query: &'a Query,
+pub(super) struct Walk<'a> {
+    pub(super) query: &'a Query,
     begun: Option<Begun>,
     /// Whether PostgreSQL is to ask for the project of each item, and not to join projects, which is bad where it expects
     /// few items and there are many.
     is_fenced: bool,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    /// From no condition in particular.
+    pub(super) fn of(query: &'a Query) -> Self {
+        Self { query, begun: None, is_fenced: false }
+    }
+
+    /// As [`of`](Self::of), where PostgreSQL would expect far fewer than there are.
+    pub(super) fn fenced(query: &'a Query) -> Self {
+        Self { is_fenced: true, ..Self::of(query) }
+    }
+
     fn table(&self) -> &'static str {
         self.query.conditions.table()
     }
@@ -309,7 +272,7 @@ impl Walk<'_> {
     }
 
     /// The conditions, with where they look as a question about each row.
-    fn all(&self) -> (Vec<String>, Vec<Bind>) {
+    pub(super) fn all(&self) -> (Vec<String>, Vec<Bind>) {
         let (mut all, binds) = self.wanted();
         // With the plus, the index of projects is left alone.
         let plus = if self.begun.is_some() { "+" } else { "" };
@@ -354,7 +317,7 @@ impl Walk<'_> {
     }
 
     /// The newest ids, or the oldest.
-    fn near(&self, direction: Direction) -> String {
+    pub(super) fn near(&self, direction: Direction) -> String {
         let table = self.table();
         match direction {
             Direction::Descending => {
@@ -366,7 +329,7 @@ impl Walk<'_> {
         }
     }
 
-    fn plain(
+    pub(super) fn plain(
         &self,
         tx: &mut Tx<'_>,
         sorting: Sorting,

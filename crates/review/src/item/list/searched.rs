@@ -1,0 +1,64 @@
+//! Pages of what has certain words, which PostgreSQL's index finds in no order.
+
+use db::{
+    Tx,
+    listing::{Bind, page_of_few},
+};
+use kernel::{
+    Result,
+    page::{Page, PageRequest},
+};
+
+use super::{
+    order::{Order, Sorting},
+    plan::{FEW, Query, Walk},
+    search::by_reading,
+};
+
+/// `FROM` and `WHERE` for what has the words that are looked for, and whatever else is wanted.
+pub(super) fn gathered(query: &Query) -> (String, Vec<Bind>) {
+    let (all, binds) = Walk::fenced(query).all();
+    (format!("{} i WHERE {}", query.conditions.table(), all.join(" AND ")), binds)
+}
+
+/// A page of what has the words that are looked for. Finding all of few is much work, which is done once; of many, more
+/// than lists tell, nothing is counted.
+pub(super) fn searched(
+    tx: &mut Tx<'_>,
+    asked: &Query,
+    query: &Query,
+    sorting: Sorting,
+    page: PageRequest,
+) -> Result<Page<i64>> {
+    let (from, binds) = gathered(query);
+    let all = format!("SELECT i.id AS id FROM {from}");
+    let order = sorting.of_found(query.conditions.kind);
+    if let Some(found) = page_of_few(tx, &all, &binds, FEW, &order, page)? {
+        return Ok(found);
+    }
+    if let Some(found) = among_newest(tx, asked, sorting, page)? {
+        return Ok(page.uncounted(found));
+    }
+    let walk = Walk::of(query);
+    Ok(page.uncounted(walk.plain(tx, sorting, page.probe(), page.offset(), None)?))
+}
+
+/// A full page of words that very many have: reading the newest, or the oldest, soon meets as many, where the index
+/// would be asked for all of them.
+fn among_newest(
+    tx: &mut Tx<'_>,
+    query: &Query,
+    sorting: Sorting,
+    page: PageRequest,
+) -> Result<Option<Vec<i64>>> {
+    if sorting.by != Order::Id {
+        return Ok(None);
+    }
+    let mut query = query.clone();
+    let words = std::mem::take(&mut query.conditions.words);
+    query.conditions.plain.extend(words.iter().map(by_reading));
+    let walk = Walk::of(&query);
+    let near = walk.near(sorting.direction);
+    let found = walk.plain(tx, sorting, page.probe(), page.offset(), Some(near))?;
+    Ok((i64::try_from(found.len()).is_ok_and(|found| found == page.probe())).then_some(found))
+}

@@ -90,7 +90,11 @@ fn visible(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> kernel::Result<Optio
         IdOrPath::Id(id) => tx.find_namespace(NamespaceId(*id))?,
         IdOrPath::Path(path) => tx.find_namespace_at(path)?,
     };
-    let Some(found) = found else { return Ok(None) };
+    let Some(found) = found else {
+        // What is not there is looked for as long as what is hidden.
+        let _absent = locate_group(tx, actor, &IdOrPath::Id(0));
+        return Ok(None);
+    };
     if found.kind == Kind::Group {
         match locate_group(tx, actor, &IdOrPath::Id(found.id.0)) {
             Ok(_) => {}

@@ -92,19 +92,48 @@ async fn what_is_hidden_answers_every_call_as_what_is_not_there() {
     assert_eq!(app.person("ada").get("/groups/hushhush").await.status, 200, "it is there");
 }
 
-/// What the database was asked for a call, whatever the values; nothing on PostgreSQL.
+/// What the database was asked since the last look, whatever the values; nothing on PostgreSQL.
+fn asked(app: &TestApp) -> Vec<String> {
+    let beside = ["UPDATE `access_tokens`", "UPDATE `users`"];
+    let asked = app.statements().into_iter();
+    let asked = asked.filter(|sql| beside.iter().all(|one| !sql.starts_with(one)));
+    asked.map(|sql| sql.split(" -- binds").next().unwrap_or_default().to_owned()).collect()
+}
+
+/// What is asked of the database for a call.
 async fn asked_for(
     app: &TestApp,
     person: &Person<'_>,
     row: &'static RouteRow,
     id: &str,
 ) -> Vec<String> {
-    app.statements();
+    asked(app);
     Asked::of(row, id).by(person).await;
-    let beside = ["UPDATE `access_tokens`", "UPDATE `users`"];
-    let asked = app.statements().into_iter();
-    let asked = asked.filter(|sql| beside.iter().all(|one| !sql.starts_with(one)));
-    asked.map(|sql| sql.split(" -- binds").next().unwrap_or_default().to_owned()).collect()
+    asked(app)
+}
+
+#[actix_web::test]
+async fn git_looks_for_what_is_hidden_as_long_as_for_what_is_not_there() {
+    let app = TestApp::new();
+    keep_secret(&app).await;
+    for person in [app.person("eve").by_password(), app.anonymous()] {
+        let (fetch, push) = ("git-upload-pack", "git-receive-pack");
+        for [hidden, none, service] in [
+            ["hushhush/hushhush-tool", "nothing/nothing-there", fetch],
+            ["hushhush/hushhush-tool.wiki", "nothing/nothing-there.wiki", fetch],
+            ["hushhush.wiki", "nothing-there.wiki", fetch],
+            // A push to nothing makes a project, so it asks for the group, whose path is known to be taken.
+            ["hushhush/hushhush-tool", "hushhush/nothing-there", push],
+        ] {
+            let [hidden, none] =
+                [hidden, none].map(|path| format!("//{path}.git/info/refs?service={service}"));
+            asked(&app);
+            let first = person.get(&hidden).await.status;
+            let for_hidden = asked(&app);
+            let second = person.get(&none).await.status;
+            assert_eq!((first, for_hidden), (second, asked(&app)), "{hidden}");
+        }
+    }
 }
 
 #[actix_web::test]
@@ -122,6 +151,7 @@ async fn what_is_hidden_is_looked_for_as_long_as_what_is_not_there() {
                 pattern if pattern.starts_with("/projects/") => {
                     [[project.as_str(), "999999"], ["hushhush/hushhush-tool", "nothing/there"]]
                 }
+                "/namespaces/{id}" => [[group.as_str(), "999999"], ["hushhush", "nothing-there"]],
                 _ => continue,
             };
             for [hidden, none] in pairs {

@@ -15,7 +15,11 @@ use kernel::{
 use super::{Namespace, event::Event, store::NamespaceStore};
 use crate::{
     access::{self, IdOrPath, locate_group},
-    member::store::MemberStore,
+    faults::Faults,
+    member::{
+        rules::{check_end, sentences},
+        store::MemberStore,
+    },
     policy::{AdminGroup, UseGroup},
 };
 
@@ -44,6 +48,13 @@ pub fn share(tx: &mut Tx<'_>, grant: &Grant<UseGroup>, with: Sharing) -> Result<
     if group == invited {
         return Err(Error::Conflict(ITSELF.to_owned()));
     }
+    ensure_ahead(tx, with.expires_at)?;
+    // One that has ended is none, even while nobody has cleared it away.
+    let ended = group_group_links::table
+        .filter(group_group_links::namespace_id.eq(group))
+        .filter(group_group_links::invited_id.eq(invited))
+        .filter(group_group_links::expires_at.le(tx.now));
+    each_backend!(tx, |conn| diesel::delete(ended).execute(conn).map_err(error("Group Link")))?;
     let row = (
         group_group_links::namespace_id.eq(group),
         group_group_links::invited_id.eq(invited),
@@ -63,6 +74,13 @@ pub fn share(tx: &mut Tx<'_>, grant: &Grant<UseGroup>, with: Sharing) -> Result<
     tx.namespace(group)
 }
 
+/// Refuses an end that has come before today.
+pub(crate) fn ensure_ahead(tx: &Tx<'_>, end: Option<Ts>) -> Result<()> {
+    let mut faults = Faults::default();
+    check_end(tx.now, end, &mut faults);
+    sentences(faults).map_or(Ok(()), |why| Err(Error::Conflict(why)))
+}
+
 /// Whether a group, or a project in it, may be shared with another group: some trees keep to themselves.
 pub fn may_invite(tx: &mut Tx<'_>, group: NamespaceId, invited: NamespaceId) -> Result<bool> {
     let line = tx.lineage(group)?;
@@ -79,7 +97,10 @@ pub fn unshare(tx: &mut Tx<'_>, grant: &Grant<AdminGroup>, invited: NamespaceId)
     let group = grant.group();
     let row = group_group_links::table
         .filter(group_group_links::namespace_id.eq(group))
-        .filter(group_group_links::invited_id.eq(invited));
+        .filter(group_group_links::invited_id.eq(invited))
+        .filter(
+            group_group_links::expires_at.is_null().or(group_group_links::expires_at.gt(tx.now)),
+        );
     let gone =
         each_backend!(tx, |conn| diesel::delete(row).execute(conn).map_err(error("Group Link")))?;
     if gone == 0 {

@@ -61,6 +61,13 @@ pub fn share(
     if with.level > grant.who().level {
         return Err(Error::Forbidden);
     }
+    sharing::ensure_ahead(tx, with.expires_at)?;
+    // One that has ended is none, even while nobody has cleared it away.
+    let ended = project_group_links::table
+        .filter(project_group_links::project_id.eq(project.id))
+        .filter(project_group_links::namespace_id.eq(group))
+        .filter(project_group_links::expires_at.le(tx.now));
+    each_backend!(tx, |conn| diesel::delete(ended).execute(conn).map_err(error("Group Link")))?;
     let row = (
         project_group_links::project_id.eq(project.id),
         project_group_links::namespace_id.eq(group),
@@ -99,6 +106,9 @@ pub fn unshare(
 ) -> Result<()> {
     access::alone(tx)?;
     let found = link(tx, grant.project(), group)?;
+    if found.expires_at.is_some_and(|end| end <= tx.now) {
+        return Err(Error::Missing);
+    }
     if unmodified_since.is_some_and(|since| found.updated_at > since) {
         return Err(Error::Precondition);
     }

@@ -214,10 +214,17 @@ impl UserStore for Tx<'_> {
 
     fn groups_owned_alone(&mut self, user: UserId) -> Result<Vec<NamespaceId>> {
         let others = diesel::alias!(members as others);
-        let owner = AccessLevel::Owner;
+        let (owner, now) = (AccessLevel::Owner, self.now);
         each_backend!(self, |conn| {
+            let ends = others.field(members::expires_at);
+            let bots = users::table
+                .filter(users::id.eq(others.field(members::user_id)))
+                .filter(users::bot)
+                .select(users::id);
             let other_owner = others
                 .filter(others.field(members::namespace_id).eq(members::namespace_id))
+                .filter(ends.is_null().or(ends.gt(now)))
+                .filter(diesel::dsl::not(diesel::dsl::exists(bots)))
                 .filter(others.field(members::access_level).eq(owner))
                 .filter(others.field(members::user_id).ne(user))
                 .select(others.field(members::id));

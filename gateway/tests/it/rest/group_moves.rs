@@ -52,6 +52,30 @@ async fn members_of_an_invited_group_have_a_role_as_long_as_the_share_lasts() {
 }
 
 #[actix_web::test]
+async fn a_share_that_has_ended_is_none() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let (team, top) = (group(&ada, "team", json!({})).await, group(&ada, "top", json!({})).await);
+    let project = project(&ada, top, "engine", "private").await;
+    let past = json!({ "message": "Expires at cannot be a date in the past" });
+    for place in [format!("/groups/{top}"), format!("/projects/{project}")] {
+        let path = format!("{place}/share");
+        let until = |end: &str| json!({ "group_id": team, "group_access": 30, "expires_at": end });
+        let start = app.clock.now();
+        let day = |days: i64| start.plus(time::Duration::days(days)).date().to_string();
+        ada.post(&path, until(&day(-1))).await.refused(409, past.clone());
+        ada.post(&path, until(&day(2))).await.created();
+        app.clock.advance(time::Duration::days(2));
+
+        assert_eq!(ada.get(&place).await.ok()["shared_with_groups"], json!([]));
+        ada.delete(&format!("{path}/{team}")).await.with(404);
+        ada.post(&path, until(&day(9))).await.created();
+        let shown = ada.get(&place).await.ok();
+        assert_eq!(shown["shared_with_groups"][0]["expires_at"], day(9));
+    }
+}
+
+#[actix_web::test]
 async fn a_share_is_ended_and_its_roles_with_it() {
     let app = TestApp::new();
     let (ada, bob) = (app.person("ada"), app.person("bob"));

@@ -131,6 +131,26 @@ async fn a_removed_account_is_gone_with_all_that_was_its_own() {
 }
 
 #[actix_web::test]
+async fn machines_and_those_whose_role_has_ended_own_no_group() {
+    let app = TestApp::new();
+    let (root, ada) = (app.admin(), app.person("ada"));
+    let group = ada.group("only", None).await;
+    let token = json!({ "name": "robot", "scopes": ["api"], "access_level": 50 });
+    ada.post(&format!("/groups/{group}/access_tokens"), token).await.created();
+    let bob =
+        json!({ "user_id": app.id_of("bob"), "access_level": 50, "expires_at": "2026-01-03" });
+    ada.post(&format!("/groups/{group}/members"), bob).await.created();
+    app.clock.advance(time::Duration::days(3));
+    let path = format!("/users/{}", app.user("ada").id);
+
+    let alone = json!({ "message": "User cannot be removed while is the sole-owner of a group" });
+    root.delete(&path).await.refused(409, alone);
+    ada.adds("cara", 50, &format!("/groups/{group}")).await;
+    assert_eq!(root.delete(&path).await.status, 204);
+    assert_eq!(app.person("cara").get("/groups/only").await.status, 200);
+}
+
+#[actix_web::test]
 async fn an_administrator_sends_somebody_a_link_for_a_new_password() {
     let app = TestApp::new();
     let (root, _) = (app.admin(), app.person("ada"));

@@ -135,17 +135,18 @@ fn say<G: TakesPart>(
 
 /// What follows from a new note.
 fn after_saying(tx: &mut Tx<'_>, forge: &impl Forge, item: &Item, note: &Note) -> Result<()> {
-    // What is internal does not show in numbers that everybody sees.
-    tx.add_to_notes_count(item.id, i64::from(!note.internal))?;
-    if note.is_resolvable() {
-        tx.count_unresolved_threads(item.id)?;
-    }
     tx.finish_todos(item.id, note.author_id)?;
     if !note.internal {
         tx.note_participant(item, note.author_id)?;
     }
     reference::note_changed(tx, forge, item, note, None)?;
     activity::record_note(tx, item, note)?;
+    // Last, because whoever else says something about the item waits from here on. What is internal does not show in
+    // numbers that everybody sees.
+    tx.add_to_notes_count(item.id, i64::from(!note.internal))?;
+    if note.is_resolvable() {
+        tx.count_unresolved_threads(item.id)?;
+    }
     tx.emit(Event::NoteCreated(Fact::new(note, note.author_id)))
 }
 

@@ -181,3 +181,18 @@ fn a_lock_that_a_killed_server_left_keeps_nobody_out() {
 
     forge.start().stop();
 }
+
+#[test]
+fn a_database_that_a_newer_version_made_is_refused() {
+    let forge = Installation::new();
+    forge.start().stop();
+    forge.change_rows("INSERT INTO __diesel_schema_migrations (version) VALUES ('20991231235959')");
+
+    for command in [&["serve"][..], &["user", "list"], &["doctor"]] {
+        let told = forge.run(command).failed();
+        assert!(told.contains("it was made by a newer version of Forgeway"), "{told}");
+        assert!(told.contains("20991231235959") && told.contains("restore a backup"), "{told}");
+    }
+    forge.change_rows("DELETE FROM __diesel_schema_migrations WHERE version = '20991231235959'");
+    forge.start().stop();
+}

@@ -11,7 +11,7 @@ use std::{
 };
 
 use db::{Location, testing::TestDatabase};
-use diesel::{Connection as _, PgConnection, connection::SimpleConnection};
+use diesel::{Connection as _, PgConnection, SqliteConnection, connection::SimpleConnection};
 
 use super::{Connection, PASSWORD, Reply, TOKEN};
 
@@ -106,6 +106,19 @@ impl Installation {
         self.database.is_none()
     }
 
+    /// What nobody but a test does: rows are changed behind the program's back.
+    pub(crate) fn change_rows(&self, sql: &str) {
+        let changed = match self.location() {
+            Location::File(path) => SqliteConnection::establish(&path.to_string_lossy())
+                .expect("the file opens")
+                .batch_execute(sql),
+            Location::Postgres(url) => {
+                PgConnection::establish(&url).expect("the cluster answers").batch_execute(sql)
+            }
+        };
+        changed.expect("the rows are changed");
+    }
+
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_forgeway"));
         let inherited = std::env::vars_os()
@@ -195,6 +208,15 @@ impl Server<'_> {
     pub(crate) fn post(&self, path: &str, json: &str) -> Reply {
         let headers = [("PRIVATE-TOKEN", TOKEN), ("Content-Type", "application/json")];
         self.open().send("POST", path, &headers, json.as_bytes())
+    }
+
+    /// The most memory that it ever used, in bytes.
+    pub(crate) fn most_memory(&self) -> usize {
+        let path = format!("/proc/{}/status", self.child.id());
+        let told = std::fs::read_to_string(path).expect("the system tells");
+        let line = told.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let number = line.and_then(|line| line.trim().strip_suffix(" kB"));
+        number.and_then(|number| number.parse::<usize>().ok()).expect("a number") << 10
     }
 
     pub(crate) fn terminate(&self) {

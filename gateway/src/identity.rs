@@ -14,6 +14,7 @@ use kernel::{
 };
 use serde::{Deserialize, Serialize};
 use time::Duration;
+use twox_hash::XxHash3_64;
 
 use crate::git_http::LONGEST;
 
@@ -61,6 +62,7 @@ struct Claims {
 
 /// Signs statements and checks them, with the key of this installation.
 pub struct Signer {
+    name: String,
     issuer: String,
     encoding: EncodingKey,
     decoding: DecodingKey,
@@ -75,10 +77,16 @@ impl Signer {
 
     fn new(key: &[u8], issuer: &str) -> Self {
         Self {
+            name: format!("{:016x}", XxHash3_64::oneshot(key)),
             issuer: issuer.to_owned(),
             encoding: EncodingKey::from_secret(key),
             decoding: DecodingKey::from_secret(key),
         }
+    }
+
+    /// What tells this data folder from others; nobody can make the key of it.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     pub fn sign(&self, identity: Identity, now: Ts) -> Result<String> {

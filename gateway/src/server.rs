@@ -77,7 +77,8 @@ pub async fn open_and_recover(config: &Config) -> anyhow::Result<Opened> {
     if unlocked > 0 {
         tracing::warn!(merge_requests = unlocked, "opened what was being merged");
     }
-    app.db.write(|tx| tx.free_work()).await.context("the queue of background work")?;
+    let name = app.identity.name().to_owned();
+    app.db.write(move |tx| tx.free_work(&name)).await.context("the queue of background work")?;
     Ok(Opened { app, _lock: lock })
 }
 

@@ -1200,6 +1200,7 @@ diesel::table! {
         locked_until -> Nullable<BigInt>,
         last_error -> Nullable<Text>,
         created_at -> BigInt,
+        taken_by -> Nullable<Text>,
     }
 }
 

@@ -39,14 +39,14 @@ pub trait Queue {
     fn enqueue_at<J: Job>(&mut self, job: &J, at: Ts) -> Result<()>;
     /// As [`enqueue`](Self::enqueue), unless the same work waits already or is being done; whether it was asked for.
     fn enqueue_if_idle<J: Job>(&mut self, job: &J) -> Result<bool>;
-    /// Takes the piece of work that has been due for the longest time.
-    fn take_work(&mut self) -> Result<Option<Taken>>;
+    /// Takes the piece of work that has been due for the longest time, for the server of this name.
+    fn take_work(&mut self, by: &str) -> Result<Option<Taken>>;
     /// Takes what waits under these keys, due or not, and under keys that continue one after a colon; oldest first.
-    fn take_work_under(&mut self, keys: &[String]) -> Result<Vec<Taken>>;
+    fn take_work_under(&mut self, keys: &[String], by: &str) -> Result<Vec<Taken>>;
     fn finish_work(&mut self, id: WorkId) -> Result<()>;
-    /// Frees what a process that was killed had taken; for the start, before anything is taken. Work that another
-    /// process is doing may then be done twice, which does no harm.
-    fn free_work(&mut self) -> Result<usize>;
+    /// Frees what a server that was killed had taken; for its next start, before anything is taken. Other servers keep
+    /// what they are doing.
+    fn free_work(&mut self, of: &str) -> Result<usize>;
     /// Puts failed work back, to be tried again later and later.
     fn fail_work(&mut self, taken: &Taken, cause: &str) -> Result<()>;
     fn work_depth(&mut self) -> Result<Depth>;
@@ -79,7 +79,7 @@ impl Queue for Tx<'_> {
         Ok(!waits && !runs && insert(self, job, now)?)
     }
 
-    fn take_work_under(&mut self, keys: &[String]) -> Result<Vec<Taken>> {
+    fn take_work_under(&mut self, keys: &[String], by: &str) -> Result<Vec<Taken>> {
         let found: Vec<Taken> = each_backend!(self, |conn| {
             let mut under = work::table.filter(work::unique_key.eq_any(keys)).into_boxed();
             for key in keys {
@@ -96,14 +96,14 @@ impl Queue for Tx<'_> {
         })?;
         let mut taken = Vec::with_capacity(found.len());
         for one in found {
-            if take(self, one.id)? {
+            if take(self, one.id, by)? {
                 taken.push(one);
             }
         }
         Ok(taken)
     }
 
-    fn take_work(&mut self) -> Result<Option<Taken>> {
+    fn take_work(&mut self, by: &str) -> Result<Option<Taken>> {
         let now = self.now;
         let free = work::locked_until.is_null().or(work::locked_until.le(now));
         let due = work::table
@@ -117,7 +117,7 @@ impl Queue for Tx<'_> {
             .optional()
             .map_err(error("Work")))?;
         let Some(taken) = first else { return Ok(None) };
-        Ok(take(self, taken.id)?.then_some(taken))
+        Ok(take(self, taken.id, by)?.then_some(taken))
     }
 
     fn finish_work(&mut self, id: WorkId) -> Result<()> {
@@ -126,8 +126,10 @@ impl Queue for Tx<'_> {
         Ok(())
     }
 
-    fn free_work(&mut self) -> Result<usize> {
-        let taken = work::table.filter(work::locked_until.is_not_null());
+    fn free_work(&mut self, of: &str) -> Result<usize> {
+        // Before names were noted, there was one server.
+        let own = work::taken_by.is_null().or(work::taken_by.eq(of).assume_not_null());
+        let taken = work::table.filter(work::locked_until.is_not_null().and(own));
         each_backend!(self, |conn| diesel::update(taken)
             .set(work::locked_until.eq(None::<Ts>))
             .execute(conn)
@@ -186,12 +188,16 @@ fn insert<J: Job>(tx: &mut Tx<'_>, job: &J, at: Ts) -> Result<bool> {
 
 /// Somebody else may have seen the same row: only one of us changes it. Without its key, the same work can be asked for
 /// again while it is being done.
-fn take(tx: &mut Tx<'_>, id: WorkId) -> Result<bool> {
+fn take(tx: &mut Tx<'_>, id: WorkId, by: &str) -> Result<bool> {
     let now = tx.now;
     let free = work::locked_until.is_null().or(work::locked_until.le(now));
     let mine = work::table.find(id).filter(free);
     let changed = each_backend!(tx, |conn| diesel::update(mine)
-        .set((work::locked_until.eq(Some(now.plus(LEASE))), work::unique_key.eq(None::<String>)))
+        .set((
+            work::locked_until.eq(Some(now.plus(LEASE))),
+            work::taken_by.eq(Some(by)),
+            work::unique_key.eq(None::<String>),
+        ))
         .execute(conn)
         .map_err(error("Work")))?;
     Ok(changed == 1)

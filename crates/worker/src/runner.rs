@@ -24,6 +24,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// Knows how each kind of work is done. `C` is what all of it may use.
 pub struct Worker<C> {
     db: Database,
+    /// Of the server that works.
+    name: Arc<str>,
     context: C,
     handlers: HashMap<&'static str, Run<C>>,
     schedules: Vec<Schedule>,
@@ -41,12 +43,19 @@ impl<C: Clone + Send + Sync + 'static> Worker<C> {
     pub fn new(db: Database, context: C) -> Self {
         Self {
             db,
+            name: Arc::from(""),
             context,
             handlers: HashMap::new(),
             schedules: Vec::new(),
             underway: Underway::default(),
             longest_wait: LONGEST_WAIT,
         }
+    }
+
+    /// Says which server works, so that others beside it leave its work alone.
+    #[must_use]
+    pub fn named(self, name: &str) -> Self {
+        Self { name: Arc::from(name), ..self }
     }
 
     /// Says where it is noted what is being done, for workers that are to wait for each other.
@@ -166,8 +175,8 @@ impl<C: Clone + Send + Sync + 'static> Worker<C> {
     }
 
     async fn run_one(&self) -> Result<bool> {
-        let underway = self.underway.clone();
-        let taken = self.db.write(move |tx| Ok(begun(&underway, tx.take_work()?)));
+        let (underway, name) = (self.underway.clone(), Arc::clone(&self.name));
+        let taken = self.db.write(move |tx| Ok(begun(&underway, tx.take_work(&name)?)));
         let Some((taken, begun)) = taken.await?.pop() else { return Ok(false) };
         self.carry_out(taken, begun).await?;
         Ok(true)
@@ -201,9 +210,9 @@ impl<C: Clone + Send + Sync + 'static> Worker<C> {
 
     /// Returns what others are doing under the keys.
     async fn do_what_waits(&self, keys: Vec<String>) -> Result<HashSet<u64>> {
-        let underway = self.underway.clone();
+        let (underway, name) = (self.underway.clone(), Arc::clone(&self.name));
         let taken = self.db.write(move |tx| {
-            let taken = tx.take_work_under(&keys)?;
+            let taken = tx.take_work_under(&keys, &name)?;
             // Now it is known who has what: what is not ours was begun before.
             let others = underway.under(&keys);
             Ok((begun(&underway, taken), others))
@@ -224,7 +233,7 @@ impl<C: Clone + Send + Sync + 'static> Worker<C> {
             Ok(()) => self.db.write(move |tx| tx.finish_work(taken.id)).await,
             Err(cause) => {
                 tracing::error!(kind = taken.kind, attempts = taken.attempts + 1, error = %cause, "work failed");
-                let text = cause.to_string();
+                let text = with_reasons(&cause);
                 self.db.write(move |tx| tx.fail_work(&taken, &text)).await
             }
         }
@@ -238,6 +247,17 @@ impl<C: Clone + Send + Sync + 'static> Worker<C> {
             AssertUnwindSafe(run(self.context.clone(), taken.payload.clone())).catch_unwind();
         done.await.unwrap_or_else(|_| Err(Error::internal("the work panicked")))
     }
+}
+
+/// An error with what it comes from: a person who looks at work that was given up has nothing else.
+fn with_reasons(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut next = std::error::Error::source(error);
+    while let Some(reason) = next {
+        text = format!("{text}: {reason}");
+        next = reason.source();
+    }
+    text
 }
 
 /// Notes in the transaction that takes pieces of work that they are under way.

@@ -34,8 +34,9 @@ pub const AFTER_PUSH: Duration = Duration::seconds(30);
 
 /// A worker that knows all work.
 pub fn worker(app: App) -> Worker<App> {
-    let underway = app.underway.clone();
+    let (underway, name) = (app.underway.clone(), app.identity.name().to_owned());
     Worker::new(app.db.clone(), app)
+        .named(&name)
         .noting(underway)
         .on(maintain)
         .on(keep_house)

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop where its set-up fails")]
 
 mod schedules;
+mod servers;
 mod underway;
 
 use std::sync::{Arc, Mutex};
@@ -56,6 +57,17 @@ impl Setting {
         self.test.db.write(move |tx| tx.enqueue(&job)).await.unwrap();
     }
 
+    /// Why work failed that is not done.
+    async fn reasons(&self) -> Vec<String> {
+        use db::schema::work;
+        use diesel::prelude::*;
+        let query = work::table.select(work::last_error.assume_not_null());
+        let read = self.test.db.read(move |tx| {
+            db::each_backend!(tx, |conn| query.load(conn).map_err(db::error("Work")))
+        });
+        read.await.unwrap()
+    }
+
     async fn depth(&self) -> Depth {
         self.test.db.read(|tx| tx.work_depth()).await.unwrap()
     }
@@ -88,6 +100,21 @@ async fn failed_work_is_tried_later_and_in_the_end_given_up() {
 
     assert_eq!(set.log.lock().unwrap().len(), 12);
     assert_eq!(set.depth().await, Depth { waiting: 0, given_up: 1 });
+    assert_eq!(set.reasons().await, ["internal error: nobody is there"]);
+}
+
+#[tokio::test]
+async fn failed_work_waits_twice_as_long_each_time() {
+    let set = Setting::new();
+    set.ask("nobody").await;
+    set.worker.run_due().await.unwrap();
+
+    for seconds in [10, 20, 40, 80] {
+        set.clock.advance(Duration::seconds(seconds - 1));
+        assert_eq!(set.worker.run_due().await.unwrap(), 0, "{seconds}");
+        set.clock.advance(Duration::seconds(1));
+        assert_eq!(set.worker.run_due().await.unwrap(), 1, "{seconds}");
+    }
 }
 
 #[tokio::test]
@@ -118,10 +145,10 @@ async fn work_of_a_transaction_that_fails_was_never_asked_for() {
 async fn work_of_a_process_that_was_killed_is_free_again_at_the_next_start() {
     let set = Setting::new();
     set.ask("ada").await;
-    set.test.db.write(|tx| tx.take_work()).await.unwrap();
+    set.test.db.write(|tx| tx.take_work("killed")).await.unwrap();
     assert_eq!(set.worker.run_due().await.unwrap(), 0, "somebody else has it");
 
-    assert_eq!(set.test.db.write(|tx| tx.free_work()).await.unwrap(), 1);
+    assert_eq!(set.test.db.write(|tx| tx.free_work("killed")).await.unwrap(), 1);
 
     assert_eq!(set.worker.run_due().await.unwrap(), 1);
 }

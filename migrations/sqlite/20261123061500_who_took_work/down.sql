@@ -1,0 +1,1 @@
+ALTER TABLE work DROP COLUMN taken_by;

@@ -34,8 +34,8 @@ pub use cli::Git;
 pub use deadline::Deadline;
 pub use error::{GitError, Result};
 pub use reader::{
-    BlobInfo, Contributor, DiffLimits, LogQuery, Order, Range, Reader, RefInfo, Repositories,
-    SignedObject, TagInfo, Tips, TreePage,
+    BlobInfo, Brought, Contributor, DiffLimits, LogQuery, Order, Range, Reader, RefInfo,
+    Repositories, SignedObject, TagInfo, Tips, TreePage,
 };
 pub use storage::{RepoPath, Storage, Wiki};
 pub use types::{

@@ -19,16 +19,18 @@ use super::{MergeRequest, MergeRequestState};
 
 /// So many rows go into one statement.
 const AT_ONCE: usize = 500;
+/// So many rows are looked through at a time.
+const HELD_AT_ONCE: i64 = 10_000;
 
 pub trait MergeRequestCommitStore {
     /// Makes these the commits that a merge request holds.
     fn keep_commits(&mut self, of: MergeRequestId, shas: &[String]) -> Result<()>;
-    /// The open merge requests into a branch that hold one of these commits.
-    fn open_with_any(
+    /// Which of these merge requests hold one of these commits. Asked by commits where those are few, and else by what
+    /// the merge requests hold: a push of a whole history asks no more than that.
+    fn holding_any(
         &mut self,
-        project: ProjectId,
-        branch: &str,
-        shas: &[String],
+        among: &[MergeRequestId],
+        shas: &HashSet<String>,
     ) -> Result<HashSet<MergeRequestId>>;
     /// The merge requests of a project that hold a commit, or became it when they were merged; newest first.
     fn merge_requests_with(
@@ -77,27 +79,17 @@ impl MergeRequestCommitStore for Tx<'_> {
         Ok(())
     }
 
-    fn open_with_any(
+    fn holding_any(
         &mut self,
-        project: ProjectId,
-        branch: &str,
-        shas: &[String],
+        among: &[MergeRequestId],
+        shas: &HashSet<String>,
     ) -> Result<HashSet<MergeRequestId>> {
         let mut found = HashSet::new();
-        for some in shas.chunks(AT_ONCE) {
-            let holding = commits::table
-                .inner_join(
-                    merge_requests::table.on(merge_requests::id.eq(commits::merge_request_id)),
-                )
-                .filter(commits::sha.eq_any(some))
-                .filter(merge_requests::project_id.eq(project))
-                .filter(merge_requests::target_branch.eq(branch))
-                .filter(merge_requests::state.eq(MergeRequestState::Opened))
-                .select(merge_requests::id)
-                .distinct();
-            let ids: Vec<MergeRequestId> =
-                each_backend!(self, |conn| holding.load(conn).map_err(error("Commit")))?;
-            found.extend(ids);
+        for some in among.chunks(AT_ONCE) {
+            match shas.len() {
+                0..=AT_ONCE => found.extend(holding_few(self, some, shas)?),
+                _ => found.extend(holding_many(self, some, shas)?),
+            }
         }
         Ok(found)
     }
@@ -206,5 +198,44 @@ impl MergeRequestCommitStore for Tx<'_> {
             context::table.filter(context::merge_request_id.eq(of).and(context::sha.eq_any(shas)));
         each_backend!(self, |conn| diesel::delete(rows).execute(conn).map_err(error("Commit")))?;
         Ok(())
+    }
+}
+
+fn holding_few(
+    tx: &mut Tx<'_>,
+    among: &[MergeRequestId],
+    shas: &HashSet<String>,
+) -> Result<Vec<MergeRequestId>> {
+    let holding = commits::table
+        .filter(commits::sha.eq_any(shas))
+        .filter(commits::merge_request_id.eq_any(among))
+        .select(commits::merge_request_id)
+        .distinct();
+    each_backend!(tx, |conn| holding.load(conn).map_err(error("Commit")))
+}
+
+fn holding_many(
+    tx: &mut Tx<'_>,
+    among: &[MergeRequestId],
+    shas: &HashSet<String>,
+) -> Result<HashSet<MergeRequestId>> {
+    let mut found = HashSet::new();
+    let mut last = (MergeRequestId(0), String::new());
+    loop {
+        let (of, sha) = &last;
+        let left: Vec<MergeRequestId> = among.iter().copied().filter(|id| id >= of).collect();
+        let held = commits::table
+            .filter(commits::merge_request_id.eq_any(left))
+            .filter(commits::merge_request_id.gt(of).or(commits::sha.gt(sha)))
+            .order((commits::merge_request_id, commits::sha))
+            .limit(HELD_AT_ONCE)
+            .select((commits::merge_request_id, commits::sha));
+        let held: Vec<(MergeRequestId, String)> =
+            each_backend!(tx, |conn| held.load(conn).map_err(error("Commit")))?;
+        found.extend(held.iter().filter(|(_, sha)| shas.contains(sha)).map(|(of, _)| *of));
+        match held.into_iter().next_back() {
+            Some(end) => last = end,
+            None => return Ok(found),
+        }
     }
 }

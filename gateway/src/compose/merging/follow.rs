@@ -10,7 +10,7 @@ use kernel::{
 };
 use repo::{
     event::Moved,
-    git::{Deadline, LogQuery, Oid, Reader},
+    git::{Brought, Oid},
     ports::Aftermath,
     push::{Push, RefChange},
 };
@@ -133,9 +133,28 @@ async fn follow_branch(app: &App, moved: &FollowPush, most: usize) -> Result<()>
         return Ok(());
     }
     let mut done = renew_from(app, moved).await;
-    done = done.and(merge_arrived(app, moved).await);
-    done = done.and(renew_into(app, moved, most).await);
+    match brought(app, moved).await {
+        Ok(Some((into, push))) => {
+            done = done.and(merge_arrived(app, moved, into, &push).await);
+            done = done.and(renew_into(app, moved, push, most).await);
+        }
+        Ok(None) => {}
+        Err(failure) => done = done.and(Err(failure)),
+    }
     done.and(look_into(app, moved).await)
+}
+
+/// What is proposed to the branch, with what came to it; nothing where nobody has to know.
+async fn brought(app: &App, moved: &FollowPush) -> Result<Option<(Vec<MergeRequest>, Brought)>> {
+    let (Some(before), Some(after)) = (&moved.before, &moved.after) else { return Ok(None) };
+    let (before, after): (Oid, Oid) = (before.parse()?, after.parse()?);
+    let (project, branch) = (moved.project, moved.branch.clone());
+    let into = app.db.read(move |tx| tx.open_merge_requests_into(project, &branch)).await?;
+    if into.is_empty() {
+        return Ok(None);
+    }
+    let push = app.git_read(project, move |reader| Ok(reader.brought(before, after)?)).await?;
+    Ok(Some((into, push)))
 }
 
 /// What is gone by now has nothing to be done for it.
@@ -178,27 +197,15 @@ async fn look_into(app: &App, moved: &FollowPush) -> Result<()> {
 
 /// Merge requests that hold something else than before now that their target has some of it, or was moved elsewhere. So
 /// many of them get another version.
-async fn renew_into(app: &App, moved: &FollowPush, most: usize) -> Result<()> {
-    let (Some(before), Some(after)) = (&moved.before, &moved.after) else { return Ok(()) };
-    let (before, new): (Oid, Oid) = (before.parse()?, after.parse()?);
+async fn renew_into(app: &App, moved: &FollowPush, push: Brought, most: usize) -> Result<()> {
     let (project, branch) = (moved.project, moved.branch.clone());
     let mut into = app.db.read(move |tx| tx.open_merge_requests_into(project, &branch)).await?;
     into.retain(|row| row.state == MergeRequestState::Opened);
-    into.retain(|row| row.start_sha.as_ref().is_some_and(|start| start != after));
-    if into.is_empty() {
-        return Ok(());
-    }
-    let pushed = app.git_read(project, move |reader| {
-        if !reader.is_ancestor(before, new, Deadline::NEVER)? {
-            return Ok(None);
-        }
-        let query = LogQuery { exclude: vec![before], ..LogQuery::of(new) };
-        let ids = reader.log_ids(&query, Deadline::NEVER)?;
-        Ok(Some(ids.iter().map(ToString::to_string).collect::<Vec<_>>()))
-    });
-    if let Some(pushed) = pushed.await? {
-        let branch = moved.branch.clone();
-        let held = app.db.read(move |tx| tx.open_with_any(project, &branch, &pushed)).await?;
+    into.retain(|row| row.start_sha.is_some() && row.start_sha != moved.after);
+    if push.forward && !into.is_empty() {
+        let among: Vec<MergeRequestId> = into.iter().map(|row| row.id).collect();
+        let pushed: HashSet<String> = push.commits.keys().map(ToString::to_string).collect();
+        let held = app.db.read(move |tx| tx.holding_any(&among, &pushed)).await?;
         into.retain(|row| held.contains(&row.id));
     }
     let mut done = Ok(());
@@ -215,24 +222,19 @@ async fn renew_and_go_on(app: &App, row: MergeRequest, user: Option<UserId>) -> 
 }
 
 /// Merge requests whose commits were pushed to where they lead are merged.
-async fn merge_arrived(app: &App, moved: &FollowPush) -> Result<()> {
-    let (Some(before), Some(after)) = (&moved.before, &moved.after) else { return Ok(()) };
-    let ends: (Oid, Oid) = (before.parse()?, after.parse()?);
-    let (project, branch) = (moved.project, moved.branch.clone());
-    let into = app.db.read(move |tx| tx.open_merge_requests_into(project, &branch)).await?;
-    let head = |row: &MergeRequest| row.head_sha.as_deref()?.parse::<Oid>().ok();
-    let heads: Vec<Oid> = into.iter().filter_map(head).collect();
-    if heads.is_empty() {
-        return Ok(());
-    }
-    let brought = app.git_read(project, move |reader| Ok(brought(reader, ends, &heads)?)).await?;
+async fn merge_arrived(
+    app: &App,
+    moved: &FollowPush,
+    into: Vec<MergeRequest>,
+    push: &Brought,
+) -> Result<()> {
     let mut done = Ok(());
     for row in into {
-        let own = head(&row);
-        let Some((own, by)) = brought.iter().find(|(found, _)| Some(*found) == own) else {
+        let head = row.head_sha.as_deref().and_then(|sha| sha.parse::<Oid>().ok());
+        let Some((head, by)) = head.and_then(|head| push.commits.get_key_value(&head)) else {
             continue;
         };
-        let (own, by, user, id) = (own.to_string(), by.to_string(), moved.user, row.id);
+        let (own, by, user, id) = (head.to_string(), by.to_string(), moved.user, row.id);
         let arrived = app.db.write(move |tx| run::arrive(tx, id, &own, user, &by));
         done = done.and(match arrived.await {
             Ok(()) => go_on(app, id).await,
@@ -242,33 +244,4 @@ async fn merge_arrived(app: &App, moved: &FollowPush) -> Result<()> {
         });
     }
     done
-}
-
-/// Which of `heads` came with a push, and the commit of the branch's own line that brought each.
-fn brought(
-    reader: &Reader,
-    (before, after): (Oid, Oid),
-    heads: &[Oid],
-) -> repo::git::Result<Vec<(Oid, Oid)>> {
-    let query = LogQuery { exclude: vec![before], ..LogQuery::of(after) };
-    let pushed: HashSet<Oid> = reader.log_ids(&query, Deadline::NEVER)?.into_iter().collect();
-    let here: Vec<Oid> = heads.iter().copied().filter(|head| pushed.contains(head)).collect();
-    if here.is_empty() {
-        return Ok(Vec::new());
-    }
-    let line = reader.log_ids(&LogQuery { first_parent: true, ..query }, Deadline::NEVER)?;
-    let mut found = Vec::with_capacity(here.len());
-    for head in here {
-        // Newest first, and what has it has it in all that is newer: the last one with it brought it.
-        let (mut with, mut without) = (0, line.len());
-        while with + 1 < without {
-            let middle = usize::midpoint(with, without);
-            match reader.is_ancestor(head, line[middle], Deadline::NEVER)? {
-                true => with = middle,
-                false => without = middle,
-            }
-        }
-        found.push((head, line.get(with).copied().unwrap_or(after)));
-    }
-    Ok(found)
 }

@@ -1,9 +1,12 @@
 //! How often the database is asked for one call: what is written here is noticed when it grows.
 
-use kernel::Visibility::Public;
+use std::collections::HashSet;
+
+use kernel::{Visibility::Public, ids::MergeRequestId};
+use review::merge_request::MergeRequestCommitStore as _;
 use serde_json::json;
 
-use super::merge_request_approvals::forge;
+use super::{merge_request_approvals::forge, merge_stage::Stage};
 use crate::support::{Person, TestApp};
 
 /// How many statements, and which, for whoever looks at a failure.
@@ -123,4 +126,22 @@ async fn a_list_costs_as_many_statements_however_long_it_is() {
     for (list, few) in lists.iter().zip(few) {
         assert_eq!(statements_of(&app, &ada, list).await, few, "{list}");
     }
+}
+
+#[actix_web::test]
+async fn a_push_of_a_long_history_asks_only_what_merge_requests_hold() {
+    let app = TestApp::new();
+    let stage = Stage::with_merge_request(&app).await;
+    stage.propose("other", json!({})).await;
+    let held = stage.tip("feature").await["id"].as_str().unwrap_or_default().to_owned();
+    let id = |shown: serde_json::Value| MergeRequestId(shown["id"].as_i64().unwrap_or_default());
+    let among = [id(stage.shown(1).await), id(stage.shown(2).await)];
+    let ask = |pushed: HashSet<String>| app.write(move |tx| tx.holding_any(&among, &pushed));
+    let others: HashSet<String> = (0..20_000).map(|number| format!("{number:040x}")).collect();
+    app.statements();
+
+    assert_eq!(ask(others.clone()), HashSet::new());
+    ensure_at_most(&app, 2);
+    assert_eq!(ask(HashSet::from([held.clone()])), HashSet::from([among[0]]));
+    assert_eq!(ask(&others | &HashSet::from([held])), HashSet::from([among[0]]));
 }

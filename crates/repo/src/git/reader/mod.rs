@@ -3,6 +3,7 @@
 mod ancestry;
 mod arrivals;
 mod blob;
+mod brought;
 mod changed_paths;
 mod commits;
 mod contributors;
@@ -25,6 +26,7 @@ use gix::{ObjectId, objs::Kind};
 
 pub use arrivals::{Arrival, Written};
 pub use blob::BlobInfo;
+pub use brought::Brought;
 use changed_paths::{ChangedPaths, Stamp};
 pub use contributors::Contributor;
 pub use diff::DiffLimits;

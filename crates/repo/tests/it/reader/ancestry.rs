@@ -119,6 +119,53 @@ fn ancestors_and_counts_are_those_of_git() {
 }
 
 #[test]
+fn what_a_move_brought_is_what_git_has_between_its_ends() {
+    for fixture in told().into_iter().chain(chanced()) {
+        let reader = fixture.reader();
+        let tips = tips(&fixture);
+        let line = fixture.lines(&["rev-list", "--first-parent", "main"]);
+        let earlier = line.iter().step_by(7).map(|id| id.parse().unwrap());
+        let moves = tips.iter().copied().chain(earlier).flat_map(|from| {
+            tips.iter().copied().map(move |to| (from, to)).collect::<Vec<(Oid, Oid)>>()
+        });
+        for (before, after) in moves {
+            let brought = reader.brought(before, after).unwrap();
+
+            let range = format!("{before}..{after}");
+            let mut expected = fixture.lines(&["rev-list", &range]);
+            let mut found: Vec<String> = brought.commits.keys().map(ToString::to_string).collect();
+            expected.sort();
+            found.sort();
+            assert_eq!(found, expected, "{range}");
+            let (is_forward, _) = fixture.try_git(
+                &["merge-base", "--is-ancestor", &before.to_string(), &after.to_string()],
+                b"",
+            );
+            assert_eq!(brought.forward, is_forward, "{range}");
+        }
+    }
+}
+
+#[test]
+fn the_oldest_of_a_branch_s_own_commits_that_has_it_brought_it() {
+    for fixture in chanced() {
+        let reader = fixture.reader();
+        let line = fixture.lines(&["rev-list", "--first-parent", "main"]);
+        let before: Oid = line[line.len() / 2].parse().unwrap();
+
+        let brought = reader.brought(before, fixture.id("main")).unwrap();
+
+        let own = line.iter().take(line.len() / 2).rev().map(|id| id.parse::<Oid>().unwrap());
+        let own: Vec<Oid> = own.collect();
+        for (id, by) in &brought.commits {
+            let mut having =
+                own.iter().filter(|one| reader.is_ancestor(*id, **one, Deadline::NEVER).unwrap());
+            assert_eq!(having.next(), Some(by), "{id}");
+        }
+    }
+}
+
+#[test]
 fn contributors_are_counted_by_address_without_merges() {
     for fixture in told() {
         let reader = fixture.reader();

@@ -27,6 +27,7 @@ const CREATE_ELSEWHERE: &str =
     "You can only create protected branches using the web interface and API.";
 const NO_DELETE: &str = "You are not allowed to delete protected branches from this project. Only a project maintainer or owner can delete a protected branch.";
 const DELETE_ELSEWHERE: &str = "You can only delete protected branches using the web interface.";
+const NO_MERGE: &str = "You are not allowed to merge code into protected branches on this project.";
 const NO_PROTECTED_PUSH: &str =
     "You are not allowed to push code to protected branches on this project.";
 const NO_TAG: &str = "You are not allowed to create this tag as it is protected.";
@@ -152,7 +153,9 @@ fn branch_refusal(
         (_, None) if !who.is(Maintainer) => Some(NO_DELETE),
         (_, None) if via == Via::Git => Some(DELETE_ELSEWHERE),
         (Some(_), Some(_)) if via == Via::Merge && branch.may_merge() => None,
-        (Some(_), Some(_)) if !branch.may_push() => Some(NO_PROTECTED_PUSH),
+        (Some(_), Some(_)) if branch.may_push() => None,
+        (Some(_), Some(_)) if via == Via::Merge => Some(NO_MERGE),
+        (Some(_), Some(_)) => Some(NO_PROTECTED_PUSH),
         _ => None,
     }
 }

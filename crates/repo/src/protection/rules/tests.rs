@@ -10,7 +10,8 @@ use kernel::{
 };
 
 use super::{
-    super::guard::Protection, NO_FORCE, NO_PROTECTED_PUSH, NO_PUSH, looks_like_id, refusal,
+    super::guard::Protection, NO_FORCE, NO_MERGE, NO_PROTECTED_PUSH, NO_PUSH, looks_like_id,
+    refusal,
 };
 use crate::{
     git::{Oid, RefName},
@@ -245,4 +246,21 @@ fn whoever_may_merge_need_not_be_allowed_to_push() {
     assert_eq!(told(&moved, Via::Api).as_deref(), Some(NO_PROTECTED_PUSH));
     let forced = RefChange { forced: true, ..moved };
     assert_eq!(told(&forced, Via::Merge).as_deref(), Some(NO_FORCE));
+}
+
+#[test]
+fn whoever_may_neither_merge_nor_push_is_told_of_merging() {
+    let rules = vec![
+        rule("main", &[Holder::Role(Maintainer)], &[Holder::Role(Maintainer)], false),
+        rule("next", &[Holder::Role(Developer)], &[Holder::Role(NoAccess)], false),
+    ];
+    let who = standing(Developer);
+    let protection = Protection::new(&who, Vec::new(), rules, Vec::new());
+    let told = |name| {
+        let moved = change(name, OLD, NEW);
+        refusal(&protection, &who, &project(Some("main")), &moved, Via::Merge)
+    };
+
+    assert_eq!(told("refs/heads/main").as_deref(), Some(NO_MERGE));
+    assert_eq!(told("refs/heads/next"), None, "whoever may push may merge");
 }

@@ -31,14 +31,26 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve requests (what happens without a command, too)
+    #[command(
+        after_help = "Examples:\n  forgeway serve\n  forgeway serve --listen 0.0.0.0:80 --data /srv/forgeway\n  FORGEWAY_DATABASE_URL=postgres://forgeway@localhost/forgeway forgeway serve"
+    )]
     Serve,
     /// Show every setting, its value and its source
+    #[command(
+        after_help = "Examples:\n  forgeway config\n  forgeway --config /etc/forgeway.toml config      with the settings of that file"
+    )]
     Config,
     /// Create, list, block and unblock people, or give somebody a new password
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  forgeway user create ada --email ada@example.com\n  forgeway user list\n  forgeway user block ada"
+    )]
     User(people::UserCommand),
     /// Create and revoke access tokens
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  forgeway token create ada --scope read_api --days 30\n  forgeway token revoke - < token.txt"
+    )]
     Token(people::TokenCommand),
     /// Check the installation; exits with 1 when something is wrong
     #[command(

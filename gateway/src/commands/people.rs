@@ -32,12 +32,16 @@ pub(super) enum UserCommand {
         admin: bool,
     },
     /// List all accounts
+    #[command(after_help = "Example:\n  forgeway user list")]
     List,
     /// Give somebody a new password, shown once
+    #[command(after_help = "Example:\n  forgeway user password root")]
     Password { username: String },
     /// Keep somebody out: from the next request on, with every credential
+    #[command(after_help = "Example:\n  forgeway user block ada")]
     Block { username: String },
     /// Let somebody in again
+    #[command(after_help = "Example:\n  forgeway user unblock ada")]
     Unblock { username: String },
 }
 

@@ -14,14 +14,50 @@ fn help_shows_examples_and_completions_are_written() {
 
     let help = forge.run(&["--help"]).ok();
     assert!(help.contains("Examples:") && help.contains("forgeway backup"), "{help}");
-    for command in ["doctor", "backup", "restore"] {
-        let help = forge.run(&[command, "--help"]).ok();
-        assert!(help.contains("Example"), "{help}");
+    for command in [
+        "serve",
+        "config",
+        "doctor",
+        "backup",
+        "restore",
+        "completions",
+        "user",
+        "user create",
+        "user list",
+        "user password",
+        "user block",
+        "user unblock",
+        "token",
+        "token create",
+        "token revoke",
+    ] {
+        let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+        let help = forge.run(&words).ok();
+        let (told, examples) = help.split_once("\nExample").unwrap_or((&help, ""));
+        assert!(told.contains("Usage: "), "{help}");
+        assert!(examples.contains(&format!("forgeway {command}")), "{command}: {help}");
+        assert!(help.contains("--help"), "{help}");
     }
-    assert!(forge.run(&["user", "create", "--help"]).ok().contains("ada@example.com"));
     assert!(forge.run(&["completions", "bash"]).ok().contains("_forgeway"));
     assert!(forge.run(&["completions", "zsh"]).ok().contains("#compdef forgeway"));
     assert_eq!(forge.run(&["frobnicate"]).status.code(), Some(2));
+}
+
+#[test]
+fn somebody_gets_a_new_password_and_the_old_one_is_worth_nothing() {
+    let forge = Installation::new();
+    let server = forge.start();
+    let sign_in = |password: &str| {
+        let body = json!({ "grant_type": "password", "username": "root", "password": password });
+        let kind = [("Content-Type", "application/json")];
+        server.open().send("POST", "/oauth/token", &kind, body.to_string().as_bytes()).status
+    };
+    assert_eq!(sign_in(crate::support::PASSWORD), 200);
+
+    let told = forge.run(&["user", "password", "root"]).ok();
+
+    assert_eq!((sign_in(last_word(&told)), sign_in(crate::support::PASSWORD)), (200, 400));
+    server.stop();
 }
 
 #[test]

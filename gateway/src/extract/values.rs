@@ -348,3 +348,6 @@ param_ids! {
     ApprovalRuleId, ProtectedBranchId, MergeRequestVersionId,
 }
 param_enums! { kernel::Visibility, kernel::access::FeatureAccess, org::token::Scope }
+
+#[cfg(test)]
+mod tests;

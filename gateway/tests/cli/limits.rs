@@ -145,7 +145,10 @@ fn people_and_addresses_have_limits_of_their_own() {
     assert_eq!(refused.header("content-type"), Some("text/plain"));
     assert_eq!(refused.header("ratelimit-name"), Some("throttle_authenticated_api"));
     assert_eq!(refused.header("ratelimit-limit"), Some("3"));
+    assert_eq!(refused.header("ratelimit-observed"), Some("4"));
     assert_eq!(refused.header("ratelimit-remaining"), Some("0"));
+    let reset = refused.header("ratelimit-reset").and_then(|at| at.parse::<u64>().ok());
+    assert!(reset.is_some_and(|at| at > 1_700_000_000), "{refused:?}");
     assert!(refused.header("ratelimit-resettime").is_some_and(|at| at.ends_with(" GMT")));
     let wait = refused.header("retry-after").and_then(|wait| wait.parse::<u64>().ok());
     assert!(wait.is_some_and(|wait| (1..=60).contains(&wait)), "{refused:?}");

@@ -2,6 +2,7 @@
 
 mod backup;
 mod commands;
+mod large;
 mod limits;
 mod logging;
 mod pages;

@@ -60,6 +60,26 @@ async fn a_token_opens_with_any_name_as_a_bearer_and_as_the_name() {
 }
 
 #[actix_web::test]
+async fn a_token_that_is_spent_says_why() {
+    let (forge, _) = Forge::with_commit(Visibility::Private).await;
+    let alice = forge.app.person("alice");
+    let url = forge.url_with(&format!("alice:{}@", secret(&alice)));
+    clone(&url).await.ok();
+
+    alice.delete("/personal_access_tokens/self").await.with(204);
+
+    clone(&url).await.told("This access token was revoked. Please make a new one.");
+}
+
+#[actix_web::test]
+async fn a_project_whose_repository_is_gone_says_so() {
+    let (forge, _) = Forge::with_commit(Visibility::Private).await;
+    forge.app.state.storage.delete(forge.project).unwrap();
+
+    clone(&forge.url()).await.told("This project has no repository yet.");
+}
+
+#[actix_web::test]
 async fn a_password_opens_too() {
     let (forge, _) = Forge::with_commit(Visibility::Internal).await;
     let hash = password::hash("let-me-in-1").unwrap();

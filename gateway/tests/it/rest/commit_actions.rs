@@ -361,6 +361,35 @@ async fn a_commit_is_reverted_or_the_conflict_told() {
 }
 
 #[actix_web::test]
+async fn what_git_cannot_join_is_a_conflict_and_nothing_is_written() {
+    let app = TestApp::new();
+    let forge = empty(&app);
+    let update = |branch: &str, content: &str| {
+        json!({ "branch": branch, "start_branch": "main", "commit_message": content, "actions": [
+            { "action": "update", "file_path": "a", "content": content },
+        ] })
+    };
+    let create = json!([{ "action": "create", "file_path": "a", "content": "one" }]);
+    forge.act(create).await.created();
+    let side = forge.commit(update("side", "two")).await.created()["id"].clone();
+    let side = side.as_str().unwrap_or_default();
+    let main = forge.commit(update("main", "three")).await.created()["id"].clone();
+
+    for (verb, done) in [("cherry_pick", "cherry-picked"), ("revert", "reverted")] {
+        let word = verb.replace('_', "-");
+        let told = json!({ "error_code": "conflict", "message": format!(
+            "Sorry, we cannot {word} this commit automatically. This commit may already have been {done}, or a \
+             more recent commit may have updated some of its content.") });
+        let path = format!("{}/commits/{side}/{verb}", forge.path);
+        for dry_run in [true, false] {
+            let body = json!({ "branch": "main", "dry_run": dry_run });
+            forge.ada.post(&path, body).await.refused(400, told.clone());
+        }
+    }
+    assert_eq!(json!(forge.head("main").await), main);
+}
+
+#[actix_web::test]
 async fn what_cannot_be_picked_is_named() {
     let (app, fixture) = (TestApp::new(), Fixture::new());
     let forge = full(&app, &fixture);

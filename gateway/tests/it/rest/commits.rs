@@ -50,6 +50,25 @@ async fn lists_are_those_of_git_log() {
 }
 
 #[actix_web::test]
+async fn a_path_that_is_gone_still_has_its_history() {
+    let (app, fixture, commits) = forge();
+    let gone = ["log", "--no-renames", "--diff-filter=D", "--name-only", "--format=", "main"];
+    let there = fixture.lines(&["ls-tree", "-r", "-t", "--name-only", "main"]);
+    let mut gone = fixture.lines(&gone);
+    gone.retain(|path| !path.is_empty() && !path.starts_with('"') && !there.contains(path));
+    assert!(!gone.is_empty());
+
+    for path in gone {
+        let encoded = path.replace('/', "%2F");
+        let body =
+            app.anonymous().get(&format!("{commits}?path={encoded}&per_page=100")).await.ok();
+        let told = fixture.lines(&["log", "--follow", "--format=%H", "main", "--", &path]);
+        assert!(!told.is_empty());
+        assert_eq!(ids(&body), told, "{path}");
+    }
+}
+
+#[actix_web::test]
 async fn a_record_says_what_the_commit_says() {
     let (app, fixture, commits) = forge();
     let id = fixture.lines(&["log", "--format=%H", "--grep=Change two", "main"])[0].clone();

@@ -7,7 +7,7 @@ use std::{
 
 use actix_web::http::Method;
 use kernel::Visibility;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Answer, Person, TestApp};
 
@@ -64,6 +64,9 @@ async fn every_answer_carries_its_headers() {
 
     assert_eq!(answer.header("content-type"), Some("application/json"));
     assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+    assert_eq!(answer.header("x-frame-options"), Some("SAMEORIGIN"));
+    assert_eq!(answer.header("vary"), Some("Origin"));
+    assert_eq!(answer.header("cache-control"), Some("max-age=0, private, must-revalidate"));
     assert!(answer.header("x-request-id").is_some_and(|id| id.len() == 32));
     let tag = answer.header("etag").expect("a tag").to_owned();
     let again = app.person("ada").sending("If-None-Match", &tag).get("/version").await;
@@ -150,4 +153,43 @@ async fn a_long_body_is_not_waited_for_from_who_may_not_come_in() {
 
     // Nothing of the body was sent.
     assert_eq!(ask("PRIVATE-TOKEN: nonsense\r\n").await.expect("a thread"), "HTTP/1.1 401");
+}
+
+#[actix_web::test]
+async fn what_changed_since_a_moment_is_not_taken_away() {
+    let app = TestApp::new();
+    let (ada, root) = (app.person("ada"), app.admin());
+    let home = format!("/projects/{}", app.project(&ada, "one", Visibility::Private));
+    app.person("bob");
+    let bob = app.user("bob").id;
+    let group = ada.post("/groups", json!({ "name": "Group", "path": "group" })).await.created();
+    let made = async |path: &str, body: Value| {
+        let of =
+            if path.starts_with("/users") { path.to_owned() } else { format!("{home}/{path}") };
+        let made = root.post(&of, body).await.created();
+        format!("{of}/{}", made["id"])
+    };
+    let token = json!({ "name": "t", "scopes": ["api"] });
+    let rule = json!({ "name": "Two", "approvals_required": 2 });
+    let share = json!({ "group_id": group["id"], "group_access": 30 });
+    made("members", json!({ "user_id": bob, "access_level": 30 })).await;
+    made("share", share).await;
+    made("invitations", json!({ "email": "eve@example.com", "access_level": 30 })).await;
+
+    for path in [
+        format!("{home}/members/{bob}"),
+        format!("{home}/share/{}", group["id"]),
+        format!("{home}/invitations/eve%40example.com"),
+        made("labels", json!({ "name": "bug", "color": "red" })).await,
+        made("milestones", json!({ "title": "1.0" })).await,
+        made("approval_rules", rule).await,
+        made("access_tokens", token.clone()).await,
+        made(&format!("/users/{bob}/impersonation_tokens"), token).await,
+    ] {
+        let early = root.sending("If-Unmodified-Since", "Wed, 31 Dec 2025 23:59:59 GMT");
+        let kept = json!({ "message": "412 Precondition Failed" });
+        early.delete(&path).await.refused(412, kept);
+        let nonsense = root.sending("If-Unmodified-Since", "some day");
+        assert_eq!(nonsense.delete(&path).await.status, 204, "{path}");
+    }
 }

@@ -291,14 +291,7 @@ async fn who_may_not_push_is_told_so() {
     let app = TestApp::new();
     let forge = empty(&app);
     forge.act(json!([{ "action": "create", "file_path": "a", "content": "1" }])).await.created();
-    let id = app.state.db.read_blocking(|tx| {
-        org::access::locate_project(
-            tx,
-            kernel::Actor::ANONYMOUS,
-            &org::access::IdOrPath::Path("ada/forge".to_owned()),
-        )
-    });
-    let project = id.expect("the project").0.0.id;
+    let project = app.project_id("ada/forge");
     let reporter = app.member(project, "rita", AccessLevel::Reporter);
     let body = json!({ "branch": "main", "commit_message": "m", "actions": [{ "action": "delete", "file_path": "a" }] });
     let pick = json!({ "branch": "main" });

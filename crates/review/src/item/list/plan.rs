@@ -215,7 +215,7 @@ fn most_in(tx: &mut Tx<'_>, table: &str, project: ProjectId) -> Result<i64> {
 }
 
 pub(super) struct Walk<'a> {
-    pub(super) query: &'a Query,
+    query: &'a Query,
     begun: Option<Begun>,
     /// Whether PostgreSQL is to ask for the project of each item, and not to join projects, which is bad where it expects
     /// few items and there are many.
@@ -303,7 +303,7 @@ impl<'a> Walk<'a> {
                 Some(few) if most + skip <= MERGED => self.merged(tx, few, sorting, most, skip),
                 Some(_) => self.plain(tx, sorting, most, skip, None),
                 None => {
-                    let near = self.near(sorting.direction);
+                    let near = self.near(sorting.direction, STRETCH);
                     let found = self.plain(tx, sorting, most, skip, Some(near))?;
                     // A page that is not full may go on beyond the stretch.
                     match i64::try_from(found.len()).unwrap_or(i64::MAX) < most {
@@ -317,14 +317,14 @@ impl<'a> Walk<'a> {
     }
 
     /// The newest ids, or the oldest.
-    pub(super) fn near(&self, direction: Direction) -> String {
+    pub(super) fn near(&self, direction: Direction, stretch: i64) -> String {
         let table = self.table();
         match direction {
             Direction::Descending => {
-                format!("i.id > (SELECT MAX(y.id) FROM {table} y) - {STRETCH}")
+                format!("i.id > (SELECT MAX(y.id) FROM {table} y) - {stretch}")
             }
             Direction::Ascending => {
-                format!("i.id < (SELECT MIN(y.id) FROM {table} y) + {STRETCH}")
+                format!("i.id < (SELECT MIN(y.id) FROM {table} y) + {stretch}")
             }
         }
     }

@@ -15,6 +15,11 @@ use super::{
     search::by_reading,
 };
 
+/// Among so many of the newest ids the words are looked for by reading.
+const READ: i64 = 10_000;
+/// No more are met there than these, where what is found is found evenly.
+const MET: i64 = 1_000;
+
 /// `FROM` and `WHERE` for what has the words that are looked for, and whatever else is wanted.
 pub(super) fn gathered(query: &Query) -> (String, Vec<Bind>) {
     let (all, binds) = Walk::fenced(query).all();
@@ -51,14 +56,14 @@ fn among_newest(
     sorting: Sorting,
     page: PageRequest,
 ) -> Result<Option<Vec<i64>>> {
-    if sorting.by != Order::Id {
+    if sorting.by != Order::Id || page.offset() + page.probe() > MET {
         return Ok(None);
     }
     let mut query = query.clone();
     let words = std::mem::take(&mut query.conditions.words);
     query.conditions.plain.extend(words.iter().map(by_reading));
     let walk = Walk::of(&query);
-    let near = walk.near(sorting.direction);
+    let near = walk.near(sorting.direction, READ);
     let found = walk.plain(tx, sorting, page.probe(), page.offset(), Some(near))?;
     Ok((i64::try_from(found.len()).is_ok_and(|found| found == page.probe())).then_some(found))
 }

@@ -152,8 +152,12 @@ pub fn require(
     if tx.approval_settings(request.project_id)?.no_overriding {
         return Err(Error::Unfit(NO_OVERRIDING.to_owned()));
     }
+    let event = match any_of_own(tx, &request)? {
+        Some(_) => RuleEvent::RuleUpdated,
+        None => RuleEvent::RuleCreated,
+    };
     let rule = require_any(tx, &request, required)?;
-    announced(tx, grant, iid, rule, RuleEvent::RuleUpdated)?;
+    announced(tx, grant, iid, rule, event)?;
     let state = refresh(tx, branches, &request)?;
     shown(tx, grant, request, state)
 }
@@ -167,11 +171,9 @@ pub fn require_any(
     let mut faults = Faults::default();
     faults_of_count(&mut faults, required);
     faults.into_result()?;
-    let rules = own(tx, request)?;
-    let any = rules.iter().find(|rule| rule.row.rule_type == RuleType::AnyApprover);
-    match any {
+    match any_of_own(tx, request)? {
         Some(rule) => {
-            let details = Details { approvals_required: required, ..Details::of(rule) };
+            let details = Details { approvals_required: required, ..Details::of(&rule) };
             tx.keep_rule(rule.row.id, &details)?;
             Ok(rule.row.id)
         }
@@ -183,6 +185,11 @@ pub fn require_any(
             tx.insert_rule(request.project_id, Some(request.id), source, &details)
         }
     }
+}
+
+/// Its rule that everybody's approval counts for.
+fn any_of_own(tx: &mut Tx<'_>, request: &MergeRequest) -> Result<Option<Rule>> {
+    Ok(own(tx, request)?.into_iter().find(|rule| rule.row.rule_type == RuleType::AnyApprover))
 }
 
 fn own(tx: &mut Tx<'_>, request: &MergeRequest) -> Result<Vec<Rule>> {

@@ -172,7 +172,9 @@ pub(super) fn keep_parent(
             return Ok(child);
         }
         leave(tx, forge, by, &child)?;
-        return store::keep_parent(tx, child.id, None);
+        let kept = store::keep_parent(tx, child.id, None)?;
+        announce(tx, by, &child, &kept)?;
+        return Ok(kept);
     };
     let parent = seen.filter(|epic| epic.id == parent).ok_or(Error::Missing)?;
     if child.parent_id == Some(parent.id) {

@@ -166,7 +166,9 @@ pub fn promote(
     let mut groups = places.below(tx, everybody, group)?;
     groups.push(group);
     let projects = places.projects_in(tx, everybody, &groups)?;
-    tx.delete_milestones_called(&projects, &lifted.title)?;
+    for other in tx.delete_milestones_called(&projects, &lifted.title)? {
+        tx.emit(Event::MilestoneRemoved(Fact::new(&other, grant.user()?)))?;
+    }
     tx.emit(Event::MilestoneUpdated(Fact::new(&lifted, grant.user()?)))?;
     Ok(lifted)
 }

@@ -39,7 +39,12 @@ pub trait MilestoneStore {
     /// Makes a project's milestone one of a group, with a number of that group.
     fn lift_milestone(&mut self, id: MilestoneId, to: Home) -> Result<Milestone>;
     fn delete_milestone(&mut self, id: MilestoneId) -> Result<()>;
-    fn delete_milestones_called(&mut self, projects: &[ProjectId], title: &str) -> Result<()>;
+    /// Which those were.
+    fn delete_milestones_called(
+        &mut self,
+        projects: &[ProjectId],
+        title: &str,
+    ) -> Result<Vec<Milestone>>;
 }
 
 impl MilestoneStore for Tx<'_> {
@@ -191,12 +196,19 @@ impl MilestoneStore for Tx<'_> {
         Ok(())
     }
 
-    fn delete_milestones_called(&mut self, projects: &[ProjectId], title: &str) -> Result<()> {
+    fn delete_milestones_called(
+        &mut self,
+        projects: &[ProjectId],
+        title: &str,
+    ) -> Result<Vec<Milestone>> {
         let rows = milestones::table
             .filter(milestones::project_id.eq_any(projects))
             .filter(milestones::title.eq(title));
-        let rows = diesel::delete(rows);
-        each_backend!(self, |conn| rows.execute(conn).map_err(error("Milestone")))?;
-        Ok(())
+        each_backend!(self, |conn| {
+            let gone = rows.clone().select(Milestone::as_select()).load(conn);
+            let gone = gone.map_err(error("Milestone"))?;
+            diesel::delete(rows).execute(conn).map_err(error("Milestone"))?;
+            Ok(gone)
+        })
     }
 }

@@ -134,6 +134,11 @@ async fn what_has_to_be_approved_is_announced() {
             (&json!("One"), &json!(1))
         );
     }
+    let older = format!("{}/approvals", forge.at);
+    for required in [2, 1] {
+        forge.ada.post(&older, json!({ "approvals_required": required })).await.created();
+    }
+    assert_eq!(kinds(&app), ["approval_rule.created", "approval_rule.updated"]);
     forge.configure(json!({ "reset_approvals_on_push": false })).await;
     assert_eq!(kinds(&app), ["approvals.configured"]);
 }
@@ -149,9 +154,29 @@ async fn epics_that_join_others_are_announced() {
 
     ada.post(&inside, json!({})).await.created();
     ada.delete(&inside).await.ok();
+    ada.post(&inside, json!({})).await.created();
+    ada.put(&format!("/groups/{group}/epics/2"), json!({ "parent_id": null })).await.ok();
 
     let changes = told(&app).into_iter().filter(|(kind, _)| kind == "epic.updated");
     let changes: Vec<Value> =
         changes.map(|(_, text)| text["changes"][0]["field"].clone()).collect();
-    assert_eq!(changes, ["parent", "parent"]);
+    assert_eq!(changes, ["parent"; 4]);
+}
+
+#[actix_web::test]
+async fn what_was_announced_is_forgotten_after_a_week() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Private);
+    app.announced();
+    app.issue(project, &ada);
+    app.clock.advance(time::Duration::days(4));
+    app.work().await;
+    let new = json!({ "name": "bug", "color": "red" });
+    ada.post(&format!("/projects/{project}/labels"), new).await.created();
+
+    app.clock.advance(time::Duration::days(4));
+    app.work().await;
+
+    assert_eq!(kinds(&app), ["label.created"]);
 }

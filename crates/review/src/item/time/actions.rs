@@ -58,6 +58,8 @@ pub fn set_estimate(tx: &mut Tx<'_>, item: &Item, by: UserId, seconds: i64) -> R
     };
     write_system_note(tx, item, by, &told)?;
     let stats = tx.keep_estimate(item.id, seconds)?;
+    // What somebody else spent meanwhile is announced by themselves.
+    let before = TimeStats { spent: stats.spent, ..before };
     tx.emit(Event::new(item, &before, &stats, by))?;
     Ok(stats)
 }

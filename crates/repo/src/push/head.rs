@@ -10,14 +10,14 @@ use kernel::{
 use tokio::task::spawn_blocking;
 
 use super::{Push, RefChange, Via, incoming::MOST_COUNTED};
-use crate::git::{
-    CommitInfo, Deadline, Git, LogQuery, Oid, Reader, RefName, Repositories, Storage, cli::Lane,
-};
+use crate::git::{Deadline, Git, LogQuery, Oid, Reader, RefName, Repositories, Storage, cli::Lane};
 
 /// Counting languages asks for the size of every file.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
-/// So many messages are read, those of the newest commits.
-const MOST_READ: usize = 1_000;
+/// So many messages are read for what they name, those of the newest commits.
+pub const MOST_READ: usize = 1_000;
+/// What the words begin with that stand in front of what is closed.
+pub const CLOSING: [&str; 4] = ["clos", "fix", "resolv", "implement"];
 /// In front of the number of an issue, beside others or in its address.
 const SIGNS: [&str; 2] = ["#", "/issues/"];
 
@@ -101,14 +101,23 @@ async fn names_issues(
     if push.via == Via::Merge {
         return false;
     }
+    // A long way is not walked while git waits.
+    if change.forced || usize::try_from(change.commit_count).is_ok_and(|count| count > MOST_READ) {
+        return true;
+    }
     let (repositories, path) = (repositories.clone(), storage.repository(push.project.id));
     let look = move || -> Result<bool> {
         let query = LogQuery { exclude: vec![old], take: MOST_READ, ..LogQuery::of(new) };
         let commits = repositories.open(&path)?.log(&query, Deadline::after(TIME_LIMIT))?;
-        let signs = |commit: &CommitInfo| SIGNS.iter().any(|sign| commit.message.contains(sign));
-        Ok(commits.iter().any(signs))
+        Ok(commits.iter().any(|commit| may_close(&commit.message)))
     };
     !matches!(spawn_blocking(look).await, Ok(Ok(false)))
+}
+
+fn may_close(message: &str) -> bool {
+    let message = message.to_ascii_lowercase();
+    SIGNS.iter().any(|sign| message.contains(sign))
+        && CLOSING.iter().any(|stem| message.contains(stem))
 }
 
 /// The files at the top that introduce a project and say under which licence it is.

@@ -16,6 +16,11 @@ const WORDS: [(&str, &[&str]); 4] = [
     ("implement", &["ing", "ed", "s", ""]),
 ];
 
+/// What the words begin with that close something.
+pub fn stems() -> [&'static str; WORDS.len()] {
+    WORDS.map(|(stem, _)| stem)
+}
+
 /// The issues that a text closes, each once, in the order of the text. `home` is where this installation is found, in
 /// front of the addresses of its issues. Looks at every character a fixed number of times.
 pub fn closes(text: &str, home: &str) -> Vec<NamedIssue> {

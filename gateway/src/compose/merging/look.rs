@@ -7,7 +7,10 @@ use kernel::{
     ids::{MergeRequestId, ProjectId},
 };
 use org::project::{settings::SettingsStore as _, store::ProjectStore as _};
-use repo::git::{CommitInfo, Deadline, LogQuery, Oid, Reader, RepoPath, transfer};
+use repo::{
+    git::{CommitInfo, Deadline, LogQuery, Oid, Reader, RepoPath, transfer},
+    push::head::MOST_READ,
+};
 use review::{
     merge_request::{
         MergeRequest, MergeRequestState, MergeRequestStore as _,
@@ -23,8 +26,6 @@ use crate::{app::App, compose::merge_requests::branch_head};
 
 /// So often git is asked again when something changed meanwhile.
 const TRIES: usize = 5;
-/// So many commits of a merge request are read, the newest of them.
-const MOST_COMMITS: usize = 1_000;
 
 /// Where both branches of a merge request are, and that is in the repository it leads to.
 #[derive(Clone, Debug)]
@@ -153,7 +154,7 @@ pub(super) fn commits_between(
     start: Oid,
     head: Oid,
 ) -> repo::git::Result<Vec<CommitInfo>> {
-    let query = LogQuery { exclude: vec![start], take: MOST_COMMITS, ..LogQuery::of(head) };
+    let query = LogQuery { exclude: vec![start], take: MOST_READ, ..LogQuery::of(head) };
     reader.log(&query, Deadline::NEVER)
 }
 

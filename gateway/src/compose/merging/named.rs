@@ -101,3 +101,12 @@ pub async fn close_named(app: App, job: CloseNamed) -> Result<()> {
         closed => closed,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    /// Nothing is promised to be closed for a message without one of these.
+    #[test]
+    fn messages_are_looked_through_for_all_that_closes() {
+        assert_eq!(repo::push::head::CLOSING, review::merge_request::closing::stems());
+    }
+}

@@ -112,10 +112,28 @@ impl Staged {
         // A second name: the transaction may begin again, and then for another owner.
         let second = folder.join(format!("{:016x}", rand::random::<u64>()));
         let settled = fs::create_dir_all(&folder)
-            .and_then(|()| fs::hard_link(&*self.file, &second))
+            .and_then(|()| name_again(&self.file, &second))
             .and_then(|()| fs::rename(&second, folder.join(&self.name)))
+            // Where both are the same file already, a rename does nothing.
+            .and_then(|()| gone(fs::remove_file(&second)))
             .and_then(|()| File::open(&folder)?.sync_all());
         settled.map_err(Error::internal)
+    }
+}
+
+/// Gives a file a second name, or its bytes where the disk knows no second names.
+fn name_again(file: &Path, second: &Path) -> io::Result<()> {
+    if fs::hard_link(file, second).is_ok() {
+        return Ok(());
+    }
+    fs::copy(file, second)?;
+    File::open(second)?.sync_all()
+}
+
+fn gone(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
     }
 }
 

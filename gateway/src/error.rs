@@ -114,6 +114,7 @@ fn of_kernel(error: &Error) -> (StatusCode, Value) {
         Error::Conflict(text) => told(StatusCode::CONFLICT, text),
         Error::ConflictWith(texts) => (StatusCode::CONFLICT, json!({ "message": texts })),
         Error::ConflictOn(errors) => (StatusCode::CONFLICT, json!({ "message": fields(errors) })),
+        Error::GaveWay => told(StatusCode::CONFLICT, "409 Conflict: Resource lock"),
         Error::Precondition => told(StatusCode::PRECONDITION_FAILED, "412 Precondition Failed"),
         Error::NotAllowed(text) => told(StatusCode::METHOD_NOT_ALLOWED, text),
         Error::Unchanged => (StatusCode::NOT_MODIFIED, Value::Null),

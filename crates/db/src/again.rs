@@ -20,7 +20,7 @@ pub(crate) fn until_kept<T>(mut transaction: impl FnMut() -> Result<T>) -> Resul
         };
         if tries == TRIES {
             tracing::warn!(%failure, "a transaction gave way to others each time");
-            return Err(Error::Conflict("409 Conflict: Resource lock".to_owned()));
+            return Err(Error::GaveWay);
         }
         let longest = PAUSE * 2_u32.pow(tries - 1);
         thread::sleep(longest.mul_f64(rand::random::<f64>()));
@@ -33,7 +33,7 @@ fn gave_way(failure: &Error) -> bool {
     let Error::Internal(cause) = failure else { return false };
     match cause.downcast_ref() {
         Some(Sql::DatabaseError(DatabaseErrorKind::SerializationFailure, _)) => true,
-        // For deadlocks there is no kind, only the server's words.
+        // For deadlocks there is no kind, only the server's words, which are English: see `Postgres::open`.
         Some(Sql::DatabaseError(DatabaseErrorKind::Unknown, told)) => {
             told.message().contains("deadlock detected")
         }

@@ -3,9 +3,11 @@
 use std::time::{Duration, Instant};
 
 use diesel::{
-    Connection, PgConnection,
+    Connection, PgConnection, QueryableByName, RunQueryDsl,
     connection::SimpleConnection,
     r2d2::{ConnectionManager, Error as PoolError, ManageConnection, Pool, PooledConnection},
+    sql_query,
+    sql_types::Text,
 };
 use kernel::{Error, Result};
 use tokio::sync::Semaphore;
@@ -71,10 +73,35 @@ fn pool(url: &str, size: u32) -> Result<Pool<Manager>> {
         .map_err(Error::internal)
 }
 
+#[derive(QueryableByName)]
+struct Setting {
+    #[diesel(sql_type = Text)]
+    lc_messages: String,
+}
+
+/// That two transactions waited for each other is told in words alone, and understood in English.
+fn warn_of_language(conn: &mut PgConnection) -> Result<()> {
+    let setting: Setting =
+        sql_query("SHOW lc_messages").get_result(conn).map_err(Error::internal)?;
+    let language = setting.lc_messages;
+    if !["C", "POSIX", "en", ""]
+        .iter()
+        .any(|known| language.split(['_', '.']).next() == Some(known))
+    {
+        tracing::warn!(
+            %language,
+            "PostgreSQL speaks another language than English, so transactions that waited for each other fail instead of \
+             being done again: ALTER DATABASE … SET lc_messages = 'C' mends that"
+        );
+    }
+    Ok(())
+}
+
 impl Postgres {
     pub(crate) fn open(url: &str) -> Result<Self> {
         let mut conn = PgConnection::establish(url).map_err(Error::internal)?;
         crate::migrations::run_postgres(&mut conn)?;
+        warn_of_language(&mut conn)?;
         Ok(Self {
             read: pool(url, READERS)?,
             write: pool(url, WRITERS)?,

@@ -65,6 +65,9 @@ pub enum Error {
     /// As [`Error::Conflict`], by field.
     #[error("conflicting record")]
     ConflictOn(FieldErrors),
+    /// Others went first each time it was tried; the same may succeed a moment later.
+    #[error("gave way to others each time")]
+    GaveWay,
     /// The thing changed after the moment the caller named.
     #[error("changed meanwhile")]
     Precondition,

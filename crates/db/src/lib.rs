@@ -7,6 +7,7 @@ mod error;
 mod figures;
 pub mod listing;
 mod migrations;
+pub mod outbox;
 mod postgres;
 pub mod rare;
 pub mod schema;

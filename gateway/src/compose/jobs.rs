@@ -21,6 +21,7 @@ use super::{
     confirmation, diff_notes,
     merge_requests::{DropHead, KeepHead},
     merging::{self, UnlockMerges},
+    outbox::{ForgetFacts, forget_facts},
     purge,
     surveys::{self, SurveyRepository},
     upload_sizes::CountUploads,
@@ -74,6 +75,8 @@ pub fn worker(app: App) -> Worker<App> {
         .on(clear_statuses)
         .every(Duration::minutes(15), ClearStatuses {})
         .daily(time!(1:00), RemoveOverdue {})
+        .on(forget_facts)
+        .daily(time!(2:00), ForgetFacts {})
         .every(Duration::hours(6), PurgeRemoved {})
         .every(Duration::hours(1), EmptyTrash {})
         .every(Duration::days(1), SweepLfs {})

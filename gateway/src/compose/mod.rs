@@ -20,6 +20,7 @@ pub mod merge_request_contents;
 pub mod merge_request_records;
 pub mod merge_requests;
 pub mod merging;
+mod outbox;
 pub mod people;
 pub mod projects;
 pub mod purge;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use actix_web::{HttpRequest, http::header};
+use db::Tx;
 use kernel::{Error, Ts};
 use org::{
     settings::store::SettingsStore,
@@ -34,8 +35,35 @@ const PASSWORD_EXPIRED: &str =
 const TOUCH: Duration = Duration::minutes(10);
 const MAX_TOKEN: usize = 8192;
 
-/// The credential of a request, by the order in which its places count.
-fn presented(req: &HttpRequest, params: &RawMap) -> ApiResult<Option<Secret>> {
+/// The credentials of a request. The places of each count in an order.
+struct Presented {
+    /// Where applications put their tokens, and people theirs.
+    bearer: Option<Secret>,
+    /// Where people put theirs.
+    private: Option<Secret>,
+}
+
+impl Presented {
+    fn is_empty(&self) -> bool {
+        self.bearer.is_none() && self.private.is_none()
+    }
+
+    /// An application's token counts before any other.
+    fn find(&self, tx: &mut Tx<'_>) -> Result<Option<(AccessToken, User)>, Error> {
+        match (&self.bearer, &self.private) {
+            (None, None) => Ok(None),
+            (Some(one), None) | (None, Some(one)) => tx.find_token(one),
+            (Some(bearer), Some(private)) => {
+                match tx.find_token(bearer)?.filter(|(token, _)| token.kind == Kind::OAuth) {
+                    Some(found) => Ok(Some(found)),
+                    None => tx.find_token(private),
+                }
+            }
+        }
+    }
+}
+
+fn presented(req: &HttpRequest, params: &RawMap) -> ApiResult<Presented> {
     let header = |name: &str| req.headers().get(name).and_then(|value| value.to_str().ok());
     let bearer = header(header::AUTHORIZATION.as_str()).and_then(|value| {
         let (kind, token) = value.split_once(' ')?;
@@ -46,17 +74,15 @@ fn presented(req: &HttpRequest, params: &RawMap) -> ApiResult<Option<Secret>> {
         let status = actix_web::http::StatusCode::BAD_REQUEST;
         return Err(ApiError::OAuth { status, code: "invalid_request", text: TWICE });
     }
-    let found = param("private_token")
-        .or_else(|| header("PRIVATE-TOKEN"))
-        .or_else(|| param("access_token"))
-        .or(bearer)
-        .or_else(|| param("bearer_token"))
-        // gitlab-runner puts its job token there; that is no personal token.
-        .filter(|value| !value.is_empty() && !value.starts_with("glcbt-"));
-    match found {
-        Some(value) if value.len() > MAX_TOKEN => Err(Error::Unauthenticated.into()),
-        found => Ok(found.map(Secret::given)),
+    // gitlab-runner puts its job token there; that is no personal token.
+    let is_one = |value: &&str| !value.is_empty() && !value.starts_with("glcbt-");
+    let bearer = param("access_token").or(bearer).or_else(|| param("bearer_token"));
+    let private = param("private_token").or_else(|| header("PRIVATE-TOKEN"));
+    let (bearer, private) = (bearer.filter(is_one), private.filter(is_one));
+    if bearer.into_iter().chain(private).any(|value| value.len() > MAX_TOKEN) {
+        return Err(Error::Unauthenticated.into());
     }
+    Ok(Presented { bearer: bearer.map(Secret::given), private: private.map(Secret::given) })
 }
 
 /// Authenticates the request; nobody is also an answer.
@@ -93,8 +119,11 @@ pub(super) async fn find(
     params: &RawMap,
     route: &Matched,
 ) -> ApiResult<Option<(AccessToken, User, Ts)>> {
-    let Some(secret) = presented(req, params)? else { return Ok(None) };
-    let found = app.db.peek(move |tx| Ok((tx.find_token(&secret)?, tx.now))).await?;
+    let shown = presented(req, params)?;
+    if shown.is_empty() {
+        return Ok(None);
+    }
+    let found = app.db.peek(move |tx| Ok((shown.find(tx)?, tx.now))).await?;
     let (Some((token, user)), now) = found else { return Err(Error::Unauthenticated.into()) };
     if let Err(refusal) = ensure_usable(&token, &user, app, now).await {
         // Whoever renews a token that is gone may have stolen it: nothing that came from it is to be trusted.

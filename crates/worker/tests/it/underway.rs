@@ -100,3 +100,25 @@ async fn nobody_waits_for_ever_or_for_what_they_do_not_want() {
     assert!(set.gate.log.lock().unwrap().is_empty(), "it goes on");
     set.gate.end.notify_one();
 }
+
+#[tokio::test]
+async fn a_worker_that_stops_ends_what_it_began_and_begins_nothing_else() {
+    let set = Setting {
+        test: TestDatabase::new(),
+        gate: Gate::default(),
+        underway: Underway::default(),
+    };
+    let (stop, stopped) = tokio::sync::watch::channel(false);
+    set.test.db.write(|tx| tx.enqueue(&Wait {})).await.unwrap();
+    let working = tokio::spawn(set.worker().run(stopped));
+    set.gate.begun.notified().await;
+    set.test.db.write(|tx| tx.enqueue(&Wait {})).await.unwrap();
+
+    stop.send(true).unwrap();
+    set.gate.end.notify_one();
+    working.await.unwrap();
+
+    assert_eq!(*set.gate.log.lock().unwrap(), ["done"]);
+    let left = set.test.db.write(|tx| tx.take_work("")).await.unwrap();
+    assert!(left.is_some(), "the other piece waits");
+}

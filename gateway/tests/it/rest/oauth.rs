@@ -44,6 +44,23 @@ async fn a_password_gives_a_token_for_two_hours() {
 }
 
 #[actix_web::test]
+async fn of_two_credentials_that_of_an_application_counts() {
+    let app = TestApp::new();
+    with_password(&app);
+    let pair = signed_in(&app).await;
+    let own = |name: &str| app.person(name).token.expect("a token").reveal().to_owned();
+    let (bob, cyd) = (own("bob"), own("cyd"));
+    let who = async |bearer: &str, private: &str| {
+        let person = app.anonymous().sending("Authorization", &format!("Bearer {bearer}"));
+        person.sending("PRIVATE-TOKEN", private).get("/user").await.ok()["username"].clone()
+    };
+
+    assert_eq!(who(pair["access_token"].as_str().expect("a token"), &bob).await, "ada");
+    assert_eq!(who(&cyd, &bob).await, "bob");
+    assert_eq!(who("unknown", &bob).await, "bob");
+}
+
+#[actix_web::test]
 async fn a_wrong_password_and_an_unknown_name_look_the_same() {
     let app = TestApp::new();
     with_password(&app);

@@ -78,7 +78,11 @@ pub async fn open_and_recover(config: &Config) -> anyhow::Result<Opened> {
         tracing::warn!(merge_requests = unlocked, "opened what was being merged");
     }
     let name = app.identity.name().to_owned();
-    app.db.write(move |tx| tx.free_work(&name)).await.context("the queue of background work")?;
+    // A file of SQLite has one server, whatever it was called before.
+    let alone = app.db.is_sqlite();
+    let freed =
+        app.db.write(move |tx| if alone { tx.free_all_work() } else { tx.free_work(&name) });
+    freed.await.context("the queue of background work")?;
     Ok(Opened { app, _lock: lock })
 }
 

@@ -47,6 +47,8 @@ pub trait Queue {
     /// Frees what a server that was killed had taken; for its next start, before anything is taken. Other servers keep
     /// what they are doing.
     fn free_work(&mut self, of: &str) -> Result<usize>;
+    /// As [`free_work`](Self::free_work), where there is no other server.
+    fn free_all_work(&mut self) -> Result<usize>;
     /// Puts failed work back, to be tried again later and later.
     fn fail_work(&mut self, taken: &Taken, cause: &str) -> Result<()>;
     fn work_depth(&mut self) -> Result<Depth>;
@@ -130,6 +132,14 @@ impl Queue for Tx<'_> {
         // Before names were noted, there was one server.
         let own = work::taken_by.is_null().or(work::taken_by.eq(of).assume_not_null());
         let taken = work::table.filter(work::locked_until.is_not_null().and(own));
+        each_backend!(self, |conn| diesel::update(taken)
+            .set(work::locked_until.eq(None::<Ts>))
+            .execute(conn)
+            .map_err(error("Work")))
+    }
+
+    fn free_all_work(&mut self) -> Result<usize> {
+        let taken = work::table.filter(work::locked_until.is_not_null());
         each_backend!(self, |conn| diesel::update(taken)
             .set(work::locked_until.eq(None::<Ts>))
             .execute(conn)

@@ -67,7 +67,7 @@ async fn facts(
     let Some(new) = change.new else { return Ok(HeadFacts::default()) };
     let path = storage.repository(push.project.id);
     // Commits that were counted to the end are not counted again.
-    let counted = change.commit_count < MOST_COUNTED;
+    let counted = (1..MOST_COUNTED).contains(&change.commit_count);
     let grows = change.old.filter(|_| !change.forced && counted);
     let first = change.old.is_none() && push.becomes_default.is_some() && counted;
     let commits = match grows.is_some() || first {
@@ -101,8 +101,9 @@ async fn names_issues(
     if push.via == Via::Merge {
         return false;
     }
-    // A long way is not walked while git waits.
-    if change.forced || usize::try_from(change.commit_count).is_ok_and(|count| count > MOST_READ) {
+    // A way that is long, or that nobody measured, is not walked while git waits.
+    let count = usize::try_from(change.commit_count).unwrap_or(0);
+    if change.forced || !(1..=MOST_READ).contains(&count) {
         return true;
     }
     let (repositories, path) = (repositories.clone(), storage.repository(push.project.id));
@@ -114,10 +115,30 @@ async fn names_issues(
     !matches!(spawn_blocking(look).await, Ok(Ok(false)))
 }
 
+/// Whether a word begins as those do that close something, and something may be named.
 fn may_close(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
+    let begins = |at: usize| {
+        let before = message.get(..at).and_then(|before| before.chars().next_back());
+        !before.is_some_and(|letter| letter.is_alphanumeric() || letter == '_')
+    };
     SIGNS.iter().any(|sign| message.contains(sign))
-        && CLOSING.iter().any(|stem| message.contains(stem))
+        && CLOSING.iter().any(|stem| message.match_indices(stem).any(|(at, _)| begins(at)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::may_close;
+
+    #[test]
+    fn words_that_only_hold_a_closing_one_promise_nothing() {
+        for message in ["Closes #1", "See\n\nfixed /issues/2", "(Implements #3)"] {
+            assert!(may_close(message), "{message}");
+        }
+        for message in ["Add prefixes (#12)", "Fix a typo", "See #3", "disclose #1"] {
+            assert!(!may_close(message), "{message}");
+        }
+    }
 }
 
 /// The files at the top that introduce a project and say under which licence it is.

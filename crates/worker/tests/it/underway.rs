@@ -103,11 +103,8 @@ async fn nobody_waits_for_ever_or_for_what_they_do_not_want() {
 
 #[tokio::test]
 async fn a_worker_that_stops_ends_what_it_began_and_begins_nothing_else() {
-    let set = Setting {
-        test: TestDatabase::new(),
-        gate: Gate::default(),
-        underway: Underway::default(),
-    };
+    let set =
+        Setting { test: TestDatabase::new(), gate: Gate::default(), underway: Underway::default() };
     let (stop, stopped) = tokio::sync::watch::channel(false);
     set.test.db.write(|tx| tx.enqueue(&Wait {})).await.unwrap();
     let working = tokio::spawn(set.worker().run(stopped));

@@ -171,12 +171,12 @@ async fn what_was_announced_is_forgotten_after_a_week() {
     app.announced();
     app.issue(project, &ada);
     app.clock.advance(time::Duration::days(4));
-    app.work().await;
+    app.recurring().await;
     let new = json!({ "name": "bug", "color": "red" });
     ada.post(&format!("/projects/{project}/labels"), new).await.created();
 
     app.clock.advance(time::Duration::days(4));
-    app.work().await;
+    app.recurring().await;
 
     assert_eq!(kinds(&app), ["label.created"]);
 }

@@ -22,6 +22,7 @@ pub use self::{event::Event, projection::Reach};
 
 use self::projection::Whom;
 use crate::{
+    ends::living,
     namespace::{
         Kind, addresses::below, default_branch, networks::shut_out_of_group, store::NamespaceStore,
     },
@@ -111,13 +112,10 @@ pub fn level_in_namespace(
 
 /// Whether a project is shared with a group.
 pub fn is_shared_with(tx: &mut Tx<'_>, project: ProjectId, group: NamespaceId) -> Result<bool> {
-    let now = tx.now;
     let links = project_group_links::table
         .filter(project_group_links::project_id.eq(project))
         .filter(project_group_links::namespace_id.eq(group))
-        .filter(
-            project_group_links::expires_at.is_null().or(project_group_links::expires_at.gt(now)),
-        );
+        .filter(living!(project_group_links, tx.now));
     let found: i64 =
         each_backend!(tx, |conn| links.count().get_result(conn).map_err(error("Group")))?;
     Ok(found > 0)

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod custom_attribute;
 pub mod email;
+mod ends;
 pub mod faults;
 pub mod follow;
 pub mod jobs;

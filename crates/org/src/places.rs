@@ -61,6 +61,7 @@ macro_rules! known_to {
                 open.or($table::id.eq_any(
                     $access::table
                         .filter($access::user_id.eq(user))
+                        .filter($access::access_level.gt(AccessLevel::NoAccess))
                         .filter($access::until.gt($now))
                         .select($access::$key),
                 )),

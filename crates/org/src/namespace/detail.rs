@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     custom_attribute::{CustomAttribute, Subject, store::CustomAttributeStore},
+    ends::living,
     project::{
         Project, Want,
         shown::{self, Shown},
@@ -95,11 +96,7 @@ fn newest(tx: &mut Tx<'_>, actor: Actor, among: &Among) -> Result<Vec<Project>> 
                 projects::id.eq_any(
                     project_group_links::table
                         .filter(project_group_links::namespace_id.eq(*group))
-                        .filter(
-                            project_group_links::expires_at
-                                .is_null()
-                                .or(project_group_links::expires_at.gt(now)),
-                        )
+                        .filter(living!(project_group_links, now))
                         .select(project_group_links::project_id),
                 ),
             ),

@@ -11,7 +11,10 @@ use kernel::{
 };
 
 use super::{Kind, Namespace, list::in_order, networks, search, seen};
-use crate::listing::{Bind, Conditions, Selection, count, ids, list_of, page_of_ids, rows};
+use crate::{
+    ends::living_in,
+    listing::{Bind, Conditions, Selection, count, ids, list_of, page_of_ids, rows},
+};
 
 /// Which namespaces are wanted.
 #[derive(Clone, Debug)]
@@ -155,14 +158,14 @@ fn inside(groups: &[i64]) -> String {
 
 /// How many people are members of each group, or of one below it.
 fn members_inside(tx: &mut Tx<'_>, groups: &[i64]) -> Result<HashMap<i64, i64>> {
-    let now = tx.now.0;
+    let living = living_in("m", tx.now);
     counted(
         tx,
         groups,
         &format!(
             "SELECT inside.top AS id, COUNT(DISTINCT m.user_id) AS people \
              FROM inside CROSS JOIN members m WHERE m.namespace_id = inside.id AND m.access_level > 0 \
-             AND (m.expires_at IS NULL OR m.expires_at > {now}) GROUP BY inside.top"
+             AND {living} GROUP BY inside.top"
         ),
         "",
     )
@@ -170,9 +173,8 @@ fn members_inside(tx: &mut Tx<'_>, groups: &[i64]) -> Result<HashMap<i64, i64>> 
 
 /// How many seats each group takes, with all below it.
 fn seats_inside(tx: &mut Tx<'_>, groups: &[i64]) -> Result<HashMap<i64, i64>> {
-    let now = tx.now.0;
-    let member = format!("m.access_level >= 10 AND (m.expires_at IS NULL OR m.expires_at > {now})");
-    let link = format!("l.access_level >= 10 AND (l.expires_at IS NULL OR l.expires_at > {now})");
+    let member = format!("m.access_level >= 10 AND {}", living_in("m", tx.now));
+    let link = format!("l.access_level >= 10 AND {}", living_in("l", tx.now));
     let reached = seen::reached(tx.now, AccessLevel::Guest);
     // In this order and no other: from the groups to what hangs on them.
     let projects = "inside CROSS JOIN projects p";

@@ -1,25 +1,21 @@
 //! Sharing groups with groups: the members of one have a role in the other.
 
-use std::collections::BTreeSet;
+use std::collections::HashMap;
 
-use db::{
-    Tx, each_backend, error,
-    schema::{group_group_links, namespace_access, namespaces},
-};
+use db::{Tx, each_backend, error, schema::group_group_links};
 use diesel::prelude::*;
-use kernel::{
-    AccessLevel, Actor, Error, Grant, Result, Ts, Visibility,
-    ids::{NamespaceId, UserId},
-};
+use kernel::{AccessLevel, Actor, Error, Grant, Result, Ts, ids::NamespaceId};
 
 use super::{Namespace, event::Event, store::NamespaceStore};
 use crate::{
     access::{self, IdOrPath, locate_group},
+    ends::{ended, living},
     faults::Faults,
     member::{
         rules::{check_end, sentences},
         store::MemberStore,
     },
+    places::known_groups,
     policy::{AdminGroup, UseGroup},
 };
 
@@ -53,7 +49,7 @@ pub fn share(tx: &mut Tx<'_>, grant: &Grant<UseGroup>, with: Sharing) -> Result<
     let ended = group_group_links::table
         .filter(group_group_links::namespace_id.eq(group))
         .filter(group_group_links::invited_id.eq(invited))
-        .filter(group_group_links::expires_at.le(tx.now));
+        .filter(ended!(group_group_links, tx.now));
     each_backend!(tx, |conn| diesel::delete(ended).execute(conn).map_err(error("Group Link")))?;
     let row = (
         group_group_links::namespace_id.eq(group),
@@ -98,9 +94,7 @@ pub fn unshare(tx: &mut Tx<'_>, grant: &Grant<AdminGroup>, invited: NamespaceId)
     let row = group_group_links::table
         .filter(group_group_links::namespace_id.eq(group))
         .filter(group_group_links::invited_id.eq(invited))
-        .filter(
-            group_group_links::expires_at.is_null().or(group_group_links::expires_at.gt(tx.now)),
-        );
+        .filter(living!(group_group_links, tx.now));
     let gone =
         each_backend!(tx, |conn| diesel::delete(row).execute(conn).map_err(error("Group Link")))?;
     if gone == 0 {
@@ -120,73 +114,29 @@ pub struct GroupLink {
     pub expires_at: Option<Ts>,
 }
 
-type Row = (NamespaceId, String, String, Visibility, AccessLevel, Option<Ts>);
+type Row = (NamespaceId, AccessLevel, Option<Ts>);
 
 /// The groups that a group is shared with; only those that the actor may know of.
 pub fn links(tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<Vec<GroupLink>> {
-    let living =
-        group_group_links::expires_at.is_null().or(group_group_links::expires_at.gt(tx.now));
     let query = group_group_links::table
-        .inner_join(namespaces::table.on(namespaces::id.eq(group_group_links::invited_id)))
         .filter(group_group_links::namespace_id.eq(group))
-        .filter(namespaces::deleted_at.is_null())
-        .filter(living)
+        .filter(living!(group_group_links, tx.now))
         .order(group_group_links::id)
         .select((
-            namespaces::id,
-            namespaces::name,
-            namespaces::full_path,
-            namespaces::visibility,
+            group_group_links::invited_id,
             group_group_links::access_level,
             group_group_links::expires_at,
         ));
     let rows: Vec<Row> = each_backend!(tx, |conn| query.load(conn).map_err(error("Group Link")))?;
-    let groups: Vec<_> = rows.iter().map(|row| (row.0, row.3)).collect();
-    let known = known_to(tx, actor, &groups)?;
-    let shown = rows.into_iter().filter(|row| known.contains(&row.0)).map(
-        |(invited, name, full_path, _, access_level, expires_at)| GroupLink {
-            invited,
-            name,
-            full_path,
-            access_level,
-            expires_at,
-        },
-    );
+    let groups: Vec<NamespaceId> = rows.iter().map(|row| row.0).collect();
+    let known = known_groups(tx, actor, &groups)?;
+    let mut known: HashMap<NamespaceId, Namespace> =
+        known.into_iter().map(|group| (group.id, group)).collect();
+    let shown = rows.into_iter().filter_map(|(invited, access_level, expires_at)| {
+        let Namespace { name, full_path, .. } = known.remove(&invited)?;
+        Some(GroupLink { invited, name, full_path, access_level, expires_at })
+    });
     Ok(shown.collect())
-}
-
-/// Which of these groups the actor may know of.
-pub(crate) fn known_to(
-    tx: &mut Tx<'_>,
-    actor: Actor,
-    groups: &[(NamespaceId, Visibility)],
-) -> Result<BTreeSet<NamespaceId>> {
-    let is_open = |visibility: Visibility| match visibility {
-        Visibility::Public => true,
-        Visibility::Internal => actor.id.is_some() && !actor.external,
-        Visibility::Private => false,
-    };
-    let (open, closed): (Vec<_>, Vec<_>) =
-        groups.iter().partition(|(_, visibility)| actor.admin || is_open(*visibility));
-    let mut known: BTreeSet<NamespaceId> = open.into_iter().map(|(id, _)| id).collect();
-    if let Some(user) = actor.id.filter(|_| !closed.is_empty()) {
-        let closed: Vec<NamespaceId> = closed.into_iter().map(|(id, _)| id).collect();
-        known.extend(joined(tx, user, &closed)?);
-    }
-    Ok(known)
-}
-
-/// Which of these groups somebody has a role in.
-fn joined(tx: &mut Tx<'_>, user: UserId, ids: &[NamespaceId]) -> Result<BTreeSet<NamespaceId>> {
-    let query = namespace_access::table
-        .filter(namespace_access::user_id.eq(user))
-        .filter(namespace_access::namespace_id.eq_any(ids))
-        .filter(namespace_access::access_level.gt(AccessLevel::NoAccess))
-        .filter(namespace_access::until.gt(tx.now))
-        .select(namespace_access::namespace_id);
-    let found: Vec<NamespaceId> =
-        each_backend!(tx, |conn| query.load(conn).map_err(error("Group")))?;
-    Ok(found.into_iter().collect())
 }
 
 /// How many expired shares one transaction removes.
@@ -196,7 +146,7 @@ const REMOVED_AT_ONCE: i64 = 200;
 pub fn remove_expired(tx: &mut Tx<'_>) -> Result<bool> {
     access::alone(tx)?;
     let expired = group_group_links::table
-        .filter(group_group_links::expires_at.le(tx.now))
+        .filter(ended!(group_group_links, tx.now))
         .order(group_group_links::id)
         .limit(REMOVED_AT_ONCE)
         .select((

@@ -5,6 +5,7 @@ use kernel::{Actor, Result, ids::NamespaceId, page::COUNT_LIMIT};
 
 use crate::{
     access::changes,
+    ends::living_in,
     listing::{Bind, count, ids, list_of},
     namespace::seen,
 };
@@ -93,10 +94,9 @@ fn ancestors(tx: &mut Tx<'_>, group: NamespaceId) -> Result<Vec<i64>> {
 fn shared_with(tx: &mut Tx<'_>, group: NamespaceId, above: &[i64]) -> Result<Vec<i64>> {
     let mut groups = above.to_vec();
     groups.push(group.0);
-    let now = tx.now.0;
+    let living = living_in("l", tx.now);
     let sql = format!(
-        "SELECT DISTINCT l.project_id AS id FROM project_group_links l WHERE l.namespace_id IN ({}) \
-         AND (l.expires_at IS NULL OR l.expires_at > {now})",
+        "SELECT DISTINCT l.project_id AS id FROM project_group_links l WHERE l.namespace_id IN ({}) AND {living}",
         list_of(&groups)
     );
     ids(tx, &sql, &[])

@@ -10,6 +10,7 @@ use kernel::{
 use super::store::ProjectStore;
 use crate::{
     access::{self, IdOrPath},
+    ends::ended,
     namespace::{sharing, store::NamespaceStore},
     policy::AdminProject,
 };
@@ -66,7 +67,7 @@ pub fn share(
     let ended = project_group_links::table
         .filter(project_group_links::project_id.eq(project.id))
         .filter(project_group_links::namespace_id.eq(group))
-        .filter(project_group_links::expires_at.le(tx.now));
+        .filter(ended!(project_group_links, tx.now));
     each_backend!(tx, |conn| diesel::delete(ended).execute(conn).map_err(error("Group Link")))?;
     let row = (
         project_group_links::project_id.eq(project.id),
@@ -123,9 +124,8 @@ const REMOVED_AT_ONCE: i64 = 200;
 /// Removes links whose end has come; tells whether there may be more.
 pub fn remove_expired(tx: &mut Tx<'_>) -> Result<bool> {
     access::alone(tx)?;
-    let now = tx.now;
     let expired = project_group_links::table
-        .filter(project_group_links::expires_at.le(now))
+        .filter(ended!(project_group_links, tx.now))
         .order_by(project_group_links::id)
         .limit(REMOVED_AT_ONCE)
         .select((

@@ -21,6 +21,7 @@ use super::{
 };
 use crate::{
     access,
+    ends::living,
     namespace::{Kind, Namespace},
     user::User,
 };
@@ -93,14 +94,16 @@ pub fn one(tx: &mut Tx<'_>, actor: Actor, id: ProjectId, want: Want) -> Result<S
 fn row(tx: &mut Tx<'_>, actor: Actor, id: ProjectId) -> Result<Box<Row>> {
     let user = actor.id.unwrap_or(NOBODY);
     let access = project_access::user_id.eq(user).and(project_access::project_id.eq(projects::id));
-    let living = members::expires_at.is_null().or(members::expires_at.gt(tx.now));
+    let living = living!(members, tx.now);
     let own =
         members::user_id.eq(user).and(members::project_id.eq(projects::id.nullable())).and(living);
     let group = namespace_access::user_id
         .eq(user)
         .and(namespace_access::namespace_id.eq(projects::namespace_id));
     let topics = project_topics::table.filter(project_topics::project_id.eq(projects::id));
-    let links = project_group_links::table.filter(project_group_links::project_id.eq(projects::id));
+    let links = project_group_links::table
+        .filter(project_group_links::project_id.eq(projects::id))
+        .filter(living!(project_group_links, tx.now));
     let query = projects::table
         .inner_join(namespaces::table)
         .left_join(project_settings::table.on(project_settings::project_id.eq(projects::id)))

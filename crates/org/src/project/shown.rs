@@ -1,6 +1,6 @@
 //! Everything that a project's record tells, loaded once for a whole page.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use db::{
     Tx, each_backend, error,
@@ -10,7 +10,7 @@ use db::{
 };
 use diesel::prelude::*;
 use kernel::{
-    AccessLevel, Actor, Result, Standing, Ts, Visibility,
+    AccessLevel, Actor, Result, Standing, Ts,
     ids::{NamespaceId, ProjectId, UserId},
 };
 
@@ -22,7 +22,9 @@ use super::{
     topics::TopicStore,
 };
 use crate::{
-    namespace::{Kind, Namespace, sharing::known_to},
+    ends::living,
+    namespace::{Kind, Namespace},
+    places::known_groups,
     user::{User, store::UserStore},
 };
 
@@ -186,7 +188,7 @@ pub(super) fn fork_sources(
     Ok(readable.map(|source| (source.project.id, source)).collect())
 }
 
-type LinkRow = (ProjectId, NamespaceId, String, String, Visibility, AccessLevel, Option<Ts>);
+type LinkRow = (ProjectId, NamespaceId, AccessLevel, Option<Ts>);
 
 /// The groups that projects are shared with; only those that the actor may know of.
 pub(super) fn links_by_project(
@@ -194,30 +196,26 @@ pub(super) fn links_by_project(
     actor: Actor,
     ids: &[ProjectId],
 ) -> Result<HashMap<ProjectId, Vec<GroupLink>>> {
-    let living =
-        project_group_links::expires_at.is_null().or(project_group_links::expires_at.gt(tx.now));
-    let rows: Vec<LinkRow> = each_backend!(tx, |conn| project_group_links::table
-        .inner_join(namespaces::table)
+    let query = project_group_links::table
         .filter(project_group_links::project_id.eq_any(ids))
-        .filter(namespaces::deleted_at.is_null())
-        .filter(living)
+        .filter(living!(project_group_links, tx.now))
         .order(project_group_links::id)
         .select((
             project_group_links::project_id,
-            namespaces::id,
-            namespaces::name,
-            namespaces::full_path,
-            namespaces::visibility,
+            project_group_links::namespace_id,
             project_group_links::access_level,
             project_group_links::expires_at,
-        ))
-        .load(conn)
-        .map_err(error("Group")))?;
-    let groups: Vec<_> = rows.iter().map(|row| (row.1, row.4)).collect();
-    let known = known_to(tx, actor, &groups)?;
+        ));
+    let rows: Vec<LinkRow> = each_backend!(tx, |conn| query.load(conn).map_err(error("Group")))?;
+    let groups: BTreeSet<NamespaceId> = rows.iter().map(|row| row.1).collect();
+    let groups: Vec<NamespaceId> = groups.into_iter().collect();
+    let known = known_groups(tx, actor, &groups)?;
+    let known: HashMap<NamespaceId, Namespace> =
+        known.into_iter().map(|group| (group.id, group)).collect();
     let mut links: HashMap<ProjectId, Vec<GroupLink>> = HashMap::new();
-    let rows = rows.into_iter().filter(|row| known.contains(&row.1));
-    for (project, group, name, full_path, _, access_level, expires_at) in rows {
+    for (project, group, access_level, expires_at) in rows {
+        let Some(found) = known.get(&group) else { continue };
+        let (name, full_path) = (found.name.clone(), found.full_path.clone());
         let link = GroupLink { group, name, full_path, access_level, expires_at };
         links.entry(project).or_default().push(link);
     }
@@ -230,11 +228,11 @@ fn own_memberships(
     ids: &[ProjectId],
 ) -> Result<HashMap<ProjectId, AccessLevel>> {
     let Some(user) = actor.id else { return Ok(HashMap::new()) };
-    let living = members::expires_at.is_null().or(members::expires_at.gt(tx.now));
+    let now = tx.now;
     let rows: Vec<(Option<ProjectId>, AccessLevel)> = each_backend!(tx, |conn| members::table
         .filter(members::user_id.eq(user))
         .filter(members::project_id.eq_any(ids))
-        .filter(living)
+        .filter(living!(members, now))
         .select((members::project_id, members::access_level))
         .load(conn)
         .map_err(error("Member")))?;

@@ -178,3 +178,27 @@ async fn nothing_of_what_is_inside_is_told_elsewhere() {
         assert!(bob.from(OUTSIDE).get(path).await.each("id").is_empty(), "{path}");
     }
 }
+
+#[actix_web::test]
+async fn a_group_that_is_not_reached_from_here_is_not_named_where_it_was_invited() {
+    let app = TestApp::new();
+    let (ada, eve) = (app.person("ada"), app.person("eve"));
+    let far = ada.group_with("far", json!({ "visibility": "public" })).await;
+    let near = ada.group_with("near", json!({ "visibility": "public" })).await;
+    let tool = json!({ "name": "tool", "visibility": "public", "namespace_id": near });
+    let tool = ada.post("/projects", tool).await.created()["id"].clone();
+    for place in [format!("/groups/{near}"), format!("/projects/{tool}")] {
+        let share = json!({ "group_id": far, "group_access": 30 });
+        ada.post(&format!("{place}/share"), share).await.created();
+    }
+    ada.put("/groups/far", json!({ "ip_restriction_ranges": "10.0.0.0/8" })).await.ok();
+
+    for path in ["/groups/near", "/projects/near%2Ftool", "/projects"] {
+        for (address, named) in [(INSIDE, 1), (OUTSIDE, 0)] {
+            let told = eve.from(address).get(path).await.ok();
+            let told = if told.is_array() { &told[0] } else { &told };
+            let groups = told["shared_with_groups"].as_array().map(Vec::len);
+            assert_eq!(groups, Some(named), "{path} from {address}");
+        }
+    }
+}

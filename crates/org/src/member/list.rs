@@ -13,7 +13,7 @@ use db::{
 use diesel::prelude::*;
 use kernel::{
     AccessLevel, Actor, Error, Result, Visibility,
-    ids::{MemberId, NamespaceId, UserId},
+    ids::{MemberId, NamespaceId, ProjectId, UserId},
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
@@ -107,18 +107,19 @@ pub fn all(
     Ok(Page { items: items.collect(), total: found.total })
 }
 
-/// Of whom in a source the reader may know, as a condition on their id in `column`; nothing where that is everybody.
+/// Of whom in a project the reader may know, as a condition on their id in `column`; nothing where that is everybody.
 pub(crate) fn known_here(
     tx: &mut Tx<'_>,
     actor: Actor,
-    source: Source,
+    project: ProjectId,
     column: &str,
 ) -> Result<Option<String>> {
-    let lineage = Lineage::of(tx, source)?;
-    let reach = Reach::of(tx, actor, source, &lineage)?;
-    if reach.shows_everybody() {
+    if actor.admin || !reach::hides_somebody(tx, actor, project)? {
         return Ok(None);
     }
+    let source = Source::Project(project);
+    let lineage = Lineage::of(tx, source)?;
+    let reach = Reach::of(tx, actor, source, &lineage)?;
     let (given, living) = (reach.given_in(Some(State::Active)), living(tx));
     Ok(Some(format!(
         "{column} IN (SELECT m.user_id FROM members m WHERE {given} AND {living} AND m.access_level > 5)"

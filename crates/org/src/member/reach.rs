@@ -16,6 +16,7 @@ use kernel::{
 use super::{Member, Source, State, place::Lineage};
 use crate::{
     access::projection::FOREVER,
+    ends::living_in,
     listing::{self, value},
 };
 
@@ -156,29 +157,54 @@ fn houses(
     project: Option<ProjectId>,
     own: &[NamespaceId],
 ) -> Result<Vec<House>> {
-    let (now, own) = (value(tx.now.0), listed(own.iter()));
+    let (own, shown, counts) = (listed(own.iter()), shown(tx, actor), counts(tx));
     let project = value(project.unwrap_or(ProjectId(0)));
-    let shown = match actor.admin {
-        true => "1 = 1".to_owned(),
-        false => format!(
-            "(g.visibility = 'public' OR EXISTS (SELECT 1 FROM namespace_access a WHERE a.user_id = {} \
-             AND a.namespace_id = g.id AND a.access_level > 0 AND a.until > {now}))",
-            value(actor.id.unwrap_or(UserId(0)))
-        ),
-    };
-    let living = format!(
-        "(l.expires_at IS NULL OR l.expires_at > {now}) AND l.access_level > 5 AND g.deleted_at IS NULL"
-    );
     let text = format!(
         "WITH RECURSIVE house(id, cap, shown) AS ( \
          SELECT g.id, l.access_level, {shown} FROM group_group_links l JOIN namespaces g ON g.id = l.invited_id \
-         WHERE l.namespace_id IN ({own}) AND {living} \
+         WHERE l.namespace_id IN ({own}) AND {counts} \
          UNION SELECT g.id, l.access_level, {shown} FROM project_group_links l JOIN namespaces g ON g.id = l.namespace_id \
-         WHERE l.project_id = {project} AND {living} \
+         WHERE l.project_id = {project} AND {counts} \
          UNION SELECT n.parent_id, h.cap, h.shown FROM house h JOIN namespaces n ON n.id = h.id \
          WHERE n.parent_id IS NOT NULL) SELECT id, cap, shown FROM house"
     );
     listing::rows(tx, &text, &[])
+}
+
+/// Whether a group was invited to a project, or to one that it lies in, that the reader may not know of.
+pub(super) fn hides_somebody(tx: &mut Tx<'_>, actor: Actor, project: ProjectId) -> Result<bool> {
+    let (project, shown, counts) = (value(project), shown(tx, actor), counts(tx));
+    let hidden = format!("{counts} AND NOT {shown}");
+    exists(
+        tx,
+        &format!(
+            "SELECT 1 FROM project_group_links l JOIN namespaces g ON g.id = l.namespace_id \
+             WHERE l.project_id = {project} AND {hidden} \
+             UNION ALL SELECT 1 FROM group_group_links l JOIN namespaces g ON g.id = l.invited_id \
+             WHERE l.namespace_id IN (WITH RECURSIVE above(id) AS ( \
+             SELECT p.namespace_id FROM projects p WHERE p.id = {project} \
+             UNION SELECT n.parent_id FROM above b JOIN namespaces n ON n.id = b.id \
+             WHERE n.parent_id IS NOT NULL) SELECT id FROM above) AND {hidden}"
+        ),
+    )
+}
+
+/// Whether an invited group `g` is public or the actor's.
+fn shown(tx: &Tx<'_>, actor: Actor) -> String {
+    if actor.admin {
+        return "1 = 1".to_owned();
+    }
+    let (user, now) = (value(actor.id.unwrap_or(UserId(0))), value(tx.now.0));
+    format!(
+        "(g.visibility = 'public' OR EXISTS (SELECT 1 FROM namespace_access a WHERE a.user_id = {user} \
+         AND a.namespace_id = g.id AND a.access_level > 0 AND a.until > {now}))"
+    )
+}
+
+/// Whether a share `l` with a group `g` gives anybody a role.
+fn counts(tx: &Tx<'_>) -> String {
+    let living = living_in("l", tx.now);
+    format!("{living} AND l.access_level > 5 AND g.deleted_at IS NULL")
 }
 
 fn listed<'a>(ids: impl Iterator<Item = &'a NamespaceId>) -> String {

@@ -15,7 +15,8 @@ use kernel::{
 
 use super::{home::HomeStore, store::ProjectStore};
 use crate::{
-    member::{Source, list::known_here},
+    ends::living,
+    member::list::known_here,
     namespace::{Kind, Namespace},
     places::known_groups,
     policy::{AdminProject, ReadProject},
@@ -36,8 +37,7 @@ pub fn people(
         .like(pattern.clone())
         .escape('\\')
         .or(lower(users::username).like(pattern).escape('\\'));
-    let source = Source::Project(grant.project());
-    let known = known_here(tx, grant.actor(), source, "project_access.user_id")?;
+    let known = known_here(tx, grant.actor(), grant.project(), "project_access.user_id")?;
     let found = project_access::table
         .inner_join(users::table)
         .filter(project_access::project_id.eq(grant.project()))
@@ -122,11 +122,7 @@ fn shared(
     let query = project_group_links::table
         .filter(project_group_links::project_id.eq(project))
         .filter(project_group_links::access_level.ge(at_least.unwrap_or_default()))
-        .filter(
-            project_group_links::expires_at
-                .is_null()
-                .or(project_group_links::expires_at.gt(tx.now)),
-        )
+        .filter(living!(project_group_links, tx.now))
         .select(project_group_links::namespace_id);
     each_backend!(tx, |conn| query.load(conn).map_err(error("Group")))
 }

@@ -102,3 +102,24 @@ async fn groups_that_nobody_may_know_of_are_left_out_where_that_is_wanted() {
     assert_eq!(seen.header("x-total"), Some("2"));
     assert_eq!(seen.each("username"), ["ada", "mia"]);
 }
+
+#[actix_web::test]
+async fn people_are_not_told_whom_only_a_hidden_group_brings_that_was_invited_above() {
+    let app = TestApp::new();
+    let (ada, bob) = (app.person("ada"), app.person("bob"));
+    let top = ada.group_with("top", json!({ "visibility": "public" })).await;
+    let inner = ada.group_with("inner", json!({ "visibility": "public", "parent_id": top })).await;
+    let hidden = ada.group("hidden", None).await;
+    ada.adds("spy", 30, "/groups/hidden").await;
+    let share = json!({ "group_id": hidden, "group_access": 30 });
+    ada.post(&format!("/groups/{top}/share"), share).await.created();
+    let engine = json!({ "name": "engine", "namespace_id": inner, "visibility": "public" });
+    let engine = ada.post("/projects", engine).await.created()["id"].clone();
+
+    let users = format!("/projects/{engine}/users");
+
+    assert_eq!(bob.get(&users).await.each("username"), ["ada"]);
+    for person in [ada, app.person("spy"), app.admin()] {
+        assert_eq!(person.get(&users).await.each("username"), ["ada", "spy"]);
+    }
+}

@@ -145,3 +145,18 @@ async fn a_push_of_a_long_history_asks_only_what_merge_requests_hold() {
     assert_eq!(ask(HashSet::from([held.clone()])), HashSet::from([among[0]]));
     assert_eq!(ask(&others | &HashSet::from([held])), HashSet::from([among[0]]));
 }
+
+#[actix_web::test]
+async fn people_of_a_project_are_listed_with_at_most_one_look_at_what_is_shared() {
+    let app = TestApp::new();
+    let project = app.project(&app.person("ada"), "forge", Public);
+    for (person, looks) in [(app.person("eve"), 1), (app.admin(), 0)] {
+        app.statements();
+
+        person.get(&format!("/projects/{project}/users")).await.ok();
+
+        let asked = app.statements();
+        let shares = asked.iter().filter(|sql| sql.contains("group_group_links"));
+        assert!(shares.count() <= looks, "{}", asked.join("\n"));
+    }
+}

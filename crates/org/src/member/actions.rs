@@ -1,5 +1,7 @@
 //! Giving, changing and taking membership.
 
+use std::collections::BTreeSet;
+
 use db::Tx;
 use kernel::{
     AccessLevel, Error, Result, Ts,
@@ -76,7 +78,7 @@ pub fn add(
     }
     let lineage = Lineage::of(tx, place.source)?;
     ensure_unlocked(&lineage)?;
-    if let Some(why) = quota.refusal(tx, &lineage, 1)? {
+    if let Some(why) = quota.refusal(tx, &lineage, |_| Ok(1))? {
         return Err(Error::Rejected(why));
     }
     let (level, faults) = rules::check(tx, &lineage, place.source, &user, terms, Newness::New)?;
@@ -147,45 +149,74 @@ pub fn add_each(
     if known.is_empty() {
         return Ok(Some("No users specified.".to_owned()));
     }
-    if let Some(why) = quota.refusal(tx, &lineage, known.len())? {
+    let people: BTreeSet<UserId> = known.keys().copied().collect();
+    let too_many = quota.refusal(tx, &lineage, |tx| tx.count_strangers(place.source, &people))?;
+    if let Some(why) = too_many {
         return Ok(Some(why));
     }
-    let mut refused = Vec::new();
+    let mut done = Done::default();
     for user in users.iter().filter_map(|id| known.get(id)) {
-        if let Some(why) = add_or_change(tx, place, &lineage, user, terms)? {
-            refused.push(format!("{}: {why}", user.username));
-        }
+        done.add(&user.username, add_or_change(tx, place, &lineage, user, terms)?);
     }
-    quota.note(tx, &lineage, known.len().saturating_sub(refused.len()))?;
+    quota.note(tx, &lineage, done.new)?;
+    let refused: Vec<String> =
+        done.refused.into_iter().map(|(name, why)| format!("{name}: {why}")).collect();
     Ok((!refused.is_empty()).then(|| refused.join(" and ")))
 }
 
-/// Gives somebody a role, new or instead of the one they have; the reason where that cannot be.
+/// What became of somebody who was to have a role.
+pub(super) enum Given {
+    /// They had none here; an address was not invited either.
+    New,
+    /// They have another one now, or the same.
+    Changed,
+    Refused(String),
+}
+
+/// What became of all whom a call names.
+#[derive(Default)]
+pub(super) struct Done {
+    pub(super) new: usize,
+    /// With the reasons.
+    pub(super) refused: Vec<(String, String)>,
+}
+
+impl Done {
+    pub(super) fn add(&mut self, name: &str, given: Given) {
+        match given {
+            Given::New => self.new += 1,
+            Given::Changed => {}
+            Given::Refused(why) => self.refused.push((name.to_owned(), why)),
+        }
+    }
+}
+
+/// Gives somebody a role, new or instead of the one they have.
 pub(super) fn add_or_change(
     tx: &mut Tx<'_>,
     place: Place,
     lineage: &Lineage,
     user: &User,
     terms: Terms,
-) -> Result<Option<String>> {
+) -> Result<Given> {
     let Some(member) = tx.find_member(place.source, user.id)? else {
         let (level, faults) = rules::check(tx, lineage, place.source, user, terms, Newness::New)?;
         if let Some(why) = sentences(faults) {
-            return Ok(Some(why));
+            return Ok(Given::Refused(why));
         }
         if level > place.level() {
-            return Ok(Some("not authorized to create member".to_owned()));
+            return Ok(Given::Refused("not authorized to create member".to_owned()));
         }
         settle(tx, place, lineage, user, level, terms.expires_at)?;
-        return Ok(None);
+        return Ok(Given::New);
     };
     match altered(tx, place, lineage, &member, user, terms) {
-        Ok(_) => Ok(None),
-        Err(Error::Forbidden) => Ok(Some("not authorized to update member".to_owned())),
+        Ok(_) => Ok(Given::Changed),
+        Err(Error::Forbidden) => Ok(Given::Refused("not authorized to update member".to_owned())),
         Err(Error::Invalid(fields)) => {
             let mut faults = Faults::default();
             fields.into_iter().for_each(|(field, texts)| faults.add_each(&field, texts));
-            Ok(sentences(faults))
+            Ok(sentences(faults).map_or(Given::Changed, Given::Refused))
         }
         Err(other) => Err(other),
     }

@@ -3,6 +3,8 @@
 mod accept;
 mod store;
 
+use std::collections::BTreeSet;
+
 use db::Tx;
 use kernel::{
     AccessLevel, Error, Result, Ts,
@@ -13,11 +15,12 @@ use worker::Queue;
 
 use super::{
     Place, Source,
-    actions::{self, End, MOST_AT_ONCE, ensure_unlocked},
+    actions::{self, Done, End, Given, MOST_AT_ONCE, ensure_unlocked},
     letters::SendInvitation,
     place::Lineage,
     quota::Quota,
     rules::{self, Terms, sentences},
+    store::MemberStore,
 };
 use crate::{
     access,
@@ -65,31 +68,50 @@ pub fn invite(
     if known.is_empty() && guests.emails.is_empty() {
         return Ok(Outcome::Refused("Invites cannot be blank".to_owned()));
     }
-    let addresses = once_each(&guests.emails);
-    let all = addresses.len() + known.len();
-    if let Some(why) = quota.refusal(tx, &lineage, all)? {
+    let addresses = addressed(tx, &guests.emails)?;
+    let people = addresses.iter().filter_map(|(_, user)| user.as_ref()).chain(known.values());
+    let people: BTreeSet<UserId> = people.map(|user| user.id).collect();
+    let too_many =
+        quota.refusal(tx, &lineage, |tx| count_newcomers(tx, place.source, &addresses, &people))?;
+    if let Some(why) = too_many {
         return Ok(Outcome::Refused(why));
     }
-    let mut refused = Vec::new();
-    for email in addresses {
-        let why = match known_as(tx, email)? {
-            Some(user) => actions::add_or_change(tx, place, &lineage, &user, terms)?,
+    let mut done = Done::default();
+    for (email, user) in &addresses {
+        let given = match user {
+            Some(user) => actions::add_or_change(tx, place, &lineage, user, terms)?,
             None => invite_address(tx, place, &lineage, email, terms)?,
         };
-        refused.extend(why.map(|why| (email.clone(), why)));
+        done.add(email, given);
     }
     for user in guests.users.iter().filter_map(|id| known.get(id)) {
-        let why = actions::add_or_change(tx, place, &lineage, user, terms)?;
-        refused.extend(why.map(|why| (user.username.clone(), why)));
+        done.add(&user.username, actions::add_or_change(tx, place, &lineage, user, terms)?);
     }
-    quota.note(tx, &lineage, all.saturating_sub(refused.len()))?;
-    Ok(if refused.is_empty() { Outcome::Done } else { Outcome::Partly(refused) })
+    quota.note(tx, &lineage, done.new)?;
+    Ok(if done.refused.is_empty() { Outcome::Done } else { Outcome::Partly(done.refused) })
 }
 
-/// Addresses differ by more than the case of their letters.
-fn once_each(emails: &[String]) -> Vec<&String> {
-    let mut seen = std::collections::BTreeSet::new();
-    emails.iter().filter(|email| seen.insert(email.to_lowercase())).collect()
+/// An address, and whose it is where that is known.
+type Addressed<'a> = (&'a str, Option<User>);
+
+/// Addresses, each once: they differ by more than the case of their letters.
+fn addressed<'a>(tx: &mut Tx<'_>, emails: &'a [String]) -> Result<Vec<Addressed<'a>>> {
+    let mut seen = BTreeSet::new();
+    let emails = emails.iter().filter(|email| seen.insert(email.to_lowercase()));
+    emails.map(|email| Ok((email.as_str(), known_as(tx, email)?))).collect()
+}
+
+/// How many of these are neither members nor invited yet. Whoever is named in more than one way is one.
+fn count_newcomers(
+    tx: &mut Tx<'_>,
+    source: Source,
+    addresses: &[Addressed<'_>],
+    people: &BTreeSet<UserId>,
+) -> Result<usize> {
+    let unknown = addresses.iter().filter(|(_, user)| user.is_none());
+    let keys: Vec<String> = unknown.map(|(email, _)| email.to_lowercase()).collect();
+    let invited = store::living_to(tx, source, &keys)?;
+    Ok(tx.count_strangers(source, people)? + keys.len().saturating_sub(invited))
 }
 
 fn invite_address(
@@ -98,7 +120,7 @@ fn invite_address(
     lineage: &Lineage,
     email: &str,
     terms: Terms,
-) -> Result<Option<String>> {
+) -> Result<Given> {
     let mut faults = Faults::default();
     let level = rules::level(lineage, place.source, terms.level, &mut faults);
     rules::check_end(tx.now, terms.expires_at, &mut faults);
@@ -106,23 +128,27 @@ fn invite_address(
         faults.add("user", rules::unwelcome(place.source));
     }
     if let Some(why) = sentences(faults) {
-        return Ok(Some(why));
+        return Ok(Given::Refused(why));
     }
     match store::find(tx, place.source, email)? {
         Some(old) if old.has_ended(tx.now) => {
             store::keep(tx, old.id, level, terms.expires_at)?;
             tx.enqueue(&SendInvitation { invitation: old.id })?;
+            Ok(Given::New)
         }
         Some(old) if old.access_level > place.level() => {
-            return Ok(Some("not authorized to update member".to_owned()));
+            Ok(Given::Refused("not authorized to update member".to_owned()))
         }
-        Some(old) => store::keep(tx, old.id, level, terms.expires_at)?,
+        Some(old) => {
+            store::keep(tx, old.id, level, terms.expires_at)?;
+            Ok(Given::Changed)
+        }
         None => {
             let id = store::insert(tx, &place, email, level, terms.expires_at)?;
             tx.enqueue(&SendInvitation { invitation: id })?;
+            Ok(Given::New)
         }
     }
-    Ok(None)
 }
 
 /// An invitation with who made it.

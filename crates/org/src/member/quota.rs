@@ -22,22 +22,24 @@ impl Quota {
         }
     }
 
-    /// What is said where so many more are too many for today. Whoever asks has taken their turn, so that two who invite
-    /// at once count each other.
+    /// What is said where so many more are too many for today; nobody is never too many. Only where there is a limit is
+    /// it asked how many more there are. Whoever asks has taken their turn, so that two who invite at once count each
+    /// other.
     pub(super) fn refusal(
         self,
         tx: &mut Tx<'_>,
         lineage: &Lineage,
-        more: usize,
+        more: impl FnOnce(&mut Tx<'_>) -> Result<usize>,
     ) -> Result<Option<String>> {
         let Self::PerDay(most) = self else { return Ok(None) };
         let Some(top) = lineage.top() else { return Ok(None) };
+        let more = more(tx)?;
         let wanted = made_today(tx, top)?.saturating_add(number(more));
         let text = || format!("Invite limit of {most} per day exceeded.");
-        Ok((wanted > i64::from(most)).then(text))
+        Ok((more > 0 && wanted > i64::from(most)).then(text))
     }
 
-    /// Counts those who were invited. Where there is no limit, nobody is counted.
+    /// Counts those who were let in or invited. Where there is no limit, nobody is counted.
     pub(super) fn note(self, tx: &mut Tx<'_>, lineage: &Lineage, more: usize) -> Result<()> {
         let Some(top) = lineage.top().filter(|_| self != Self::Unlimited && more > 0) else {
             return Ok(());

@@ -1,6 +1,6 @@
 //! Reading and keeping single memberships; lists have a file of their own.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use db::{
     Tx, each_backend, error,
@@ -9,12 +9,13 @@ use db::{
 use diesel::prelude::*;
 use kernel::{
     AccessLevel, Result, Ts,
-    ids::{MemberId, NamespaceId, UserId},
+    ids::{MemberId, NamespaceId, ProjectId, UserId},
 };
 
 use super::{Member, Source, actions::NewMember};
 use crate::{
     access,
+    ends::living,
     namespace::Namespace,
     search::beginning,
     user::{self, User},
@@ -47,6 +48,8 @@ pub trait MemberStore {
     ) -> Result<Option<(AccessLevel, NamespaceId)>>;
     /// How many people beside this one own one of these folders by membership of it.
     fn count_other_owners(&mut self, namespaces: &[NamespaceId], user: UserId) -> Result<i64>;
+    /// How many of these people were not given a role in a source itself, or one that has ended.
+    fn count_strangers(&mut self, source: Source, people: &BTreeSet<UserId>) -> Result<usize>;
     /// Who manages a source by being added there, at most so many.
     fn managers(&mut self, source: Source, limit: i64) -> Result<Vec<User>>;
     /// Memberships of somebody below a group.
@@ -222,6 +225,20 @@ impl MemberStore for Tx<'_> {
             .filter(users::bot.eq(false))
             .count();
         each_backend!(self, |conn| query.get_result(conn).map_err(error("Member")))
+    }
+
+    fn count_strangers(&mut self, source: Source, people: &BTreeSet<UserId>) -> Result<usize> {
+        let (project, group) = source.columns();
+        let (project, group) = (project.unwrap_or(ProjectId(0)), group.unwrap_or(NamespaceId(0)));
+        let named: Vec<UserId> = people.iter().copied().collect();
+        let query = members::table
+            .filter(members::user_id.eq_any(named))
+            .filter(members::project_id.eq(project).or(members::namespace_id.eq(group)))
+            .filter(living!(members, self.now))
+            .count();
+        let known: i64 =
+            each_backend!(self, |conn| query.get_result(conn).map_err(error("Member")))?;
+        Ok(people.len().saturating_sub(usize::try_from(known).unwrap_or(0)))
     }
 
     fn managers(&mut self, source: Source, limit: i64) -> Result<Vec<User>> {

@@ -271,14 +271,45 @@ async fn only_who_was_invited_counts_and_taking_it_back_makes_no_room() {
     let path = format!("/projects/{project}/invitations");
     let invite = async |body| ada.post(&path, body).await.created()["status"].clone();
 
+    app.member(project, "bob", Developer);
+    let bob = app.user("bob").id;
+    let known = json!({ "email": "b@b.test", "user_id": bob, "access_level": 20 });
+
     let past = json!({ "email": "a@b.test", "access_level": 30, "expires_at": "2020-01-01" });
     assert_eq!(invite(past).await, "error");
+    assert_eq!(invite(json!({ "user_id": bob, "access_level": 20 })).await, "success");
     for email in ["a@b.test", "b@b.test"] {
         assert_eq!(invite(json!({ "email": email, "access_level": 30 })).await, "success");
     }
     assert_eq!(ada.delete(&format!("{path}/a%40b.test")).await.status, 204);
     assert_eq!(invite(json!({ "email": "c@b.test", "access_level": 30 })).await, "error");
     assert_eq!(ada.get(&path).await.each("invite_email"), ["b@b.test"]);
+    assert_eq!(invite(known).await, "success", "nobody is new");
+    assert_eq!(ada.get(&path).await.ok()[0]["access_level"], 20);
+    let several = json!({ "user_id": [bob, app.user("ada").id], "access_level": 40 });
+    let several = ada.post(&format!("/projects/{project}/members"), several).await.created();
+    assert_ne!(several["message"], "Invite limit of 2 per day exceeded.");
+    let role = ada.get(&format!("/projects/{project}/members/{bob}")).await.ok();
+    assert_eq!(role["access_level"], 40, "a role is no invitation");
+}
+
+#[actix_web::test]
+async fn whoever_is_named_by_address_and_by_id_counts_once() {
+    let app = TestApp::with_limits(Limits { invites_per_day: 2, ..Limits::default() });
+    let ada = app.person("ada");
+    let [bob, cara, dora] = ["bob", "cara", "dora"].map(|name| app.id_of(name));
+    let group = ada.group("top", None).await;
+    let path = format!("/groups/{group}/invitations");
+    let invite = async |body| ada.post(&path, body).await.created()["status"].clone();
+
+    let both = json!({ "email": app.user("bob").email, "user_id": bob, "access_level": 30 });
+    assert_eq!(invite(both).await, "success");
+    let two = json!({ "user_id": format!("{bob},{cara}"), "access_level": 30 });
+    assert_eq!(invite(two).await, "success", "one of them is new");
+    assert_eq!(invite(json!({ "user_id": dora, "access_level": 30 })).await, "error");
+
+    let members = ada.get(&format!("/groups/{group}/members")).await;
+    assert_eq!(members.each("username"), ["ada", "bob", "cara"]);
 }
 
 #[actix_web::test]

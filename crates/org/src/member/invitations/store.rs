@@ -62,6 +62,14 @@ pub(super) fn to_addresses(tx: &mut Tx<'_>, keys: &[String]) -> Result<Vec<Invit
         .map_err(error("Invitation")))
 }
 
+/// How many of these addresses are invited here to what has not ended.
+pub(super) fn living_to(tx: &mut Tx<'_>, source: Source, keys: &[String]) -> Result<usize> {
+    let found = to_addresses(tx, keys)?;
+    let now = tx.now;
+    let living = found.iter().filter(|one| one.source() == source && !one.has_ended(now));
+    Ok(living.count())
+}
+
 pub(super) fn find_by_digest(tx: &mut Tx<'_>, digest: &str) -> Result<Option<Invitation>> {
     let query = member_invitations::table.filter(member_invitations::token_digest.eq(digest));
     each_backend!(tx, |conn| query

@@ -13,7 +13,7 @@ use kernel::{
 };
 
 use super::{Details, Profile, State, User, account::AccountStore};
-use crate::{access, member::billable::projection as seats};
+use crate::{access, ends::living, member::billable::projection as seats};
 
 pub trait UserStore {
     fn user(&mut self, id: UserId) -> Result<User>;
@@ -234,6 +234,7 @@ impl UserStore for Tx<'_> {
                 )
                 .filter(members::user_id.eq(user))
                 .filter(members::access_level.eq(owner))
+                .filter(living!(members, now))
                 .filter(namespaces::deleted_at.is_null())
                 .filter(diesel::dsl::not(diesel::dsl::exists(other_owner)))
                 .select(namespaces::id)

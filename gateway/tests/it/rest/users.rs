@@ -151,6 +151,25 @@ async fn machines_and_those_whose_role_has_ended_own_no_group() {
 }
 
 #[actix_web::test]
+async fn a_group_does_not_go_with_somebody_whose_ownership_has_ended() {
+    let app = TestApp::new();
+    let (root, ada) = (app.admin(), app.person("ada"));
+    let top = ada.group("top", None).await;
+    let inner = ada.group("inner", Some(top)).await;
+    let bob = app.id_of("bob");
+    let owner = json!({ "user_id": bob, "access_level": 50, "expires_at": "2026-01-03" });
+    ada.post(&format!("/groups/{inner}/members"), owner).await.created();
+    let own = format!("/groups/{inner}/members/{}", app.user("ada").id);
+    assert_eq!(ada.delete(&own).await.status, 204, "the group above is hers");
+    app.clock.advance(time::Duration::days(3));
+
+    root.delete(&format!("/users/{bob}?hard_delete=true")).await.with(204);
+
+    assert_ne!(app.id_of("bob"), bob, "the account is gone");
+    assert_eq!(ada.get("/groups/top%2Finner").await.status, 200);
+}
+
+#[actix_web::test]
 async fn an_administrator_sends_somebody_a_link_for_a_new_password() {
     let app = TestApp::new();
     let (root, _) = (app.admin(), app.person("ada"));

@@ -21,7 +21,7 @@ pub trait NamespaceStore {
     fn all_groups(&mut self) -> Result<Vec<Namespace>>;
     /// The names of all namespaces of a page at once.
     fn namespace_names(&mut self, ids: &[NamespaceId]) -> Result<HashMap<NamespaceId, String>>;
-    /// By full path; letter case does not matter, and paths it had before count too.
+    /// By the full path that it has now; letter case does not matter.
     fn find_namespace_at(&mut self, full_path: &str) -> Result<Option<Namespace>>;
     fn personal_namespace(&mut self, user: UserId) -> Result<Option<Namespace>>;
     /// Whether a group, a person or a project has the full path now.

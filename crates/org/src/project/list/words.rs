@@ -1,6 +1,9 @@
 //! Projects in which somebody's words are.
 
-use db::{Conn, Tx, rare::rarest};
+use db::{
+    Conn, Tx,
+    rare::{like, rarest},
+};
 use kernel::{
     Result,
     words::{Wanted, understand},
@@ -51,7 +54,8 @@ pub(super) fn containing(
                 let part = rarest(tx, "projects", columns[0], word)?
                     .map_or(word.as_str(), |part| part.text);
                 all.binds.push(Bind::Word(containing_text(part)));
-                all.plain(&format!("{} ILIKE ${}", together(columns), all.binds.len()));
+                let place = all.binds.len();
+                all.plain(&format!("{} {} ${place}", together(columns), like(part)));
             }
             let each = columns.map(|column| {
                 let text = format!("p.{column} COLLATE \"default\"");

@@ -61,7 +61,7 @@ pub fn page_of(
     if query.conditions.is_searched() {
         return searched(tx, asked, query, sorting, page);
     }
-    let walk = Walk { query, begun: beginning(tx, query)?, is_fenced: false };
+    let walk = Walk { query, begun: beginning(tx, query)?, projects: Projects::Joined };
     if let Some(common) = walk.common(tx, page)? {
         let walk = Walk::of(query);
         let found = page.uncounted(walk.select(tx, sorting, page.probe(), page.offset())?);
@@ -89,8 +89,10 @@ pub fn page_of(
 pub fn count_all(tx: &mut Tx<'_>, query: &Query) -> Result<i64> {
     let Some(query) = &sharpened(tx, query)? else { return Ok(0) };
     let (from, binds) = match query.conditions.is_searched() {
-        true => gathered(query),
-        false => Walk { query, begun: beginning(tx, query)?, is_fenced: false }.by_project(),
+        true => gathered(tx, query)?,
+        false => {
+            Walk { query, begun: beginning(tx, query)?, projects: Projects::Joined }.by_project()
+        }
     };
     let sql = format!("SELECT COUNT(*) AS id FROM {from}");
     Ok(ids(tx, &sql, &binds)?.first().copied().unwrap_or_default())
@@ -217,20 +219,29 @@ fn most_in(tx: &mut Tx<'_>, table: &str, project: ProjectId) -> Result<i64> {
 pub(super) struct Walk<'a> {
     query: &'a Query,
     begun: Option<Begun>,
-    /// Whether PostgreSQL is to ask for the project of each item, and not to join projects, which is bad where it expects
-    /// few items and there are many.
-    is_fenced: bool,
+    projects: Projects,
+}
+
+/// How it is known whether the project of an item is among those that are looked in.
+#[derive(Clone, Copy)]
+pub(super) enum Projects {
+    /// As the database thinks best.
+    Joined,
+    /// Asked for each item: joining is bad where PostgreSQL expects few items and there are many.
+    AskedEach,
+    /// All projects are gone through first, where these are few.
+    ListedFirst,
 }
 
 impl<'a> Walk<'a> {
     /// From no condition in particular.
     pub(super) fn of(query: &'a Query) -> Self {
-        Self { query, begun: None, is_fenced: false }
+        Self { query, begun: None, projects: Projects::Joined }
     }
 
-    /// As [`of`](Self::of), where PostgreSQL would expect far fewer than there are.
-    pub(super) fn fenced(query: &'a Query) -> Self {
-        Self { is_fenced: true, ..Self::of(query) }
+    /// As [`of`](Self::of), with the projects found in this way.
+    pub(super) fn with_projects(query: &'a Query, projects: Projects) -> Self {
+        Self { projects, ..Self::of(query) }
     }
 
     fn table(&self) -> &'static str {
@@ -282,7 +293,16 @@ impl<'a> Walk<'a> {
                 format!("{plus}i.project_id IN ({})", list_of(few))
             }
             Place::Projects(Readable { condition, few: None }) => {
-                let fence = if self.is_fenced { " LIMIT 1 OFFSET 0" } else { "" };
+                let fence = match self.projects {
+                    // What is compared with a truth is not made a join.
+                    Projects::ListedFirst => {
+                        let listed = format!("SELECT p.id FROM projects p WHERE {condition}");
+                        all.push(format!("(i.project_id IN ({listed})) IS TRUE"));
+                        return (all, binds);
+                    }
+                    Projects::AskedEach => " LIMIT 1 OFFSET 0",
+                    Projects::Joined => "",
+                };
                 format!(
                     "EXISTS (SELECT 1 FROM projects p WHERE p.id = i.project_id AND {condition}{fence})"
                 )

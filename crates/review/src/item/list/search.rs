@@ -1,6 +1,10 @@
 //! Looking for items by their words. Each database has an index for that, and a language to ask it.
 
-use db::{Conn, Tx, listing::Bind, rare::rarest};
+use db::{
+    Conn, Tx,
+    listing::Bind,
+    rare::{like, rarest},
+};
 use kernel::{
     Result,
     like::containing,
@@ -106,7 +110,7 @@ pub(super) fn by_rarest(
         all.push(in_one_column(about.columns, |column| {
             let each = asked.iter().map(|part| {
                 binds.push(Bind::Word(containing(part)));
-                format!("i.{column} ILIKE {{}}")
+                format!("i.{column} {} {{}}", like(part))
             });
             each.collect::<Vec<_>>().join(" AND ")
         }));

@@ -2,7 +2,7 @@
 
 use db::{
     Tx,
-    listing::{Bind, page_of_few},
+    listing::{Bind, ids, page_of_few},
 };
 use kernel::{
     Result,
@@ -11,7 +11,7 @@ use kernel::{
 
 use super::{
     order::{Order, Sorting},
-    plan::{FEW, Query, Walk},
+    plan::{FEW, Projects, Query, Walk},
     search::by_reading,
 };
 
@@ -20,10 +20,18 @@ const READ: i64 = 10_000;
 /// No more are met there than these, where what is found is found evenly.
 const MET: i64 = 1_000;
 
+/// So many projects are gone through sooner than the project of each item is asked for.
+const LISTED: i64 = 2_000;
+
 /// `FROM` and `WHERE` for what has the words that are looked for, and whatever else is wanted.
-pub(super) fn gathered(query: &Query) -> (String, Vec<Bind>) {
-    let (all, binds) = Walk::fenced(query).all();
-    (format!("{} i WHERE {}", query.conditions.table(), all.join(" AND ")), binds)
+pub(super) fn gathered(tx: &mut Tx<'_>, query: &Query) -> Result<(String, Vec<Bind>)> {
+    let last = ids(tx, "SELECT COALESCE(MAX(id), 0) AS id FROM projects", &[])?;
+    let projects = match last.first().is_some_and(|last| *last <= LISTED) {
+        true => Projects::ListedFirst,
+        false => Projects::AskedEach,
+    };
+    let (all, binds) = Walk::with_projects(query, projects).all();
+    Ok((format!("{} i WHERE {}", query.conditions.table(), all.join(" AND ")), binds))
 }
 
 /// A page of what has the words that are looked for. Finding all of few is much work, which is done once; of many, more
@@ -35,7 +43,7 @@ pub(super) fn searched(
     sorting: Sorting,
     page: PageRequest,
 ) -> Result<Page<i64>> {
-    let (from, binds) = gathered(query);
+    let (from, binds) = gathered(tx, query)?;
     let all = format!("SELECT i.id AS id FROM {from}");
     let order = sorting.of_found(query.conditions.kind);
     if let Some(found) = page_of_few(tx, &all, &binds, FEW, &order, page)? {

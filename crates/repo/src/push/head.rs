@@ -126,21 +126,6 @@ fn may_close(message: &str) -> bool {
         && CLOSING.iter().any(|stem| message.match_indices(stem).any(|(at, _)| begins(at)))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::may_close;
-
-    #[test]
-    fn words_that_only_hold_a_closing_one_promise_nothing() {
-        for message in ["Closes #1", "See\n\nfixed /issues/2", "(Implements #3)"] {
-            assert!(may_close(message), "{message}");
-        }
-        for message in ["Add prefixes (#12)", "Fix a typo", "See #3", "disclose #1"] {
-            assert!(!may_close(message), "{message}");
-        }
-    }
-}
-
 /// The files at the top that introduce a project and say under which licence it is.
 pub fn marks(reader: &Reader, at: Oid) -> Result<(Option<String>, Option<String>)> {
     let path = |entry: crate::git::EntryInfo| entry.path.to_text().into_owned();
@@ -158,4 +143,19 @@ async fn commits(git: &Git, storage: &Storage, push: &Push, tip: Oid) -> Result<
         git.at(&repository, "rev-list").args(["--count"]).id(tip).lane(Lane::Plumbing).succeed();
     let text = counted.await?;
     String::from_utf8_lossy(&text).trim().parse().map_err(Error::internal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::may_close;
+
+    #[test]
+    fn words_that_only_hold_a_closing_one_promise_nothing() {
+        for message in ["Closes #1", "See\n\nfixed /issues/2", "(Implements #3)"] {
+            assert!(may_close(message), "{message}");
+        }
+        for message in ["Add prefixes (#12)", "Fix a typo", "See #3", "disclose #1"] {
+            assert!(!may_close(message), "{message}");
+        }
+    }
 }

@@ -79,9 +79,8 @@ pub async fn open_and_recover(config: &Config) -> anyhow::Result<Opened> {
     }
     let name = app.identity.name().to_owned();
     // A file of SQLite has one server, whatever it was called before.
-    let alone = app.db.is_sqlite();
-    let freed =
-        app.db.write(move |tx| if alone { tx.free_all_work() } else { tx.free_work(&name) });
+    let name = (!app.db.is_sqlite()).then_some(name);
+    let freed = app.db.write(move |tx| tx.free_work(name.as_deref()));
     freed.await.context("the queue of background work")?;
     Ok(Opened { app, _lock: lock })
 }

@@ -13,8 +13,8 @@ pub struct HeadMove {
     pub to: Option<String>,
     /// `None` when it could not be worked out.
     pub shows: Option<HeadFacts>,
-    /// Whether the messages of the commits that it gets have signs with which issues are named. What a merge brings is
-    /// told by its merge request.
+    /// Whether the messages of the commits that it gets may close issues, as far as anybody has read them. What a merge
+    /// brings is told by its merge request.
     pub names_issues: bool,
 }
 

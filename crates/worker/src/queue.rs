@@ -1,7 +1,7 @@
 //! The queue as rows.
 
 use db::{Tx, each_backend, error, schema::work};
-use diesel::{dsl::exists, prelude::*};
+use diesel::{dsl::exists, prelude::*, sql_types::Bool};
 use kernel::{Error, Result, Ts, ids::WorkId};
 use time::Duration;
 
@@ -45,10 +45,8 @@ pub trait Queue {
     fn take_work_under(&mut self, keys: &[String], by: &str) -> Result<Vec<Taken>>;
     fn finish_work(&mut self, id: WorkId) -> Result<()>;
     /// Frees what a server that was killed had taken; for its next start, before anything is taken. Other servers keep
-    /// what they are doing.
-    fn free_work(&mut self, of: &str) -> Result<usize>;
-    /// As [`free_work`](Self::free_work), where there is no other server.
-    fn free_all_work(&mut self) -> Result<usize>;
+    /// what they are doing; where there are none, whatever was taken is free.
+    fn free_work(&mut self, of: Option<&str>) -> Result<usize>;
     /// Puts failed work back, to be tried again later and later.
     fn fail_work(&mut self, taken: &Taken, cause: &str) -> Result<()>;
     fn work_depth(&mut self) -> Result<Depth>;
@@ -128,18 +126,11 @@ impl Queue for Tx<'_> {
         Ok(())
     }
 
-    fn free_work(&mut self, of: &str) -> Result<usize> {
+    fn free_work(&mut self, of: Option<&str>) -> Result<usize> {
         // Before names were noted, there was one server.
         let own = work::taken_by.is_null().or(work::taken_by.eq(of).assume_not_null());
+        let own = own.or(of.is_none().into_sql::<Bool>());
         let taken = work::table.filter(work::locked_until.is_not_null().and(own));
-        each_backend!(self, |conn| diesel::update(taken)
-            .set(work::locked_until.eq(None::<Ts>))
-            .execute(conn)
-            .map_err(error("Work")))
-    }
-
-    fn free_all_work(&mut self) -> Result<usize> {
-        let taken = work::table.filter(work::locked_until.is_not_null());
         each_backend!(self, |conn| diesel::update(taken)
             .set(work::locked_until.eq(None::<Ts>))
             .execute(conn)

@@ -152,44 +152,39 @@ pub fn require(
     if tx.approval_settings(request.project_id)?.no_overriding {
         return Err(Error::Unfit(NO_OVERRIDING.to_owned()));
     }
-    let event = match any_of_own(tx, &request)? {
-        Some(_) => RuleEvent::RuleUpdated,
-        None => RuleEvent::RuleCreated,
-    };
-    let rule = require_any(tx, &request, required)?;
+    let (rule, is_new) = require_any(tx, &request, required)?;
+    let event = if is_new { RuleEvent::RuleCreated } else { RuleEvent::RuleUpdated };
     announced(tx, grant, iid, rule, event)?;
     let state = refresh(tx, branches, &request)?;
     shown(tx, grant, request, state)
 }
 
-/// Makes the rule of a merge request that everybody's approval counts for ask for so many; tells which one that is.
+/// Makes the rule of a merge request that everybody's approval counts for ask for so many; tells which one that is, and whether
+/// it is new.
 pub fn require_any(
     tx: &mut Tx<'_>,
     request: &MergeRequest,
     required: i64,
-) -> Result<ApprovalRuleId> {
+) -> Result<(ApprovalRuleId, bool)> {
     let mut faults = Faults::default();
     faults_of_count(&mut faults, required);
     faults.into_result()?;
-    match any_of_own(tx, request)? {
+    let rules = own(tx, request)?;
+    let any = rules.iter().find(|rule| rule.row.rule_type == RuleType::AnyApprover);
+    match any {
         Some(rule) => {
-            let details = Details { approvals_required: required, ..Details::of(&rule) };
+            let details = Details { approvals_required: required, ..Details::of(rule) };
             tx.keep_rule(rule.row.id, &details)?;
-            Ok(rule.row.id)
+            Ok((rule.row.id, false))
         }
         None => {
             let details = Details::of_any(required);
             let source = tx.project_rules(request.project_id)?;
             let source = source.iter().find(|rule| rule.row.rule_type == RuleType::AnyApprover);
             let source = source.map(|rule| rule.row.id);
-            tx.insert_rule(request.project_id, Some(request.id), source, &details)
+            Ok((tx.insert_rule(request.project_id, Some(request.id), source, &details)?, true))
         }
     }
-}
-
-/// Its rule that everybody's approval counts for.
-fn any_of_own(tx: &mut Tx<'_>, request: &MergeRequest) -> Result<Option<Rule>> {
-    Ok(own(tx, request)?.into_iter().find(|rule| rule.row.rule_type == RuleType::AnyApprover))
 }
 
 fn own(tx: &mut Tx<'_>, request: &MergeRequest) -> Result<Vec<Rule>> {

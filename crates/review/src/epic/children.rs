@@ -130,10 +130,13 @@ pub fn remove(
     child: i64,
 ) -> Result<Epic> {
     let (_, child) = inside(tx, grant, forge, iid, child)?;
-    let by = grant.user()?;
-    leave(tx, forge, by, &child)?;
+    take_out(tx, forge, grant.user()?, &child)
+}
+
+fn take_out(tx: &mut Tx<'_>, forge: &impl Forge, by: UserId, child: &Epic) -> Result<Epic> {
+    leave(tx, forge, by, child)?;
     let kept = store::keep_parent(tx, child.id, None)?;
-    announce(tx, by, &child, &kept)?;
+    announce(tx, by, child, &kept)?;
     Ok(kept)
 }
 
@@ -171,10 +174,7 @@ pub(super) fn keep_parent(
         if seen.is_none() {
             return Ok(child);
         }
-        leave(tx, forge, by, &child)?;
-        let kept = store::keep_parent(tx, child.id, None)?;
-        announce(tx, by, &child, &kept)?;
-        return Ok(kept);
+        return take_out(tx, forge, by, &child);
     };
     let parent = seen.filter(|epic| epic.id == parent).ok_or(Error::Missing)?;
     if child.parent_id == Some(parent.id) {

@@ -148,7 +148,7 @@ async fn work_of_a_process_that_was_killed_is_free_again_at_the_next_start() {
     set.test.db.write(|tx| tx.take_work("killed")).await.unwrap();
     assert_eq!(set.worker.run_due().await.unwrap(), 0, "somebody else has it");
 
-    assert_eq!(set.test.db.write(|tx| tx.free_work("killed")).await.unwrap(), 1);
+    assert_eq!(set.test.db.write(|tx| tx.free_work(Some("killed"))).await.unwrap(), 1);
 
     assert_eq!(set.worker.run_due().await.unwrap(), 1);
 }

@@ -47,8 +47,8 @@ async fn a_server_that_starts_leaves_alone_what_others_are_doing() {
     set.ask("ada").await;
     set.test.db.write(|tx| tx.take_work("one")).await.unwrap();
 
-    assert_eq!(set.test.db.write(|tx| tx.free_work("two")).await.unwrap(), 0);
+    assert_eq!(set.test.db.write(|tx| tx.free_work(Some("two"))).await.unwrap(), 0);
     assert_eq!(server(&set, "two").0.run_due().await.unwrap(), 0, "the first one has it");
-    assert_eq!(set.test.db.write(|tx| tx.free_work("one")).await.unwrap(), 1);
+    assert_eq!(set.test.db.write(|tx| tx.free_work(Some("one"))).await.unwrap(), 1);
     assert_eq!(server(&set, "two").0.run_due().await.unwrap(), 1);
 }

@@ -11,9 +11,10 @@ use kernel::{
 
 use super::{
     order::{Order, Sorting},
-    plan::{FEW, Projects, Query, Walk},
+    plan::{FEW, Place, Projects, Query, Walk},
     search::by_reading,
 };
+use crate::ports::Readable;
 
 /// Among so many of the newest ids the words are looked for by reading.
 const READ: i64 = 10_000;
@@ -25,13 +26,17 @@ const LISTED: i64 = 2_000;
 
 /// `FROM` and `WHERE` for what has the words that are looked for, and whatever else is wanted.
 pub(super) fn gathered(tx: &mut Tx<'_>, query: &Query) -> Result<(String, Vec<Bind>)> {
-    let last = ids(tx, "SELECT COALESCE(MAX(id), 0) AS id FROM projects", &[])?;
-    let projects = match last.first().is_some_and(|last| *last <= LISTED) {
-        true => Projects::ListedFirst,
-        false => Projects::AskedEach,
+    let projects = match &query.place {
+        Place::Projects(Readable { few: None, .. }) if are_few(tx)? => Projects::ListedFirst,
+        _ => Projects::AskedEach,
     };
     let (all, binds) = Walk::with_projects(query, projects).all();
     Ok((format!("{} i WHERE {}", query.conditions.table(), all.join(" AND ")), binds))
+}
+
+fn are_few(tx: &mut Tx<'_>) -> Result<bool> {
+    let last = ids(tx, "SELECT COALESCE(MAX(id), 0) AS id FROM projects", &[])?;
+    Ok(last.first().is_some_and(|last| *last <= LISTED))
 }
 
 /// A page of what has the words that are looked for. Finding all of few is much work, which is done once; of many, more

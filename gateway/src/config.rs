@@ -15,8 +15,8 @@ use figment::{
     Figment,
     providers::{Format, Serialized, Toml},
 };
-use org::key::signed::Roots;
 use serde::{Deserialize, Serialize};
+use signatures::TrustedRoots;
 
 pub use environment::search_path;
 
@@ -288,17 +288,19 @@ impl Config {
     }
 
     /// The authorities of the file that is set, else those of the system, where there are any.
-    fn roots(&self) -> anyhow::Result<Roots> {
+    fn roots(&self) -> anyhow::Result<TrustedRoots> {
         let Some(path) = &self.certificate_roots else {
-            return Ok(std::fs::read(SYSTEM_ROOTS)
-                .map_or_else(|_none| Roots::default(), |text| Roots::of_pem(&text)));
+            return Ok(std::fs::read(SYSTEM_ROOTS).map_or_else(
+                |_none| TrustedRoots::default(),
+                |text| TrustedRoots::from_pem(&text),
+            ));
         };
         let text = std::fs::read(path)
             .with_context(|| format!("the file of certificate_roots, {}", path.display()))?;
-        let roots = Roots::of_pem(&text);
+        let roots = TrustedRoots::from_pem(&text);
         anyhow::ensure!(!roots.is_empty(), "there is no certificate in {}", path.display());
         anyhow::ensure!(
-            roots.unread_lists(&text) == 0,
+            roots.malformed_lists(&text) == 0,
             "a revocation list in {} cannot be read (version 2 is needed)",
             path.display()
         );

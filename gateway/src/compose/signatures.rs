@@ -1,41 +1,44 @@
-//! What signatures of commits and tags are worth, by the keys that people have here.
+//! Checks of the signatures of commits and tags against the keys of users.
 
 use kernel::{Error, Result};
-use org::key::signed::{
-    self, Read, Signed, Verdict,
-    certificate::{CertificateFacts, CertificateStore, Numbers},
+use org::key::{
+    certificate::{CertificateIds, CertificateStore},
+    signature::{self, Verdict},
 };
 use repo::{commit::signature::signer_email, git::SignedObject};
+use signatures::{Signature, SignedMessage, x509::CertificateDetails};
 use tokio::task::spawn_blocking;
 
 use crate::app::App;
 
-/// Reads, looks up, checks: arithmetic on keys has threads of its own.
+/// Parses and checks a signature. Both are CPU-bound and run off the async threads.
 pub async fn verdict(app: &App, object: SignedObject) -> Result<Verdict> {
-    let signed = Signed {
+    let message = SignedMessage {
         email: signer_email(&object).unwrap_or_default(),
         signature: object.signature.into(),
         payload: object.payload.into(),
     };
-    let (read, signed) = spawn_blocking(move || (Read::of(&signed.signature), signed))
-        .await
-        .map_err(Error::internal)?;
-    let looked = app.db.read(move |tx| {
-        let known = signed::look_up(tx, &read, &signed)?;
-        Ok((known, read, signed, tx.now))
+    let parsed = spawn_blocking(move || (Signature::parse(&message.signature), message));
+    let (parsed, message) = parsed.await.map_err(Error::internal)?;
+    let lookup = app.db.read(move |tx| {
+        let records = signature::key_records(tx, &parsed, &message)?;
+        Ok((records, parsed, message, tx.now))
     });
-    let (known, read, signed, now) = looked.await?;
+    let (records, parsed, message, now) = lookup.await?;
     let roots = app.roots.clone();
-    let judged = spawn_blocking(move || signed::judge(&read, &signed, &known, &roots, now));
-    judged.await.map_err(Error::internal)
+    let check = spawn_blocking(move || signature::check(&parsed, &message, records, &roots, now));
+    check.await.map_err(Error::internal)
 }
 
-/// The numbers of a certificate, which gets them when it is seen first.
-pub async fn numbers(app: &App, certificate: CertificateFacts) -> Result<Numbers> {
+/// Row ids of a certificate, which is inserted when it is first seen.
+pub async fn certificate_ids(
+    app: &App,
+    certificate: &CertificateDetails,
+) -> Result<CertificateIds> {
     let digest = certificate.digest.clone();
-    let known = app.db.peek(move |tx| tx.find_certificate(&digest)).await?;
-    match known {
-        Some(numbers) => Ok(numbers),
-        None => app.db.write(move |tx| tx.keep_certificate(&certificate)).await,
+    if let Some(ids) = app.db.peek(move |tx| tx.find_certificate(&digest)).await? {
+        return Ok(ids);
     }
+    let certificate = certificate.clone();
+    app.db.write(move |tx| tx.ensure_certificate(&certificate)).await
 }

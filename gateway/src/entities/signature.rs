@@ -1,16 +1,14 @@
 //! Signatures of commits and tags.
 
 use kernel::Error;
-use org::key::signed::{
-    Verdict, Verification,
-    certificate::{CertificateFacts, Numbers},
-};
+use org::key::{certificate::CertificateIds, signature::Verdict};
 use serde::Serialize;
 use serde_json::value::RawValue;
+use signatures::x509::CertificateDetails;
 use utoipa::ToSchema;
 
 use super::key::SshKeyEntity;
-use crate::{app::App, compose::signatures::numbers};
+use crate::{app::App, compose::signatures::certificate_ids};
 
 /// Where the record of the commit came from, in the word that clients know.
 const COMMIT_SOURCE: &str = "gitaly";
@@ -27,8 +25,7 @@ pub enum SignatureEntity {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct PgpSignatureEntity {
     pub signature_type: &'static str,
-    #[schema(value_type = String)]
-    pub verification_status: Verification,
+    pub verification_status: &'static str,
     pub gpg_key_id: Option<i64>,
     pub gpg_key_primary_keyid: Option<String>,
     pub gpg_key_user_name: Option<String>,
@@ -40,8 +37,7 @@ pub struct PgpSignatureEntity {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct SshSignatureEntity {
     pub signature_type: &'static str,
-    #[schema(value_type = String)]
-    pub verification_status: Verification,
+    pub verification_status: &'static str,
     pub key: Option<SshKeyEntity>,
     pub commit_source: &'static str,
 }
@@ -49,8 +45,7 @@ pub struct SshSignatureEntity {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct X509SignatureEntity {
     pub signature_type: &'static str,
-    #[schema(value_type = String)]
-    pub verification_status: Verification,
+    pub verification_status: &'static str,
     pub x509_certificate: Option<X509CertificateEntity>,
     pub commit_source: &'static str,
 }
@@ -80,19 +75,24 @@ const GOOD: &str = "good";
 const REVOKED: &str = "revoked";
 
 impl X509CertificateEntity {
-    fn new(facts: CertificateFacts, numbers: Numbers, is_withdrawn: bool) -> kernel::Result<Self> {
+    fn new(
+        certificate: CertificateDetails,
+        ids: CertificateIds,
+        is_revoked: bool,
+    ) -> kernel::Result<Self> {
         Ok(Self {
-            id: numbers.certificate,
-            subject: facts.subject,
-            subject_key_identifier: facts.subject_key_identifier,
-            email: facts.email,
-            serial_number: RawValue::from_string(facts.serial_number).map_err(Error::internal)?,
-            certificate_status: if is_withdrawn { REVOKED } else { GOOD },
+            id: ids.certificate,
+            subject: certificate.subject,
+            subject_key_identifier: certificate.subject_key_identifier,
+            email: certificate.email,
+            serial_number: RawValue::from_string(certificate.serial_number)
+                .map_err(Error::internal)?,
+            certificate_status: if is_revoked { REVOKED } else { GOOD },
             x509_issuer: X509IssuerEntity {
-                id: numbers.issuer,
-                subject: facts.issuer.subject,
-                subject_key_identifier: facts.issuer.subject_key_identifier,
-                crl_url: facts.issuer.crl_url,
+                id: ids.issuer,
+                subject: certificate.issuer.subject,
+                subject_key_identifier: certificate.issuer.subject_key_identifier,
+                crl_url: certificate.issuer.crl_url,
             },
         })
     }
@@ -103,29 +103,29 @@ impl SignatureEntity {
     pub async fn of(app: &App, verdict: Verdict) -> kernel::Result<Self> {
         let commit_source = COMMIT_SOURCE;
         Ok(match verdict {
-            Verdict::Pgp(told) => Self::Pgp(PgpSignatureEntity {
+            Verdict::Pgp(verdict) => Self::Pgp(PgpSignatureEntity {
                 signature_type: "PGP",
-                verification_status: told.verification,
-                gpg_key_id: told.key.map(|id| id.0),
-                gpg_key_primary_keyid: told.keyid,
-                gpg_key_user_name: told.name,
-                gpg_key_user_email: told.email,
-                gpg_key_subkey_id: told.subkey,
+                verification_status: verdict.verification.as_str(),
+                gpg_key_id: verdict.key,
+                gpg_key_primary_keyid: verdict.keyid,
+                gpg_key_user_name: verdict.name,
+                gpg_key_user_email: verdict.email,
+                gpg_key_subkey_id: verdict.subkey,
                 commit_source,
             }),
-            Verdict::Ssh(told) => Self::Ssh(SshSignatureEntity {
+            Verdict::Ssh(verdict) => Self::Ssh(SshSignatureEntity {
                 signature_type: "SSH",
-                verification_status: told.verification,
-                key: told.key.map(|(key, owner)| SshKeyEntity::new(&app.urls, &key, &owner)),
+                verification_status: verdict.verification.as_str(),
+                key: verdict.key.map(|(key, owner)| SshKeyEntity::new(&app.urls, &key, &owner)),
                 commit_source,
             }),
-            Verdict::X509(told) => Self::X509(X509SignatureEntity {
+            Verdict::X509(verdict) => Self::X509(X509SignatureEntity {
                 signature_type: "X509",
-                verification_status: told.verification,
-                x509_certificate: match told.certificate {
-                    Some(facts) => {
-                        let numbers = numbers(app, facts.clone()).await?;
-                        Some(X509CertificateEntity::new(facts, numbers, told.is_withdrawn)?)
+                verification_status: verdict.verification.as_str(),
+                x509_certificate: match verdict.certificate {
+                    Some(certificate) => {
+                        let ids = certificate_ids(app, &certificate).await?;
+                        Some(X509CertificateEntity::new(certificate, ids, verdict.is_revoked)?)
                     }
                     None => None,
                 },

@@ -8,7 +8,7 @@ use kernel::{
 };
 use org::{
     key::gpg::{
-        actions::{self, Given},
+        actions::{self, NewGpgKey},
         store::GpgKeyStore,
     },
     user::store::UserStore,
@@ -75,8 +75,8 @@ async fn show_of(app: App, call: Call<Anyone, OneKeyOf>) -> ApiResult<Json<GpgKe
 }
 
 async fn added(app: &App, user: UserId, text: String) -> ApiResult<Created<GpgKeyEntity>> {
-    let given = spawn_blocking(move || Given::new(&text)).await.map_err(Error::internal)?;
-    let key = app.db.write(move |tx| actions::add(tx, user, &given)).await?;
+    let new = spawn_blocking(move || NewGpgKey::new(&text)).await.map_err(Error::internal)?;
+    let key = app.db.write(move |tx| actions::add(tx, user, &new)).await?;
     Ok(Created(key.into()))
 }
 

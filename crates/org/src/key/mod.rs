@@ -1,5 +1,6 @@
-//! Keys with which people sign in and sign: SSH and PGP.
+//! SSH and PGP keys of users, and checks of the signatures made with them.
 
+pub mod certificate;
 pub mod gpg;
-pub mod signed;
+pub mod signature;
 pub mod ssh;

@@ -8,7 +8,7 @@ use db::{
 };
 use diesel::prelude::*;
 use kernel::{
-    Actor, Error, Grant, Result, Visibility,
+    Actor, Error, Grant, Result, Ts, Visibility,
     access::{Administrate, FeatureAccess, SignedIn},
     ids::{NamespaceId, ProjectId, UserId},
 };
@@ -344,8 +344,13 @@ pub fn transfer_as_admin(
 }
 
 /// Takes a project away: from now on it is not found and its path is free. What it had is removed later by [`purge`].
-pub fn delete(tx: &mut Tx<'_>, grant: &Grant<OwnProject>) -> Result<Project> {
+pub fn delete(
+    tx: &mut Tx<'_>,
+    grant: &Grant<OwnProject>,
+    unless_newer: Option<Ts>,
+) -> Result<Project> {
     let project = tx.project(grant.project())?;
+    project.updated_at.ensure_unchanged_since(unless_newer)?;
     remove(tx, &project)?;
     Ok(project)
 }

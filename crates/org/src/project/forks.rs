@@ -3,7 +3,7 @@
 use db::{Tx, each_backend, error, schema::projects};
 use diesel::prelude::*;
 use kernel::{
-    AccessLevel, Error, FieldErrors, Grant, Result, Visibility,
+    AccessLevel, Error, FieldErrors, Grant, Result, Ts, Visibility,
     ids::{NamespaceId, ProjectId},
 };
 
@@ -159,8 +159,13 @@ pub fn relate(tx: &mut Tx<'_>, grant: &Grant<OwnProject>, source: ProjectId) -> 
 ///
 /// # Errors
 /// `Unchanged` when the project is no fork.
-pub fn unrelate(tx: &mut Tx<'_>, grant: &Grant<OwnProject>) -> Result<()> {
+pub fn unrelate(
+    tx: &mut Tx<'_>,
+    grant: &Grant<OwnProject>,
+    unless_newer: Option<Ts>,
+) -> Result<()> {
     let project = tx.project(grant.project())?;
+    project.updated_at.ensure_unchanged_since(unless_newer)?;
     let source = project.forked_from_id.ok_or(Error::Unchanged)?;
     count_forks(tx, source, -1)?;
     let columns =

@@ -202,6 +202,10 @@ fn is_branch_name(name: &str) -> bool {
         && !name.starts_with('-')
         && !name.ends_with('.')
         && name != "@"
+        && name != "HEAD"
+        && !["refs/heads/", "refs/remotes/", "refs/tags"]
+            .iter()
+            .any(|taken| name.starts_with(taken))
         && name.split('/').all(part)
 }
 
@@ -219,7 +223,9 @@ mod tests {
 
     #[test]
     fn a_default_branch_is_a_name_that_git_takes() {
-        for name in ["", "a b", "-x", "a..b", "x.lock", "a//b", "@", "a~1", "a/.b"] {
+        for name in
+            ["", "a b", "-x", "a..b", "x.lock", "a//b", "@", "a~1", "a/.b", "HEAD", "refs/heads/x"]
+        {
             let settings = Settings { default_branch_name: name.to_owned(), ..Settings::default() };
             assert!(!settings.faults().is_empty(), "{name}");
         }

@@ -5,8 +5,9 @@ use kernel::{
     Error, Result, Ts,
     ids::{GpgKeyId, UserId},
 };
+use signatures::openpgp::{PublicKey, is_armored};
 
-use super::{GpgKey, Parsed, parsed, store::GpgKeyStore};
+use super::{GpgKey, store::GpgKeyStore};
 use crate::{faults::Faults, user::store::UserStore};
 
 const NOT_ARMOURED: &str = "is invalid. A valid public GPG key begins with '-----BEGIN PGP PUBLIC KEY BLOCK-----' \
@@ -15,18 +16,18 @@ const TAKEN: &str = "has already been taken";
 /// More than keys with many signatures have.
 const LONGEST: usize = 1 << 20;
 
-/// A text that may be a key, read before the transaction: that takes a moment.
+/// A key as somebody submits it. Parsing is CPU-bound and done before the transaction.
 #[derive(Clone, Debug)]
-pub struct Given {
+pub struct NewGpgKey {
     text: String,
-    key: Option<Parsed>,
+    key: Option<PublicKey>,
 }
 
-impl Given {
+impl NewGpgKey {
     pub fn new(text: &str) -> Self {
         let text = text.trim().to_owned();
-        let readable = text.len() <= LONGEST && parsed::is_armoured(&text);
-        let key = if readable { Parsed::read(&text) } else { None };
+        let readable = text.len() <= LONGEST && is_armored(&text);
+        let key = if readable { PublicKey::parse(&text) } else { None };
         Self { text, key }
     }
 
@@ -36,7 +37,7 @@ impl Given {
             faults.add("key", "can't be blank");
         }
         faults.at_most("key", Some(&self.text), LONGEST);
-        if !parsed::is_armoured(&self.text) {
+        if !is_armored(&self.text) {
             faults.add("key", NOT_ARMOURED);
         } else if faults.is_empty() && self.key.is_none() {
             faults.add("fingerprint", "can't be blank");
@@ -47,13 +48,13 @@ impl Given {
 }
 
 /// Gives somebody a key. No two people share one.
-pub fn add(tx: &mut Tx<'_>, user: UserId, given: &Given) -> Result<GpgKey> {
+pub fn add(tx: &mut Tx<'_>, user: UserId, new: &NewGpgKey) -> Result<GpgKey> {
     tx.user(user)?;
-    let mut faults = given.faults();
-    if let Some(key) = &given.key
+    let mut faults = new.faults();
+    if let Some(key) = &new.key
         && let Some(other) = tx.find_gpg_key(&key.primary.fingerprint)?
     {
-        if other.key == given.text {
+        if other.key == new.text {
             faults.add("key", TAKEN);
         } else {
             faults.add("fingerprint", TAKEN);
@@ -61,8 +62,8 @@ pub fn add(tx: &mut Tx<'_>, user: UserId, given: &Given) -> Result<GpgKey> {
         }
     }
     faults.into_result()?;
-    let key = given.key.as_ref().ok_or(Error::Missing)?;
-    tx.insert_gpg_key(user, &given.text, key)
+    let key = new.key.as_ref().ok_or(Error::Missing)?;
+    tx.insert_gpg_key(user, &new.text, key)
 }
 
 /// Takes a key away. Signatures are judged anew whenever they are looked at: what it signed counts no more.

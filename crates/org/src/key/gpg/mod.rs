@@ -2,8 +2,6 @@
 
 pub mod actions;
 pub mod model;
-pub mod parsed;
 pub mod store;
 
 pub use model::{GpgKey, Subkey};
-pub use parsed::Parsed;

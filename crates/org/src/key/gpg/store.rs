@@ -12,8 +12,9 @@ use kernel::{
     ids::{GpgKeyId, UserId},
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
+use signatures::openpgp::PublicKey;
 
-use super::{GpgKey, Parsed, Subkey};
+use super::{GpgKey, Subkey};
 
 pub trait GpgKeyStore {
     fn gpg_keys(&mut self, user: UserId, page: PageRequest) -> Result<Page<GpgKey>>;
@@ -21,7 +22,7 @@ pub trait GpgKeyStore {
     fn find_gpg_key(&mut self, fingerprint: &str) -> Result<Option<GpgKey>>;
     /// Keys that are known by one of these ids or have a subkey that is, with all their subkeys.
     fn gpg_keys_with(&mut self, keyids: &[String]) -> Result<Vec<(GpgKey, Vec<Subkey>)>>;
-    fn insert_gpg_key(&mut self, user: UserId, text: &str, key: &Parsed) -> Result<GpgKey>;
+    fn insert_gpg_key(&mut self, user: UserId, text: &str, key: &PublicKey) -> Result<GpgKey>;
     fn delete_gpg_key(&mut self, id: GpgKeyId) -> Result<()>;
 }
 
@@ -84,7 +85,7 @@ impl GpgKeyStore for Tx<'_> {
         Ok(keys.into_iter().map(|key| (key.clone(), of(&key))).collect())
     }
 
-    fn insert_gpg_key(&mut self, user: UserId, text: &str, key: &Parsed) -> Result<GpgKey> {
+    fn insert_gpg_key(&mut self, user: UserId, text: &str, key: &PublicKey) -> Result<GpgKey> {
         let row = (
             gpg_keys::user_id.eq(user),
             gpg_keys::key.eq(text),

@@ -5,10 +5,11 @@ use kernel::{
     Error, Result, Ts,
     ids::{SshKeyId, UserId},
 };
+use signatures::ssh::{KeyType, PublicKey};
 use time::Duration;
 
 use super::{
-    Kind, Parsed, SshKey,
+    SshKey,
     store::{NewSshKey, SshKeyStore},
 };
 use crate::{
@@ -37,7 +38,7 @@ pub fn add(tx: &mut Tx<'_>, new: &NewSshKey, text: &str) -> Result<SshKey> {
         faults.add("key", "can't be blank");
     }
     faults.at_most("key", Some(text), LONGEST);
-    let parsed = if text.chars().count() > LONGEST { None } else { Parsed::read(text) };
+    let parsed = if text.chars().count() > LONGEST { None } else { PublicKey::parse(text) };
     match &parsed {
         None => faults.add("key", "is invalid"),
         Some(key) => {
@@ -73,23 +74,24 @@ pub fn remove(tx: &mut Tx<'_>, user: UserId, id: SshKeyId, unless_newer: Option<
     tx.delete_ssh_key(id)
 }
 
-fn restriction(kind: Kind, settings: &Settings) -> i64 {
-    match kind {
-        Kind::Rsa => settings.rsa_key_restriction,
-        Kind::Dsa => settings.dsa_key_restriction,
-        Kind::Ecdsa => settings.ecdsa_key_restriction,
-        Kind::Ed25519 => settings.ed25519_key_restriction,
-        Kind::EcdsaSk => settings.ecdsa_sk_key_restriction,
-        Kind::Ed25519Sk => settings.ed25519_sk_key_restriction,
+fn restriction(key_type: KeyType, settings: &Settings) -> i64 {
+    match key_type {
+        KeyType::Rsa => settings.rsa_key_restriction,
+        KeyType::Dsa => settings.dsa_key_restriction,
+        KeyType::Ecdsa => settings.ecdsa_key_restriction,
+        KeyType::Ed25519 => settings.ed25519_key_restriction,
+        KeyType::EcdsaSk => settings.ecdsa_sk_key_restriction,
+        KeyType::Ed25519Sk => settings.ed25519_sk_key_restriction,
     }
 }
 
 /// Why the installation does not take such a key.
-fn unwanted(key: &Parsed, settings: &Settings) -> Option<String> {
-    match restriction(key.kind, settings) {
+fn unwanted(key: &PublicKey, settings: &Settings) -> Option<String> {
+    match restriction(key.key_type, settings) {
         FORBIDDEN => {
-            let wanted = |kind: &Kind| restriction(*kind, settings) != FORBIDDEN;
-            let names: Vec<&str> = Kind::ALL.into_iter().filter(wanted).map(Kind::name).collect();
+            let wanted = |key_type: &KeyType| restriction(*key_type, settings) != FORBIDDEN;
+            let names: Vec<&str> =
+                KeyType::ALL.into_iter().filter(wanted).map(KeyType::name).collect();
             Some(format!("type is forbidden. Must be {}", alternatives(&names)))
         }
         least if usize::try_from(least).is_ok_and(|least| key.bits < least) => {

@@ -2,8 +2,6 @@
 
 pub mod actions;
 pub mod model;
-pub mod parsed;
 pub mod store;
 
 pub use model::{SshKey, Usage};
-pub use parsed::{Kind, Parsed};

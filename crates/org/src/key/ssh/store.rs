@@ -7,8 +7,9 @@ use kernel::{
     ids::{SshKeyId, UserId},
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
+use signatures::ssh::PublicKey;
 
-use super::{Parsed, SshKey, Usage};
+use super::{SshKey, Usage};
 
 /// A key as it is first written down.
 #[derive(Clone, Debug)]
@@ -26,7 +27,7 @@ pub trait SshKeyStore {
     fn any_ssh_key(&mut self, id: SshKeyId) -> Result<SshKey>;
     fn find_ssh_key(&mut self, sha256: &str) -> Result<Option<SshKey>>;
     fn find_ssh_key_by_md5(&mut self, md5: &str) -> Result<Option<SshKey>>;
-    fn insert_ssh_key(&mut self, new: &NewSshKey, key: &Parsed) -> Result<SshKey>;
+    fn insert_ssh_key(&mut self, new: &NewSshKey, key: &PublicKey) -> Result<SshKey>;
     fn delete_ssh_key(&mut self, id: SshKeyId) -> Result<()>;
 }
 
@@ -80,7 +81,7 @@ impl SshKeyStore for Tx<'_> {
             .map_err(error("Key")))
     }
 
-    fn insert_ssh_key(&mut self, new: &NewSshKey, key: &Parsed) -> Result<SshKey> {
+    fn insert_ssh_key(&mut self, new: &NewSshKey, key: &PublicKey) -> Result<SshKey> {
         let row = (
             ssh_keys::user_id.eq(new.user_id),
             ssh_keys::title.eq(&new.title),

@@ -1,5 +1,4 @@
-//! Signatures of elliptic curves with digests of other sizes than theirs, which the library for certificates leaves to
-//! its callers, and of the largest curve, which it does not know.
+//! Signature algorithms that the certificate library lacks: ECDSA with a digest of another size than the curve, and P-521.
 
 use p256::ecdsa::signature::hazmat::PrehashVerifier as _;
 use rustls_pki_types::{
@@ -51,7 +50,7 @@ pairs! {
     P521WithSha512: p521::ecdsa, ECDSA_P521; Sha512, ECDSA_SHA512
 }
 
-/// Every way in which a certificate can be signed.
+/// Every algorithm that a certificate may be signed with.
 pub(super) fn all() -> Vec<&'static dyn SignatureVerificationAlgorithm> {
     [ALL_VERIFICATION_ALGS, PAIRS].concat()
 }

@@ -1,6 +1,7 @@
 //! Pipelines and jobs: what is checked for a commit, and how it ended.
 
 pub mod commit_status;
+pub mod config;
 pub mod event;
 pub mod heirs;
 pub mod job;

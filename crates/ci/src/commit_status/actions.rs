@@ -41,7 +41,7 @@ pub struct Report {
     pub sha: String,
     /// The branch or tag that was named.
     pub place: Option<Place>,
-    /// The one that counts where none was named and there is no pipeline yet: a branch with the commit.
+    /// The one that counts where none was named and no pipeline is found: a branch with the commit.
     pub fallback: Option<Place>,
     pub state: Reported,
     pub name: String,
@@ -114,13 +114,11 @@ fn pipeline_for(
     let project = grant.project();
     let named = report.place.as_ref();
     let found = match (report.pipeline, named) {
-        (Some(id), _) => {
-            let pinned = tx.find_pipeline(project, id)?.filter(|pipeline| {
-                let of_ref = named.is_none_or(|place| place.name == pipeline.ref_name);
-                pipeline.sha == report.sha && of_ref
-            });
-            Some(pinned.ok_or(Error::NotFound("Pipeline for pipeline_id, sha and ref"))?)
-        }
+        // One of another commit, branch or tag counts as none: the report gets a pipeline of its own.
+        (Some(id), _) => tx.find_pipeline(project, id)?.filter(|pipeline| {
+            let of_ref = named.is_none_or(|place| place.name == pipeline.ref_name);
+            pipeline.sha == report.sha && of_ref
+        }),
         (None, Some(place)) => tx.newest_pipeline_of_ref(project, &place.name, &report.sha)?,
         (None, None) => tx.newest_pipeline(project, &report.sha)?,
     };

@@ -1,0 +1,134 @@
+//! Durations as people write them: `1h 30m`, `3 hours 4 min`, `1:30`, `1.5 days`, `1 hour and 10 minutes`.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+const MINUTE: f64 = 60.0;
+const HOUR: f64 = 60.0 * MINUTE;
+const DAY: f64 = 24.0 * HOUR;
+
+pub(super) const WEEK: u64 = 7 * 24 * 60 * 60;
+pub(super) const MONTH: u64 = 30 * 24 * 60 * 60;
+
+/// A number, with or without its unit.
+static PART: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\A\s*(?:([0-9]+(?:\.[0-9]+)?|\.[0-9]+)|([A-Za-z]+))[\s,]*").ok());
+
+/// The seconds of a duration; `None` for what is none, and for no time at all.
+pub fn seconds(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let total = if text.contains(':') { clock(text)? } else { parts(text)? };
+    let whole = total.round();
+    if !(1.0..1e15).contains(&whole) {
+        return None;
+    }
+    format!("{whole:.0}").parse().ok()
+}
+
+/// `30`, `1:30`, `1:30:00`: the last part counts seconds.
+fn clock(text: &str) -> Option<f64> {
+    let units = [1.0, MINUTE, HOUR, DAY];
+    let parts: Vec<&str> = text.split(':').collect();
+    if parts.len() > units.len() {
+        return None;
+    }
+    let mut total = 0.0;
+    for (part, unit) in parts.iter().rev().zip(units) {
+        total += number(part)? * unit;
+    }
+    Some(total)
+}
+
+/// Numbers, each before its unit. A number without one counts seconds.
+fn parts(text: &str) -> Option<f64> {
+    let (mut rest, mut total, mut pending) = (text, 0.0, None);
+    while !rest.is_empty() {
+        let found = PART.as_ref()?.captures(rest)?;
+        if let Some(digits) = found.get(1) {
+            total += pending.replace(number(digits.as_str())?).unwrap_or(0.0);
+        } else {
+            let word = found.get(2)?.as_str().to_ascii_lowercase();
+            match (unit(&word), pending.take()) {
+                (Some(unit), Some(count)) => total += unit * count,
+                (None, held) if is_joint(&word) => pending = held,
+                _ => return None,
+            }
+        }
+        rest = &rest[found.get(0)?.end()..];
+    }
+    Some(total + pending.unwrap_or(0.0))
+}
+
+fn number(digits: &str) -> Option<f64> {
+    let plain =
+        !digits.is_empty() && digits.bytes().all(|sign| sign.is_ascii_digit() || sign == b'.');
+    plain.then(|| digits.parse().ok()).flatten()
+}
+
+/// Words that only join.
+fn is_joint(word: &str) -> bool {
+    matches!(word, "and" | "with" | "plus")
+}
+
+fn unit(word: &str) -> Option<f64> {
+    Some(match word {
+        "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
+        "m" | "min" | "mins" | "minute" | "minutes" => MINUTE,
+        "h" | "hr" | "hrs" | "hour" | "hours" => HOUR,
+        "d" | "day" | "days" | "dy" => DAY,
+        "w" | "wk" | "wks" | "week" | "weeks" => 7.0 * DAY,
+        "mo" | "mon" | "mos" | "month" | "months" => 30.0 * DAY,
+        "y" | "yr" | "yrs" | "year" | "years" => 365.25 * DAY,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::seconds;
+
+    #[test]
+    fn durations_are_read_in_all_their_forms() {
+        for (text, expected) in [
+            ("30", 30),
+            ("30 s", 30),
+            ("1h 30m", 5400),
+            ("1h30m", 5400),
+            ("3 hours 4 min", 3 * 3600 + 240),
+            ("1 hour and 10 minutes", 4200),
+            ("1:30", 90),
+            ("1:00:00", 3600),
+            ("1.5h", 5400),
+            ("1 day", 86_400),
+            ("2 wk", 14 * 86_400),
+            ("1 mo", 30 * 86_400),
+            ("1 month", 30 * 86_400),
+            ("1 year", 31_557_600),
+            ("47 Yrs 6 mos and 4d", 47 * 31_557_600 + 180 * 86_400 + 4 * 86_400),
+            ("1 day, 2 hours", 86_400 + 7200),
+        ] {
+            assert_eq!(seconds(text), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_duration_is_none() {
+        for text in [
+            "",
+            "0",
+            "0 s",
+            "soon",
+            "a day",
+            "7 elephants",
+            "day",
+            "1 day ago",
+            "-1 day",
+            "1:x",
+            "1 min min",
+            "never",
+        ] {
+            assert_eq!(seconds(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The forms in which a file to include may be named.
+
+use super::Inclusion;
+use crate::config::{
+    Stop,
+    given::Tree,
+    glob, json,
+    node::{Map, Node},
+};
+
+/// One file, its name with variables written out.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Location {
+    Local(String),
+    Project {
+        project: String,
+        file: String,
+        reference: Option<String>,
+    },
+    Remote(String),
+    Template(String),
+    Artifact {
+        job: Option<String>,
+        file: String,
+    },
+    /// What is no text, as it was written.
+    Odd(String),
+}
+
+impl Location {
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Local(name) | Self::Remote(name) | Self::Template(name) | Self::Odd(name) => name,
+            Self::Project { file, .. } | Self::Artifact { file, .. } => file,
+        }
+    }
+
+    /// What tells it apart from other files that are named in the same place.
+    pub(super) fn key(&self) -> String {
+        let kind = match self {
+            Self::Local(_) | Self::Project { .. } => "file",
+            Self::Remote(_) => "remote",
+            Self::Template(_) => "template",
+            Self::Artifact { job, .. } => job.as_deref().unwrap_or_default(),
+            Self::Odd(_) => "odd",
+        };
+        format!("{kind}:{}", self.name())
+    }
+}
+
+/// An address with a scheme that is fetched, when a text is one.
+pub(crate) fn url(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"))?;
+    let host = rest.split(['/', '?', '#']).next()?;
+    let fit =
+        !host.is_empty() && !text.contains(|sign: char| sign.is_whitespace() || sign.is_control());
+    fit.then_some(text)
+}
+
+/// All files that an `include` names, as far as its rules let them.
+pub(super) fn locations(
+    inclusion: &mut Inclusion<'_, '_>,
+    written: &Node,
+    tree: &dyn Tree,
+) -> Result<Vec<Location>, Stop> {
+    let items = match written {
+        Node::Null => return Ok(Vec::new()),
+        Node::List(list) => list.items(),
+        one => std::slice::from_ref(one),
+    };
+    let mut all = Vec::new();
+    for item in items {
+        match item {
+            Node::Null => {}
+            Node::Text(text) => {
+                let text = inclusion.expanded(text);
+                let location =
+                    if url(&text).is_some() { Location::Remote(text) } else { local(&text) };
+                all.extend(spread(location, tree)?);
+            }
+            Node::Map(map) => all.extend(of_map(inclusion, map, item, tree)?),
+            _ => return Err(Stop::problem("Each include must be a hash or a string")),
+        }
+        if all.len() > inclusion.given.limits.includes {
+            break;
+        }
+    }
+    Ok(all)
+}
+
+/// Paths begin at the top of the project, whether they say so or not.
+fn local(path: &str) -> Location {
+    Location::Local(path.trim_start_matches('/').to_owned())
+}
+
+/// A path with stars is all the files that fit, in the order of their names.
+fn spread(location: Location, tree: &dyn Tree) -> Result<Vec<Location>, Stop> {
+    let Location::Local(path) = &location else { return Ok(vec![location]) };
+    if !path.contains('*') {
+        return Ok(vec![location]);
+    }
+    let Some(pattern) = glob::wildcard(path) else { return Ok(Vec::new()) };
+    let paths = tree.paths().map_err(Stop::Fault)?;
+    let fitting = paths.iter().filter(|path| pattern.is_match(path));
+    Ok(fitting.map(|path| Location::Local(path.clone())).collect())
+}
+
+/// `{local: …}`, `{project: …, file: …}`, `{remote: …}`, `{template: …}`, `{artifact: …, job: …}`.
+fn of_map(
+    inclusion: &mut Inclusion<'_, '_>,
+    map: &Map,
+    written: &Node,
+    tree: &dyn Tree,
+) -> Result<Vec<Location>, Stop> {
+    if let Some(rules) = map.present("rules")
+        && !inclusion.is_wanted(rules, tree)?
+    {
+        return Ok(Vec::new());
+    }
+    let given = |key: &str| map.present(key).filter(|node| !node.is_blank());
+    let project = given("file").is_some() && given("project").is_some();
+    let kinds = [
+        ("local", given("local").is_some()),
+        ("project", project),
+        ("remote", given("remote").is_some()),
+        ("template", given("template").is_some()),
+        ("artifact", given("artifact").is_some()),
+    ];
+    let mut chosen = kinds.iter().filter(|(_, present)| *present).map(|(kind, _)| *kind);
+    let (kind, other) = (chosen.next(), chosen.next());
+    if other.is_some() {
+        return Err(Stop::problem(
+            "Each include must use only one of: `local`, `project`, `remote`, `template`, `artifact`, `component`",
+        ));
+    }
+    let Some(kind) = kind else {
+        let written = inclusion.masked(&json::value(written).to_string());
+        return Err(Stop::problem(format!(
+            "Include `{written}` needs to match exactly one accessor!"
+        )));
+    };
+    named(inclusion, map, kind, tree)
+}
+
+fn named(
+    inclusion: &Inclusion<'_, '_>,
+    map: &Map,
+    kind: &str,
+    tree: &dyn Tree,
+) -> Result<Vec<Location>, Stop> {
+    let expanded =
+        |key: &str| map.present(key).and_then(Node::as_text).map(|text| inclusion.expanded(text));
+    let odd = |key: &str| {
+        Location::Odd(
+            map.present(key).map(|node| json::value(node).to_string()).unwrap_or_default(),
+        )
+    };
+    Ok(match kind {
+        "local" => match expanded("local") {
+            Some(path) => spread(local(&path), tree)?,
+            None => vec![odd("local")],
+        },
+        "remote" => vec![expanded("remote").map_or_else(|| odd("remote"), Location::Remote)],
+        "template" => {
+            vec![expanded("template").map_or_else(|| odd("template"), Location::Template)]
+        }
+        "artifact" => {
+            let job = expanded("job");
+            vec![expanded("artifact").map_or_else(
+                || odd("artifact"),
+                |file| Location::Artifact { job, file: file.trim_start_matches('/').to_owned() },
+            )]
+        }
+        _ => of_project(inclusion, map, expanded("project"), expanded("ref").as_deref()),
+    })
+}
+
+fn of_project(
+    inclusion: &Inclusion<'_, '_>,
+    map: &Map,
+    project: Option<String>,
+    reference: Option<&str>,
+) -> Vec<Location> {
+    let files = match map.present("file") {
+        Some(Node::List(list)) => list.items(),
+        Some(one) => std::slice::from_ref(one),
+        None => &[],
+    };
+    let project = project.unwrap_or_default().to_lowercase();
+    let location = |node: &Node| match node.as_text() {
+        Some(file) => Location::Project {
+            project: project.clone(),
+            file: inclusion.expanded(file).trim_start_matches('/').to_owned(),
+            reference: reference.map(str::to_owned),
+        },
+        None => Location::Odd(json::value(node).to_string()),
+    };
+    files.iter().map(location).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::url;
+
+    #[test]
+    fn an_address_has_a_scheme_and_a_host() {
+        for text in ["https://a/b.yml", "http://a.b:80/c.yml?d"] {
+            assert!(url(text).is_some(), "{text}");
+        }
+        for text in [
+            "/a.yml",
+            "ftp://a/b.yml",
+            "https:///b.yml",
+            "https://a b",
+            "https://",
+            "file:///etc/x",
+        ] {
+            assert!(url(text).is_none(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! `include`: files of this project, of others, from addresses, and templates, merged beneath the file that names them.
+
+mod location;
+mod source;
+
+use std::{collections::HashMap, time::Instant};
+
+pub(super) use location::url;
+
+use super::{
+    Stop,
+    entry::{self, Report},
+    evaluate::Evaluation,
+    given::{Given, Tree},
+    merge::{Budget, deep_merge},
+    node::{Entries, Map, Node},
+    variables::{Lookup, Unknown, expand},
+    yaml,
+};
+use location::{Location, locations};
+
+/// Where an included file lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IncludeKind {
+    Local,
+    /// Of another project.
+    File,
+    Remote,
+    Template,
+    Artifact,
+}
+
+/// A file that a configuration includes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Include {
+    pub kind: IncludeKind,
+    /// A path, an address or a name; what is masked in variables is masked in it.
+    pub location: String,
+    /// Where it lies, when that is a commit of a project: path of the project and id of the commit.
+    pub at: Option<(String, String)>,
+    /// The other project and its ref, as written.
+    pub extra: Option<(String, String)>,
+    /// The project and commit of the file that names it.
+    pub context: (String, String),
+}
+
+/// The document with all that it includes, and the list of that.
+pub(super) fn include(
+    document: &Map,
+    given: &Given<'_>,
+    report: &mut Report,
+    budget: &mut Budget,
+) -> Result<(Map, Vec<Include>), Stop> {
+    if !document.contains("include") {
+        return Ok((document.clone(), Vec::new()));
+    }
+    let lookup = Lookup::new(given.variables);
+    let mut inclusion = Inclusion {
+        given,
+        lookup: &lookup,
+        report,
+        budget,
+        found: Vec::new(),
+        read: HashMap::new(),
+    };
+    let merged = inclusion.document(document, given.tree)?;
+    Ok((merged, inclusion.found))
+}
+
+struct Inclusion<'i, 'g> {
+    given: &'i Given<'g>,
+    lookup: &'i Lookup<'i>,
+    report: &'i mut Report,
+    budget: &'i mut Budget,
+    found: Vec<Include>,
+    /// Files read before: a file may be included from many places.
+    read: HashMap<(String, String, String), Node>,
+}
+
+impl Inclusion<'_, '_> {
+    /// What the document includes, merged in the order given, and the document over that.
+    fn document(&mut self, document: &Map, tree: &dyn Tree) -> Result<Map, Stop> {
+        let Some(written) = document.get("include") else { return Ok(document.clone()) };
+        let locations = locations(self, written, tree)?;
+        let first = self.found.len();
+        for location in &locations {
+            let include = self.described(location, tree);
+            self.found.push(include);
+            if self.found.len() > self.given.limits.includes {
+                let most = self.given.limits.includes;
+                return Err(Stop::problem(format!(
+                    "Maximum of {most} nested includes are allowed!"
+                )));
+            }
+        }
+        let mut merged = Map::new(Entries::new());
+        for (index, location) in locations.iter().enumerate() {
+            let file = self.file(location, tree, first + index)?;
+            merged = deep_merge(&merged, &file);
+        }
+        let mut own = deep_merge(&merged, document).entries().clone();
+        own.shift_remove("include");
+        Ok(Map::new(own))
+    }
+
+    fn file(&mut self, location: &Location, tree: &dyn Tree, place: usize) -> Result<Map, Stop> {
+        self.ensure_time()?;
+        self.ensure_sound(location)?;
+        match location {
+            Location::Project { project, reference, .. } => {
+                let other = source::project(self, project, reference.as_deref())?;
+                if let Some(include) = self.found.get_mut(place) {
+                    include.at = Some((other.project().to_owned(), other.sha().to_owned()));
+                }
+                self.contents(location, other.as_ref())
+            }
+            _ => self.contents(location, tree),
+        }
+    }
+
+    /// The file as a document, with what it includes itself; names in that are looked up where the file lies.
+    fn contents(&mut self, location: &Location, tree: &dyn Tree) -> Result<Map, Stop> {
+        let key = (tree.project().to_owned(), tree.sha().to_owned(), location.key());
+        let node = match self.read.get(&key) {
+            Some(node) => node.clone(),
+            None => {
+                let text = source::text(self, location, tree)?;
+                let node = self.parsed(location, &text)?;
+                self.read.insert(key, node.clone());
+                node
+            }
+        };
+        self.budget.take(node.weight()).map_err(Stop::problem)?;
+        let map = node.as_map().map_or_else(|| Map::new(Entries::new()), Map::clone);
+        self.document(&map, tree)
+    }
+
+    fn parsed(&self, location: &Location, text: &str) -> Result<Node, Stop> {
+        match yaml::parse(text) {
+            Ok(Some(node)) if node.as_map().is_some_and(|map| !map.is_empty()) => Ok(node),
+            Err(fault @ yaml::Fault::TooBig) => Err(Stop::problem(fault.to_string())),
+            _ => Err(Stop::problem(format!(
+                "Included file `{}` does not have valid YAML syntax!",
+                self.masked(location.name())
+            ))),
+        }
+    }
+
+    fn ensure_time(&self) -> Result<(), Stop> {
+        if self.given.deadline.is_some_and(|deadline| Instant::now() > deadline) {
+            return Err(Stop::late());
+        }
+        Ok(())
+    }
+
+    /// What can be said of a location without going there.
+    fn ensure_sound(&self, location: &Location) -> Result<(), Stop> {
+        let name = self.masked(location.name());
+        if let Location::Odd(_) = location {
+            let text = format!("Included file `{name}` needs to be a string");
+            return Err(Stop::problem(text));
+        }
+        let file = location.name().rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+        let stem = file.strip_suffix(".yml").or_else(|| file.strip_suffix(".yaml"));
+        if stem.is_none_or(str::is_empty) {
+            let text = format!("Included file `{name}` does not have YAML extension!");
+            return Err(Stop::problem(text));
+        }
+        match location {
+            Location::Remote(address) if url(address).is_none() => {
+                Err(Stop::problem(format!("Remote file `{name}` does not have a valid address!")))
+            }
+            Location::Template(template) if !template.ends_with(source::TEMPLATE_END) => {
+                Err(Stop::problem(format!("Template file `{name}` is not a valid location!")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn described(&self, location: &Location, tree: &dyn Tree) -> Include {
+        let context = (tree.project().to_owned(), tree.sha().to_owned());
+        let (kind, extra) = match location {
+            Location::Local(_) | Location::Odd(_) => (IncludeKind::Local, None),
+            Location::Remote(_) => (IncludeKind::Remote, None),
+            Location::Template(_) => (IncludeKind::Template, None),
+            Location::Artifact { .. } => (IncludeKind::Artifact, None),
+            Location::Project { project, reference, .. } => {
+                let reference = reference.as_deref().unwrap_or("HEAD");
+                (IncludeKind::File, Some((self.masked(project), self.masked(reference))))
+            }
+        };
+        let at = matches!(location, Location::Local(_)).then(|| context.clone());
+        Include { kind, location: self.masked(location.name()), at, extra, context }
+    }
+
+    /// A text with variables written out.
+    fn expanded(&self, text: &str) -> String {
+        let none = entry::Values::new();
+        let view = self.lookup.of(None, &none, &[]);
+        expand(text, &|name| view.get(name), Unknown::Vanishes).into_owned()
+    }
+
+    /// A text that may be shown: values that are masked are not in it.
+    fn masked(&self, text: &str) -> String {
+        let scoped = self.given.variables.above.iter().flatten().map(|scoped| &scoped.variable);
+        let all = self.given.variables.beneath.iter().chain(scoped);
+        let hidden = all.filter(|variable| variable.masked && !variable.value.is_empty());
+        hidden.fold(text.to_owned(), |text, variable| {
+            text.replace(&variable.value, &"x".repeat(variable.value.chars().count()))
+        })
+    }
+
+    /// Whether rules let it be included.
+    fn is_wanted(&mut self, rules: &Node, tree: &dyn Tree) -> Result<bool, Stop> {
+        let mark = self.report.problems.len();
+        let parsed = entry::include_rules(self.report, rules);
+        let problem = self.report.problems.get(mark).cloned();
+        self.report.problems.truncate(mark);
+        if let Some(problem) = problem {
+            return Err(Stop::problem(problem));
+        }
+        let none = entry::Values::new();
+        let view = self.lookup.of(None, &none, &[]);
+        let mut evaluation = Evaluation::new(self.given, tree, &mut self.report.patterns);
+        let rules = parsed.unwrap_or_default();
+        let rule = evaluation
+            .first(&rules, view)
+            .map_err(|stop| stop.map(|problem| format!("include:{problem}")))?;
+        Ok(rule.is_some_and(|rule| rule.when.as_deref() != Some("never")))
+    }
+}

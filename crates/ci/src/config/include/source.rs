@@ -1,0 +1,108 @@
+//! The text of an included file, or why there is none.
+
+use super::{Inclusion, location::Location};
+use crate::config::{
+    Stop,
+    given::{Artifact, Project, Tree, Unreachable},
+    templates,
+};
+
+pub(super) const TEMPLATE_END: &str = ".gitlab-ci.yml";
+
+/// The files of another project that the person may read.
+pub(super) fn project<'f>(
+    inclusion: &Inclusion<'f, '_>,
+    project: &str,
+    reference: Option<&str>,
+) -> Result<Box<dyn Tree + 'f>, Stop> {
+    let shown = inclusion.masked(project);
+    match inclusion.given.fetch.project(project, reference).map_err(Stop::Fault)? {
+        Project::Found(tree) => Ok(tree),
+        Project::NotFound => Err(Stop::problem(format!(
+            "Project `{shown}` not found or access denied! Make sure any includes in the pipeline configuration are correctly defined."
+        ))),
+        Project::NoReference => {
+            let reference = inclusion.masked(reference.unwrap_or("HEAD"));
+            Err(Stop::problem(format!("Project `{shown}` reference `{reference}` does not exist!")))
+        }
+    }
+}
+
+pub(super) fn text(
+    inclusion: &Inclusion<'_, '_>,
+    location: &Location,
+    tree: &dyn Tree,
+) -> Result<String, Stop> {
+    let name = inclusion.masked(location.name());
+    let found = match location {
+        Location::Local(path) => {
+            let text = tree.text(path).map_err(Stop::Fault)?;
+            present(text, &format!("Local file `{name}`"))
+        }
+        Location::Project { project, file, .. } => {
+            let text = tree.text(file).map_err(Stop::Fault)?;
+            let project = inclusion.masked(project);
+            present(text, &format!("Project `{project}` file `{name}`"))
+        }
+        Location::Remote(address) => remote(inclusion, address, &name),
+        Location::Template(template) => {
+            let stem = template.strip_suffix(TEMPLATE_END).unwrap_or(template);
+            templates::find(stem).map(str::to_owned).ok_or_else(|| missing(&name))
+        }
+        Location::Artifact { job, file } => {
+            return artifact(inclusion, job.as_deref(), file, &name);
+        }
+        Location::Odd(_) => Err(missing(&name)),
+    };
+    found.map_err(Stop::problem)
+}
+
+fn missing(name: &str) -> String {
+    format!("Included file `{name}` is empty or does not exist!")
+}
+
+fn present(text: Option<String>, what: &str) -> Result<String, String> {
+    match text {
+        None => Err(format!("{what} does not exist!")),
+        Some(text) if text.trim().is_empty() => Err(format!("{what} is empty!")),
+        Some(text) => Ok(text),
+    }
+}
+
+fn remote(inclusion: &Inclusion<'_, '_>, address: &str, name: &str) -> Result<String, String> {
+    let reason = match inclusion.given.fetch.remote(address) {
+        Ok(text) if text.trim().is_empty() => return Err(missing(name)),
+        Ok(text) => return Ok(text),
+        Err(Unreachable::Status(status)) => format!("of HTTP code `{status}` error"),
+        Err(Unreachable::Timeout) => "of a timeout error".to_owned(),
+        Err(Unreachable::Socket) => "of a socket error".to_owned(),
+        Err(Unreachable::Refused(words)) => words,
+        Err(Unreachable::Other) => "of HTTP error".to_owned(),
+    };
+    Err(format!("Remote file `{name}` could not be fetched because {reason}!"))
+}
+
+fn artifact(
+    inclusion: &Inclusion<'_, '_>,
+    job: Option<&str>,
+    file: &str,
+    name: &str,
+) -> Result<String, Stop> {
+    let Some(job) = job else {
+        return Err(Stop::problem("Job must be provided when including configs from artifacts"));
+    };
+    let problem = match inclusion.given.fetch.artifact(job, file).map_err(Stop::Fault)? {
+        Artifact::Text(text) if !text.trim().is_empty() => return Ok(text),
+        Artifact::Text(_) => format!("File `{name}` is empty!"),
+        Artifact::NoFile => format!("File `{name}` is empty or does not exist!"),
+        Artifact::NoJob => {
+            let job = inclusion.masked(job);
+            format!("Job `{job}` not found in parent pipeline or does not have artifacts!")
+        }
+        Artifact::NoParent => {
+            "Including configs from artifacts is only allowed when triggering child pipelines"
+                .to_owned()
+        }
+    };
+    Err(Stop::problem(problem))
+}

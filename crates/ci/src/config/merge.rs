@@ -1,0 +1,52 @@
+//! Deep merging: mappings are joined, everything else is replaced.
+
+use super::node::{Map, Node};
+
+/// Letters of all that a configuration comes to once templates and references are written out.
+const LARGEST: u64 = 32 << 20;
+
+/// `over` on `base`: keys of `base` first, then new ones, values of `over` where both have one.
+pub(super) fn deep_merge(base: &Map, over: &Map) -> Map {
+    let mut entries = base.entries().clone();
+    for (key, value) in over.iter() {
+        let joined = match (entries.get(key), value) {
+            (Some(Node::Map(below)), Node::Map(above)) => {
+                Node::Map(std::sync::Arc::new(deep_merge(below, above)))
+            }
+            _ => value.clone(),
+        };
+        entries.insert(key.clone(), joined);
+    }
+    Map::new(entries)
+}
+
+/// What may still be written out. It ends before memory and patience do: a small file can mean gigabytes.
+pub(super) struct Budget(u64);
+
+impl Budget {
+    pub(super) fn new() -> Self {
+        Self(LARGEST)
+    }
+
+    pub(super) fn take(&mut self, weight: u64) -> Result<(), String> {
+        self.0 =
+            self.0.checked_sub(weight).ok_or_else(|| super::yaml::Fault::TooBig.to_string())?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::deep_merge;
+    use crate::config::yaml::{emit, parse};
+
+    #[test]
+    fn mappings_are_joined_and_everything_else_is_replaced() {
+        let [base, over] = ["{a: {u: 1, v: [1]}, b: 1}", "{a: {v: [2], w: ~}, c: {d: 1}}"]
+            .map(|text| parse(text).unwrap().unwrap());
+
+        let merged = deep_merge(base.as_map().unwrap(), over.as_map().unwrap());
+
+        assert_eq!(emit(&merged), "---\na:\n  u: 1\n  v:\n  - 2\n  w:\nb: 1\nc:\n  d: 1\n");
+    }
+}

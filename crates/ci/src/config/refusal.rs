@@ -1,0 +1,131 @@
+//! Why there is no plan.
+
+use kernel::Error;
+
+/// Why a configuration makes no pipeline.
+#[derive(Debug)]
+pub enum Refusal {
+    /// It is broken: all problems of its parts, or the first of another kind.
+    Invalid(Vec<String>),
+    /// What jobs ask for cannot be had for this ref.
+    Unmet(Vec<String>),
+    /// Its workflow wants none.
+    Filtered,
+    /// No job is left.
+    Empty,
+    /// Something could not be asked.
+    Fault(Error),
+}
+
+impl Refusal {
+    /// The one sentence that a pipeline keeps, or that answers who asked for it.
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::Invalid(problems) => {
+                problems.first().map(|problem| plain(problem)).unwrap_or_default()
+            }
+            Self::Unmet(problems) => plain(&problems.join("\n")),
+            Self::Filtered => "Pipeline filtered out by workflow rules.".to_owned(),
+            Self::Empty => "No stages / jobs for this pipeline.".to_owned(),
+            Self::Fault(error) => error.to_string(),
+        }
+    }
+
+    /// Whether a pipeline without jobs tells of it. Else nothing is stored.
+    pub fn is_kept(&self) -> bool {
+        matches!(self, Self::Invalid(_) | Self::Unmet(_))
+    }
+}
+
+impl From<Stop> for Refusal {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Problem(problem) => Self::Unmet(vec![problem]),
+            Stop::Fault(error) => Self::Fault(error),
+        }
+    }
+}
+
+/// What ends a step: a problem of the configuration, or a fault of who was asked.
+#[derive(Debug)]
+pub(super) enum Stop {
+    Problem(String),
+    Fault(Error),
+}
+
+impl Stop {
+    pub(super) fn problem(text: impl Into<String>) -> Self {
+        Self::Problem(text.into())
+    }
+
+    pub(super) fn late() -> Self {
+        Self::problem("Request timed out when fetching configuration files.")
+    }
+
+    pub(super) fn map(self, change: impl FnOnce(String) -> String) -> Self {
+        match self {
+            Self::Problem(problem) => Self::Problem(change(problem)),
+            fault @ Self::Fault(_) => fault,
+        }
+    }
+
+    /// As a problem of the configuration itself.
+    pub(super) fn invalid(self) -> Refusal {
+        match self {
+            Self::Problem(problem) => Refusal::Invalid(vec![problem]),
+            Self::Fault(error) => Refusal::Fault(error),
+        }
+    }
+}
+
+/// A placeholder of one of the sentences themselves, which people are to see.
+const PLACEHOLDER: &str = "<number>";
+
+/// A sentence without what looks like a tag: names of jobs come from whoever writes a file.
+pub fn plain(sentence: &str) -> String {
+    let (mut made, mut rest) = (String::with_capacity(sentence.len()), sentence);
+    while let Some(at) = rest.find('<') {
+        made.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let opens = rest[1..].starts_with(|sign: char| {
+            sign.is_ascii_alphabetic() || matches!(sign, '/' | '!' | '?')
+        });
+        let end = rest.find('>').filter(|_| opens && !rest.starts_with(PLACEHOLDER));
+        let taken = end.map_or(1, |end| end + 1);
+        if end.is_none() {
+            made.push('<');
+        }
+        rest = &rest[taken..];
+    }
+    made.push_str(rest);
+    made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Refusal, plain};
+
+    #[test]
+    fn what_looks_like_a_tag_is_taken_out() {
+        for (sentence, shown) in [
+            ("(<unknown>): did not find", "(): did not find"),
+            ("<b>x</b> job: undefined need: y", "x job: undefined need: y"),
+            (
+                "jobs:a:parallel config cannot use \"parallel: <number>\".",
+                "jobs:a:parallel config cannot use \"parallel: <number>\".",
+            ),
+            ("a < b > c <", "a < b > c <"),
+            ("<img src=x", "<img src=x"),
+        ] {
+            assert_eq!(plain(sentence), shown);
+        }
+    }
+
+    #[test]
+    fn a_pipeline_keeps_the_first_problem_or_all_of_its_choice() {
+        let problems = || vec!["one".to_owned(), "two".to_owned()];
+
+        assert_eq!(Refusal::Invalid(problems()).sentence(), "one");
+        assert_eq!(Refusal::Unmet(problems()).sentence(), "one\ntwo");
+    }
+}

@@ -1,0 +1,42 @@
+//! YAML 1.1 as configurations have always been read: `yes` is a boolean, `0755` is octal, of a key given twice the last
+//! counts, and only the first document is looked at.
+//!
+//! `events.rs` turns text into events (a library does that), `compose.rs` makes values of them, `scalar.rs` says what a
+//! plain word means, and `emit.rs` writes a value as YAML again.
+
+mod compose;
+mod emit;
+mod events;
+mod scalar;
+
+use std::fmt;
+
+pub(crate) use compose::parse;
+pub(crate) use emit::emit;
+pub(crate) use emit::inline;
+
+/// Letters of a document with its aliases written out, and collections inside one another.
+pub(crate) const LARGEST: u64 = 2 << 20;
+pub(crate) const DEEPEST: usize = 100;
+
+/// Why a text is no document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// In the parser's words, with its place.
+    Syntax(String),
+    UnknownAlias(String),
+    /// A value of a kind that is never made from a file: a date, or what a tag asks for.
+    Class(String),
+    TooBig,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Syntax(text) => write!(f, "(<unknown>): {text}"),
+            Self::UnknownAlias(name) => write!(f, "Unknown alias: {name}"),
+            Self::Class(name) => write!(f, "Tried to load unspecified class: {name}"),
+            Self::TooBig => f.write_str("The parsed YAML is too big"),
+        }
+    }
+}

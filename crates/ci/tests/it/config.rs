@@ -1,0 +1,238 @@
+//! Every configuration in `tests/cases/config`, with what it is given and what must come of it.
+
+use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path, sync::Arc};
+
+use forgeway_ci::{
+    config::{
+        Kind, Plan, PlannedJob, Refusal, compile,
+        given::{Artifact, Fetch, Given, Limits, Project, RefKind, Tree, Unreachable},
+        variables::{Known, Scoped, Variable},
+    },
+    pipeline::Source,
+};
+use kernel::{Result, TextEnum as _};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/config");
+
+#[derive(Deserialize)]
+struct Case {
+    about: String,
+    given: CaseGiven,
+    expect: Expectation,
+}
+
+#[derive(Deserialize)]
+#[serde(default)]
+struct CaseGiven {
+    #[serde(rename = "ref")]
+    reference: String,
+    tag: bool,
+    source: String,
+    changes: Option<Vec<String>>,
+    files: BTreeMap<String, String>,
+    variables: BTreeMap<String, String>,
+    project_variables: BTreeMap<String, String>,
+}
+
+impl Default for CaseGiven {
+    fn default() -> Self {
+        Self {
+            reference: "main".to_owned(),
+            tag: false,
+            source: "push".to_owned(),
+            changes: None,
+            files: BTreeMap::new(),
+            variables: BTreeMap::new(),
+            project_variables: BTreeMap::new(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Expectation {
+    /// One of these sentences is said.
+    Refused { errors: Vec<String>, r#match: String, kind: String },
+    Planned {
+        jobs: Vec<Value>,
+        stages: Vec<String>,
+        #[serde(default)]
+        warnings: Vec<String>,
+    },
+}
+
+struct Files(BTreeMap<String, String>);
+
+impl Tree for Files {
+    fn project(&self) -> &str {
+        "group/project"
+    }
+
+    fn sha(&self) -> &str {
+        "c0ffee"
+    }
+
+    fn text(&self, path: &str) -> Result<Option<String>> {
+        Ok(self.0.get(path).cloned())
+    }
+
+    fn fingerprint(&self, path: &str) -> Result<Option<String>> {
+        Ok(self.0.get(path).cloned())
+    }
+
+    fn paths(&self) -> Result<Arc<[String]>> {
+        Ok(self.0.keys().cloned().collect())
+    }
+
+    fn changed_since(&self, _: &str) -> Result<Option<Vec<String>>> {
+        Ok(None)
+    }
+}
+
+struct Nowhere;
+
+impl Fetch for Nowhere {
+    fn project(&self, _: &str, _: Option<&str>) -> Result<Project<'_>> {
+        Ok(Project::NotFound)
+    }
+
+    fn remote(&self, _: &str) -> std::result::Result<String, Unreachable> {
+        Err(Unreachable::Socket)
+    }
+
+    fn artifact(&self, _: &str, _: &str) -> Result<Artifact> {
+        Ok(Artifact::NoParent)
+    }
+}
+
+/// What the server would know before a pipeline is made.
+fn known(given: &CaseGiven, kind: RefKind) -> Known {
+    let mut beneath = vec![
+        Variable::public("CI_DEFAULT_BRANCH", "main"),
+        Variable::public("CI_COMMIT_REF_NAME", &*given.reference),
+        Variable::public("CI_PIPELINE_SOURCE", &*given.source),
+        Variable::public("CI_PROJECT_PATH", "group/project"),
+    ];
+    beneath.push(match kind {
+        RefKind::Branch => Variable::public("CI_COMMIT_BRANCH", &*given.reference),
+        RefKind::Tag => Variable::public("CI_COMMIT_TAG", &*given.reference),
+        RefKind::MergeRequest => Variable::public("CI_MERGE_REQUEST_IID", "1"),
+    });
+    let layer = |variables: &BTreeMap<String, String>| -> Vec<Scoped> {
+        variables.iter().map(|(k, v)| Scoped::everywhere(Variable::secret(k, v))).collect()
+    };
+    Known { beneath, above: vec![layer(&given.project_variables), layer(&given.variables)] }
+}
+
+fn compiled(text: &str, given: &CaseGiven) -> std::result::Result<Plan, Refusal> {
+    let ref_kind = match (&*given.source, given.tag) {
+        ("merge_request_event", _) => RefKind::MergeRequest,
+        (_, true) => RefKind::Tag,
+        _ => RefKind::Branch,
+    };
+    compile(
+        text,
+        &Given {
+            source: Source::find(&given.source).unwrap_or(Source::Push),
+            ref_name: &given.reference,
+            ref_kind,
+            project: "group/project",
+            has_kubernetes: false,
+            variables: &known(given, ref_kind),
+            changes: given.changes.as_deref(),
+            tree: &Files(given.files.clone()),
+            fetch: &Nowhere,
+            deadline: None,
+            limits: Limits::default(),
+        },
+    )
+}
+
+fn shown(plan: &Plan, job: &PlannedJob) -> Value {
+    let variables: serde_json::Map<_, _> =
+        job.variables.iter().map(|one| (one.key.to_string(), json!(*one.value))).collect();
+    let needs =
+        job.needs.as_ref().map(|needs| needs.iter().map(|need| need.name.clone()).collect());
+    let needs: Option<Vec<String>> = needs;
+    json!({
+        "name": *job.name,
+        "stage": plan.stages[job.stage],
+        "when": job.when,
+        "allow_failure": job.allow_failure,
+        "needs": needs.filter(|_| job.kind == Kind::Build || job.options.bridge_needs.is_none()),
+        "tags": job.tags,
+        "environment": job.environment.as_ref().map(|environment| &environment.written.name),
+        "interruptible": job.interruptible,
+        "variables": variables,
+        "options": *job.options,
+    })
+}
+
+/// Every difference between what came and what should have.
+fn differences(case: &Case, outcome: std::result::Result<Plan, Refusal>) -> Vec<String> {
+    match (&case.expect, outcome) {
+        (Expectation::Planned { jobs, stages, warnings }, Ok(plan)) => {
+            let mut found = Vec::new();
+            let ours: Vec<Value> = plan.jobs.iter().map(|job| shown(&plan, job)).collect();
+            if ours != *jobs {
+                found.push(format!("jobs\n  are    {}\n  should {}", json!(ours), json!(jobs)));
+            }
+            if plan.stages != *stages {
+                found.push(format!("stages are {:?}, should be {stages:?}", plan.stages));
+            }
+            let warned = plan.warnings.len() == warnings.len()
+                && plan.warnings.iter().zip(warnings).all(|(ours, text)| ours.starts_with(text));
+            if !warned {
+                found.push(format!("warnings are {:?}, should be {warnings:?}", plan.warnings));
+            }
+            found
+        }
+        (Expectation::Refused { errors, r#match, kind }, Err(refusal)) => {
+            let said = match &refusal {
+                Refusal::Invalid(problems) | Refusal::Unmet(problems) => problems.clone(),
+                other => vec![other.sentence()],
+            };
+            let fits = |ours: &String| {
+                errors.iter().any(|text| match r#match.as_str() {
+                    "equal" => ours == text,
+                    "prefix" => ours.starts_with(text),
+                    _ => ours.contains(text),
+                })
+            };
+            let of_kind = match kind.as_str() {
+                "empty" => matches!(refusal, Refusal::Empty),
+                "filtered" => matches!(refusal, Refusal::Filtered),
+                _ => refusal.is_kept(),
+            };
+            if said.iter().any(fits) && of_kind {
+                return Vec::new();
+            }
+            vec![format!("says {said:?}, should say {errors:?} ({kind})")]
+        }
+        (Expectation::Planned { .. }, Err(refusal)) => vec![format!("is refused: {refusal:?}")],
+        (Expectation::Refused { errors, .. }, Ok(_)) => {
+            vec![format!("makes a pipeline, should say {errors:?}")]
+        }
+    }
+}
+
+#[test]
+fn every_configuration_comes_to_what_it_should() {
+    let (mut report, mut count) = (String::new(), 0);
+    let mut files: Vec<_> =
+        fs::read_dir(FOLDER).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    for file in files.iter().filter(|file| file.extension().is_some_and(|end| end == "json")) {
+        let case: Case = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+        let text = fs::read_to_string(Path::new(file).with_extension("yml")).unwrap();
+        for difference in differences(&case, compiled(&text, &case.given)) {
+            writeln!(report, "{:?} ({}): {difference}", file.file_stem().unwrap(), case.about)
+                .unwrap();
+        }
+        count += 1;
+    }
+    assert!(count > 250, "{count}");
+    assert!(report.is_empty(), "\n{report}");
+}

@@ -1,0 +1,3 @@
+//! What the crate promises, against cases that are data.
+
+mod config;

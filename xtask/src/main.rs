@@ -6,6 +6,7 @@
 )]
 
 mod bench;
+mod build_report;
 mod check;
 mod client;
 mod clients;
@@ -15,6 +16,7 @@ mod migrate;
 mod postgres;
 mod schema;
 mod server;
+mod source;
 mod test;
 mod workspace;
 
@@ -43,6 +45,8 @@ enum Task {
     Crash(crash::Options),
     /// Measure every kind of request on the release build, and compare answers with git
     Bench(bench::Options),
+    /// What a build costs: seconds by crate, size by section, functions by number of copies
+    BuildReport(build_report::Options),
     /// Make, apply, revert or list migrations
     #[command(subcommand)]
     Migrate(migrate::Task),
@@ -67,6 +71,7 @@ fn run(task: Task) -> Result<()> {
         Task::Dump(options) => dump::run(&options),
         Task::Crash(options) => crash::run(&options),
         Task::Bench(options) => bench::run(&options),
+        Task::BuildReport(options) => build_report::run(&options),
         Task::Migrate(task) => migrate::run(&task),
         Task::Schema(options) => schema::run(&options),
     }

@@ -1,6 +1,11 @@
 //! All tests, first on SQLite, then the database-backed ones again on a scratch PostgreSQL.
 
-use std::path::{Path, PathBuf};
+mod timings;
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use anyhow::{Result, bail, ensure};
 use clap::Args;
@@ -30,6 +35,9 @@ pub(crate) struct Options {
     /// With `--clients`: the release build of the server
     #[arg(long, requires = "clients")]
     release: bool,
+    /// Tell how long each test took, the slowest first; documentation tests are left out
+    #[arg(long, conflicts_with = "clients")]
+    timings: bool,
     /// Only tests whose name contains one of these
     filters: Vec<String>,
 }
@@ -58,6 +66,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 }
 
 fn on_sqlite(options: &Options) -> Result<()> {
+    if options.timings {
+        return run_programs(&programs()?, options, None);
+    }
     let mut tests = cargo();
     tests
         .args(["test", "--workspace", "--all-features", "--no-fail-fast", "--"])
@@ -74,30 +85,55 @@ fn on_postgres(options: &Options) -> Result<()> {
         return Ok(());
     };
     println!("Tests on PostgreSQL");
-    let mut failed = Vec::new();
-    for program in programs()? {
-        let mut tests = std::process::Command::new(&program.file);
-        tests
-            .current_dir(&program.folder)
-            .args(&options.filters)
-            .env("CARGO_MANIFEST_DIR", &program.folder);
-        println!("     Running {} on PostgreSQL", workspace::shown(&program.file));
-        if !tests.env(TEST_DATABASE, cluster.url("postgres")).status()?.success() {
+    let programs: Vec<Program> =
+        programs()?.into_iter().filter(|program| program.reaches_database).collect();
+    run_programs(&programs, options, Some(&cluster))
+}
+
+/// Runs test programs one after another, and goes on when one fails.
+fn run_programs(programs: &[Program], options: &Options, cluster: Option<&Cluster>) -> Result<()> {
+    let (mut failed, mut times) = (Vec::new(), Vec::new());
+    for program in programs {
+        let mut tests = program.command(&options.filters);
+        match cluster {
+            Some(cluster) => tests.env(TEST_DATABASE, cluster.url("postgres")),
+            None => tests.env_remove(TEST_DATABASE),
+        };
+        println!("     Running {}", workspace::shown(&program.file));
+        let status = match options.timings {
+            true => timings::run(&mut tests, &program.name, &mut times)?,
+            false => tests.status()?,
+        };
+        if !status.success() {
             failed.push(workspace::shown(&program.file));
         }
-        cluster.forget("forgeway_test_")?;
+        if let Some(cluster) = cluster {
+            cluster.forget("forgeway_test_")?;
+        }
     }
-    ensure!(failed.is_empty(), "on PostgreSQL these failed: {}", failed.join(", "));
+    timings::report(&times);
+    ensure!(failed.is_empty(), "these failed: {}", failed.join(", "));
     Ok(())
 }
 
 /// A compiled test binary and the folder cargo would start it in.
 struct Program {
+    /// Of its crate, and of the file in `tests` where it is of one.
+    name: String,
     file: PathBuf,
     folder: PathBuf,
+    reaches_database: bool,
 }
 
-/// The test binaries of the crates that reach the database.
+impl Program {
+    fn command(&self, filters: &[String]) -> Command {
+        let mut tests = Command::new(&self.file);
+        tests.current_dir(&self.folder).args(filters).env("CARGO_MANIFEST_DIR", &self.folder);
+        tests
+    }
+}
+
+/// The test binaries of the workspace.
 fn programs() -> Result<Vec<Program>> {
     let packages = workspace::packages()?;
     let mut build = cargo();
@@ -110,8 +146,13 @@ fn program(message: &str, packages: &[Package]) -> Option<Program> {
     let message: Value = serde_json::from_str(message).ok()?;
     let file = message["executable"].as_str().filter(|_| message["profile"]["test"] == true)?;
     let package = packages.iter().find(|package| message["package_id"] == package.id.as_str())?;
-    let on_database =
-        package.name == "db" || package.dependencies.iter().any(|d| d.package == "forgeway-db");
-    on_database
-        .then(|| Program { file: Path::new(file).to_owned(), folder: package.folder.clone() })
+    let target =
+        message["target"]["name"].as_str().filter(|_| message["target"]["kind"][0] == "test");
+    Some(Program {
+        name: target.map_or(package.name.clone(), |target| format!("{}/{target}", package.name)),
+        file: Path::new(file).to_owned(),
+        folder: package.folder.clone(),
+        reaches_database: package.name == "db"
+            || package.dependencies.iter().any(|one| one.package == "forgeway-db"),
+    })
 }

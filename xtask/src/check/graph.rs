@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::{Outcome, none};
+use super::outcome::{Outcome, none};
 use crate::workspace::{Package, packages};
 
 const DOMAINS: &[&str] = &["org", "repo", "review", "ci", "deployments", "runners", "admin", "geo"];
@@ -18,10 +18,11 @@ pub(super) fn check() -> Result<Outcome> {
 /// What a crate may name; `None` when the map has no place for it.
 fn allowed(name: &str) -> Option<Vec<&'static str>> {
     Some(match name {
-        "kernel" | "markup" | "xtask" => vec![],
+        "kernel" | "markup" | "signatures" | "xtask" => vec![],
         "db" => vec!["kernel"],
         "worker" => vec!["kernel", "db"],
-        "gateway" => [&["kernel", "db", "worker", "markup"], DOMAINS].concat(),
+        "gateway" => [&["kernel", "db", "worker", "markup", "signatures"], DOMAINS].concat(),
+        "org" => vec!["kernel", "db", "worker", "signatures"],
         domain if DOMAINS.contains(&domain) => vec!["kernel", "db", "worker"],
         _ => return None,
     })

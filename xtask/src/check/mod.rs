@@ -1,6 +1,8 @@
 //! What must hold of every commit, besides its tests.
 
+mod circles;
 mod graph;
+mod outcome;
 mod owners;
 mod snapshots;
 mod text;
@@ -12,6 +14,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::Args;
 
+use self::outcome::Outcome;
 use crate::{
     dump, schema,
     workspace::{self, cargo, command, root, run as run_program},
@@ -23,13 +26,6 @@ pub(crate) struct Options {
     steps: Vec<String>,
 }
 
-/// How a step that found nothing wrong ended.
-enum Outcome {
-    Clean,
-    /// It, or a part of it, could not be done here, and why.
-    Partly(String),
-}
-
 struct Step {
     name: &'static str,
     check: fn() -> Result<Outcome>,
@@ -39,6 +35,7 @@ const STEPS: &[Step] = &[
     Step { name: "format", check: format },
     Step { name: "text", check: text::check },
     Step { name: "graph", check: graph::check },
+    Step { name: "circles", check: circles::check },
     Step { name: "unused", check: unused::check },
     Step { name: "owners", check: owners::check },
     Step { name: "snapshots", check: snapshots::check },
@@ -76,11 +73,6 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         return Ok(());
     }
     bail!("failed: {}", failed.join(", "))
-}
-
-/// A step that lists what is wrong is clean when the list is empty.
-fn none(findings: &[String]) -> Result<Outcome> {
-    if findings.is_empty() { Ok(Outcome::Clean) } else { bail!("{}", findings.join("\n")) }
 }
 
 fn format() -> Result<Outcome> {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::{Outcome, none};
+use super::outcome::{Outcome, none};
 use crate::workspace::{files, root, shown};
 
 pub(super) fn check() -> Result<Outcome> {

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::{Outcome, none};
+use super::outcome::{Outcome, none};
 use crate::workspace::{files, shown};
 
 /// Spelled in two halves, so that this file is no finding.

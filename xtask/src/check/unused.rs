@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::{Outcome, none};
+use super::outcome::{Outcome, none};
 use crate::workspace::{Kind, Package, files, packages, shown};
 
 /// Never named in code: listed so that the library they bring is built from source and linked in.

@@ -9,7 +9,7 @@ use kernel::{
 };
 
 use crate::{
-    commit::read::{commit_named, default_head},
+    commit::read::{default_head, find_commit},
     git::{EntryInfo, GitError, Oid, Reader, TreePage, TreePath},
 };
 
@@ -48,7 +48,7 @@ pub fn list(
     part: &TreePart,
 ) -> Result<Page<EntryInfo>> {
     let commit = match &query.at {
-        Some(name) => commit_named(reader, name).ok(),
+        Some(name) => find_commit(reader, name)?,
         None => default_head(reader, project)?,
     };
     let commit = commit.ok_or(Error::NotFound("Tree"))?;

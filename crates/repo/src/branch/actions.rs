@@ -2,7 +2,7 @@
 
 use kernel::{Error, Grant, Result, Ts};
 
-use super::read::{branch_named, merged_among};
+use super::read::{branch_named, existing, merged_among};
 use crate::{
     commit::{Answers, read::deadline},
     git::{
@@ -45,7 +45,7 @@ pub fn creation(
 
 /// The name of a branch that does not exist yet.
 pub fn named(name: &str) -> Result<RefName> {
-    RefName::branch(name).map_err(|_invalid| {
+    RefName::new_branch(name).map_err(|_invalid| {
         let text = if looks_like_id(name) { LOOKS_LIKE_ID } else { "Branch name is invalid" };
         Error::Rejected(text.to_owned())
     })
@@ -101,7 +101,7 @@ pub fn deletion(
     unmodified_since: Option<Ts>,
 ) -> Result<Push> {
     let branch = branch_named(name)?;
-    let found = reader.find_reference(&branch)?.ok_or(Error::NotFound("Branch"))?;
+    let found = existing(reader, &branch)?;
     ensure_unmodified(reader, found.commit, unmodified_since)?;
     Ok(push(grant, vec![RefChange::plain(branch, Some(found.target), None)]))
 }

@@ -48,8 +48,20 @@ pub enum BranchPage {
 
 /// The branch that a path names.
 pub fn branch_named(name: &str) -> Result<RefName> {
-    RefName::branch(name)
-        .map_err(|_malformed| Error::Rejected("The branch refname is invalid".to_owned()))
+    RefName::branch(name).map_err(|_malformed| malformed())
+}
+
+fn malformed() -> Error {
+    Error::Rejected("The branch refname is invalid".to_owned())
+}
+
+/// A branch that must be there.
+pub fn existing(reader: &Reader, name: &RefName) -> Result<RefInfo> {
+    match reader.find_reference(name)? {
+        Some(found) => Ok(found),
+        None if name.short_bytes().starts_with(b"-") => Err(malformed()),
+        None => Err(Error::NotFound("Branch")),
+    }
 }
 
 /// A page of the branches whose names the filter lets through.
@@ -125,7 +137,7 @@ pub fn show(
     project: &ProjectFacts,
     name: &RefName,
 ) -> Result<Branch> {
-    let found = reader.find_reference(name)?.into_iter().collect();
+    let found = vec![existing(reader, name)?];
     shown(reader, answers, project, found)?.pop().ok_or(Error::NotFound("Branch"))
 }
 

@@ -11,7 +11,9 @@ use super::{
     Answers,
     read::{commit_named, deadline},
 };
-use crate::git::{EntryInfo, EntryKind, Git, Oid, Reader, RepoPath, TreePath, blob_stream};
+use crate::git::{
+    EntryInfo, EntryKind, Git, GitError, Oid, Reader, RepoPath, TreePath, blob_stream,
+};
 
 /// Larger files are never held in memory.
 const IN_MEMORY: u64 = 2 << 20;
@@ -47,7 +49,7 @@ pub fn find(reader: &Reader, answers: &Answers, query: &FileQuery) -> Result<Fil
     let Some(entry) = entry.filter(|entry| entry.kind() == EntryKind::Blob) else {
         return Err(absent);
     };
-    let size = reader.blob_info(entry.id)?.size;
+    let size = reader.blob_info(entry.id).map_err(GitError::lost)?.size;
     let last_commit = answers.last_commit(reader, commit, path, deadline())?.unwrap_or(commit);
     let content = if size > IN_MEMORY { None } else { Some(reader.blob(entry.id, IN_MEMORY)?) };
     let checksum = answers.checksum(entry.id, content.as_deref());

@@ -15,8 +15,6 @@ use crate::git::{
 
 /// How long one answer may walk through history.
 const PATIENCE: Duration = Duration::from_secs(25);
-/// No ref, nor a range of two, has a longer name.
-const LONGEST_REF: usize = 2100;
 
 /// Where a list of commits begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +29,7 @@ impl Source {
     /// Refuses what no ref can be called.
     pub fn named(text: &str) -> Result<Self> {
         let odd = |c: char| c.is_control() || c.is_whitespace();
-        if text.starts_with('-') || text.contains(odd) || text.len() > LONGEST_REF {
+        if text.starts_with('-') || text.contains(odd) {
             return Err(Error::Rejected("ref_name is invalid".to_owned()));
         }
         Ok(Self::Named(text.to_owned()))
@@ -58,11 +56,12 @@ pub fn deadline() -> Deadline {
 
 /// The commit that a hash, branch or tag names.
 pub fn commit_named(reader: &Reader, name: &str) -> Result<Oid> {
-    match reader.resolve(name) {
-        Ok(id) => Ok(id),
-        Err(GitError::NotFound | GitError::InvalidRef(_)) => Err(Error::NotFound("Commit")),
-        Err(failure) => Err(failure.into()),
-    }
+    find_commit(reader, name)?.ok_or(Error::NotFound("Commit"))
+}
+
+/// As [`commit_named`]; nothing where the name means none. A repository that cannot be read is another matter.
+pub fn find_commit(reader: &Reader, name: &str) -> Result<Option<Oid>> {
+    found(reader.resolve(name))
 }
 
 /// The newest commit of the default branch; none in an empty repository.
@@ -147,7 +146,7 @@ mod tests {
 
     #[test]
     fn names_that_no_ref_can_have_are_refused() {
-        for name in ["a b", "-x", "--output=x", "a\0", "a\tb", &"a".repeat(1 << 20)] {
+        for name in ["a b", "-x", "--output=x", "a\0", "a\tb"] {
             assert!(Source::named(name).is_err(), "{name:?}");
         }
         for name in ["main", "a..b", "v1.0~2", "feature/ü"] {

@@ -8,6 +8,7 @@ mod refusal;
 
 use bstr::{BStr, BString, ByteSlice as _};
 use bytes::Bytes;
+use gix::objs::Kind;
 use tokio::task::spawn_blocking;
 
 use edits::{apply, normalize};
@@ -16,7 +17,7 @@ pub use refusal::{ChangeError, Refusal};
 use super::cli::Git;
 use super::commit_object::CommitText;
 use super::objects::{NewObjects, Stored, open};
-use super::reader::Reader;
+use super::reader::{Reader, exactly};
 use super::refs::{Expect, RefMove};
 use super::transfer;
 use super::tree_edit::TreeEdit;
@@ -224,7 +225,11 @@ impl Ground {
         if elsewhere && tip.is_some() && !change.force {
             return Err(Refusal::BranchExists(change.branch.clone()).into());
         }
-        let Ok(branch) = RefName::branch(&change.branch) else {
+        let name = match tip {
+            Some(_) => RefName::branch(&change.branch),
+            None => RefName::new_branch(&change.branch),
+        };
+        let Ok(branch) = name else {
             return Err(Refusal::BranchNameInvalid(change.branch.clone()).into());
         };
         let first = tip.is_none() && !has_branches(own)?;
@@ -281,17 +286,17 @@ fn start_sha(repo: &gix::Repository, sha: &str) -> Result<Oid, ChangeError> {
     let Ok(id) = sha.parse::<Oid>() else {
         return Err(Refusal::InvalidStartSha(sha.to_owned()).into());
     };
-    match repo.find_commit(id.gix()) {
-        Ok(_) => Ok(id),
-        Err(_) => Err(Refusal::UnknownStartSha(sha.to_owned()).into()),
+    let found = repo.try_find_header(id.gix()).map_err(GitError::corrupt)?;
+    match found.map(|header| header.kind()) {
+        Some(Kind::Commit) => Ok(id),
+        _ => Err(Refusal::UnknownStartSha(sha.to_owned()).into()),
     }
 }
 
 /// Where a branch is. A name that no branch can have is a branch that is not there.
 pub(super) fn branch_tip(repo: &gix::Repository, name: &str) -> Result<Option<Oid>, GitError> {
     let Ok(name) = RefName::branch(name) else { return Ok(None) };
-    let found = repo.try_find_reference(name.as_bstr()).map_err(GitError::corrupt)?;
-    let Some(mut reference) = found else { return Ok(None) };
+    let Some(mut reference) = exactly(repo, &name)? else { return Ok(None) };
     let id = reference.peel_to_id().map_err(GitError::corrupt)?;
     Ok(Some(Oid::of(&id)))
 }

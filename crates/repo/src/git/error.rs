@@ -44,6 +44,14 @@ impl GitError {
     pub fn corrupt(cause: impl std::fmt::Debug) -> Self {
         Self::Corrupt(format!("{cause:?}"))
     }
+
+    /// For what a ref or another object names: that it is not there is damage, and not the caller's mistake.
+    pub(crate) fn lost(self) -> Self {
+        match self {
+            Self::NotFound => Self::Corrupt("an object that is named is not there".to_owned()),
+            other => other,
+        }
+    }
 }
 
 impl From<GitError> for kernel::Error {

@@ -129,7 +129,8 @@ fn may_close(message: &str) -> bool {
 /// The files at the top that introduce a project and say under which licence it is.
 pub fn marks(reader: &Reader, at: Oid) -> Result<(Option<String>, Option<String>)> {
     let path = |entry: crate::git::EntryInfo| entry.path.to_text().into_owned();
-    Ok((reader.readme(at)?.map(path), reader.license(at)?.map(path)))
+    let license = reader.licenses(at)?.into_iter().next();
+    Ok((reader.readme(at)?.map(path), license.map(path)))
 }
 
 fn signed(found: Vec<(&'static str, u64)>) -> Vec<LanguageBytes> {

@@ -261,8 +261,12 @@ pub fn pushable(asked: &Asked) -> std::result::Result<RefName, String> {
     if is_object_id(name) {
         return Err(LOOKS_LIKE_ID.to_owned());
     }
-    RefName::full(name)
-        .map_err(|_invalid| format!("{text} is not a valid name. Please choose another one."))
+    let valid = RefName::full(name);
+    match asked.old {
+        Some(_) => valid,
+        None => valid.and_then(RefName::for_new_ref),
+    }
+    .map_err(|_invalid| format!("{text} is not a valid name. Please choose another one."))
 }
 
 fn is_object_id(name: &BStr) -> bool {
@@ -295,6 +299,9 @@ mod tests {
             (b"refs/heads/-x", "not a valid name"),
             (b"refs/heads/HEAD", "not a valid name"),
             (b"refs/tags/--output=x", "not a valid name"),
+            (b"refs/heads/refs/heads/main", "not a valid name"),
+            (b"refs/tags/refs/tags/v1", "not a valid name"),
+            (b"refs/heads/@", "not a valid name"),
             (b"refs/heads/4b825dc642cb6eb9a060e54bf8d69288fbee4904", "40-character hexadecimal"),
         ] {
             let told = ask(name, Some(Oid::EMPTY_TREE)).unwrap_err();

@@ -37,7 +37,9 @@ pub fn check(reader: &Reader, new: NewTag) -> Result<CheckedTag> {
     if new.from.trim().is_empty() {
         return refuse("Target is empty".to_owned());
     }
-    let Ok(name) = RefName::tag(&new.name) else { return refuse("Tag name invalid".to_owned()) };
+    let Ok(name) = RefName::new_tag(&new.name) else {
+        return refuse("Tag name invalid".to_owned());
+    };
     if reader.find_reference(&name)?.is_some() {
         return refuse(format!("Tag {} already exists", new.name));
     }

@@ -88,7 +88,9 @@ fn sort(reader: &Reader, answers: &Answers, refs: &mut Vec<Named>, order: TagOrd
     match order.key {
         TagKey::Name => {}
         TagKey::Version => {
-            refs.sort_by(|(one, _), (other, _)| version::compare(&one.short(), &other.short()));
+            refs.sort_by(|(one, _), (other, _)| {
+                version::compare(one.short_bytes(), other.short_bytes())
+            });
         }
         TagKey::Updated => {
             let mut dated = Vec::with_capacity(refs.len());

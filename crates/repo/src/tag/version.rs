@@ -1,64 +1,51 @@
-//! Names of tags in the order of the versions they stand for: `v1.9` before `v1.10`, `2.0-rc1` before `2.0`.
+//! Names of tags in the order of the versions that they stand for, as `git for-each-ref --sort=version:refname` has
+//! them: bytes as bytes and whole numbers as numbers, `v1.9` before `v1.10`. A number that begins with a zero is read
+//! like what stands behind a decimal point: `v1.09` before `v1.1`.
 
 use std::cmp::Ordering;
 
-/// A run of digits, without leading zeros, or of letters.
-#[derive(Debug, PartialEq, Eq)]
-enum Part<'a> {
-    Number(&'a str),
-    Word(&'a str),
+/// What both names have in common just before they part.
+enum Before {
+    /// Something else than digits.
+    Text,
+    /// The beginning of a whole number.
+    Number,
+    /// Zeros that begin a number.
+    Zeros,
+    /// The beginning of a number that begins with a zero.
+    Fraction,
 }
 
-/// Compares two names as versions; those that are equal as versions, as text.
-pub(super) fn compare(one: &str, other: &str) -> Ordering {
-    let (mine, theirs) = (parts(one), parts(other));
-    let mut common = mine.iter().zip(&theirs).map(|(one, other)| one.compare(other));
-    let differing = common.find(|order| order.is_ne());
-    let rest = || match (mine.get(theirs.len()), theirs.get(mine.len())) {
-        // What goes on with a word came before the version itself.
-        (Some(Part::Word(_)), _) | (None, Some(Part::Number(_))) => Ordering::Less,
-        (Some(Part::Number(_)), _) | (None, Some(Part::Word(_))) => Ordering::Greater,
-        (None, None) => Ordering::Equal,
-    };
-    differing.unwrap_or_else(rest).then_with(|| one.cmp(other))
-}
-
-impl Part<'_> {
-    fn compare(&self, other: &Self) -> Ordering {
-        match (self, other) {
-            // Without leading zeros, a longer number is the greater one.
-            (Self::Number(one), Self::Number(other)) => {
-                one.len().cmp(&other.len()).then_with(|| one.cmp(other))
-            }
-            (Self::Word(one), Self::Word(other)) => one.cmp(other),
-            (Self::Word(_), Self::Number(_)) => Ordering::Less,
-            (Self::Number(_), Self::Word(_)) => Ordering::Greater,
-        }
+/// Compares two names as versions. Only equal names are equal.
+pub(super) fn compare(one: &[u8], other: &[u8]) -> Ordering {
+    let common = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+    let (mine, theirs) = (&one[common..], &other[common..]);
+    let as_text = mine.cmp(theirs);
+    let as_numbers = || digits(mine).cmp(&digits(theirs)).then(as_text);
+    match (before(&one[..common]), digits(mine) > 0, digits(theirs) > 0) {
+        (Before::Text, true, true) if mine[0] != b'0' && theirs[0] != b'0' => as_numbers(),
+        (Before::Number, true, true) => as_numbers(),
+        // The longer number is the larger one; of two runs of zeros it is the smaller one.
+        (Before::Number, true, false) | (Before::Zeros, false, true) => Ordering::Greater,
+        (Before::Number, false, true) | (Before::Zeros, true, false) => Ordering::Less,
+        _ => as_text,
     }
 }
 
-fn parts(name: &str) -> Vec<Part<'_>> {
-    let mut parts = Vec::new();
-    let mut rest = name;
-    while let Some(first) = rest.chars().next() {
-        let is_same: fn(char) -> bool = if first.is_ascii_digit() {
-            |c| c.is_ascii_digit()
-        } else if first.is_alphabetic() {
-            char::is_alphabetic
-        } else {
-            rest = &rest[first.len_utf8()..];
-            continue;
-        };
-        let end = rest.find(|c| !is_same(c)).unwrap_or(rest.len());
-        let (run, tail) = rest.split_at(end);
-        parts.push(if first.is_ascii_digit() {
-            Part::Number(run.trim_start_matches('0'))
-        } else {
-            Part::Word(run)
-        });
-        rest = tail;
+fn before(common: &[u8]) -> Before {
+    let length = common.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let number = &common[common.len() - length..];
+    match number.first() {
+        None => Before::Text,
+        Some(b'0') if number.iter().all(|digit| *digit == b'0') => Before::Zeros,
+        Some(b'0') => Before::Fraction,
+        Some(_) => Before::Number,
     }
-    parts
+}
+
+/// How many digits a text begins with.
+fn digits(text: &[u8]) -> usize {
+    text.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
 #[cfg(test)]
@@ -66,25 +53,29 @@ mod tests {
     use super::compare;
 
     #[test]
-    fn numbers_count_as_numbers_and_candidates_come_first() {
-        let sorted = [
-            "v1.0.0-alpha",
-            "v1.0.0-rc1",
-            "v1.0.0-rc2",
-            "v1.0.0-rc10",
-            "v1.0.0",
-            "v1.0.1",
-            "v1.2",
-            "v1.9.9",
-            "v1.10",
-            "v2",
-            "v010",
+    fn numbers_count_as_numbers_and_all_else_as_text() {
+        let sorted: [&[u8]; 16] = [
+            b"0.1",
+            b"0.9",
+            b"0.10",
+            b"1.9.0",
+            b"v1.001",
+            b"v1.01",
+            b"v1.010",
+            b"v1.09",
+            b"v1.0.0",
+            b"v1.0.0-alpha",
+            b"v1.0.0-rc1",
+            b"v1.0.0-rc2",
+            b"v1.0.0-rc10",
+            b"v1.2",
+            b"v1.10",
+            b"v2",
         ];
         let mut mixed = sorted;
         mixed.reverse();
         mixed.sort_by(|one, other| compare(one, other));
         assert_eq!(mixed, sorted);
-        assert!(compare("v1.99999999999999999999999", "v1.100000000000000000000000").is_lt());
-        assert!(compare("v1", "v01").is_ne());
+        assert!(compare(b"v1.99999999999999999999999", b"v1.100000000000000000000000").is_lt());
     }
 }

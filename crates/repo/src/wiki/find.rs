@@ -4,6 +4,7 @@ use bstr::ByteSlice as _;
 use kernel::{Error, Result};
 
 use super::{format::Markup, name};
+use crate::commit::read::find_commit;
 use crate::git::{EntryInfo, EntryKind, GitError, Oid, Reader, TreePage, TreePath};
 
 /// No blob beyond this is taken into memory; what is written through the API is far smaller.
@@ -157,5 +158,5 @@ pub fn version(reader: &Reader, text: &str) -> Result<Oid> {
     if !is_id {
         return Err(NO_PAGE);
     }
-    reader.resolve(text).or(Err(NO_PAGE))
+    find_commit(reader, text)?.ok_or(NO_PAGE)
 }

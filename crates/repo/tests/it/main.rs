@@ -17,4 +17,5 @@ mod merge_requests;
 mod reader;
 mod refs;
 mod scratch;
+mod tags;
 mod transport;

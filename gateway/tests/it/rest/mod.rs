@@ -87,6 +87,7 @@ mod push_rules;
 mod quick_action_calls;
 mod quick_actions;
 mod rebase;
+mod ref_names;
 mod resource_access_tokens;
 mod search_words;
 mod seats;

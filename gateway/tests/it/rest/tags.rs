@@ -43,7 +43,7 @@ async fn the_list_is_sorted_searched_and_paged() {
 
     for (query, names) in [
         ("order_by=name&sort=asc", vec!["v0.1", "v1.0", "v1.10", "v1.9", "v1.9-rc1", "v2.0"]),
-        ("order_by=version", vec!["v2.0", "v1.10", "v1.9", "v1.9-rc1", "v1.0", "v0.1"]),
+        ("order_by=version", vec!["v2.0", "v1.10", "v1.9-rc1", "v1.9", "v1.0", "v0.1"]),
         ("sort=asc&search=%5Ev0", vec!["v0.1"]),
         ("search=.0%24", vec!["v2.0", "v1.0"]),
         ("order_by=name&sort=asc&per_page=2&page=2", vec!["v1.10", "v1.9"]),

@@ -232,7 +232,7 @@ async fn contributors_are_those_of_git_shortlog() {
     assert!(counts.is_sorted());
     for one in all {
         let email = one["email"].as_str().unwrap_or_default();
-        let own = log.iter().filter(|other| other.eq_ignore_ascii_case(email)).count();
+        let own = log.iter().filter(|other| *other == email).count();
         assert_eq!(one["commits"], own);
         assert_eq!((&one["additions"], &one["deletions"]), (&json!(0), &json!(0)));
     }

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use gix::{ObjectId, hashtable::HashMap, traverse::commit::ParentIds};
 
 use super::{LogQuery, Reader, Tips, graph::Graph};
-use crate::git::{Deadline, Oid, RefInfo, RefKind, RefName, Result};
+use crate::git::{Deadline, GitError, Oid, RefInfo, RefKind, RefName, Result};
 
 impl Reader {
     /// The refs of one kind whose history contains the commit, by name.
@@ -141,7 +141,7 @@ impl<'r> Search<'r> {
 
     /// None where the generation says that the target cannot lie further down.
     fn parents(&mut self, id: ObjectId) -> Result<ParentIds> {
-        let links = self.graph.links(id)?;
+        let links = self.graph.links(id).map_err(GitError::lost)?;
         let is_hopeless = match (links.generation, self.generation) {
             (Some(own), Some(wanted)) => own <= wanted,
             // The commit-graph file holds all ancestors of what it holds.

@@ -14,7 +14,7 @@ pub struct Contributor {
 }
 
 impl Reader {
-    /// The authors of everything that leads to `tip`, merges aside, one for each e-mail address, the newest first.
+    /// The authors of everything that leads to `tip`, merges aside, one for each e-mail address as it was written, the newest first.
     pub fn contributors(&self, tip: Oid, deadline: Deadline) -> Result<Vec<Contributor>> {
         let mut found: Vec<Contributor> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
@@ -26,7 +26,7 @@ impl Reader {
                 continue;
             }
             let author = commits::signature(commit.author, commit.encoding);
-            let place = *places.entry(author.email.to_lowercase()).or_insert(found.len());
+            let place = *places.entry(author.email.clone()).or_insert(found.len());
             match found.get_mut(place) {
                 Some(known) => known.commits += 1,
                 None => {

@@ -12,7 +12,7 @@ use super::{
     path_filter::PathFilter,
     walk::{Limits, Walk},
 };
-use crate::git::{CommitInfo, Deadline, FileMode, Oid, Result, TreePath};
+use crate::git::{CommitInfo, Deadline, FileMode, GitError, Oid, Result, TreePath};
 
 /// Where a log begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,7 +137,11 @@ impl Reader {
                     .filter(|known| !known.name.as_bstr().starts_with(KEEP_AROUND))
                     .filter_map(|known| known.commit.map(Oid::gix))
                     .collect();
-                found.extend(self.resolve("HEAD").ok().map(Oid::gix));
+                match self.resolve("HEAD") {
+                    Ok(head) => found.push(head.gix()),
+                    Err(GitError::NotFound) => {}
+                    Err(failure) => return Err(failure),
+                }
                 Ok(found)
             }
         }

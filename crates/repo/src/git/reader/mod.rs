@@ -33,6 +33,7 @@ pub use diff::DiffLimits;
 pub use joined::Joined;
 pub use languages::language_of;
 pub use log::{LogQuery, Order, Tips};
+pub(super) use refs::exactly;
 pub use refs::{RefInfo, TagInfo};
 pub use resolve::Range;
 pub use signature::SignedObject;
@@ -140,15 +141,20 @@ impl Reader {
     }
 
     /// Follows annotated tags, and tags of tags, to a commit.
-    fn peel_to_commit(&self, mut id: ObjectId) -> Result<ObjectId> {
+    fn peel_to_commit(&self, id: ObjectId) -> Result<ObjectId> {
+        self.peel(id)?.ok_or(GitError::NotFound)
+    }
+
+    /// As [`peel_to_commit`](Self::peel_to_commit); nothing where the way ends at a tree or a blob.
+    fn peel(&self, mut id: ObjectId) -> Result<Option<ObjectId>> {
         for _ in 0..MOST_TAGS_OF_TAGS {
             match self.header(id)?.0 {
-                Kind::Commit => return Ok(id),
+                Kind::Commit => return Ok(Some(id)),
                 Kind::Tag => id = self.object(id)?.try_to_tag_ref()?.target(),
-                Kind::Tree | Kind::Blob => return Err(GitError::NotFound),
+                Kind::Tree | Kind::Blob => return Ok(None),
             }
         }
-        Err(GitError::NotFound)
+        Ok(None)
     }
 
     /// The tree of a commit or tag, or the tree itself.

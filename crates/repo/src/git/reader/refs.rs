@@ -1,7 +1,10 @@
 //! Branches, tags and HEAD.
 
 use bstr::ByteSlice as _;
-use gix::{objs::Kind, refs::TargetRef};
+use gix::{
+    objs::Kind,
+    refs::{PartialNameRef, TargetRef},
+};
 
 use super::{Reader, commits};
 use crate::git::{GitError, Oid, RefName, Result, Signature};
@@ -26,6 +29,20 @@ pub struct TagInfo {
     pub message: Option<String>,
     pub tagger: Option<Signature>,
     pub signed: bool,
+}
+
+const REMOTES: &str = "refs/remotes/";
+
+/// The ref of exactly this name: gix also looks below `refs/heads/` and the like for one.
+pub(in crate::git) fn exactly<'r>(
+    repo: &'r gix::Repository,
+    name: &RefName,
+) -> Result<Option<gix::Reference<'r>>> {
+    if !name.is_storable() {
+        return Ok(None);
+    }
+    let found = repo.try_find_reference(name.as_bstr())?;
+    Ok(found.filter(|found| found.name().as_bstr() == name.as_bstr()))
 }
 
 impl Reader {
@@ -68,12 +85,26 @@ impl Reader {
     }
 
     pub fn find_reference(&self, name: &RefName) -> Result<Option<RefInfo>> {
-        let found = self.repo.try_find_reference(name.as_bstr())?;
-        // gix also tries `refs/heads/<name>` and the like; only the exact name counts here.
-        let Some(found) = found.filter(|found| found.name().as_bstr() == name.as_bstr()) else {
+        match exactly(&self.repo, name)? {
+            Some(found) => self.follow(found),
+            None => Ok(None),
+        }
+    }
+
+    /// The ref that git understands by a name: a full one, else what lies below `refs/`, `refs/tags/`, `refs/heads/` and
+    /// `refs/remotes/`, in this order.
+    pub(super) fn find_named(&self, text: &str) -> Result<Option<RefInfo>> {
+        let longest = [REMOTES, text, "/HEAD"].concat();
+        if !RefName::stored(longest.as_bytes().as_bstr()).is_storable() {
+            return Ok(None);
+        }
+        let Ok(name) = <&PartialNameRef>::try_from(text.as_bytes().as_bstr()) else {
             return Ok(None);
         };
-        self.follow(found)
+        match self.repo.try_find_reference(name)? {
+            Some(found) => self.follow(found),
+            None => Ok(None),
+        }
     }
 
     /// `None` when the ref is symbolic and leads nowhere.

@@ -1,11 +1,11 @@
-//! From what a caller wrote to a commit: `main`, `v1.0`, `refs/heads/x`, `HEAD~2`, `a1b2c3d`, `a..b`.
+//! From what a caller wrote to a commit, by git's rules: `main`, `v1.0`, `refs/heads/x`, `HEAD~2`, `a1b2c3d`, `a..b`.
 
 use std::collections::HashSet;
 
 use gix::{ObjectId, hash::Prefix, objs::Kind};
 
 use super::Reader;
-use crate::git::{GitError, Oid, RefName, Result};
+use crate::git::{GitError, Oid, RefInfo, Result};
 
 /// Steps such as `~5` go no further than this.
 const MOST_STEPS: u32 = 100_000;
@@ -18,8 +18,9 @@ pub struct Range {
 }
 
 impl Reader {
-    /// The commit that `text` means: a full id, else a branch, a tag, a full ref name, HEAD, an abbreviated id; each
-    /// with steps like `~2`, `^`, `^2` behind it. Whatever cannot be read so is not found.
+    /// The commit that `text` means: a full id, HEAD, the full name of a ref, a tag, a branch, an abbreviated id; each
+    /// with steps like `~2`, `^`, `^2` behind it. Whatever cannot be read so is not found. Git looks in the same order:
+    /// were it another one, a branch could take the place of a protected tag of its name.
     pub fn resolve(&self, text: &str) -> Result<Oid> {
         let split = text.find(['~', '^']).unwrap_or(text.len());
         let (base, steps) = text.split_at(split);
@@ -55,16 +56,17 @@ impl Reader {
                 found => return found,
             }
         }
-        for name in [RefName::branch(base), RefName::tag(base), RefName::full(base)] {
-            let Ok(name) = name else { continue };
-            if let Some(found) = self.find_reference(&name)? {
-                return found.commit.map(Oid::gix).ok_or(GitError::NotFound);
-            }
-        }
         if matches!(base, "HEAD" | "@") {
             return self.head();
         }
-        self.resolve_prefix(base)
+        match self.find_named(base)? {
+            Some(RefInfo { commit: Some(commit), .. }) => Ok(commit.gix()),
+            // A tag of a tree, or a ref whose object is lost.
+            Some(RefInfo { target, .. }) => {
+                self.peel(target.gix()).map_err(GitError::lost)?.ok_or(GitError::NotFound)
+            }
+            None => self.resolve_prefix(base),
+        }
     }
 
     fn head(&self) -> Result<ObjectId> {
@@ -84,7 +86,7 @@ impl Reader {
         for id in candidates {
             match self.header(id)?.0 {
                 Kind::Commit => commits.push(id),
-                Kind::Tag => commits.extend(self.peel_to_commit(id).ok()),
+                Kind::Tag => commits.extend(self.peel(id).map_err(GitError::lost)?),
                 Kind::Tree | Kind::Blob => {}
             }
         }

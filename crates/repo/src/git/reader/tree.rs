@@ -1,6 +1,6 @@
 //! Trees and what is in them.
 
-use bstr::ByteSlice as _;
+use bstr::{BStr, ByteSlice as _};
 use gix::{ObjectId, objs::TreeRefIter};
 
 use super::Reader;
@@ -30,15 +30,22 @@ impl Reader {
             if mode != FileMode::Tree {
                 return Ok(None);
             }
-            let tree = self.object(id)?;
-            let entries = TreeRefIter::from_bytes(&tree.data, id.kind());
-            let Some(entry) = entries.filter_map(Result::ok).find(|entry| entry.filename == part)
-            else {
-                return Ok(None);
-            };
-            (id, mode) = (entry.oid.to_owned(), FileMode::of(entry.mode));
+            let Some(entry) = self.child(id, part)? else { return Ok(None) };
+            (id, mode) = entry;
         }
         Ok(Some(EntryInfo { id: Oid::of(&id), path: path.clone(), mode }))
+    }
+
+    /// What a tree has under a name.
+    fn child(&self, tree: ObjectId, name: &BStr) -> Result<Option<(ObjectId, FileMode)>> {
+        let object = self.object(tree).map_err(GitError::lost)?;
+        for entry in TreeRefIter::from_bytes(&object.data, tree.kind()) {
+            let entry = entry?;
+            if entry.filename == name {
+                return Ok(Some((entry.oid.to_owned(), FileMode::of(entry.mode))));
+            }
+        }
+        Ok(None)
     }
 
     /// What lies in the folder `path`. With `deep`, everything below it in git's order, folders before their content;
@@ -93,7 +100,7 @@ impl Reader {
         if path.parts().count() > DEEPEST {
             return Err(GitError::TooLarge);
         }
-        let object = self.object(tree)?;
+        let object = self.object(tree).map_err(GitError::lost)?;
         let mut children = Vec::new();
         for entry in TreeRefIter::from_bytes(&object.data, tree.kind()) {
             let entry = entry?;
@@ -108,26 +115,32 @@ impl Reader {
 
     /// The file of the root that introduces the project to its readers.
     pub fn readme(&self, at: Oid) -> Result<Option<EntryInfo>> {
-        self.first_in_root(at, &["readme"])
-    }
-
-    pub fn license(&self, at: Oid) -> Result<Option<EntryInfo>> {
-        self.first_in_root(at, &["license", "licence", "copying", "unlicense"])
-    }
-
-    /// The first file whose name, without its ending, is one of `names`; those with a Markdown ending go first.
-    fn first_in_root(&self, at: Oid, names: &[&str]) -> Result<Option<EntryInfo>> {
-        let mut found = self.children(self.tree_of(at.gix())?, &TreePath::ROOT)?;
-        found.retain(|entry| {
-            let name = entry.path.name().to_str_lossy().to_lowercase();
-            let stem = name.split_once('.').map_or(name.as_str(), |(stem, _)| stem);
-            entry.kind() == EntryKind::Blob && names.contains(&stem)
-        });
+        let mut found = self.files_in_root(at, |name| name.split('.').next() == Some("readme"))?;
         let is_markdown = |entry: &EntryInfo| {
             let name = entry.path.name().to_ascii_lowercase();
             name.ends_with(b".md") || name.ends_with(b".markdown")
         };
         found.sort_by_key(|entry| !is_markdown(entry));
         Ok(found.into_iter().next())
+    }
+
+    /// The files of the root that say how the project may be used, by name: `COPYING.md`, `LICENSE`, `LICENSE-MIT`.
+    pub fn licenses(&self, at: Oid) -> Result<Vec<EntryInfo>> {
+        const STEMS: [&str; 4] = ["license", "licence", "copying", "unlicense"];
+        let mut found = self.files_in_root(at, |name| {
+            name.split(['.', '-']).next().is_some_and(|stem| STEMS.contains(&stem))
+        })?;
+        found.sort_by_cached_key(|entry| entry.path.name().to_ascii_lowercase());
+        Ok(found)
+    }
+
+    /// The files whose names, in small letters, are wanted.
+    fn files_in_root(&self, at: Oid, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<EntryInfo>> {
+        let mut found = self.children(self.tree_of(at.gix())?, &TreePath::ROOT)?;
+        found.retain(|entry| {
+            let name = entry.path.name().to_str_lossy().to_lowercase();
+            entry.kind() == EntryKind::Blob && is_wanted(&name)
+        });
+        Ok(found)
     }
 }

@@ -182,7 +182,7 @@ impl<'r> Walk<'r> {
     fn load(&mut self, id: ObjectId) -> Result<&Links> {
         let links = &mut self.nodes.entry(id).or_default().links;
         if links.is_none() {
-            *links = Some(self.graph.links(id)?);
+            *links = Some(self.graph.links(id).map_err(GitError::lost)?);
         }
         links.as_ref().ok_or(GitError::NotFound)
     }

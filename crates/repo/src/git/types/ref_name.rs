@@ -8,7 +8,15 @@ use crate::git::{GitError, Result};
 
 const BRANCHES: &str = "refs/heads/";
 const TAGS: &str = "refs/tags/";
-const LONGEST: usize = 1024;
+/// File systems end a name at 255 bytes, and git locks `<name>.lock`.
+const LONGEST_PART: usize = 250;
+/// What a branch or tag may be called in all.
+const LONGEST: usize = 1000;
+/// Nothing longer can be on disk: the name of a file, and about half of what a whole path may take.
+const LONGEST_STORED_PART: usize = 255;
+const LONGEST_STORED: usize = 2048;
+/// A branch that begins so would be taken for the ref of that full name.
+const SHADOWS: [&[u8]; 3] = [b"refs/heads/", b"refs/remotes/", b"refs/tags"];
 
 /// What a ref is, by the folder it lies in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,29 +32,54 @@ pub enum RefKind {
 pub struct RefName(BString);
 
 impl RefName {
-    /// Reads a full name, by git's rules and three of our own: no leading dash, no `HEAD`, nothing that looks
-    /// like an object id directly below `refs/heads/` or `refs/tags/`.
+    /// Reads a full name by git's rules: that of a ref which may be there.
     pub fn full(name: impl AsRef<[u8]>) -> Result<Self> {
         let name = name.as_ref().as_bstr();
-        let valid = name.starts_with(b"refs/")
-            && name.len() <= LONGEST
-            && gix::validate::reference::name(name).is_ok()
-            && !is_confusing(name);
-        if valid {
+        if name.starts_with(b"refs/") && gix::validate::reference::name(name).is_ok() {
             Ok(Self(name.to_owned()))
         } else {
-            Err(GitError::InvalidRef(name.to_str_lossy().into_owned()))
+            Err(invalid(name))
         }
     }
 
-    /// The branch `name`, given without `refs/heads/`.
+    /// The branch `name`, given without `refs/heads/`, to be looked up.
     pub fn branch(name: &str) -> Result<Self> {
         Self::below(BRANCHES, name)
     }
 
-    /// The tag `name`, given without `refs/tags/`.
+    /// The tag `name`, given without `refs/tags/`, to be looked up.
     pub fn tag(name: &str) -> Result<Self> {
         Self::below(TAGS, name)
+    }
+
+    /// As [`branch`](Self::branch), for one that is to be made.
+    pub fn new_branch(name: &str) -> Result<Self> {
+        Self::branch(name)?.for_new_ref()
+    }
+
+    /// As [`tag`](Self::tag), for one that is to be made.
+    pub fn new_tag(name: &str) -> Result<Self> {
+        Self::tag(name)?.for_new_ref()
+    }
+
+    /// Refuses what no new ref may be called: a name that git, or a person, would take for another ref, a commit or an
+    /// option, and one that is too long for a file.
+    pub fn for_new_ref(self) -> Result<Self> {
+        let short = self.short_bytes();
+        let is_confusing = self.kind() != RefKind::Other && is_confusing(short);
+        if is_confusing || short.len() > LONGEST || self.has_part_over(LONGEST_PART) {
+            return Err(invalid(short));
+        }
+        Ok(self)
+    }
+
+    /// Whether a ref of this name can be on disk at all. To ask the file system for a longer one is an error there.
+    pub fn is_storable(&self) -> bool {
+        self.0.len() <= LONGEST_STORED && !self.has_part_over(LONGEST_STORED_PART)
+    }
+
+    fn has_part_over(&self, most: usize) -> bool {
+        self.0.split_str("/").any(|part| part.len() > most)
     }
 
     fn below(folder: &str, name: &str) -> Result<Self> {
@@ -96,13 +129,15 @@ impl RefName {
     }
 }
 
-fn is_confusing(name: &BStr) -> bool {
-    let short = name
-        .strip_prefix(BRANCHES.as_bytes())
-        .or_else(|| name.strip_prefix(TAGS.as_bytes()))
-        .unwrap_or_default();
+fn invalid(name: &BStr) -> GitError {
+    GitError::InvalidRef(name.to_str_lossy().into_owned())
+}
+
+fn is_confusing(short: &BStr) -> bool {
     short.starts_with(b"-")
-        || short == b"HEAD"
+        || short == "HEAD"
+        || short == "@"
+        || SHADOWS.iter().any(|prefix| short.starts_with(prefix))
         || (short.len() == 40 && short.iter().all(u8::is_ascii_hexdigit))
 }
 
@@ -145,42 +180,57 @@ mod tests {
     }
 
     #[test]
-    fn bad_names_are_refused() {
+    fn what_git_does_not_take_is_no_name() {
         for name in [
-            "",
-            " ",
-            "a b",
-            "a..b",
-            "a.lock",
-            "a/.b",
-            ".a",
-            "a/",
-            "/a",
-            "a//b",
-            "a@{b",
-            "a\\b",
-            "a\n",
-            "a\0",
-            "a~1",
-            "a^",
-            "a:b",
-            "a?",
-            "a*",
-            "[a",
-            "-x",
-            "--output=x",
-            "HEAD",
-            "a.",
-            "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+            "", " ", "a b", "a..b", "a.lock", "a/.b", ".a", "a/", "/a", "a//b", "a@{b", "a\\b",
+            "a\n", "a\0", "a~1", "a^", "a:b", "a?", "a*", "[a", "a.",
         ] {
             assert!(RefName::branch(name).is_err(), "{name:?}");
+            assert!(RefName::new_branch(name).is_err(), "{name:?}");
         }
         for name in ["", "main", "HEAD", "refs/", "heads/main", "refs/heads/"] {
             assert!(RefName::full(name).is_err(), "{name:?}");
         }
-        assert!(RefName::branch(&"a".repeat(1100)).is_err());
-        for name in ["a", "a-b", "feature/x-1", "ünïcode", "@x", "v1.0-rc.1", "a/HEAD"] {
-            assert!(RefName::branch(name).is_ok(), "{name:?}");
+    }
+
+    #[test]
+    fn no_new_ref_is_called_like_another_one() {
+        for name in [
+            "-x",
+            "--output=x",
+            "HEAD",
+            "@",
+            "refs/heads/main",
+            "refs/remotes/origin/main",
+            "refs/tags/v1",
+            "refs/tagsx",
+            "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+        ] {
+            assert!(RefName::new_branch(name).is_err(), "{name:?}");
+            assert!(RefName::new_tag(name).is_err(), "{name:?}");
+            assert!(RefName::branch(name).is_ok(), "{name:?} may be there from before");
+        }
+        for name in ["a", "a-b", "feature/x-1", "ünïcode", "@x", "v1.0-rc.1", "a/HEAD", "refs/x"]
+        {
+            assert!(RefName::new_branch(name).is_ok(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_fits_into_the_file_system_with_its_lock() {
+        let parts = |length: usize, count: usize| vec!["a".repeat(length); count].join("/");
+        for (name, may_be_made, may_be_there) in [
+            (parts(250, 1), true, true),
+            (parts(251, 1), false, true),
+            (parts(255, 1), false, true),
+            (parts(256, 1), false, false),
+            (parts(99, 10) + "/", true, true),
+            (parts(99, 10) + "/aa", false, true),
+            (parts(200, 20), false, false),
+        ] {
+            let name = name.trim_end_matches('/');
+            assert_eq!(RefName::new_branch(name).is_ok(), may_be_made, "{}", name.len());
+            assert_eq!(RefName::tag(name).unwrap().is_storable(), may_be_there, "{}", name.len());
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Branches, tags, and what names mean.
 
 use forgeway_repo::{
-    git::{GitError, Oid, RefInfo, RefName},
+    git::{GitError, Oid, RefInfo, RefName, TreePath},
     testing::Fixture,
 };
 
@@ -145,15 +145,101 @@ fn what_means_nothing_is_not_found() {
 }
 
 #[test]
-fn a_branch_wins_over_a_tag_of_the_same_name() {
-    let fixture = Fixture::new();
-    fixture.git(&["update-ref", "refs/tags/topic", "main"]);
-    fixture.git(&["update-ref", "refs/heads/v1.0", "refs/heads/topic"]);
-    let reader = fixture.reader();
+fn of_several_refs_that_a_name_fits_git_chooses() {
+    for fixture in told() {
+        let (main, topic) = ("refs/heads/main", "refs/heads/topic");
+        for (name, target) in [
+            ("refs/tags/topic", main),
+            ("refs/heads/v1.0", topic),
+            ("refs/heads/refs/heads/main", topic),
+            ("refs/heads/refs/tags/v1.0", topic),
+            ("refs/tags/refs/heads/main", topic),
+            ("refs/tags/heads/main", topic),
+            ("refs/heads/heads/main", topic),
+            ("refs/heads/tags/v1.0", topic),
+            ("refs/heads/@", topic),
+            ("refs/remotes/origin/main", topic),
+            ("refs/remotes/away/HEAD", topic),
+            ("refs/heads/UPPER_CASE", topic),
+        ] {
+            fixture.git(&["update-ref", name, target]);
+        }
+        let reader = fixture.reader();
 
-    assert_eq!(reader.resolve("topic").unwrap(), fixture.id("refs/heads/topic"));
-    assert_eq!(reader.resolve("v1.0").unwrap(), fixture.id("refs/heads/topic"));
-    assert_eq!(reader.resolve("refs/tags/topic").unwrap(), fixture.id("main"));
+        for name in [
+            "topic",
+            "v1.0",
+            "main",
+            "@",
+            "HEAD",
+            "heads/main",
+            "tags/v1.0",
+            "heads/topic",
+            "tags/topic",
+            "refs/heads/main",
+            "refs/tags/v1.0",
+            "refs/heads/refs/heads/main",
+            "origin/main",
+            "away",
+            "remotes/origin/main",
+            "UPPER_CASE",
+            "heads/main~1",
+            "merge-requests/1/head",
+        ] {
+            assert_eq!(reader.resolve(name).unwrap(), fixture.id(name), "{name}");
+        }
+    }
+}
+
+#[test]
+fn forty_digits_are_a_commit_before_they_are_a_name() {
+    let fixture = Fixture::new();
+    let main = fixture.id("main");
+    fixture.git(&["update-ref", &format!("refs/heads/{main}"), "topic"]);
+    fixture.git(&["update-ref", &format!("refs/tags/{main}"), "topic"]);
+
+    assert_eq!(fixture.reader().resolve(&main.to_string()).unwrap(), main);
+}
+
+#[test]
+fn no_name_is_too_long_to_ask_for() {
+    let fixture = Fixture::new();
+    let reader = fixture.reader();
+    for length in [250, 251, 255, 256, 300, 1000, 5000] {
+        let name = "x".repeat(length);
+        for text in [&name, &format!("refs/heads/{name}"), &vec!["a"; length].join("/")] {
+            assert!(matches!(reader.resolve(text), Err(GitError::NotFound)), "{length}");
+        }
+        for name in [RefName::branch(&name), RefName::tag(&name)] {
+            assert_eq!(reader.find_reference(&name.unwrap()).unwrap(), None, "{length}");
+        }
+    }
+}
+
+#[test]
+fn damage_is_not_mistaken_for_nothing() {
+    let fixture = Fixture::new();
+    let written = |arguments: &[&str], input: &str| {
+        text(&fixture.git_with(arguments, input.as_bytes())).trim().to_owned()
+    };
+    let blob = written(&["hash-object", "-w", "--stdin"], "one of its kind");
+    let tree = written(&["mktree"], &format!("100644 blob {blob}\tfile\n"));
+    let people = "author A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000";
+    let told = format!("tree {tree}\n{people}\n\nSoon lost\n");
+    let commit = written(&["hash-object", "-t", "commit", "-w", "--stdin"], &told);
+    fixture.git(&["update-ref", "refs/heads/hurt", &commit]);
+    let objects = fixture.path.as_path().join("objects");
+    let lose = |id: &str| std::fs::remove_file(objects.join(&id[..2]).join(&id[2..])).unwrap();
+    let (reader, path) = (fixture.reader(), TreePath::new("file").unwrap());
+
+    lose(&tree);
+    let read = reader.find_entry(commit.parse().unwrap(), &path);
+    assert!(matches!(read, Err(GitError::Corrupt(_))), "{read:?}");
+    lose(&commit);
+    let read = fixture.reader().resolve("hurt");
+    assert!(matches!(read, Err(GitError::Corrupt(_))), "{read:?}");
+    let read = fixture.reader().resolve(&commit);
+    assert!(matches!(read, Err(GitError::NotFound)), "nothing names it: {read:?}");
 }
 
 #[test]

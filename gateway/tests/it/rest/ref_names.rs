@@ -1,0 +1,129 @@
+//! What branches and tags may be called, and what a name means to whom only asks: as to git, on every endpoint.
+
+use kernel::AccessLevel::Developer;
+use repo::testing::Fixture;
+use serde_json::{Value, json};
+
+use crate::support::TestApp;
+
+fn told(text: &str) -> Value {
+    json!({ "message": text })
+}
+
+#[actix_web::test]
+async fn no_branch_or_tag_gets_a_name_that_is_taken_for_another() {
+    let app = TestApp::new();
+    let project = app.project_from(&Fixture::new());
+    let dan = app.member(project, "dan", Developer);
+    let repository = format!("/projects/{project}/repository");
+    let long = "x".repeat(251);
+    for name in [
+        "refs/heads/main",
+        "refs/remotes/a",
+        "refs/tags/v1.0",
+        "refs/tagsx",
+        "@",
+        "HEAD",
+        "-x",
+        &long,
+    ] {
+        let branch = json!({ "branch": name, "ref": "topic" });
+        let refused = dan.post(&format!("{repository}/branches"), branch).await;
+        refused.refused(400, told("Branch name is invalid"));
+        let tag = json!({ "tag_name": name, "ref": "topic" });
+        let refused = dan.post(&format!("{repository}/tags"), tag).await;
+        refused.refused(400, told("Tag name invalid"));
+        let action = json!({ "action": "create", "file_path": "new", "content": "evil" });
+        let commit = json!({ "branch": name, "start_branch": "topic", "commit_message": "m", "actions": [action] });
+        let refused = dan.post(&format!("{repository}/commits"), commit).await;
+        let text = format!(
+            "Something went wrong when we tried to create '{name}' for you: Branch name is invalid"
+        );
+        refused.refused(400, told(&text));
+    }
+    let longest = json!({ "branch": "x".repeat(250), "ref": "topic" });
+    dan.post(&format!("{repository}/branches"), longest).await.created();
+}
+
+#[actix_web::test]
+async fn a_branch_does_not_take_the_place_of_a_tag_or_of_a_full_name() {
+    let (app, fixture) = (TestApp::new(), Fixture::new());
+    // As they were made before such names were refused.
+    for name in ["v1.0", "refs/heads/main", "refs/tags/v1.0", "@", "heads/main"] {
+        fixture.git(&["update-ref", &format!("refs/heads/{name}"), "topic"]);
+    }
+    let repository = format!("/projects/{}/repository", app.project_from(&fixture));
+    let nobody = app.anonymous();
+    for (name, id) in [
+        ("v1.0", fixture.id("refs/tags/v1.0")),
+        ("refs%2Ftags%2Fv1.0", fixture.id("refs/tags/v1.0")),
+        ("tags%2Fv1.0", fixture.id("refs/tags/v1.0")),
+        ("refs%2Fheads%2Fmain", fixture.id("refs/heads/main")),
+        ("heads%2Fmain", fixture.id("refs/heads/main")),
+        ("@", fixture.id("refs/heads/main")),
+    ] {
+        let id = id.to_string();
+        let commit = nobody.get(&format!("{repository}/commits/{name}")).await.ok();
+        assert_eq!(commit["id"], id, "{name}");
+        let listed = nobody.get(&format!("{repository}/commits?ref_name={name}")).await;
+        assert_eq!(listed.each("id")[0], id, "{name}");
+        let archive = nobody.get(&format!("{repository}/archive?sha={name}")).await;
+        assert!(archive.header("content-disposition").is_some_and(|name| name.contains(&id)));
+        let path = format!("{repository}/compare?from={name}&to={name}");
+        assert_eq!(nobody.get(&path).await.ok()["compare_same_ref"], true, "{name}");
+        let file = nobody.get(&format!("{repository}/files/lib%2Fprogram.c?ref={name}")).await;
+        assert!(file.status == 404 || file.ok()["commit_id"] == id, "{name}");
+    }
+    // Where a branch is asked for, only branches count; and what should not be there can go.
+    let ada = app.person("ada");
+    for name in ["v1.0", "refs%2Fheads%2Fmain", "refs%2Ftags%2Fv1.0", "@"] {
+        let branch = format!("{repository}/branches/{name}");
+        let found = nobody.get(&branch).await.ok();
+        assert_eq!(found["commit"]["id"], fixture.id("topic").to_string(), "{name}");
+        assert_eq!(ada.delete(&branch).await.status, 204, "{name}");
+    }
+}
+
+#[actix_web::test]
+async fn a_name_that_no_ref_can_have_for_its_length_is_unknown() {
+    let app = TestApp::new();
+    let project = app.project_from(&Fixture::new());
+    let (ada, at) = (app.person("ada"), format!("/projects/{project}/repository"));
+    for long in [256, 300, 3000].map(|length| "x".repeat(length)) {
+        for (path, status) in [
+            (format!("{at}/branches/{long}"), 404),
+            (format!("{at}/tags/{long}"), 404),
+            (format!("{at}/commits/{long}"), 404),
+            (format!("{at}/commits?ref_name={long}"), 200),
+            (format!("{at}/commits?ref_name={long}..main"), 200),
+            (format!("{at}/files/lib%2Fprogram.c?ref={long}"), 404),
+            (format!("{at}/files/lib%2Fprogram.c/raw?ref={long}"), 404),
+            (format!("{at}/files/lib%2Fprogram.c/blame?ref={long}"), 404),
+            (format!("{at}/tree?ref={long}"), 404),
+            (format!("{at}/archive?sha={long}"), 404),
+            (format!("{at}/compare?from={long}&to=main"), 404),
+            (format!("{at}/merge_base?refs[]={long}&refs[]=main"), 400),
+            (format!("{at}/contributors?ref={long}"), 404),
+            (format!("{at}/changelog?version=1.0.0&from={long}"), 422),
+            (format!("/projects/{project}/pipelines/latest?ref={long}"), 403),
+        ] {
+            let answer = ada.get(&path).await;
+            assert_eq!(answer.status, status, "{} {path}", String::from_utf8_lossy(&answer.bytes));
+            assert!(status != 200 || answer.body == json!([]), "{path}");
+            let head = ada.head(&path).await;
+            assert_eq!(head.status, status, "{path}");
+        }
+        assert_eq!(ada.delete(&format!("{at}/branches/{long}")).await.status, 404);
+        assert_eq!(ada.delete(&format!("{at}/tags/{long}")).await.status, 404);
+        for (path, body, status) in [
+            (format!("{at}/branches"), json!({ "branch": "ok", "ref": long }), 400),
+            (format!("{at}/tags"), json!({ "tag_name": "ok", "ref": long }), 400),
+            (format!("{at}/commits/main/cherry_pick"), json!({ "branch": long }), 404),
+            (format!("/projects/{project}/statuses/{long}"), json!({ "state": "success" }), 404),
+        ] {
+            assert_eq!(ada.post(&path, body).await.status, status, "{path}");
+        }
+        let renamed = json!({ "default_branch": long });
+        assert_eq!(ada.put(&format!("/projects/{project}"), renamed).await.status, 400);
+    }
+}

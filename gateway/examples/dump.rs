@@ -7,7 +7,7 @@ use gateway::{openapi, rest};
 fn main() -> Result<(), Box<dyn Error>> {
     let folder =
         PathBuf::from(std::env::args_os().nth(1).ok_or("the folder to write to is missing")?);
-    let document = serde_json::to_string_pretty(&openapi::document())?;
+    let document = serde_json::to_string_pretty(&openapi::document(&rest::tables()))?;
     fs::write(folder.join("openapi.json"), document + "\n")?;
     fs::write(folder.join("routes.txt"), routes())?;
     Ok(())

@@ -22,8 +22,9 @@ use repo::{
     wiki,
 };
 
-use org::{key::signed::Roots, settings::store::SettingsStore};
+use org::settings::store::SettingsStore;
 use sha2::{Digest, Sha256};
+use signatures::TrustedRoots;
 use worker::Underway;
 
 use crate::{
@@ -77,7 +78,7 @@ pub struct State {
     /// Letters to people.
     pub post: Post,
     /// Whose word on certificates is taken.
-    pub roots: Roots,
+    pub roots: TrustedRoots,
     data: PathBuf,
     ready: AtomicBool,
     git_reads: Places,
@@ -99,7 +100,7 @@ pub struct Settings {
     /// Without one, letters are only logged.
     pub mail: Option<MailServer>,
     /// Whose word on certificates is taken.
-    pub roots: Roots,
+    pub roots: TrustedRoots,
 }
 
 impl State {

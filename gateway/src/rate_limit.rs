@@ -14,7 +14,13 @@ use org::member::Source;
 
 use crate::{app::Limits, metrics};
 
-type Limiter<K> = RateLimiter<K, DashMapStateStore<K>, DefaultClock, StateInformationMiddleware>;
+type Rate<K> = RateLimiter<K, DashMapStateStore<K>, DefaultClock, StateInformationMiddleware>;
+
+/// So many requests in so long a time.
+struct Limiter<K: Hash + Eq + Clone> {
+    rate: Rate<K>,
+    interval: Duration,
+}
 
 /// All limits; each may be off.
 pub struct Rates {
@@ -45,6 +51,7 @@ pub struct Refusal {
     name: &'static str,
     limit: u32,
     wait_seconds: u64,
+    interval: Duration,
 }
 
 fn limiter<K: Hash + Eq + Clone>(per_minute: u32) -> Option<Limiter<K>> {
@@ -54,7 +61,7 @@ fn limiter<K: Hash + Eq + Clone>(per_minute: u32) -> Option<Limiter<K>> {
 fn limiter_within<K: Hash + Eq + Clone>(time: Duration, most: u32) -> Option<Limiter<K>> {
     let most = NonZeroU32::new(most)?;
     let quota = Quota::with_period(time / most.get())?.allow_burst(most);
-    Some(RateLimiter::dashmap(quota).with_middleware())
+    Some(Limiter { rate: RateLimiter::dashmap(quota).with_middleware(), interval: time })
 }
 
 fn check<K: Hash + Eq + Clone>(
@@ -63,7 +70,7 @@ fn check<K: Hash + Eq + Clone>(
     name: &'static str,
 ) -> Result<(), Refusal> {
     let Some(limiter) = limiter else { return Ok(()) };
-    match limiter.check_key(key) {
+    match limiter.rate.check_key(key) {
         Ok(_) => Ok(()),
         Err(until) => {
             metrics::refused(name);
@@ -72,6 +79,7 @@ fn check<K: Hash + Eq + Clone>(
                 name,
                 limit: until.quota().burst_size().get(),
                 wait_seconds: whole_seconds(wait),
+                interval: limiter.interval,
             })
         }
     }
@@ -113,65 +121,66 @@ impl Rates {
         address: Option<IpAddr>,
     ) -> Result<(), Error> {
         let caller = user.map_or(Caller::Address(address), Caller::User);
-        check(self.archives.as_ref(), &caller, "project_repositories_archive")
-            .map_err(|refusal| Error::TooMany { retry_after: refusal.wait_seconds })
+        check(self.archives.as_ref(), &caller, "project_repositories_archive").map_err(Error::from)
     }
 
     /// Who asks which paths are taken learns what others have.
     pub fn check_namespace(&self, user: UserId) -> Result<(), Error> {
-        check(self.namespaces.as_ref(), &user, "namespace_exists")
-            .map_err(|refusal| Error::TooMany { retry_after: refusal.wait_seconds })
+        check(self.namespaces.as_ref(), &user, "namespace_exists").map_err(Error::from)
     }
 
     /// Who asks for one person after the other gathers them all.
     pub fn check_person(&self, user: UserId) -> Result<(), Error> {
-        check(self.people.as_ref(), &user, "users_get_by_id")
-            .map_err(|refusal| Error::TooMany { retry_after: refusal.wait_seconds })
+        check(self.people.as_ref(), &user, "users_get_by_id").map_err(Error::from)
     }
 
     pub fn check_member_removal(&self, source: Source, user: UserId) -> Result<(), Error> {
-        check(self.member_removals.as_ref(), &(source, user), "members_delete")
-            .map_err(|refusal| Error::TooMany { retry_after: refusal.wait_seconds })
+        check(self.member_removals.as_ref(), &(source, user), "members_delete").map_err(Error::from)
     }
 
     /// Whoever speaks disturbs many others.
     pub fn check_note(&self, user: UserId) -> Result<(), Error> {
-        check(self.notes.as_ref(), &user, "notes_create")
-            .map_err(|refusal| Error::TooMany { retry_after: refusal.wait_seconds })
+        check(self.notes.as_ref(), &user, "notes_create").map_err(Error::from)
     }
 
     /// As [`check_note`](Self::check_note), for issues.
     pub fn check_issue(&self, user: UserId) -> Result<(), Error> {
-        check(self.issues.as_ref(), &user, "issues_create")
-            .map_err(|refusal| Error::TooMany { retry_after: refusal.wait_seconds })
+        check(self.issues.as_ref(), &user, "issues_create").map_err(Error::from)
     }
 
     /// Forgets who has been quiet for long enough to have the whole quota again.
     pub fn forget_the_quiet(&self) {
         if let Some(users) = &self.users {
-            users.retain_recent();
+            users.rate.retain_recent();
         }
         if let Some(addresses) = &self.addresses {
-            addresses.retain_recent();
+            addresses.rate.retain_recent();
         }
         if let Some(archives) = &self.archives {
-            archives.retain_recent();
+            archives.rate.retain_recent();
         }
         if let Some(namespaces) = &self.namespaces {
-            namespaces.retain_recent();
+            namespaces.rate.retain_recent();
         }
         if let Some(people) = &self.people {
-            people.retain_recent();
+            people.rate.retain_recent();
         }
         if let Some(removals) = &self.member_removals {
-            removals.retain_recent();
+            removals.rate.retain_recent();
         }
         if let Some(notes) = &self.notes {
-            notes.retain_recent();
+            notes.rate.retain_recent();
         }
         if let Some(issues) = &self.issues {
-            issues.retain_recent();
+            issues.rate.retain_recent();
         }
+    }
+}
+
+impl From<Refusal> for Error {
+    /// The limit of one endpoint: clients are told to come back when all of it is theirs again.
+    fn from(refusal: Refusal) -> Self {
+        Self::TooMany { retry_after: refusal.interval.as_secs() }
     }
 }
 

@@ -7,11 +7,8 @@ use review::{
     approval::actions::{self as approvals, Password},
     item::{Item, ItemKind},
     merge_request::{
-        MergeRequest, MergeRequestState, actions,
-        change::{self, MergeRequestChange},
-        merge::AutoMerge,
-        mergeability::HeadPipeline,
-        state::Step,
+        MergeRequest, MergeRequestState, actions, change::MergeRequestChange, merge::AutoMerge,
+        mergeability::HeadPipeline, state::Step,
     },
     note::actions::{Said, ensure_effect, forget_replaced},
     policy::{ReadMergeRequests, TakePartInMergeRequests},
@@ -21,9 +18,9 @@ use serde_json::{Value, json};
 
 use super::{
     approvals::Approvers,
-    forge::Forge,
     issue_branches,
-    merge_requests::look_before,
+    merge_request_writes::change_merge_request,
+    merge_requests::branch_head,
     merging::{self, Wish, head_pipeline},
 };
 use crate::{
@@ -186,28 +183,22 @@ async fn merge(
     Ok(("merge", json!(row.head_sha), summary.to_owned()))
 }
 
-/// The merge request after a change for which git is asked; `None` where that says no.
+/// The merge request after a change for which git is asked; `None` where it has that target already, or where there is
+/// no such branch.
 async fn changed(
     app: &App,
     grant: &Grant<ReadMergeRequests>,
     iid: i64,
-    asked: MergeRequestChange,
+    change: MergeRequestChange,
 ) -> ApiResult<Option<MergeRequest>> {
     let grant: Grant<TakePartInMergeRequests> = grant.also()?;
-    let finding = grant.clone();
-    let found = app.db.read(move |tx| actions::find(tx, &finding, iid)).await?;
-    if asked.target_branch.as_ref() == Some(&found.target_branch) {
-        return Ok(None);
+    if let Some(branch) = &change.target_branch {
+        let finding = grant.clone();
+        let row = app.db.read(move |tx| actions::find(tx, &finding, iid)).await?;
+        if row.target_branch == *branch || branch_head(app, row.project_id, branch).await?.is_none()
+        {
+            return Ok(None);
+        }
     }
-    let looked = look_before(app, &found, &asked).await?;
-    let Some(looked) = looked.filter(|looked| looked.heads.start.is_some()) else {
-        return Ok(None);
-    };
-    let forge = Forge::new(&app.urls);
-    let kept =
-        app.db.write(move |tx| change::update(tx, &grant, &forge, iid, Some(&looked), asked));
-    let kept = kept.await?;
-    merging::catch_up(app, kept.id).await?;
-    merging::settle(app, kept.id).await?;
-    Ok(Some(kept))
+    Ok(Some(change_merge_request(app, &grant, iid, change).await?.0))
 }

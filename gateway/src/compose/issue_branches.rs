@@ -8,14 +8,11 @@ use repo::{
 use review::{
     issue::{Issue, IssueStore as _},
     item::{Item, ItemStore as _, labels::LabelChange},
-    merge_request::{
-        Ends, Kinship,
-        actions::{self, NewMergeRequest, Proposal},
-    },
+    merge_request::actions::NewMergeRequest,
     policy::{CreateMergeRequests, ProposeMergeRequests},
 };
 
-use super::{forge::Forge, merge_requests::look_at, merging};
+use super::merge_request_writes::{MergeRequestDraft, open_merge_request};
 use crate::app::App;
 
 /// Letters of a branch's name.
@@ -37,36 +34,30 @@ pub async fn propose<A: Ability<Scope = Project>>(
     name: Option<String>,
 ) -> Result<String> {
     let source: Grant<ProposeMergeRequests> = grant.also()?;
-    let target: Grant<CreateMergeRequests> = grant.also()?;
+    grant.also::<CreateMergeRequests>()?;
     let default = grant.facts().default_branch.clone().ok_or(Error::NotFound("Branch"))?;
     let branch = make_branch(app, &grant.also()?, item, name, default.clone()).await?;
-    let project = grant.project();
-    let ends = Ends {
-        source: project,
-        source_branch: branch.clone(),
-        target: project,
-        target_branch: default,
-    };
-    let heads = look_at(app, &ends).await?;
-    let proposal = Proposal { ends, kinship: Kinship::Same, heads };
-    let (forge, by, iid) = (Forge::new(&app.urls), caller.id, item.iid);
-    let made = app.db.write(move |tx| {
+    let (project, by, iid) = (grant.project(), caller.id, item.iid);
+    let attributes = app.db.read(move |tx| {
         let issue = tx.find_issue(project, iid)?.ok_or(Error::Missing)?;
         let labels = tx.labels_of(issue.item().id.kind, &[issue.id.0])?.remove(&issue.id.0);
         let labels = labels.unwrap_or_default().into_iter().map(|label| label.name).collect();
-        let new = NewMergeRequest {
+        Ok(NewMergeRequest {
             title: title(&issue),
             description: Some(format!("Closes #{iid}")),
             labels: LabelChange { all: Some(labels), ..LabelChange::default() },
             assignees: Some(vec![by]),
             milestone: issue.milestone_id,
             ..NewMergeRequest::default()
-        };
-        Ok(actions::create(tx, &source, &target, &forge, &proposal, new)?.id)
+        })
     });
-    let made = made.await?;
-    merging::settle(app, made).await?;
-    merging::look(app, made).await?;
+    let draft = MergeRequestDraft {
+        source_branch: branch.clone(),
+        target: project,
+        target_branch: default,
+        attributes: attributes.await?,
+    };
+    open_merge_request(app, &source, draft).await?;
     Ok(branch)
 }
 

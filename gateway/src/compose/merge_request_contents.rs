@@ -9,7 +9,7 @@ use kernel::{
     page::{Page, PageRequest},
 };
 use repo::{
-    commit::read::deadline,
+    commit::read::{deadline, find_commit},
     git::{CommitInfo, FileDiff, GitError, Oid, Reader},
     proposal,
 };
@@ -109,8 +109,8 @@ pub async fn known_commits(
         let mut known = Vec::new();
         for sha in &shas {
             let is_hash = sha.len() >= 7 && sha.bytes().all(|byte| byte.is_ascii_hexdigit());
-            if let Some(id) = is_hash.then(|| reader.resolve(sha).ok()).flatten() {
-                known.push(id.to_string());
+            if is_hash {
+                known.extend(find_commit(reader, sha)?.map(|id| id.to_string()));
             }
         }
         Ok(known)

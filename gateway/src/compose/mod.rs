@@ -18,6 +18,7 @@ pub mod jobs;
 pub mod mail;
 pub mod merge_request_contents;
 pub mod merge_request_records;
+pub mod merge_request_writes;
 pub mod merge_requests;
 pub mod merging;
 mod outbox;

@@ -59,8 +59,8 @@ async fn settled(app: App, project: Project, beginning: Beginning) -> Result<Pro
 
 async fn make_repository(app: &App, project: &Project, beginning: &Beginning) -> Result<()> {
     let branch = beginning.branch();
-    let head =
-        RefName::branch(branch).map_err(|_cause| Error::invalid("default_branch", "is invalid"))?;
+    let head = RefName::new_branch(branch)
+        .map_err(|_cause| Error::invalid("default_branch", "is invalid"))?;
     let (storage, id) = (app.storage.clone(), project.id);
     let made = spawn_blocking(move || storage.create(id, &head)).await.map_err(Error::internal)?;
     made?;

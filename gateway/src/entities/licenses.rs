@@ -108,7 +108,7 @@ const KNOWN: &[(&[&str], LicenseEntity)] = &[
     ),
 ];
 
-const OTHER: LicenseEntity = license("other", "Other", None, "");
+pub const OTHER: LicenseEntity = license("other", "Other", None, "");
 
 const fn license(
     key: &'static str,
@@ -119,13 +119,13 @@ const fn license(
     LicenseEntity { key, name, nickname, html_url: url, source_url: url }
 }
 
-/// The licence that a text is, by what only that one says.
-pub fn of_text(text: &str) -> LicenseEntity {
+/// The licence that a text is, by what only that one says; nothing where nobody knows it.
+pub fn of_text(text: &str) -> Option<LicenseEntity> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let plain = words.join(" ").to_lowercase();
     let known =
         KNOWN.iter().find(|(phrases, _)| phrases.iter().all(|phrase| plain.contains(phrase)));
-    known.map_or(OTHER, |(_, license)| license.clone())
+    known.map(|(_, license)| license.clone())
 }
 
 #[cfg(test)]
@@ -139,9 +139,9 @@ mod tests {
             (mit, "mit"),
             ("Apache License\n Version 2.0, January 2004", "apache-2.0"),
             ("GNU GENERAL PUBLIC LICENSE\nVersion 2, June 1991", "gpl-2.0"),
-            ("Ask first.", "other"),
         ] {
-            assert_eq!(of_text(text).key, key);
+            assert_eq!(of_text(text).map(|license| license.key), Some(key));
         }
+        assert!(of_text("Ask first.").is_none());
     }
 }

@@ -7,7 +7,7 @@ use org::{
     namespace::downloads::Verdict,
 };
 use repo::{
-    commit::read::{commit_named, default_head},
+    commit::read::{default_head, find_commit},
     git::{
         GitError, Oid, TreePath,
         archive::{Archive, ArchiveFormat, archive as start},
@@ -130,7 +130,7 @@ async fn wanted(
     let read = app.git_read(facts.id, move |reader| {
         let named = params.sha.filter(|name| !name.is_empty());
         let commit = match &named {
-            Some(name) => commit_named(reader, name).ok(),
+            Some(name) => find_commit(reader, name)?,
             None => default_head(reader, &facts)?,
         };
         let commit = commit.ok_or(Error::NotFound("File"))?;

@@ -139,10 +139,12 @@ where
     Grant<A>: TakesPart,
 {
     let note = on_note(call.path(), call.params.1.note_id);
+    let since = call.unmodified_since();
     let (grant, (path, one)) = (call.grant, call.params);
     let forge = Forge::new(&app.urls);
-    let done =
-        app.db.write(move |tx| actions::remove(tx, &grant, &forge, path.iid(), note, one.award_id));
+    let done = app.db.write(move |tx| {
+        actions::remove(tx, &grant, &forge, path.iid(), note, one.award_id, since)
+    });
     done.await?;
     Ok(NoContent)
 }

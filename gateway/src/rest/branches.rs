@@ -1,6 +1,6 @@
 //! A project's branches.
 
-use kernel::{Ability, Error, Grant, Result, access::Project};
+use kernel::{Ability, Grant, Result, access::Project};
 use repo::{
     branch::{
         BranchOrder, BranchPage, actions,
@@ -123,7 +123,7 @@ async fn entity<A: Ability<Scope = Project>>(
 async fn exists(app: App, call: Call<ReadCode, OneBranch>) -> ApiResult<NoContent> {
     let branch = call.params.branch;
     let read = app.git_read(call.grant.project(), move |reader| {
-        reader.find_reference(&branch_named(&branch)?)?.ok_or(Error::NotFound("Branch"))
+        read::existing(reader, &branch_named(&branch)?)
     });
     read.await?;
     Ok(NoContent)

@@ -9,12 +9,13 @@ use org::{
     user::User,
 };
 use repo::{
+    branch::read::{branch_named, existing},
     commit::{
         Pick, Words,
         read::{commit_named, deadline},
     },
     git::{
-        CommitInfo, LogQuery, Oid, RefName, RepoPath, Signature,
+        CommitInfo, LogQuery, Oid, RepoPath, Signature,
         change::{ActionKind, Change, FileAction, Start, StartAt},
         merge::{Merged, Operation},
     },
@@ -315,11 +316,8 @@ async fn apply(
     let committer = committer(app, caller);
     let found = app.git_read(grant.project(), move |reader| {
         let commit = reader.commit(commit_named(reader, &wanted.sha)?)?;
-        let Ok(branch) = RefName::branch(&wanted.branch) else {
-            return Err(Error::Rejected("The branch refname is invalid".to_owned()));
-        };
-        let tip = reader.find_reference(&branch)?.and_then(|found| found.commit);
-        let tip = tip.ok_or(Error::NotFound("Branch"))?;
+        let branch = branch_named(&wanted.branch)?;
+        let tip = existing(reader, &branch)?.commit.ok_or(Error::NotFound("Branch"))?;
         let Wanted { operation, dry_run, message, .. } = wanted;
         Ok(Pick { operation, commit, branch, tip, committer, message, dry_run, merged: None })
     });

@@ -103,7 +103,7 @@ async fn report(
     let (commit, place) = read.await?;
     let fallback = match &place {
         Some(_) => None,
-        None => fallback(&app, grant.project(), commit).await?,
+        None => fallback(&app, grant.project(), commit, params.pipeline_id).await?,
     };
     let report = Report {
         sha: commit.to_string(),
@@ -129,10 +129,16 @@ async fn report(
     Ok(Created(kept))
 }
 
-/// A branch with the commit, which is looked for only where no pipeline says one.
-async fn fallback(app: &App, project: ProjectId, commit: Oid) -> Result<Option<Place>> {
+/// A branch with the commit, which is looked for only where no pipeline is sure to say one.
+async fn fallback(
+    app: &App,
+    project: ProjectId,
+    commit: Oid,
+    pinned: Option<PipelineId>,
+) -> Result<Option<Place>> {
     let sha = commit.to_string();
-    if app.db.peek(move |tx| tx.newest_pipeline(project, &sha)).await?.is_some() {
+    if pinned.is_none() && app.db.peek(move |tx| tx.newest_pipeline(project, &sha)).await?.is_some()
+    {
         return Ok(None);
     }
     app.git_read(project, move |reader| branch_with(reader, commit)).await

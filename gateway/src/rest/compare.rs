@@ -70,7 +70,10 @@ async fn located(
     };
     let allowed = app.db.read(move |tx| {
         let found = locate_project(tx, actor, &IdOrPath::Id(source.0));
-        let (_, who) = found.map_err(|_hidden| unrelated())?;
+        let (_, who) = found.map_err(|cause| match cause {
+            Error::NotFound(_) => unrelated(),
+            failure => failure,
+        })?;
         let (source, own) = (tx.project(source)?, tx.project(own)?);
         let root = |project: &org::project::Project| project.fork_root_id.unwrap_or(project.id);
         if root(&source) != root(&own) {

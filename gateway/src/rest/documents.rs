@@ -16,7 +16,8 @@ routes! { "Documents" at "", any scope;
 const EXPLORER: &str = include_str!("../../assets/explorer.html");
 
 async fn document(_: App, _: Call<Anyone>) -> ApiResult<Custom> {
-    static TEXT: LazyLock<Bytes> = LazyLock::new(|| openapi::document().to_string().into());
+    static TEXT: LazyLock<Bytes> =
+        LazyLock::new(|| openapi::document(&super::tables()).to_string().into());
     Ok(Custom(HttpResponse::Ok().content_type("application/json").body(TEXT.clone())))
 }
 

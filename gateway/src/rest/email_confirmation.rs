@@ -12,11 +12,6 @@ routes! { "Emails" at "//-/profile/emails/confirmation", any scope;
 
 params! { struct Confirm { confirmation_token: String } }
 
-/// Where a letter sends its reader.
-pub fn path(secret: &Secret) -> String {
-    format!("-/profile/emails/confirmation?confirmation_token={}", secret.reveal())
-}
-
 /// The page holds no name and no address: whoever reads it learns nothing.
 async fn confirm(app: App, call: Call<Anyone, Confirm>) -> ApiResult<Custom> {
     let secret = Secret::given(&call.params.confirmation_token);

@@ -99,6 +99,7 @@ async fn relate(app: App, call: Call<OwnProject, OtherProject>) -> ApiResult<Cre
 }
 
 async fn unrelate(app: App, call: Call<OwnProject>) -> ApiResult<NoContent> {
-    app.db.write(move |tx| forks::unrelate(tx, &call.grant)).await?;
+    let since = call.unmodified_since();
+    app.db.write(move |tx| forks::unrelate(tx, &call.grant, since)).await?;
     Ok(NoContent)
 }

@@ -2,17 +2,10 @@
 
 use kernel::{Ability, Grant, Result, access::Project};
 use review::{
-    merge_request::{
-        Ends, MergeRequest, MergeRequestStore as _,
-        actions::{self, Proposal},
-        change::MergeRequestChange,
-        merge::rebase,
-    },
+    merge_request::{MergeRequest, actions, merge::rebase},
     policy::{
-        CreateMergeRequests, DeleteMergeRequests, ProposeMergeRequests, ReadMergeRequests,
-        TakePartInMergeRequests,
+        DeleteMergeRequests, ProposeMergeRequests, ReadMergeRequests, TakePartInMergeRequests,
     },
-    quick_action::described,
 };
 
 use super::merge_request_params::{
@@ -21,11 +14,9 @@ use super::merge_request_params::{
 use crate::{
     app::App,
     compose::{
-        commands::{Sender, after_describing},
-        forge::Forge,
         merge_request_records::{self as records, Extras},
-        merge_requests::{elsewhere, kinship, look, look_before},
-        merging::{self, recheck},
+        merge_request_writes::{MergeRequestDraft, create_merge_request, update_merge_request},
+        merging::recheck,
     },
     entities::merge_request_detail::MergeRequestDetail,
     error::ApiResult,
@@ -46,38 +37,14 @@ async fn create(
     call: Call<ProposeMergeRequests, CreateMergeRequest>,
 ) -> ApiResult<Created<MergeRequestDetail>> {
     let (source, params, urls) = (call.grant, call.params, app.urls.clone());
-    let forge = Forge::new(&app.urls);
-    let to = params.target_project_id.unwrap_or(source.project());
-    let (from, who) = (source.project(), *source.who());
-    let known = app.db.read(move |tx| {
-        Ok((elsewhere::<CreateMergeRequests>(tx, &who, to)?, kinship(tx, from, to)?))
-    });
-    let (target, kinship) = known.await?;
-    let ends = Ends {
-        source: from,
+    let draft = MergeRequestDraft {
         source_branch: params.source_branch.clone(),
-        target: to,
+        target: params.target_project_id.unwrap_or(source.project()),
         target_branch: params.target_branch.clone(),
+        attributes: params.into(),
     };
-    let heads = look(&app, &ends, kinship).await?;
-    let proposal = Proposal { ends, kinship, heads };
-    let made = app.db.write(move |tx| {
-        let new = params.into();
-        let (made, later) =
-            described::create_merge_request(tx, &source, &target, &forge, &proposal, new)?;
-        Ok((made, later, target))
-    });
-    let (made, later, target) = made.await?;
-    merging::catch_up(&app, made.id).await?;
-    merging::settle(&app, made.id).await?;
-    // The answer says whether git can merge it.
-    merging::look(&app, made.id).await?;
-    let sender = Sender { grant: &target, caller: call.caller.user()?, seen: None };
-    after_describing(&app, &sender, &made.item(), later).await;
-    let shown = app.db.read(move |tx| {
-        let row = tx.merge_request(made.id)?;
-        records::written(tx, &urls, &target, &row)
-    });
+    let made = create_merge_request(&app, &source, call.caller.user()?, draft).await?;
+    let shown = app.db.read(move |tx| records::written(tx, &urls, &made.target, &made.row));
     Ok(Created(shown.await?))
 }
 
@@ -113,28 +80,10 @@ async fn update(
     call: Call<TakePartInMergeRequests, (OneMergeRequest, UpdateMergeRequest)>,
 ) -> ApiResult<Json<MergeRequestDetail>> {
     let (grant, (one, params), urls) = (call.grant, call.params, app.urls.clone());
-    let forge = Forge::new(&app.urls);
-    let (iid, change) = (one.merge_request_iid, MergeRequestChange::from(params));
-    let asks_git = change.asks_git();
-    let looked = match asks_git {
-        true => look_before(&app, &found(&app, &grant, iid).await?, &change).await?,
-        false => None,
-    };
-    let asked = grant.clone();
-    let changed = app.db.write(move |tx| {
-        described::update_merge_request(tx, &asked, &forge, iid, looked.as_ref(), change)
-    });
-    let (row, later) = changed.await?;
-    if asks_git {
-        merging::catch_up(&app, row.id).await?;
-    }
-    merging::settle(&app, row.id).await?;
-    let sender = Sender { grant: &grant, caller: call.caller.user()?, seen: None };
-    after_describing(&app, &sender, &row.item(), later).await;
-    let shown = app.db.read(move |tx| {
-        let row = tx.merge_request(row.id)?;
-        records::written(tx, &urls, &grant, &row)
-    });
+    let caller = call.caller.user()?;
+    let updated = update_merge_request(&app, &grant, caller, one.merge_request_iid, params.into());
+    let row = updated.await?;
+    let shown = app.db.read(move |tx| records::written(tx, &urls, &grant, &row));
     Ok(Json(shown.await?))
 }
 

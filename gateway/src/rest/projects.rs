@@ -19,7 +19,7 @@ use org::{
     user::{User, store::UserStore},
 };
 use repo::{
-    git::{RefName, refs},
+    git::{GitError, Oid, Reader, RefName, refs},
     policy::ReadCode,
 };
 use review::issue::open_count::OpenIssueStore;
@@ -200,23 +200,40 @@ async fn show(app: App, call: Call<ReadProject, ShowProject>) -> ApiResult<Json<
     Ok(Json(record))
 }
 
-/// The licence file at the top of the default branch, and what it says.
+/// The licence of the default branch, with its file: of several files the first that is recognised, else the first.
 async fn licence(
     app: &App,
     call: &Call<ReadProject, ShowProject>,
 ) -> ApiResult<Option<(String, LicenseEntity)>> {
-    /// No licence is longer.
-    const LONGEST: u64 = 1 << 20;
     let Some(branch) = call.grant.facts().default_branch.clone() else { return Ok(None) };
     let branch = RefName::branch(&branch).map_err(Error::from)?;
     let found = app.git_read(call.grant.project(), move |reader| {
         let Some(tip) = reader.find_reference(&branch)? else { return Ok(None) };
-        let Some(file) = reader.license(tip.target)? else { return Ok(None) };
-        let text = reader.blob(file.id, LONGEST)?;
-        let license = licenses::of_text(&String::from_utf8_lossy(&text));
-        Ok(Some((file.path.to_text().into_owned(), license)))
+        let mut first = None;
+        for file in reader.licenses(tip.target)?.into_iter().take(MOST_LICENCES) {
+            let path = file.path.to_text().into_owned();
+            match recognized(reader, file.id)? {
+                Some(license) => return Ok(Some((path, license))),
+                None => first = first.or(Some((path, licenses::OTHER))),
+            }
+        }
+        Ok(first)
     });
     Ok(found.await?)
+}
+
+/// Nobody offers a choice of more.
+const MOST_LICENCES: usize = 20;
+
+/// What a file says, where it is a licence that people know.
+fn recognized(reader: &Reader, file: Oid) -> Result<Option<LicenseEntity>, Error> {
+    /// No licence is longer.
+    const LONGEST: u64 = 1 << 20;
+    match reader.blob(file, LONGEST) {
+        Ok(text) => Ok(licenses::of_text(&String::from_utf8_lossy(&text))),
+        Err(GitError::TooLarge) => Ok(None),
+        Err(failure) => Err(failure.into()),
+    }
 }
 
 async fn update(app: App, call: Call<AdminProject, UpdateProject>) -> ApiResult<Json<ProjectForm>> {
@@ -275,8 +292,8 @@ async fn existing(
 }
 
 async fn delete(app: App, call: Call<OwnProject>) -> ApiResult<Accepted> {
-    let grant = call.grant.clone();
-    let project = app.db.write(move |tx| actions::delete(tx, &grant)).await?;
+    let (since, grant) = (call.unmodified_since(), call.grant.clone());
+    let project = app.db.write(move |tx| actions::delete(tx, &grant, since)).await?;
     clear_away(&app, project.id).await?;
     Ok(Accepted)
 }

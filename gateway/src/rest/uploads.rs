@@ -1,6 +1,6 @@
 //! Files that people add to projects, and how they come back.
 
-use std::path::Path;
+use std::{io::ErrorKind, path::Path};
 
 use actix_web::{HttpResponse, http::header};
 use kernel::{Error, access::Anyone};
@@ -70,13 +70,19 @@ async fn show_alone(app: App, call: Call<Anyone, OneUpload>) -> ApiResult<Custom
             Ok(())
         })
         .await
-        .map_err(|_hidden| Error::Missing)?;
+        .map_err(|cause| match cause {
+            Error::NotFound(_) => Error::Missing,
+            failure => failure,
+        })?;
     sent(&file, &call.params.filename).await
 }
 
 /// Pictures may be shown, everything else is only to be saved: it comes from people, not from us.
 pub(super) async fn sent(path: &Path, name: &str) -> ApiResult<Custom> {
-    let file = tokio::fs::File::open(path).await.map_err(|_gone| Error::Missing)?;
+    let file = tokio::fs::File::open(path).await.map_err(|cause| match cause.kind() {
+        ErrorKind::NotFound => Error::Missing,
+        _ => Error::internal(cause),
+    })?;
     let length = file.metadata().await.map_err(Error::internal)?.len();
     let kind = uploads::shown_as(name);
     let way = if kind.is_some() { "inline" } else { "attachment" };

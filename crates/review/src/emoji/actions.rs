@@ -2,7 +2,7 @@
 
 use db::Tx;
 use kernel::{
-    Error, Result,
+    Error, Result, Ts,
     ids::{NoteId, ProjectId, UserId},
     page::{Page, PageRequest},
 };
@@ -113,6 +113,7 @@ pub fn remove<G: TakesPart>(
     iid: i64,
     note: Option<NoteId>,
     id: i64,
+    unless_newer: Option<Ts>,
 ) -> Result<()> {
     let (item, of) = awarded(tx, grant, forge, iid, note)?;
     let award = tx.find_award(of, id)?.ok_or(UNKNOWN)?;
@@ -120,6 +121,7 @@ pub fn remove<G: TakesPart>(
     if !actor.admin && actor.id != Some(award.user_id) {
         return Err(Error::Unauthenticated);
     }
+    award.updated_at.ensure_unchanged_since(unless_newer)?;
     take_back(tx, &award, of, item.project(), grant.user()?)
 }
 

@@ -23,6 +23,8 @@ async fn a_reaction_is_given_shown_counted_and_taken_back() {
     let one = format!("{emoji}/{}", made["id"]);
     assert_eq!(ada.get(&one).await.ok(), made);
 
+    let early = ada.sending("If-Unmodified-Since", "Sat, 01 Jan 2000 00:00:00 GMT");
+    early.delete(&one).await.refused(412, json!({ "message": "412 Precondition Failed" }));
     ada.delete(&one).await.with(204);
     ada.get(&one).await.refused(404, json!({ "message": "404 Award Emoji Not Found" }));
     assert_eq!(app.votes(project, 1), (0, 1));

@@ -182,7 +182,7 @@ async fn a_commit_that_no_branch_has_needs_a_name() {
 }
 
 #[actix_web::test]
-async fn a_report_can_be_pinned_to_a_pipeline() {
+async fn a_report_is_pinned_to_the_pipeline_it_names() {
     let (app, project) = forge();
     let ada = app.person("ada");
     let on_main = report(&ada, project, json!({ "state": "success" })).await;
@@ -192,10 +192,23 @@ async fn a_report_can_be_pinned_to_a_pipeline() {
     let pinned = json!({ "state": "running", "name": "x", "pipeline_id": on_main["pipeline_id"] });
     let pinned = report(&ada, project, pinned).await;
     assert_eq!((&pinned["pipeline_id"], &pinned["ref"]), (&on_main["pipeline_id"], &json!("main")));
-    let wrong =
+}
+
+#[actix_web::test]
+async fn a_pipeline_that_does_not_fit_is_as_good_as_none() {
+    let (app, project) = forge();
+    let ada = app.person("ada");
+    let on_main = report(&ada, project, json!({ "state": "success" })).await;
+    let other =
         json!({ "state": "running", "pipeline_id": on_main["pipeline_id"], "ref": "other" });
-    let told = json!({ "message": "404 Pipeline for pipeline_id, sha and ref Not Found" });
-    ada.post(&statuses(project, "main"), wrong).await.refused(404, told);
+    let unknown = json!({ "state": "running", "pipeline_id": 4711 });
+
+    let other = report(&ada, project, other).await;
+    let unknown = report(&ada, project, unknown).await;
+
+    assert_eq!((&other["ref"], &unknown["ref"]), (&json!("other"), &json!("main")));
+    let made = [&on_main, &other, &unknown].map(|one| one["pipeline_id"].to_string());
+    assert!(made[0] != made[1] && made[1] != made[2] && made[2] != made[0], "{made:?}");
 }
 
 #[actix_web::test]

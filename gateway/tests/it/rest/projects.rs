@@ -112,6 +112,58 @@ async fn a_licence_is_told_when_asked_for() {
 }
 
 #[actix_web::test]
+async fn of_several_licences_the_first_that_is_known_counts() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let wanted = json!({ "name": "Notes", "initialize_with_readme": true });
+    let id = ada.post("/projects", wanted).await.created()["id"].clone();
+    let project = format!("/projects/{id}?license=true");
+    for (name, text, key, path) in [
+        ("LICENSE-OWN", "Ask first.", "other", "LICENSE-OWN"),
+        ("copying.lib", "Ask me.", "other", "copying.lib"),
+        (
+            "LICENSE-MIT",
+            "The MIT License\nPermission is hereby granted, free of charge. THE SOFTWARE IS PROVIDED \"AS IS\"",
+            "mit",
+            "LICENSE-MIT",
+        ),
+        (
+            "LICENSE-APACHE",
+            "Apache License\nVersion 2.0, January 2004",
+            "apache-2.0",
+            "LICENSE-APACHE",
+        ),
+    ] {
+        let file = json!({ "branch": "main", "commit_message": "Say it", "content": text });
+        ada.post(&format!("/projects/{id}/repository/files/{name}"), file).await.created();
+
+        let told = ada.get(&project).await.ok();
+
+        assert_eq!(told["license"]["key"], key, "{name}");
+        assert_eq!(told["license_url"], format!("http://forge.test/ada/notes/-/blob/main/{path}"));
+    }
+}
+
+#[actix_web::test]
+async fn a_project_that_changed_meanwhile_is_not_deleted() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let source = ada.post("/projects", json!({ "name": "Notes" })).await.created()["id"].clone();
+    let fork = json!({ "path": "copy", "name": "Copy" });
+    let fork = ada.post(&format!("/projects/{source}/fork"), fork).await.created()["id"].clone();
+    let early = ada.sending("If-Unmodified-Since", "Sat, 01 Jan 2000 00:00:00 GMT");
+    let late = ada.sending("If-Unmodified-Since", "Fri, 01 Jan 2100 00:00:00 GMT");
+    let changed = json!({ "message": "412 Precondition Failed" });
+
+    for path in [format!("/projects/{fork}/fork"), format!("/projects/{fork}")] {
+        early.delete(&path).await.refused(412, changed.clone());
+    }
+    assert_eq!(late.delete(&format!("/projects/{fork}/fork")).await.status, 204);
+    assert_eq!(late.delete(&format!("/projects/{fork}")).await.status, 202);
+    assert_eq!(ada.get(&format!("/projects/{fork}")).await.status, 404);
+}
+
+#[actix_web::test]
 async fn an_old_path_still_leads_to_a_renamed_project() {
     let app = TestApp::new();
     let ada = app.person("ada");

@@ -13,7 +13,6 @@ use gateway::{
 };
 use kernel::{AccessLevel, Clock, Visibility, head::Growth, ids::ProjectId};
 use org::{
-    key::signed::Roots,
     member::actions::{NewMember, Source},
     namespace::store::NamespaceStore,
     project::actions::NewProject,
@@ -24,6 +23,7 @@ use repo::{
     git::{Git, RefName, cli},
     testing::Fixture,
 };
+use signatures::TrustedRoots;
 
 use super::{MailSink, Person};
 
@@ -56,7 +56,7 @@ impl TestApp {
 
     /// One that takes the word of these authorities.
     pub(crate) fn trusting(authorities: &str) -> Self {
-        Self::open_with(|settings| settings.roots = Roots::of_pem(authorities.as_bytes()))
+        Self::open_with(|settings| settings.roots = TrustedRoots::from_pem(authorities.as_bytes()))
     }
 
     fn open(limits: Limits, mail: Option<MailServer>) -> Self {
@@ -77,7 +77,7 @@ impl TestApp {
             limits: Limits::default(),
             proxies: Proxies::default(),
             mail: None,
-            roots: Roots::default(),
+            roots: TrustedRoots::default(),
         };
         change(&mut settings);
         let state = State::open(&settings, clock.clone(), git()).expect("the application opens");

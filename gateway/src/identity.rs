@@ -62,6 +62,7 @@ struct Claims {
 
 /// Signs statements and checks them, with the key of this installation.
 pub struct Signer {
+    number: u64,
     name: String,
     issuer: String,
     encoding: EncodingKey,
@@ -76,8 +77,10 @@ impl Signer {
     }
 
     fn new(key: &[u8], issuer: &str) -> Self {
+        let number = XxHash3_64::oneshot(key);
         Self {
-            name: format!("{:016x}", XxHash3_64::oneshot(key)),
+            number,
+            name: format!("{number:016x}"),
             issuer: issuer.to_owned(),
             encoding: EncodingKey::from_secret(key),
             decoding: DecodingKey::from_secret(key),
@@ -87,6 +90,11 @@ impl Signer {
     /// What tells this data folder from others; nobody can make the key of it.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The name as a number of a column.
+    pub fn number(&self) -> i64 {
+        self.number.cast_signed()
     }
 
     pub fn sign(&self, identity: Identity, now: Ts) -> Result<String> {

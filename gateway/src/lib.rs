@@ -2,6 +2,7 @@
 
 pub mod app;
 pub mod bare_answer;
+pub mod belonging;
 pub mod commands;
 pub mod compose;
 pub mod config;

@@ -26,6 +26,7 @@ use worker::Queue;
 
 use crate::{
     app::{App, State},
+    belonging,
     compose::{self, merging},
     config::{Config, LogFormat},
     first_run::{self, First},
@@ -87,12 +88,20 @@ pub async fn open_and_recover(config: &Config) -> anyhow::Result<Opened> {
 
 /// Opens the same beside a server that runs: for reading, and for rows that the server sees at once.
 pub async fn open_shared(config: &Config) -> anyhow::Result<App> {
+    let app = open_unchecked(config).await?;
+    belonging::ensure(&app).await?;
+    Ok(app)
+}
+
+/// As [`open_shared`], whichever data folder the database belongs to.
+pub async fn open_unchecked(config: &Config) -> anyhow::Result<App> {
     let settings = config.settings()?;
     anyhow::ensure!(
         settings.data.is_dir(),
         "there is no data folder {}; start the server once, or give --data",
         settings.data.display()
     );
+    belonging::ensure_file(&settings.database, &settings.data)?;
     let git = Git::find(cli::Settings::new(crate::config::search_path())).await?;
     let app = State::open(&settings, Arc::new(Clock::system()), git)
         .with_context(|| format!("the database {} cannot be opened", settings.database))?;

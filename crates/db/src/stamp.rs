@@ -65,6 +65,29 @@ fn stamps_of(tx: &mut Tx<'_>, subjects: &[String]) -> Result<Vec<(String, i64)>>
     Ok(found)
 }
 
+/// The stamp that a subject has now.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn stamp(tx: &mut Tx<'_>, subject: &str) -> Result<Option<i64>> {
+    let row = stamps::table.find(subject).select(stamps::stamp);
+    each_backend!(tx, |conn| row.get_result(conn).optional().map_err(error("Record")))
+}
+
+/// Gives a subject this very stamp.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn keep(tx: &mut Tx<'_>, subject: &str, stamp: i64) -> Result<()> {
+    let insert = diesel::insert_into(stamps::table)
+        .values((stamps::subject.eq(subject), stamps::stamp.eq(stamp)))
+        .on_conflict(stamps::subject)
+        .do_update()
+        .set(stamps::stamp.eq(excluded(stamps::stamp)));
+    each_backend!(tx, |conn| insert.execute(conn).map_err(error("Record")))?;
+    Ok(())
+}
+
 struct Kept<V> {
     stamps: Vec<(String, i64)>,
     value: V,

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::{
-    config::{self, Flags},
+    belonging,
+    config::{self, Config, Flags},
     server,
 };
 
@@ -77,6 +78,11 @@ enum Command {
         #[arg(long)]
         dry_run: bool,
     },
+    /// Say that the data folder and the database belong together, where the one does not know the other
+    #[command(
+        after_help = "Example:\n  forgeway --data /srv/forgeway adopt      after identity.key was lost"
+    )]
+    Adopt,
     /// Print a completion script
     #[command(
         after_help = "Example:\n  forgeway completions bash > /etc/bash_completion.d/forgeway"
@@ -108,6 +114,7 @@ pub async fn run() -> anyhow::Result<()> {
         Command::Doctor { fsck } => doctor::run(config, fsck).await,
         Command::Backup { file } => backup::run(config, &file).await,
         Command::Restore { file, dry_run } => restore::run(config, &file, dry_run).await,
+        Command::Adopt => adopt(config).await,
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "forgeway", &mut script);
@@ -115,6 +122,16 @@ pub async fn run() -> anyhow::Result<()> {
             Ok(())
         }
     }
+}
+
+async fn adopt(config: &Config) -> anyhow::Result<()> {
+    let _lock = server::take_folder(config)?;
+    let app = server::open_unchecked(config).await?;
+    belonging::adopt(&app).await?;
+    print(
+        "the data folder and the database belong together now; `forgeway doctor` says what is missing\n",
+    );
+    Ok(())
 }
 
 #[expect(clippy::print_stdout, reason = "this is what the commands are for")]

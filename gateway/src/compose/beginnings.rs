@@ -2,14 +2,14 @@
 
 use db::Tx;
 use kernel::{Error, Result, ids::ProjectId};
-use org::project::{Project, actions, store::ProjectStore};
+use org::project::{Project, store::ProjectStore};
 use repo::git::RefName;
 use serde::{Deserialize, Serialize};
 use time::Duration;
 use tokio::task::spawn_blocking;
 use worker::{Job, Queue};
 
-use super::projects::clear_away;
+use super::projects::{clear_away, discard_rows};
 use crate::app::App;
 
 /// Whoever makes an empty repository has done so by then, or is gone.
@@ -85,6 +85,9 @@ async fn make(app: &App, id: ProjectId, branch: &str) -> Result<()> {
 
 async fn take_away(app: &App, project: Project) -> Result<()> {
     tracing::warn!(project = %project.id, "taking away a fork that a crash left half made");
-    clear_away(app, project.id).await?;
-    app.db.write(move |tx: &mut Tx<'_>| actions::discard(tx, &project)).await
+    // What lay there before the fork was written down is not the fork's.
+    if app.storage.is_younger(project.id, project.created_at.unix()) {
+        clear_away(app, project.id).await?;
+    }
+    discard_rows(app, project).await
 }

@@ -9,16 +9,21 @@ use org::{
 };
 use repo::{
     git::{
-        GitError, RefName, Signature,
+        GitError, Made, RefName, Signature,
         change::{self, ActionKind, Change, FileAction, Start},
         fork,
     },
     lfs::LfsStore,
     push::{Push, RefChange, Via},
 };
+use review::item::removal::forget_project;
 use tokio::task::spawn_blocking;
 
-use super::{subscribers::protect_default_branch, surveys::survey};
+use super::{
+    avatars::{Owner, tidy},
+    subscribers::protect_default_branch,
+    surveys::survey,
+};
 use crate::app::App;
 
 /// The branch of a project that names none.
@@ -47,27 +52,65 @@ pub async fn begin(app: &App, project: Project, beginning: Beginning) -> Result<
 }
 
 async fn settled(app: App, project: Project, beginning: Beginning) -> Result<Project> {
-    let made = make_repository(&app, &project, &beginning).await;
-    match made {
+    let head = RefName::new_branch(beginning.branch())
+        .map_err(|_cause| Error::invalid("default_branch", "is invalid"));
+    let made = match head {
+        Ok(head) => make_repository(&app, project.id, head).await,
+        Err(cause) => Err(cause),
+    };
+    let made = match made {
+        Ok(made) => made,
+        Err(cause) => return Err(undone(&app, &project, None, cause).await),
+    };
+    let filled = match &beginning.readme {
+        Some(author) => commit_readme(&app, &project, author, beginning.branch()).await,
+        None => Ok(()),
+    };
+    match filled {
         Ok(()) => app.db.read(move |tx: &mut Tx<'_>| tx.project(project.id)).await,
-        Err(cause) => {
-            app.db.write(move |tx: &mut Tx<'_>| actions::discard(tx, &project)).await?;
-            Err(cause)
+        Err(cause) => Err(undone(&app, &project, Some(made), cause).await),
+    }
+}
+
+async fn make_repository(app: &App, id: ProjectId, head: RefName) -> Result<Made> {
+    let storage = app.storage.clone();
+    let made = spawn_blocking(move || storage.begin(id, &head)).await.map_err(Error::internal)?;
+    Ok(made?)
+}
+
+/// Takes a project away that could not be finished, with the repository that was made for it. One that was there before
+/// is not this project's, whatever its place says, and stays.
+async fn undone(app: &App, project: &Project, made: Option<Made>, cause: Error) -> Error {
+    match take_back(app, project, made).await {
+        Ok(()) => cause,
+        Err(further) => {
+            tracing::error!(error = %further, project = %project.id, "a project is left half made");
+            cause
         }
     }
 }
 
-async fn make_repository(app: &App, project: &Project, beginning: &Beginning) -> Result<()> {
-    let branch = beginning.branch();
-    let head = RefName::new_branch(branch)
-        .map_err(|_cause| Error::invalid("default_branch", "is invalid"))?;
-    let (storage, id) = (app.storage.clone(), project.id);
-    let made = spawn_blocking(move || storage.create(id, &head)).await.map_err(Error::internal)?;
-    made?;
-    match &beginning.readme {
-        Some(author) => commit_readme(app, project, author, branch).await,
-        None => Ok(()),
+async fn take_back(app: &App, project: &Project, made: Option<Made>) -> Result<()> {
+    if let Some(made) = made {
+        let (whole, of_it) = (app.clone(), made.path().clone());
+        let gone = spawn_blocking(move || {
+            whole.repositories.forget(&of_it);
+            whole.storage.take_back(made)
+        });
+        gone.await.map_err(Error::internal)??;
+        tidy(app, Owner::Project(project.id), None).await?;
     }
+    discard_rows(app, project.clone()).await
+}
+
+/// Takes the rows away at once, so that nobody looks for files by their id.
+pub async fn discard_rows(app: &App, project: Project) -> Result<()> {
+    let gone = move |tx: &mut Tx<'_>| {
+        actions::discard(tx, &project)?;
+        forget_project(tx, project.id)?;
+        actions::purge(tx, project.id)
+    };
+    app.db.write(gone).await
 }
 
 async fn commit_readme(app: &App, project: &Project, author: &User, branch: &str) -> Result<()> {
@@ -110,17 +153,21 @@ pub async fn begin_fork(app: &App, made: Project, source: ProjectId) -> Result<P
 
 async fn settled_fork(app: App, made: Project, source: ProjectId) -> Result<Project> {
     let id = made.id;
-    match copy_repository(&app, id, source).await {
+    let empty = match RefName::branch(USUAL_BRANCH) {
+        Ok(head) => make_repository(&app, id, head).await,
+        Err(cause) => Err(cause.into()),
+    };
+    let repository = match empty {
+        Ok(repository) => repository,
+        Err(cause) => return Err(undone(&app, &made, None, cause).await),
+    };
+    match fork::copy(&app.git, &app.storage.repository(source), repository.path()).await {
         Ok(()) => {
             app.db.write(move |tx: &mut Tx<'_>| finish_fork(tx, id)).await?;
             survey(&app, id).await?;
             app.db.read(move |tx: &mut Tx<'_>| tx.project(id)).await
         }
-        Err(cause) => {
-            clear_away(&app, made.id).await?;
-            app.db.write(move |tx: &mut Tx<'_>| actions::discard(tx, &made)).await?;
-            Err(cause)
-        }
+        Err(cause) => Err(undone(&app, &made, Some(repository), cause.into()).await),
     }
 }
 
@@ -134,15 +181,6 @@ fn finish_fork(tx: &mut Tx<'_>, id: ProjectId) -> Result<()> {
         Some(branch) => protect_default_branch(tx, id, &branch),
         None => Ok(()),
     }
-}
-
-async fn copy_repository(app: &App, into: ProjectId, from: ProjectId) -> Result<()> {
-    let head = RefName::branch(USUAL_BRANCH)?;
-    let storage = app.storage.clone();
-    let made =
-        spawn_blocking(move || storage.create(into, &head)).await.map_err(Error::internal)?;
-    fork::copy(&app.git, &app.storage.repository(from), &made?).await?;
-    Ok(())
 }
 
 /// Moves the repository of a deleted project out of the way.

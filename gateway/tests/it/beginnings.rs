@@ -2,8 +2,12 @@
 
 use db::schema::projects;
 use diesel::prelude::*;
-use gateway::compose::beginnings::SettleBeginning;
+use gateway::{
+    belonging::{self, Bond},
+    compose::beginnings::SettleBeginning,
+};
 use kernel::{Visibility, ids::ProjectId};
+use serde_json::json;
 
 use crate::support::TestApp;
 
@@ -56,4 +60,72 @@ async fn a_half_made_fork_goes_and_a_finished_one_stays() {
 
     ada.get(&format!("/projects/{half}")).await.with(404);
     ada.get(&format!("/projects/{whole}")).await.ok();
+}
+
+/// A repository that lies where the next project's is to be, with something in it.
+fn repository_in_the_way(app: &TestApp, before: ProjectId) -> std::path::PathBuf {
+    let next = ProjectId(before.0 + 1);
+    let main = repo::git::RefName::branch("main").unwrap();
+    let home = app.state.storage.create(next, &main).unwrap();
+    std::fs::write(home.as_path().join("precious"), "work of years").unwrap();
+    home.as_path().join("precious")
+}
+
+#[actix_web::test]
+async fn a_project_that_cannot_be_made_leaves_what_lay_there_before() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let before = app.project(&ada, "forge", Visibility::Private);
+    let precious = repository_in_the_way(&app, before);
+
+    assert_eq!(ada.post("/projects", json!({ "name": "next" })).await.status, 500);
+    app.work().await;
+
+    assert!(precious.exists());
+    ada.get("/projects/ada%2Fnext").await.with(404);
+    ada.post("/projects", json!({ "name": "next" })).await.with(201);
+}
+
+#[actix_web::test]
+async fn a_fork_that_cannot_be_made_leaves_what_lay_there_before() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let source = app.project(&ada, "forge", Visibility::Private);
+    let precious = repository_in_the_way(&app, source);
+
+    let fork = ada
+        .post(&format!("/projects/{source}/fork"), json!({ "path": "copy", "name": "copy" }))
+        .await;
+    assert_eq!(fork.status, 500);
+    app.work().await;
+
+    assert!(precious.exists());
+    ada.get("/projects/ada%2Fcopy").await.with(404);
+}
+
+#[actix_web::test]
+async fn a_database_knows_its_data_folder() {
+    let app = TestApp::new();
+    belonging::ensure(&app.state).await.unwrap();
+    app.project(&app.person("ada"), "forge", Visibility::Private);
+    belonging::ensure(&app.state).await.unwrap();
+    assert_eq!(belonging::bond(&app.state).await.unwrap(), Bond::Sealed);
+
+    app.write(|tx| db::stamp::keep(tx, "data folder", 7));
+
+    let refusal = belonging::ensure(&app.state).await.unwrap_err().to_string();
+    assert!(refusal.contains("belongs to another data folder"), "{refusal}");
+    belonging::adopt(&app.state).await.unwrap();
+    belonging::ensure(&app.state).await.unwrap();
+}
+
+#[actix_web::test]
+async fn an_empty_database_is_refused_beside_a_full_folder() {
+    let app = TestApp::new();
+    repository_in_the_way(&app, ProjectId(0));
+
+    let refusal = belonging::ensure(&app.state).await.unwrap_err().to_string();
+
+    assert!(refusal.contains("the database is empty"), "{refusal}");
+    assert!(belonging::adopt(&app.state).await.is_err());
 }

@@ -381,6 +381,14 @@ fn remove(tx: &mut Tx<'_>, project: &Project) -> Result<()> {
     tx.enqueue(&PurgeRemoved {})
 }
 
+/// Whether any project was ever written down and is still there.
+pub fn has_any(tx: &mut Tx<'_>) -> Result<bool> {
+    let query = projects::table.select(projects::id).order(projects::id).limit(1);
+    let first: Option<ProjectId> =
+        each_backend!(tx, |conn| query.get_result(conn).optional().map_err(error("Project")))?;
+    Ok(first.is_some())
+}
+
 /// Projects that were deleted and still have rows, oldest first.
 pub fn deleted(tx: &mut Tx<'_>, most: i64) -> Result<Vec<ProjectId>> {
     let query = projects::table

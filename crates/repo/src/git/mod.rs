@@ -37,7 +37,7 @@ pub use reader::{
     BlobInfo, Brought, Contributor, DiffLimits, LogQuery, Order, Range, Reader, RefInfo,
     Repositories, SignedObject, TagInfo, Tips, TreePage,
 };
-pub use storage::{RepoPath, Storage, Wiki};
+pub use storage::{Made, RepoPath, Storage, Wiki};
 pub use types::{
     ChangeKind, CommitInfo, EntryInfo, EntryKind, FileDiff, FileMode, LineStats, Oid, RefKind,
     RefName, Signature, TreePath,

@@ -5,6 +5,7 @@ use std::{
     io::{self, Write as _},
     path::{Path, PathBuf},
     sync::Arc,
+    time::UNIX_EPOCH,
 };
 
 use kernel::ids::{NamespaceId, ProjectId};
@@ -35,6 +36,16 @@ impl RepoPath {
 
 impl AsRef<Path> for RepoPath {
     fn as_ref(&self) -> &Path {
+        &self.0
+    }
+}
+
+/// The proof that its holder has just made a repository, and may take it away again.
+#[derive(Debug)]
+pub struct Made(RepoPath);
+
+impl Made {
+    pub fn path(&self) -> &RepoPath {
         &self.0
     }
 }
@@ -90,6 +101,24 @@ impl Storage {
     /// Makes an empty repository whose HEAD names `default_branch`. It appears whole or not at all.
     pub fn create(&self, project: ProjectId, default_branch: &RefName) -> Result<RepoPath> {
         self.make(self.repository(project), default_branch)
+    }
+
+    /// As [`create`](Self::create), for those who may have to take it back.
+    pub fn begin(&self, project: ProjectId, default_branch: &RefName) -> Result<Made> {
+        self.create(project, default_branch).map(Made)
+    }
+
+    /// Moves a repository out of the way that was made for nothing.
+    pub fn take_back(&self, made: Made) -> Result<()> {
+        self.discard(&made.0)
+    }
+
+    /// Whether the repository of a project came into being at this moment (in seconds since 1970) or later.
+    pub fn is_younger(&self, project: ProjectId, moment: i64) -> bool {
+        let head = fs::metadata(self.repository(project).as_path().join("HEAD"));
+        let at = head.and_then(|head| head.modified()).ok();
+        let seconds = at.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        seconds.is_some_and(|age| i64::try_from(age.as_secs()).is_ok_and(|at| at >= moment))
     }
 
     /// As [`create`](Self::create), for a wiki.
@@ -281,6 +310,21 @@ mod tests {
         storage.empty_trash().unwrap();
         assert_eq!(std::fs::read_dir(folder.path().join("trash")).unwrap().count(), 0);
         assert!(storage.create(project, &main).is_ok());
+    }
+
+    #[test]
+    fn only_who_made_a_repository_can_take_it_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let storage = Storage::new(folder.path());
+        let (project, main) = (ProjectId(7), RefName::branch("main").unwrap());
+
+        let made = storage.begin(project, &main).unwrap();
+        assert!(storage.begin(project, &main).is_err(), "nobody gets a proof for another's");
+        assert!(storage.is_younger(project, 1_700_000_000));
+        assert!(!storage.is_younger(project, 7_000_000_000));
+
+        storage.take_back(made).unwrap();
+        assert!(!storage.exists(project));
     }
 
     #[test]

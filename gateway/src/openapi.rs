@@ -1,5 +1,7 @@
 //! The OpenAPI document, derived from the routes, parameters and entities that serve requests.
 
+mod summary;
+
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
@@ -127,7 +129,8 @@ fn operation_json(row: &RouteRow, operation: Operation) -> Value {
         json!({ "description": "a failure, as `message` or `error`" }),
     );
     let mut described = json!({
-        "operationId": format!("{}_{}_{}", row.method.to_ascii_lowercase(), row.resource.replace([' ', '-'], "_").to_lowercase(), row.handler),
+        "operationId": summary::operation_id(row.method, &row.full_pattern()),
+        "summary": summary::summary(row.method, row.pattern).unwrap_or_default(),
         "tags": [row.resource],
         "responses": answers,
         "x-ability": row.ability,

@@ -1,6 +1,7 @@
 //! What holds for every endpoint.
 
 use std::{
+    collections::BTreeSet,
     io::{Read as _, Write as _},
     net::TcpStream,
 };
@@ -191,5 +192,20 @@ async fn what_changed_since_a_moment_is_not_taken_away() {
         early.delete(&path).await.refused(412, kept);
         let nonsense = root.sending("If-Unmodified-Since", "some day");
         assert_eq!(nonsense.delete(&path).await.status, 204, "{path}");
+    }
+}
+
+#[actix_web::test]
+async fn every_operation_of_the_document_has_its_own_name_and_a_summary() {
+    let app = TestApp::new();
+
+    let document = app.anonymous().get("/openapi.json").await.ok();
+
+    let mut names = BTreeSet::new();
+    let paths = document["paths"].as_object().unwrap().values();
+    for operation in paths.filter_map(Value::as_object).flat_map(|path| path.values()) {
+        let name = operation["operationId"].as_str().unwrap();
+        assert!(names.insert(name), "{name} names two operations");
+        assert_ne!(operation["summary"], "", "openapi/summary.rs knows no words for {name}");
     }
 }

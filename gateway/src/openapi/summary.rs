@@ -1,0 +1,394 @@
+//! The names and summaries of operations in the OpenAPI document, derived from method and pattern.
+//!
+//! Most patterns are collections and their items, so a table of nouns and a table of actions describe them; what fits
+//! neither has a sentence of its own in [`WHOLE`].
+
+/// A name that no other operation has: `getApiV4ProjectsIdProtectedTagsName`.
+pub fn operation_id(method: &str, full_pattern: &str) -> String {
+    let words = full_pattern.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty());
+    let mut id = method.to_ascii_lowercase();
+    for word in words {
+        let (first, rest) = word.split_at(1);
+        id.push_str(&first.to_ascii_uppercase());
+        id.push_str(rest);
+    }
+    match full_pattern == "/" {
+        true => id + "Root",
+        false => id,
+    }
+}
+
+/// What an operation does, in one line; `None` for a pattern with a word that no table knows.
+pub fn summary(method: &str, pattern: &str) -> Option<String> {
+    if let Some((_, _, text)) = WHOLE.iter().find(|row| (row.0, row.1) == (method, pattern)) {
+        return Some((*text).to_owned());
+    }
+    let pattern = pattern
+        .strip_prefix("/projects/{id}/repository")
+        .map_or_else(|| pattern.to_owned(), |rest| format!("/projects/{{id}}{rest}"));
+    let parts: Vec<&str> = pattern.trim_start_matches('/').split('/').collect();
+    let (last, above) = parts.split_last()?;
+    if is_name(last) {
+        let item = owner(&parts)?;
+        return Some(format!("{} {item}", verb(method)?));
+    }
+    if let Some((_, _, text)) = ACTIONS.iter().find(|row| (row.0, row.1) == (method, *last)) {
+        return Some(text.replace("{}", &owner(above)?));
+    }
+    if let Some(ending) = last.strip_prefix("archive") {
+        let form = ending.strip_prefix('.').map_or_else(String::new, |form| format!(" as {form}"));
+        return Some(format!("Download an archive of {}{form}", owner(above)?));
+    }
+    let of = match above {
+        [] => String::new(),
+        above => format!(" of {}", owner(above)?),
+    };
+    if let Some((_, phrase)) = SINGLE.iter().find(|row| row.0 == *last) {
+        return Some(format!("{} {phrase}{of}", verb(method)?));
+    }
+    let (_, one, many) = NOUNS.iter().find(|row| row.0 == *last)?;
+    Some(match method {
+        "POST" => format!("Create {one}{of}"),
+        "GET" => format!("List {many}{of}"),
+        _ => format!("{} {many}{of}", verb(method)?),
+    })
+}
+
+fn is_name(part: &str) -> bool {
+    part.starts_with('{')
+}
+
+fn verb(method: &str) -> Option<&'static str> {
+    Some(match method {
+        "GET" => "Get",
+        "HEAD" => "Check",
+        "POST" => "Set",
+        "PUT" | "PATCH" => "Change",
+        "DELETE" => "Delete",
+        _ => return None,
+    })
+}
+
+/// `a note of an issue` for what a path leads to; the project or group is named where nothing lies between.
+fn owner(parts: &[&str]) -> Option<String> {
+    let mut nouns = Vec::new();
+    for (at, part) in parts.iter().enumerate().filter(|(_, part)| !is_name(part)) {
+        let known = NOUNS.iter().find(|row| row.0 == *part).map(|row| row.1);
+        let single = SINGLE.iter().find(|row| row.0 == *part).map(|row| row.1);
+        match parts.get(at + 1).is_some_and(|next| is_name(next)) {
+            true => nouns.push(known.or(single)?),
+            false => nouns.push(single.or(known)?),
+        }
+    }
+    if nouns.len() > 2 {
+        nouns.remove(0);
+    }
+    nouns.reverse();
+    Some(nouns.join(" of "))
+}
+
+/// A part of a path, one of its items, and several of them.
+const NOUNS: &[(&str, &str, &str)] = &[
+    ("access_requests", "an access request", "access requests"),
+    ("access_tokens", "an access token", "access tokens"),
+    ("approval_rules", "an approval rule", "approval rules"),
+    ("award_emoji", "a reaction", "reactions"),
+    ("billable_members", "a billable member", "billable members"),
+    ("blobs", "a blob", "blobs"),
+    ("branches", "a branch", "branches"),
+    ("closed_by", "a merge request", "merge requests that close an issue"),
+    ("comments", "a comment", "comments"),
+    ("commits", "a commit", "commits"),
+    ("context_commits", "context commits", "context commits"),
+    ("contributed_projects", "a project", "projects with contributions"),
+    ("contributors", "a contributor", "contributors"),
+    ("custom_attributes", "a custom attribute", "custom attributes"),
+    ("descendant_groups", "a group", "groups at any depth"),
+    ("diffs", "a diff", "diffs"),
+    ("discussions", "a discussion", "discussions"),
+    ("emails", "an email address", "email addresses"),
+    ("epics", "an epic", "epics"),
+    ("events", "an event", "events"),
+    ("files", "a file", "files"),
+    ("followers", "a follower", "followers"),
+    ("forks", "a fork", "forks"),
+    ("gpg_keys", "an OpenPGP key", "OpenPGP keys"),
+    ("groups", "a group", "groups"),
+    ("identities", "an identity", "identities"),
+    ("impersonation_tokens", "an impersonation token", "impersonation tokens"),
+    ("invitations", "an invitation", "invitations"),
+    ("issues", "an issue", "issues"),
+    ("iterations", "an iteration", "iterations"),
+    ("keys", "an SSH key", "SSH keys"),
+    ("labels", "a label", "labels"),
+    ("ldap_group_links", "an LDAP link", "LDAP links"),
+    ("links", "a link", "linked issues"),
+    ("members", "a member", "direct members"),
+    ("memberships", "a membership", "memberships"),
+    ("merge_requests", "a merge request", "merge requests"),
+    ("milestones", "a milestone", "milestones"),
+    ("namespace_bans", "a ban", "bans"),
+    ("namespaces", "a namespace", "namespaces"),
+    ("notes", "a note", "notes"),
+    ("participants", "a participant", "participants"),
+    ("pending_members", "a pending member", "pending members"),
+    ("personal_access_tokens", "a personal access token", "personal access tokens"),
+    ("pipelines", "a pipeline", "pipelines"),
+    ("projects", "a project", "projects"),
+    ("protected_branches", "a protected branch", "protected branches"),
+    ("protected_tags", "a protected tag", "protected tags"),
+    ("provisioned_users", "a provisioned user", "provisioned users"),
+    ("refs", "a ref", "branches and tags that contain a commit"),
+    ("related_issues", "an issue", "related issues"),
+    ("related_merge_requests", "a merge request", "related merge requests"),
+    ("resource_iteration_events", "an iteration event", "iteration events"),
+    ("resource_label_events", "a label event", "label events"),
+    ("resource_milestone_events", "a milestone event", "milestone events"),
+    ("resource_state_events", "a state event", "state events"),
+    ("resource_weight_events", "a weight event", "weight events"),
+    ("reviewers", "a reviewer", "reviewers"),
+    ("saml_group_links", "a SAML link", "SAML links"),
+    ("starred_projects", "a project", "starred projects"),
+    ("starrers", "a starrer", "people who starred"),
+    ("statuses", "a status", "statuses"),
+    ("subgroups", "a subgroup", "subgroups"),
+    ("tags", "a tag", "tags"),
+    ("todos", "a to-do", "to-dos"),
+    ("transfer_locations", "a place", "places to transfer to"),
+    ("tree", "an entry", "files and folders"),
+    ("users", "a user", "users"),
+    ("versions", "a version", "diff versions"),
+    ("wikis", "a wiki page", "wiki pages"),
+];
+
+/// What there is one of.
+const SINGLE: &[(&str, &str)] = &[
+    ("approval_state", "the approval rules and approvals"),
+    ("approvals", "the approval settings"),
+    ("associations_count", "the number of groups, projects, issues and merge requests"),
+    ("avatar", "the avatar"),
+    ("blame", "the last commit of each line"),
+    ("changes", "the changes"),
+    ("compare", "a comparison of two revisions"),
+    ("diff", "the diff"),
+    ("issues_statistics", "the number of issues"),
+    ("languages", "the languages"),
+    ("latest", "the latest pipeline"),
+    ("merge_base", "the common ancestor of revisions"),
+    ("merge_ref", "the commit of the merge ref"),
+    ("metadata", "the version and metadata of the server"),
+    ("preferences", "the preferences"),
+    ("push_rule", "the push rule"),
+    ("raw", "the raw contents"),
+    ("raw_diffs", "the changes as plain text"),
+    ("sequence", "the position in the history"),
+    ("signature", "the signature"),
+    ("snapshot", "a snapshot of the repository"),
+    ("status", "the status"),
+    ("storage", "the place of the repository"),
+    ("time_stats", "the time statistics"),
+    ("user", "the signed-in user"),
+    ("user_agent_detail", "the address and browser of the author"),
+    ("user_counts", "the number of open issues, merge requests and to-dos"),
+    ("version", "the version of the server"),
+];
+
+/// What a last part does to what stands before it.
+const ACTIONS: &[(&str, &str, &str)] = &[
+    ("POST", "activate", "Activate {}"),
+    ("POST", "add_spent_time", "Add time spent on {}"),
+    ("POST", "approve", "Approve {}"),
+    ("PUT", "approve", "Approve {}"),
+    ("POST", "archive", "Archive {}"),
+    ("POST", "attachments", "Upload an attachment to {}"),
+    ("POST", "ban", "Ban {}"),
+    ("POST", "block", "Block {}"),
+    ("POST", "cancel_merge_when_pipeline_succeeds", "Cancel the automatic merge of {}"),
+    ("GET", "changelog", "Generate a changelog of {}"),
+    ("POST", "changelog", "Commit a changelog to {}"),
+    ("POST", "cherry_pick", "Cherry-pick {}"),
+    ("POST", "clone", "Clone {} into a project"),
+    ("GET", "closed_by", "List merge requests that close {}"),
+    ("GET", "closes_issues", "List issues that {} closes"),
+    ("POST", "context_commits", "Add context commits to {}"),
+    ("POST", "deactivate", "Deactivate {}"),
+    ("PATCH", "disable_two_factor", "Disable two-factor sign-in of {}"),
+    ("GET", "exists", "Check whether the path of {} is taken"),
+    ("POST", "follow", "Follow {}"),
+    ("GET", "following", "List people whom {} follows"),
+    ("DELETE", "fork", "Remove the fork relation of {}"),
+    ("POST", "fork", "Fork {}"),
+    ("POST", "housekeeping", "Start housekeeping of {}"),
+    ("GET", "indirect", "List the inherited memberships of {}"),
+    ("POST", "mark_as_done", "Mark {} as done"),
+    ("PUT", "merge", "Merge {}"),
+    ("DELETE", "merged_branches", "Delete merged branches of {}"),
+    ("POST", "move", "Move {} to another project"),
+    ("POST", "override", "Override the LDAP role of {}"),
+    ("DELETE", "override", "End the override of the LDAP role of {}"),
+    ("PUT", "promote", "Promote {} to the group"),
+    ("POST", "promote", "Promote {} to the group"),
+    ("PUT", "protect", "Protect {}"),
+    ("PUT", "rebase", "Rebase {}"),
+    ("GET", "refs", "List branches and tags that contain {}"),
+    ("POST", "reject", "Reject the sign-up of {}"),
+    ("PUT", "reorder", "Change the position of {} in lists"),
+    ("PUT", "reset_approvals", "Remove all approvals of {}"),
+    ("POST", "reset_spent_time", "Reset the time spent on {}"),
+    ("POST", "reset_time_estimate", "Reset the time estimate of {}"),
+    ("POST", "restore", "Restore {} that is marked for deletion"),
+    ("POST", "revert", "Revert {}"),
+    ("POST", "revoke", "Revoke {}"),
+    ("POST", "rotate", "Rotate {}"),
+    ("POST", "share", "Share {} with a group"),
+    ("POST", "star", "Star {}"),
+    ("PUT", "state", "Change the state of {}"),
+    ("POST", "subscribe", "Subscribe to {}"),
+    ("POST", "time_estimate", "Set the time estimate of {}"),
+    ("POST", "todo", "Add {} to one's to-dos"),
+    ("POST", "transfer", "Transfer {}"),
+    ("PUT", "transfer", "Transfer {} to another namespace"),
+    ("POST", "unapprove", "Withdraw one's approval of {}"),
+    ("POST", "unarchive", "Unarchive {}"),
+    ("POST", "unban", "Unban {}"),
+    ("POST", "unblock", "Unblock {}"),
+    ("POST", "unfollow", "Unfollow {}"),
+    ("PUT", "unprotect", "Unprotect {}"),
+    ("POST", "unstar", "Unstar {}"),
+    ("POST", "unsubscribe", "Unsubscribe from {}"),
+    ("POST", "uploads", "Upload a file to {}"),
+];
+
+const WHOLE: &[(&str, &str, &str)] = &[
+    ("GET", "//", "Get the start page"),
+    ("GET", "//-/api", "Explore the API in a browser"),
+    ("GET", "//-/health", "Check that the server answers"),
+    ("GET", "//-/invites/{token}", "Show an invitation"),
+    ("POST", "//-/invites/{token}", "Accept an invitation"),
+    ("GET", "//-/liveness", "Check that the process lives"),
+    ("GET", "//-/metrics", "Get measurements for Prometheus"),
+    ("GET", "//-/readiness", "Check that requests can be served"),
+    ("GET", "//-/profile/emails/confirmation", "Confirm an email address"),
+    ("GET", "/application/settings", "Get the settings of the instance"),
+    ("PUT", "/application/settings", "Change the settings of the instance"),
+    ("GET", "/avatar", "Get the avatar that belongs to an email address"),
+    ("GET", "/events", "List one's own events"),
+    ("GET", "/groups/{id}/members/all", "List direct and inherited members of a group"),
+    ("GET", "/projects/{id}/members/all", "List direct and inherited members of a project"),
+    ("GET", "/groups/{id}/members/all/{user_id}", "Get a direct or inherited member of a group"),
+    (
+        "GET",
+        "/projects/{id}/members/all/{user_id}",
+        "Get a direct or inherited member of a project",
+    ),
+    ("POST", "/groups/{id}/members/approve_all", "Approve all pending members of a group"),
+    ("PUT", "/groups/{id}/members/{member_id}/approve", "Approve a pending member of a group"),
+    ("POST", "/groups/{id}/projects/{project_id}", "Transfer a project to a group"),
+    ("GET", "/groups/{id}/projects/shared", "List projects that are shared with a group"),
+    ("DELETE", "/groups/{id}/share/{group_id}", "End the sharing of a group with a group"),
+    ("DELETE", "/projects/{id}/share/{group_id}", "End the sharing of a project with a group"),
+    (
+        "DELETE",
+        "/groups/{id}/ldap_group_links/{cn}",
+        "Delete an LDAP link of a group by its common name",
+    ),
+    ("DELETE", "/groups/{id}/ldap_group_links", "Delete an LDAP link of a group by its filter"),
+    ("PUT", "/groups/{id}/labels", "Change a label of a group by its name"),
+    ("PUT", "/projects/{id}/labels", "Change a label of a project by its name"),
+    ("DELETE", "/groups/{id}/labels", "Delete a label of a group by its name"),
+    ("DELETE", "/projects/{id}/labels", "Delete a label of a project by its name"),
+    ("GET", "/openapi.json", "Get this document"),
+    ("POST", "/markdown", "Render Markdown as HTML"),
+    ("GET", "/keys", "Find the owner of an SSH key by its fingerprint"),
+    ("GET", "/personal_access_tokens/self", "Get the token of the request"),
+    ("DELETE", "/personal_access_tokens/self", "Revoke the token of the request"),
+    ("POST", "/personal_access_tokens/self/rotate", "Rotate the token of the request"),
+    ("POST", "/projects/user/{user_id}", "Create a project for a user"),
+    ("POST", "/projects/{id}/fork/{forked_from_id}", "Set which project a project is a fork of"),
+    ("POST", "/projects/{id}/statuses/{sha}", "Report the status of a commit"),
+    (
+        "GET",
+        "/projects/{id}/pipeline/latest",
+        "Get the latest pipeline of a project, at its older address",
+    ),
+    ("GET", "/projects/{id}/pipelines/latest", "Get the latest pipeline of a project"),
+    ("GET", "/projects/{id}/repository/blobs/{sha}/raw", "Get the raw contents of a blob"),
+    ("GET", "/projects/{id}/users", "List users who can reach a project"),
+    ("GET", "/projects/{id}/groups", "List groups above a project and groups it is shared with"),
+    ("GET", "/projects/{id}/uploads/{secret}/{filename}", "Download an uploaded file of a project"),
+    ("POST", "/groups/{id}/epics/{epic_iid}/issues/{issue_id}", "Add an issue to an epic"),
+    (
+        "PUT",
+        "/groups/{id}/epics/{epic_iid}/issues/{epic_issue_id}",
+        "Change the position of an issue in an epic",
+    ),
+    (
+        "DELETE",
+        "/groups/{id}/epics/{epic_iid}/issues/{epic_issue_id}",
+        "Remove an issue from an epic",
+    ),
+    ("POST", "/groups/{id}/epics/{epic_iid}/epics/{child_epic_id}", "Add an epic to an epic"),
+    (
+        "PUT",
+        "/groups/{id}/epics/{epic_iid}/epics/{child_epic_id}",
+        "Change the position of an epic in an epic",
+    ),
+    (
+        "DELETE",
+        "/groups/{id}/epics/{epic_iid}/epics/{child_epic_id}",
+        "Remove an epic from an epic",
+    ),
+    ("POST", "/todos/mark_as_done", "Mark all one's to-dos as done"),
+    ("GET", "/user/activities", "List when users were last active"),
+    ("GET", "//-/group/{id}/wikis/{file_path}", "Download a file of a group's wiki"),
+    ("GET", "//-/project/{id}/wikis/{file_path}", "Download a file of a project's wiki"),
+    (
+        "GET",
+        "//-/project/{id}/uploads/{secret}/{filename}",
+        "Download an uploaded file of a project, as web pages link it",
+    ),
+    ("POST", "//oauth/token", "Get an access token"),
+    ("POST", "//oauth/revoke", "Revoke an access token"),
+    ("GET", "//oauth/token/info", "Get what an access token is worth"),
+    ("GET", "//uploads/-/system/group/avatar/{id}/{filename}", "Download the avatar of a group"),
+    (
+        "GET",
+        "//uploads/-/system/project/avatar/{id}/{filename}",
+        "Download the avatar of a project",
+    ),
+    ("GET", "//uploads/-/system/user/avatar/{id}/{filename}", "Download the avatar of a user"),
+    ("GET", "//uploads/{secret}/{filename}", "Download an uploaded file"),
+    ("GET", "//users/confirmation", "Confirm the email address of an account"),
+    ("POST", "//users/confirmation", "Send the confirmation letter again"),
+    ("GET", "//users/confirmation/new", "Show the form for another confirmation letter"),
+    ("POST", "//users/password", "Send a link for a new password"),
+    ("GET", "//users/password/edit", "Show the form for a new password"),
+    ("POST", "//users/password/edit", "Set a new password"),
+    ("GET", "//users/password/new", "Show the form for a forgotten password"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_is_named_by_method_and_pattern() {
+        assert_eq!(
+            operation_id("GET", "/api/v4/projects/{id}/repository/archive.tar.gz"),
+            "getApiV4ProjectsIdRepositoryArchiveTarGz"
+        );
+        assert_eq!(operation_id("GET", "/"), "getRoot");
+    }
+
+    #[test]
+    fn a_summary_names_the_thing_and_what_it_belongs_to() {
+        let of_notes = "/projects/{id}/issues/{issue_iid}/notes";
+        assert_eq!(summary("GET", of_notes).unwrap(), "List notes of an issue of a project");
+        assert_eq!(
+            summary("PUT", &format!("{of_notes}/{{note_id}}")).unwrap(),
+            "Change a note of an issue"
+        );
+        assert_eq!(summary("POST", "/projects/{id}/archive").unwrap(), "Archive a project");
+        assert_eq!(summary("GET", "/projects/{id}/unknown"), None);
+    }
+}

@@ -26,6 +26,7 @@ pub struct TestDatabase {
     pub db: Database,
     pub location: Location,
     folder: Option<tempfile::TempDir>,
+    _copy: Option<PostgresCopy>,
 }
 
 /// The moment at which every test begins.
@@ -45,17 +46,20 @@ impl TestDatabase {
         reason = "tests may stop when their set-up fails"
     )]
     pub fn with_clock(clock: Arc<Clock>) -> Self {
-        let (location, folder) = match std::env::var(URL) {
-            Ok(cluster) => (Location::Postgres(postgres_copy(&cluster)), None),
+        let (location, folder, copy) = match std::env::var(URL) {
+            Ok(cluster) => {
+                let copy = PostgresCopy::new(&cluster);
+                (Location::Postgres(copy.url()), None, Some(copy))
+            }
             Err(_) => {
                 let folder = tempfile::tempdir().expect("a temporary folder");
                 let file = folder.path().join("forgeway.sqlite3");
                 std::fs::write(&file, &*SQLITE_TEMPLATE).expect("a copy of the template");
-                (Location::File(file), Some(folder))
+                (Location::File(file), Some(folder), None)
             }
         };
         let db = Database::open(&location, clock).expect("the test's database opens");
-        Self { db, location, folder }
+        Self { db, location, folder, _copy: copy }
     }
 
     /// The folder of a SQLite database.
@@ -115,30 +119,61 @@ static SQLITE_TEMPLATE: LazyLock<Vec<u8>> = LazyLock::new(|| {
     std::fs::read(file).expect("the template is readable")
 });
 
-#[expect(clippy::expect_used, reason = "tests may stop when their set-up fails")]
-fn postgres_copy(cluster: &str) -> String {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    static TEMPLATE: LazyLock<std::sync::Mutex<Option<String>>> =
-        LazyLock::new(std::sync::Mutex::default);
-    let (server, _) = cluster.rsplit_once('/').expect("a URL that ends in a database name");
-    let mut conn = PgConnection::establish(cluster).expect("the test cluster answers");
-    let mut template = TEMPLATE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let process = std::process::id();
-    let template = template.get_or_insert_with(|| {
-        let name = format!("forgeway_template_{process}");
-        conn.batch_execute(&format!("DROP DATABASE IF EXISTS {name}; "))
-            .expect("the old template goes");
-        conn.batch_execute(&format!("CREATE DATABASE {name}")).expect("the template is made");
-        let url = format!("{server}/{name}");
-        drop(
-            Database::open(&Location::Postgres(url), Arc::default())
-                .expect("the template is migrated"),
+/// A database of the cluster. It is dropped with the value: a thousand of them would fill a disk before the program that
+/// made them ends.
+struct PostgresCopy {
+    cluster: String,
+    name: String,
+}
+
+impl PostgresCopy {
+    #[expect(clippy::expect_used, reason = "tests may stop when their set-up fails")]
+    fn new(cluster: &str) -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        static TEMPLATE: LazyLock<Mutex<Option<String>>> = LazyLock::new(Mutex::default);
+        let mut conn = PgConnection::establish(cluster).expect("the test cluster answers");
+        let mut template = TEMPLATE.lock().unwrap_or_else(PoisonError::into_inner);
+        let template = template.get_or_insert_with(|| postgres_template(cluster, &mut conn));
+        let name = format!(
+            "forgeway_test_{}_{}",
+            std::process::id(),
+            NUMBER.fetch_add(1, Ordering::Relaxed)
         );
-        name
-    });
-    let name = format!("forgeway_test_{process}_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
-    sql_query(format!("CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy"))
-        .execute(&mut conn)
-        .expect("a copy of the template");
-    format!("{server}/{name}")
+        sql_query(format!("CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy"))
+            .execute(&mut conn)
+            .expect("a copy of the template");
+        Self { cluster: cluster.to_owned(), name }
+    }
+
+    fn url(&self) -> String {
+        url_of(&self.cluster, &self.name)
+    }
+}
+
+impl Drop for PostgresCopy {
+    /// What cannot be dropped is left to whoever started the cluster.
+    fn drop(&mut self) {
+        if let Ok(mut conn) = PgConnection::establish(&self.cluster) {
+            let _ = conn.batch_execute(&format!("DROP DATABASE {} WITH (FORCE)", self.name));
+        }
+    }
+}
+
+#[expect(clippy::expect_used, reason = "tests may stop when their set-up fails")]
+fn postgres_template(cluster: &str, conn: &mut PgConnection) -> String {
+    let name = format!("forgeway_template_{}", std::process::id());
+    conn.batch_execute(&format!("DROP DATABASE IF EXISTS {name}; "))
+        .expect("the old template goes");
+    conn.batch_execute(&format!("CREATE DATABASE {name}")).expect("the template is made");
+    drop(
+        Database::open(&Location::Postgres(url_of(cluster, &name)), Arc::default())
+            .expect("the template is migrated"),
+    );
+    name
+}
+
+#[expect(clippy::expect_used, reason = "tests may stop when their set-up fails")]
+fn url_of(cluster: &str, database: &str) -> String {
+    let (server, _) = cluster.rsplit_once('/').expect("a URL that ends in a database name");
+    format!("{server}/{database}")
 }

@@ -39,14 +39,15 @@ fn sendable(text: &BStr) -> String {
 
 const IN_FILE_NAME: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
 
-/// Shown in place, under its own name when saved.
-pub fn disposition(name: &BStr) -> String {
+/// Shown in place or only saved, under its own name.
+pub fn disposition(name: &BStr, is_inline: bool) -> String {
+    let way = if is_inline { "inline" } else { "attachment" };
     let plain: String = name
         .to_str_lossy()
         .chars()
         .map(|c| if c.is_ascii_graphic() && !matches!(c, '"' | '\\') || c == ' ' { c } else { '_' })
         .collect();
-    format!("inline; filename=\"{plain}\"; filename*=UTF-8''{}", percent_encode(name, IN_FILE_NAME))
+    format!("{way}; filename=\"{plain}\"; filename*=UTF-8''{}", percent_encode(name, IN_FILE_NAME))
 }
 
 /// The beginnings by which files that are no text are known. Nothing here can carry a script.
@@ -121,7 +122,7 @@ mod tests {
         assert_eq!(sendable(b"a\nb".as_bstr()), "a%0Ab");
         assert_eq!(sendable(b"caf\xe9".as_bstr()), "caf%E9");
         assert_eq!(
-            disposition("\"ü\".txt".as_bytes().as_bstr()),
+            disposition("\"ü\".txt".as_bytes().as_bstr(), true),
             "inline; filename=\"___.txt\"; filename*=UTF-8''%22%C3%BC%22.txt"
         );
     }

@@ -30,7 +30,7 @@ pub mod serve;
 pub mod server;
 pub mod sign_ins;
 pub mod vendor;
-pub mod web_address;
+pub mod web;
 
 // The derives inside `kernel::text_enum!` name it.
 use diesel as _;

@@ -229,8 +229,12 @@ impl Router {
         Self { tree }
     }
 
-    /// `path` is still percent-encoded, so that an encoded slash does not end a segment.
+    /// `path` is still percent-encoded, so that an encoded slash does not end a segment; one at the end says nothing.
     pub fn find(&self, method: &str, path: &str) -> Found {
+        let path = match path.trim_end_matches('/') {
+            "" => "/",
+            path => path,
+        };
         let rows = match self.tree.at(path) {
             Ok(found) => found.value,
             // A suffix that older clients add to any path.

@@ -19,7 +19,7 @@ use crate::{
     extract::ensure_known,
     git_http, metrics, rest,
     route::{Found, Matched, Router},
-    web_address::{self, RowPath},
+    web,
 };
 
 /// Puts everything that serves requests into an actix application.
@@ -60,12 +60,7 @@ async fn route(req: &HttpRequest, payload: Payload, app: App, router: &Router) -
     if path.len() + req.query_string().len() > LONGEST_URL {
         return ApiError::LongUrl.error_response();
     }
-    let of_row = web_address::row_path(path);
-    let found = router.find(req.method().as_str(), of_row.as_deref().unwrap_or(path));
-    if let Some(of_row) = of_row {
-        req.extensions_mut().insert(RowPath(of_row));
-    }
-    match found {
+    match router.find(req.method().as_str(), path) {
         Found::Row(row) => {
             req.extensions_mut().insert(Matched(row));
             (row.serve)(app, req.clone(), payload, Matched(row)).await
@@ -82,7 +77,10 @@ async fn route(req: &HttpRequest, payload: Payload, app: App, router: &Router) -
         Found::Nothing if path == "/api/v3" || path.starts_with("/api/v3/") => HttpResponse::Gone()
             .content_type("application/json")
             .body(r#"{"error":"API V3 is no longer supported. Use API V4 instead."}"#),
-        Found::Nothing => ApiError::NoRoute.error_response(),
+        Found::Nothing => match web::answer(&app, req, router).await {
+            Some(answer) => answer,
+            None => ApiError::NoRoute.error_response(),
+        },
     }
 }
 

@@ -24,7 +24,7 @@ use crate::{
     places::Who,
     present::PageLinks,
     route::Matched,
-    web_address::RowPath,
+    web::address::RowPath,
 };
 
 /// Who calls, with what they showed.
@@ -175,9 +175,9 @@ impl<A: Ability, P> Call<A, P> {
         }
     }
 
-    /// The request's path, still percent-encoded.
+    /// The request's path, still percent-encoded and without a slash at its end.
     pub fn path(&self) -> &str {
-        self.req.uri().path()
+        self.req.uri().path().trim_end_matches('/')
     }
 
     /// Where the request came from.

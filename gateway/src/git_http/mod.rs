@@ -6,6 +6,7 @@ mod door;
 mod exchange;
 mod lfs;
 mod lfs_locks;
+mod moved;
 mod passwords;
 mod permit;
 mod pushes;
@@ -22,6 +23,7 @@ use actix_web::{
 };
 use bytes::Bytes;
 use futures_util::stream::LocalBoxStream;
+use kernel::Actor;
 use percent_encoding::percent_decode_str;
 use repo::{
     git::service::{self, Protocol, Service},
@@ -42,6 +44,8 @@ type Chunks = LocalBoxStream<'static, std::io::Result<Bytes>>;
 pub struct Wanted {
     /// `group/subgroup/project`, with `.wiki` behind it for a wiki; nothing where the path does not end in `.git`.
     address: Option<String>,
+    /// What lacks nothing but the `.git`.
+    without_suffix: Option<String>,
     step: Step,
 }
 
@@ -78,10 +82,20 @@ impl Wanted {
             return None;
         }
         let decoded = percent_decode_str(place).decode_utf8().ok()?;
-        let address = decoded.trim_start_matches('/').strip_suffix(".git");
+        let whole = decoded.trim_start_matches('/');
+        let address = whole.strip_suffix(".git");
+        let without_suffix = moved::is_address(whole).then(|| whole.to_owned());
+        let without_suffix = without_suffix.filter(|_| address.is_none());
         let named = |path: &&str| path.contains('/') || path.ends_with(wiki::SUFFIX);
-        Some(Self { address: address.filter(named).map(str::to_owned), step })
+        Some(Self { address: address.filter(named).map(str::to_owned), without_suffix, step })
     }
+}
+
+/// Who asks, as git clients and `go` show it, to read what repositories there are.
+pub(crate) async fn reader(app: &App, req: &HttpRequest) -> Result<Actor, Refusal> {
+    let visitor = door::enter(app, req).await?;
+    permit::ensure_scope(&visitor, Service::UploadPack)?;
+    Ok(visitor.actor())
 }
 
 /// Answers a request of a git client.
@@ -106,8 +120,15 @@ async fn refs(app: &App, req: &HttpRequest, wanted: &Wanted) -> Result<HttpRespo
     }
     let service = req.query_string().split('&').find_map(|pair| pair.strip_prefix("service="));
     let service = service.and_then(Service::find).ok_or(Refusal::Dumb)?;
+    // Before anything is looked up: it tells nobody what is there.
+    if let Some(address) = &wanted.without_suffix {
+        return Ok(moved::redirect(app, req, address));
+    }
     let caller = door::enter(app, req).await?;
     let place = permit::enter(app, &caller, wanted.address.as_deref(), service).await?;
+    if let Some(address) = wanted.address.as_deref().and_then(|old| moved::present(&place, old)) {
+        return Ok(moved::redirect(app, req, &address));
+    }
     let refs = service::advertise(&app.git, &place.path, service, protocol(req).as_ref()).await?;
     let content_type = format!("application/x-{}-advertisement", service.name());
     Ok(fresh(&content_type).body(refs))
@@ -181,6 +202,12 @@ mod tests {
         assert_eq!(find("/a.wiki.git/info/refs"), Some((project("a.wiki"), Step::Refs)));
         assert_eq!(find("/a/b/info/refs"), Some((None, Step::Refs)));
         assert_eq!(find("/b.git/info/refs"), Some((None, Step::Refs)));
+        let completed = |path: &str| Wanted::find(path).and_then(|wanted| wanted.without_suffix);
+        assert_eq!(completed("/a/b/info/refs"), project("a/b"));
+        assert_eq!(completed("//a/b.wiki/info/refs"), project("a/b.wiki"));
+        for odd in ["/a/b.git/info/refs", "/a/info/refs", "/a/%5Cb/info/refs", "/a//b/info/refs"] {
+            assert_eq!(completed(odd), None, "{odd}");
+        }
         for other in ["/", "/a/b.git", "/a/b.git/HEAD", "/api/v4/projects/1/info/refs"] {
             assert_eq!(find(other), None, "{other}");
         }

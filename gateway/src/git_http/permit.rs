@@ -107,7 +107,7 @@ async fn find(app: &App, visitor: &Visitor, path: &str) -> Result<Option<Place>,
     }
 }
 
-fn ensure_scope(visitor: &Visitor, service: Service) -> Result<(), Refusal> {
+pub(super) fn ensure_scope(visitor: &Visitor, service: Service) -> Result<(), Refusal> {
     let Some(scopes) = &visitor.scopes else { return Ok(()) };
     let (enough, named): (&[Scope], _) = match service {
         Service::UploadPack => (&READS, "read_repository"),

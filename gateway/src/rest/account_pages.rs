@@ -1,7 +1,7 @@
 //! The few pages of a browser that letters lead to: confirming an address, setting a password. They need nothing from
 //! elsewhere, and tell nobody who has an account.
 
-use actix_web::{HttpResponse, http::StatusCode};
+use actix_web::http::StatusCode;
 use kernel::{Error, access::Anyone};
 use org::{
     token::Secret,
@@ -10,8 +10,14 @@ use org::{
 use tokio::task::spawn_blocking;
 
 use crate::{
-    app::App, compose::accounts::CONFIRM_AGAIN, error::ApiResult, extract::Call, params,
-    present::Custom, routes,
+    app::App,
+    compose::accounts::CONFIRM_AGAIN,
+    error::ApiResult,
+    extract::Call,
+    params,
+    present::Custom,
+    routes,
+    web::html::{self, escaped},
 };
 
 routes! { "Account pages" at "", any scope;
@@ -40,37 +46,7 @@ const SENT: &str = "<p>If an account waits for it, a letter is on its way. Pleas
                     minutes.</p>";
 
 fn page(status: StatusCode, title: &str, body: &str) -> Custom {
-    let policy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; \
-                  frame-ancestors 'none'";
-    let text = format!(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" \
-         content=\"width=device-width\"><title>{title}</title><style>body{{font:16px/1.5 sans-serif;max-width:30em;\
-         margin:4em auto;padding:0 1em}}label,input,button{{display:block;width:100%;box-sizing:border-box;\
-         font:inherit;margin:.3em 0}}button{{margin-top:1em}}</style><h1>{title}</h1>{body}</html>"
-    );
-    Custom(
-        HttpResponse::build(status)
-            .content_type("text/html; charset=utf-8")
-            .insert_header(("Content-Security-Policy", policy))
-            .insert_header(("Referrer-Policy", "no-referrer"))
-            .insert_header(("Cache-Control", "no-store"))
-            .body(text),
-    )
-}
-
-fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            plain => safe.push(plain),
-        }
-    }
-    safe
+    Custom(html::page(status, title, body))
 }
 
 fn given(text: Option<String>) -> String {

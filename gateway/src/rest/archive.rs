@@ -74,17 +74,38 @@ params! {
 }
 
 async fn archive(app: App, call: Call<ReadCode, GetArchive>) -> ApiResult<Custom> {
+    let ending = call.path().rsplit_once("/archive.").map(|(_, ending)| ending);
+    let format = ending.and_then(ArchiveFormat::of_extension);
+    let params = &call.params;
+    let wish = Wish {
+        revision: params.sha.clone(),
+        path: params.path.clone().unwrap_or_default(),
+        format: format.or(params.format.map(|format| format.0)).unwrap_or(ArchiveFormat::TarGz),
+        with_large_files: params.include_lfs_blobs,
+        name: None,
+    };
+    send(&app, &call, wish).await
+}
+
+/// What somebody would like to have as one file.
+pub(crate) struct Wish {
+    /// A branch, tag or commit; the default branch when left out.
+    pub(crate) revision: Option<String>,
+    /// Only this folder.
+    pub(crate) path: PathBytes,
+    pub(crate) format: ArchiveFormat,
+    pub(crate) with_large_files: bool,
+    /// What the address calls it, without its ending.
+    pub(crate) name: Option<String>,
+}
+
+pub(crate) async fn send<P>(app: &App, call: &Call<ReadCode, P>, wish: Wish) -> ApiResult<Custom> {
     if call.is_embedded() {
         return Err(ApiError::NotAcceptable);
     }
     app.rates.check_archive(call.caller.actor().id, call.address())?;
-    let is_head = call.is_method("HEAD");
-    let ending = call.path().rsplit_once("/archive.").map(|(_, ending)| ending);
-    let format = ending.and_then(ArchiveFormat::of_extension);
-    let format = format.or(call.params.format.map(|format| format.0));
-    let with_large_files = call.params.include_lfs_blobs;
-    let wanted = wanted(&app, &call.grant, call.params, format.unwrap_or(ArchiveFormat::TarGz));
-    let wanted = wanted.await?;
+    let with_large_files = wish.with_large_files;
+    let wanted = wanted(app, &call.grant, wish).await?;
     let name = format!("{}.{}", wanted.top, wanted.format.extension());
     let mut response = HttpResponse::Ok();
     response
@@ -94,13 +115,13 @@ async fn archive(app: App, call: Call<ReadCode, GetArchive>) -> ApiResult<Custom
             format!("attachment; filename=\"{name}\"; filename*=UTF-8''{name}"),
         ))
         .insert_header(("content-transfer-encoding", "binary"));
-    if is_head {
+    if call.is_method("HEAD") {
         return Ok(Custom(head_alone(response)));
     }
-    note_download(&app, &call.grant).await?;
+    note_download(app, &call.grant).await?;
     let repo = app.storage.repository(call.grant.project());
     let large = match with_large_files {
-        true => large_files::for_archives(&app, call.grant.project()).await?,
+        true => large_files::for_archives(app, call.grant.project()).await?,
         false => None,
     };
     let pieces = start(&app.git, &repo, &wanted, large).await.map_err(Error::from)?;
@@ -120,42 +141,55 @@ async fn note_download(app: &App, grant: &Grant<ReadCode>) -> Result<()> {
 }
 
 /// What goes into the file, and its name.
-async fn wanted(
-    app: &App,
-    grant: &Grant<ReadCode>,
-    params: GetArchive,
-    format: ArchiveFormat,
-) -> Result<Archive> {
+async fn wanted(app: &App, grant: &Grant<ReadCode>, wish: Wish) -> Result<Archive> {
     let facts = grant.facts().clone();
     let read = app.git_read(facts.id, move |reader| {
-        let named = params.sha.filter(|name| !name.is_empty());
+        let named = wish.revision.filter(|name| !name.is_empty());
         let commit = match &named {
             Some(name) => find_commit(reader, name)?,
             None => default_head(reader, &facts)?,
         };
         let commit = commit.ok_or(Error::NotFound("File"))?;
         let ref_name = named.or_else(|| facts.default_branch.clone());
-        let path = TreePath::lookup(params.path.unwrap_or_default().0)
-            .map_err(|_impossible| Error::NotFound("File"))?;
+        let path = TreePath::lookup(wish.path.0).map_err(|_impossible| Error::NotFound("File"))?;
         match reader.entry(commit, &path) {
             Err(GitError::NotFound) => return Err(Error::NotFound("File")),
             found => found?,
         };
-        let top = top_folder(&facts.full_path, ref_name.as_deref(), commit, &path);
-        Ok(Archive { commit, format, top, path: Some(path) })
+        let parts = Parts {
+            project: facts.full_path.rsplit('/').next().unwrap_or_default(),
+            ref_name: ref_name.as_deref(),
+            commit,
+            path: &path,
+        };
+        let top = parts.top_folder(wish.name.as_deref());
+        Ok(Archive { commit, format: wish.format, top, path: Some(path) })
     });
     read.await
 }
 
-/// `<project>-<ref>-<commit>`, with the folder when only that is wanted. Only what every file system can hold.
-fn top_folder(full_path: &str, ref_name: Option<&str>, commit: Oid, path: &TreePath) -> String {
-    let project = full_path.rsplit('/').next().unwrap_or_default();
-    let mut parts = vec![project.to_owned()];
-    parts.extend(ref_name.map(str::to_owned));
-    parts.push(commit.to_string());
-    if !path.is_root() {
-        parts.push(path.to_text().into_owned());
+/// What an archive is named after.
+struct Parts<'a> {
+    project: &'a str,
+    ref_name: Option<&'a str>,
+    commit: Oid,
+    path: &'a TreePath,
+}
+
+impl Parts<'_> {
+    /// `<project>-<ref>` where the file is called so, else with the commit behind it; and with the folder when only
+    /// that is wanted. Only what every file system can hold.
+    fn top_folder(&self, name: Option<&str>) -> String {
+        let mut parts = vec![self.project.to_owned()];
+        parts.extend(self.ref_name.map(str::to_owned));
+        let short = parts.join("-").replace('/', "-");
+        if name != Some(short.as_str()) {
+            parts.push(self.commit.to_string());
+        }
+        if !self.path.is_root() {
+            parts.push(self.path.to_text().into_owned());
+        }
+        let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
+        parts.join("-").chars().map(|c| if is_safe(c) { c } else { '-' }).collect()
     }
-    let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
-    parts.join("-").chars().map(|c| if is_safe(c) { c } else { '-' }).collect()
 }

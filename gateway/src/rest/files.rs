@@ -3,7 +3,7 @@
 use std::{pin::Pin, sync::Arc};
 
 use actix_web::{
-    HttpResponse,
+    HttpResponse, HttpResponseBuilder,
     http::header::{self, HeaderValue},
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -152,7 +152,28 @@ async fn raw(app: App, call: Call<ReadFiles, RawFile>) -> ApiResult<WithHeaders<
         ref_name: ref_name.unwrap_or_else(|| "HEAD".to_owned()),
         path: file_path.lookup(),
     };
-    let (facts, checksum) = find(&app, &call.grant, query.clone()).await?;
+    let form = RawForm { is_head, with_large_files: lfs, is_inline: true };
+    send_raw(&app, &call.grant, query, form).await
+}
+
+/// How a file is to be sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RawForm {
+    pub(crate) is_head: bool,
+    /// What a pointer of large file storage stands for, where that is stored.
+    pub(crate) with_large_files: bool,
+    /// To be shown in place rather than saved.
+    pub(crate) is_inline: bool,
+}
+
+/// A file as it is.
+pub(crate) async fn send_raw(
+    app: &App,
+    grant: &Grant<ReadFiles>,
+    query: FileQuery,
+    form: RawForm,
+) -> ApiResult<WithHeaders<Custom>> {
+    let (facts, checksum) = find(app, grant, query.clone()).await?;
     let mut headers = headers(&facts, &checksum, &query.ref_name);
     headers.extend([
         ("cache-control", "no-store, no-cache".to_owned()),
@@ -160,29 +181,38 @@ async fn raw(app: App, call: Call<ReadFiles, RawFile>) -> ApiResult<WithHeaders<
         ("expires", "Fri, 01 Jan 1990 00:00:00 GMT".to_owned()),
     ]);
     let mut response = HttpResponse::Ok();
-    if let Ok(value) = HeaderValue::from_str(&disposition(facts.entry.path.name())) {
+    if let Ok(value) = HeaderValue::from_str(&disposition(facts.entry.path.name(), form.is_inline))
+    {
         response.insert_header((header::CONTENT_DISPOSITION, value));
     }
+    let body = raw_body(app, grant, &facts, form, response).await?;
+    Ok(WithHeaders { body: Custom(body), headers })
+}
+
+async fn raw_body(
+    app: &App,
+    grant: &Grant<ReadFiles>,
+    facts: &FileFacts,
+    form: RawForm,
+    mut response: HttpResponseBuilder,
+) -> ApiResult<HttpResponse> {
+    // A HEAD tells the length of what it does not send.
+    let sent = if form.is_head { 0 } else { usize::MAX };
     // What git has of a large file is short enough to be here.
-    let pointer = facts.content.as_deref().filter(|_| lfs).and_then(Pointer::parse);
-    if let Some(pointer) = pointer {
-        let found = large_files::find(&app, call.grant.project(), &pointer.id).await?;
+    let pointer = facts.content.as_deref().filter(|_| form.with_large_files);
+    if let Some(pointer) = pointer.and_then(Pointer::parse) {
+        let found = large_files::find(app, grant.project(), &pointer.id).await?;
         let (size, content) = found.ok_or(ApiError::Nothing)?;
         response.content_type("application/octet-stream").no_chunking(size);
-        let response = response.streaming(content.take(if is_head { 0 } else { usize::MAX }));
-        return Ok(WithHeaders { body: Custom(response), headers });
+        return Ok(response.streaming(content.take(sent)));
     }
     if let Some(content) = &facts.content {
-        let response = response.content_type(content_kind(content)).body(content.clone());
-        return Ok(WithHeaders { body: Custom(response), headers });
+        return Ok(response.content_type(content_kind(content)).body(content.clone()));
     }
-    let mut pieces = open(&app, &call.grant, &facts).await?;
+    let mut pieces = open(app, grant, facts).await?;
     let first = pieces.next().await.transpose().map_err(Error::from)?.unwrap_or_default();
     response.content_type(content_kind(&first)).no_chunking(facts.size);
-    // A HEAD tells the length of what it does not send.
-    let sent = if is_head { 0 } else { usize::MAX };
-    let response = response.streaming(once(first).chain(pieces).take(sent));
-    Ok(WithHeaders { body: Custom(response), headers })
+    Ok(response.streaming(once(first).chain(pieces).take(sent)))
 }
 
 params! {

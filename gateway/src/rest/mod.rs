@@ -1,6 +1,6 @@
 //! The REST API: one file per resource, each opening with its table of routes.
 
-use crate::route::RouteRow;
+use crate::{route::RouteRow, web};
 
 pub mod access_params;
 pub mod access_requests;
@@ -236,5 +236,8 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         wiki_files::ROUTES,
         wikis::ROUTES,
         uploads::ROUTES,
+        web::archive::ROUTES,
+        web::pages::ROUTES,
+        web::raw::ROUTES,
     ]
 }

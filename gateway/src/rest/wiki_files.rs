@@ -59,7 +59,7 @@ async fn sent(app: &App, wiki: Wiki, path: &str) -> ApiResult<Custom> {
     Ok(Custom(
         HttpResponse::Ok()
             .content_type(content_kind(&content))
-            .insert_header((header::CONTENT_DISPOSITION, disposition(name.as_bstr())))
+            .insert_header((header::CONTENT_DISPOSITION, disposition(name.as_bstr(), true)))
             .insert_header(("Content-Security-Policy", "sandbox; default-src 'none'"))
             .body(content),
     ))

@@ -1,5 +1,6 @@
 //! Real git clients against a server that listens.
 
+mod addresses;
 mod client;
 mod clone;
 mod collaboration;

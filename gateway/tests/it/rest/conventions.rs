@@ -58,6 +58,30 @@ async fn an_unknown_path_and_a_wrong_method_are_told_apart() {
 }
 
 #[actix_web::test]
+async fn a_slash_at_the_end_of_a_path_says_nothing() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let made = ada.post("/projects/", json!({ "name": "engine" })).await.created();
+    let project = format!("/projects/{}", made["id"]);
+    let fields = json!({ "branch": "main", "content": "x", "commit_message": "x" });
+    ada.post(&format!("{project}/repository/files/a.txt/"), fields).await.created();
+
+    for path in ["/version/", "/user/", "/groups/", "/projects/"] {
+        assert_eq!(ada.get(path).await.status, 200, "{path}");
+    }
+    assert_eq!(ada.get(&format!("{project}/")).await.ok()["path"], "engine");
+    let branches = ada.get(&format!("{project}/repository/branches/?per_page=1")).await;
+    assert_eq!(branches.each("name"), [json!("main")]);
+    let archive = ada.head(&format!("{project}/repository/archive.zip/")).await;
+    let name = archive.header("content-disposition").expect("a name").to_owned();
+    assert!(name.contains(".zip\""), "{name}");
+    assert_eq!(ada.post("/version/", json!({})).await.status, 405);
+    assert_eq!(ada.get("/nowhere/").await.status, 404);
+    ada.put(&format!("{project}/"), json!({ "description": "x" })).await.ok();
+    assert_eq!(ada.delete(&format!("{project}/")).await.status, 202);
+}
+
+#[actix_web::test]
 async fn every_answer_carries_its_headers() {
     let app = TestApp::new();
 

@@ -113,6 +113,7 @@ mod user_states;
 mod user_status;
 mod user_surveys;
 mod users;
+mod web_addresses;
 mod wiki_attachments;
 mod wiki_rights;
 mod wiki_writes;

@@ -2,10 +2,14 @@
 
 use std::collections::HashSet;
 
+use bstr::{BStr, BString, ByteSlice as _};
 use gix::{ObjectId, hash::Prefix, objs::Kind};
 
 use super::Reader;
 use crate::git::{GitError, Oid, RefInfo, Result};
+
+/// What a branch or tag may be called in all, with `refs/remotes/` before it.
+const LONGEST_NAME: usize = 1024;
 
 /// Steps such as `~5` go no further than this.
 const MOST_STEPS: u32 = 100_000;
@@ -47,6 +51,29 @@ impl Reader {
             }
             None => Ok(Range { tips: vec![self.resolve(text)?], exclude: Vec::new() }),
         }
+    }
+
+    /// Where a revision ends and a path begins in `feature/x/lib/a.c`: after the longest name of a ref, else after the
+    /// first part. What is no text names no revision.
+    pub fn split_revision(&self, place: &BStr) -> Result<(String, BString)> {
+        let at = |end: usize| {
+            let name = place[..end].to_str().or(Err(GitError::NotFound))?.to_owned();
+            let path = place.get(end + 1..).unwrap_or_default();
+            Ok((name, BString::from(path)))
+        };
+        let ends = place.find_iter("/").chain([place.len()]).take_while(|end| *end <= LONGEST_NAME);
+        let ends: Vec<usize> = ends.collect();
+        let first = ends.first().copied().ok_or(GitError::NotFound)?;
+        if first == 40 && place[..first].iter().all(u8::is_ascii_hexdigit) {
+            return at(first);
+        }
+        for end in ends.iter().rev() {
+            let Ok(name) = place[..*end].to_str() else { continue };
+            if self.find_named(name)?.is_some() {
+                return at(*end);
+            }
+        }
+        at(first)
     }
 
     fn resolve_base(&self, base: &str) -> Result<ObjectId> {

@@ -1,0 +1,37 @@
+//! The frame of every page for people. A page needs nothing from elsewhere, and runs no script.
+
+use actix_web::{HttpResponse, http::StatusCode};
+
+/// A page; `title` and `body` are HTML.
+pub fn page(status: StatusCode, title: &str, body: &str) -> HttpResponse {
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; \
+                  frame-ancestors 'none'";
+    let text = format!(
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" \
+         content=\"width=device-width\"><title>{title}</title><style>body{{font:16px/1.5 sans-serif;max-width:30em;\
+         margin:4em auto;padding:0 1em}}label,input,button{{display:block;width:100%;box-sizing:border-box;\
+         font:inherit;margin:.3em 0}}button{{margin-top:1em}}</style><h1>{title}</h1>{body}</html>"
+    );
+    HttpResponse::build(status)
+        .content_type("text/html; charset=utf-8")
+        .insert_header(("Content-Security-Policy", policy))
+        .insert_header(("Referrer-Policy", "no-referrer"))
+        .insert_header(("Cache-Control", "no-store"))
+        .body(text)
+}
+
+/// Text that stands for itself in HTML.
+pub fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            plain => safe.push(plain),
+        }
+    }
+    safe
+}

@@ -1,0 +1,117 @@
+//! Pages for people. Until they show the thing itself they name it, and say where the API tells it.
+
+use actix_web::http::StatusCode;
+use bstr::ByteSlice as _;
+use kernel::{Ability as _, Error, Grant, Result, access::Anyone};
+use org::{
+    policy::{ReadGroup, ReadProject},
+    user::store::UserStore,
+};
+use repo::policy::ReadCode;
+
+use super::{
+    html::{escaped, page},
+    thing::{Thing, encoded},
+};
+use crate::{
+    app::App, compose::people::sees_people, error::ApiResult, extract::Call, params,
+    present::Custom, route::ROOT, routes,
+};
+
+routes! { "Pages" at "//-";
+    GET "/project/{id}/page"         => of_project : ReadProject,
+    GET "/project/{id}/page/{thing}" => of_project : ReadProject,
+    GET "/group/{id}/page"           => of_group   : ReadGroup,
+    GET "/group/{id}/page/{thing}"   => of_group   : ReadGroup,
+    GET "/user/{username}/page"      => of_user    : Anyone,
+}
+
+params! {
+    struct Page {
+        /// What stands behind `/-/` in the address, as in `issues/5`.
+        thing: Option<String>,
+    }
+}
+
+params! {
+    struct OnePerson {
+        username: String,
+    }
+}
+
+async fn of_project(app: App, call: Call<ReadProject, Page>) -> ApiResult<Custom> {
+    let rest = call.params.thing.unwrap_or_default();
+    let thing = match at_revision(&app, &call.grant, &rest).await? {
+        Some(thing) => thing,
+        None => Thing::of_project(&rest),
+    };
+    let full_path = &call.grant.facts().full_path;
+    let record = thing.record_in("projects", full_path);
+    let clone = match thing.name.is_empty() {
+        true => {
+            let address = escaped(&app.urls.at(&format!("{full_path}.git")));
+            format!("<p>Git finds the project at <code>{address}</code>.</p>")
+        }
+        false => String::new(),
+    };
+    Ok(shown(&app, &thing.name, full_path, &record, &clone))
+}
+
+async fn of_group(app: App, call: Call<ReadGroup, Page>) -> ApiResult<Custom> {
+    let thing = Thing::of_group(&call.params.thing.unwrap_or_default());
+    let full_path = &call.grant.group_facts().full_path;
+    let record = thing.record_in("groups", full_path);
+    Ok(shown(&app, &thing.name, full_path, &record, ""))
+}
+
+async fn of_user(app: App, call: Call<Anyone, OnePerson>) -> ApiResult<Custom> {
+    const ABSENT: Error = Error::NotFound("User");
+    let (actor, name) = (call.grant.actor(), call.params.username);
+    let found = app.db.peek(move |tx| match sees_people(tx, actor)? {
+        true => tx.find_user_named(&name),
+        false => Ok(None),
+    });
+    let user = found.await?.ok_or(ABSENT)?;
+    let record = format!("{ROOT}/users?username={}", encoded(&user.username));
+    Ok(shown(&app, "", &user.username, &record, ""))
+}
+
+/// A folder, a file or a list of commits: where the revision ends and the path begins, only the repository knows.
+async fn at_revision(app: &App, grant: &Grant<ReadProject>, rest: &str) -> Result<Option<Thing>> {
+    let Some((kind, place)) = rest.split_once('/').filter(|(_, place)| !place.is_empty()) else {
+        return Ok(None);
+    };
+    if !matches!(kind, "tree" | "blob" | "blame" | "commits") {
+        return Ok(None);
+    }
+    let place = place.trim_end_matches('/').to_owned();
+    let (revision, path) = match ReadCode::allows(grant.who()) {
+        true => {
+            let read = app.git_read(grant.facts().id, move |reader| {
+                let (revision, path) = reader.split_revision(place.as_bytes().as_bstr())?;
+                Ok((revision, path.to_str_lossy().into_owned()))
+            });
+            read.await?
+        }
+        // No more than the address itself says.
+        false => match place.split_once('/') {
+            Some((revision, path)) => (revision.to_owned(), path.to_owned()),
+            None => (place, String::new()),
+        },
+    };
+    Ok(Some(Thing::at_revision(kind, &revision, &path)))
+}
+
+fn shown(app: &App, name: &str, home: &str, record: &str, more: &str) -> Custom {
+    let home = escaped(home);
+    let title = match name {
+        "" => home,
+        name => format!("{} · {home}", escaped(name)),
+    };
+    let folder = app.urls.base().strip_prefix(app.urls.origin()).unwrap_or_default();
+    let (address, text) = (escaped(&format!("{folder}{record}")), escaped(record));
+    let body = format!(
+        "<p>There is no page for this yet. The API tells it: <a href=\"{address}\"><code>{text}</code></a></p>{more}"
+    );
+    Custom(page(StatusCode::OK, &title, &body))
+}

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use ci::pipeline::PipelineStore;
 use db::Tx;
 use kernel::{
-    AccessLevel, Actor, Error, Result,
+    AccessLevel, Actor, Error, Grant, Result,
     ids::{MergeRequestId, NamespaceId, ProjectId, ProtectedBranchId, UserId},
 };
 use org::{
@@ -21,16 +21,17 @@ use review::{
         self, ApprovalStore, RuleStore, actions, config, own_rules,
         ports::{self, BranchScope},
     },
-    merge_request::{self, MergeRequestStore, state::Step},
+    merge_request::{self, MergeRequestStore, actions::find, state::Step},
+    policy::ReadMergeRequests,
     ports::People as _,
 };
-
 use serde::{Deserialize, Serialize};
 use worker::{Job, Queue};
 
 use super::{
     code_owners::{LookAtCommits, Pushed},
     jobs::worker,
+    merge_requests::branch_head,
     merging::wake,
     review::Places,
 };
@@ -234,21 +235,37 @@ pub fn look_after(tx: &mut Tx<'_>, fact: &approval::Event) -> Result<()> {
     }
 }
 
-/// Somebody moved branches: what was approved is no longer what is there.
+/// Somebody moved branches, or made them anew: what was approved is no longer what is there.
 pub fn follow_push(
     tx: &mut Tx<'_>,
     project: ProjectId,
     user: Option<UserId>,
     moves: &[Moved],
 ) -> Result<()> {
-    for moved in moves.iter().filter(|moved| moved.before.is_some() && moved.after.is_some()) {
+    for moved in moves.iter().filter(|moved| moved.after.is_some()) {
         let Some(branch) = moved.name.strip_prefix("refs/heads/") else { continue };
         for request in tx.approvable_from(project, branch)? {
-            let (pusher, from) = (user.unwrap_or(request.author_id), moved.before.as_deref());
+            let pusher = user.unwrap_or(request.author_id);
+            // A branch that is made anew differs from what its name stood for before.
+            let from = moved.before.as_deref().or(request.head_sha.as_deref());
             approval::reset_on_push(tx, &Approvers, &Places, &request, pusher, from)?;
         }
     }
     Ok(())
+}
+
+/// # Errors
+/// `Unauthenticated` where the source branch is not there: nobody can have looked at it.
+pub async fn ensure_source_exists(
+    app: &App,
+    grant: &Grant<ReadMergeRequests>,
+    iid: i64,
+) -> Result<()> {
+    let grant = grant.clone();
+    let row = app.db.read(move |tx| find(tx, &grant, iid)).await?;
+    let Some(ends) = row.ends() else { return Err(Error::Unauthenticated) };
+    let head = branch_head(app, ends.source, &ends.source_branch).await?;
+    head.map(drop).ok_or(Error::Unauthenticated)
 }
 
 fn update(tx: &mut Tx<'_>, id: MergeRequestId, changes: &[&str]) -> Result<()> {

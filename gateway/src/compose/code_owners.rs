@@ -18,13 +18,13 @@ use repo::{
 };
 use review::{
     approval::{self, Look, OwnerRule},
-    merge_request::{MergeRequest, MergeRequestStore},
+    merge_request::{Heads, MergeRequest, MergeRequestState, MergeRequestStore},
     ports::People as _,
 };
 use serde::{Deserialize, Serialize};
 use worker::Job;
 
-use super::{approvals::Approvers, review::Places};
+use super::{approvals::Approvers, merge_requests::look_at, review::Places};
 use crate::app::App;
 
 /// Of so many commits the people are looked up.
@@ -41,7 +41,7 @@ pub struct LookAtCommits {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Pushed {
     pub by: UserId,
-    /// Where the source branch was.
+    /// Where the source branch was, as far as the merge request knew it; everything counts as changed where it did not.
     pub from: Option<String>,
 }
 
@@ -74,6 +74,7 @@ impl LookAtCommits {
         let Some(row) = row.filter(|row| app.storage.exists(row.project_id)) else {
             return Ok(());
         };
+        let row = as_pushed(app, row).await?;
         let (looked, from) = (row.clone(), self.pushed.as_ref().and_then(|push| push.from.clone()));
         let seen =
             app.git_read(row.project_id, move |reader| seen(reader, &looked, from.as_deref()));
@@ -89,6 +90,18 @@ impl LookAtCommits {
             Err(failure) => Err(failure),
         }
     }
+}
+
+/// The row with the head that its source has. That of a closed merge request is written down when it is opened again.
+async fn as_pushed(app: &App, row: MergeRequest) -> Result<MergeRequest> {
+    let ends = row.ends().filter(|_| row.state == MergeRequestState::Closed);
+    let Some(ends) = ends else { return Ok(row) };
+    let Heads { head, start, base, .. } = look_at(app, &ends).await?;
+    Ok(match base {
+        // One of the branches is not there.
+        None => row,
+        base_sha => MergeRequest { head_sha: head, start_sha: start, base_sha, ..row },
+    })
 }
 
 fn seen(reader: &Reader, row: &MergeRequest, from: Option<&str>) -> Result<Seen> {
@@ -121,7 +134,7 @@ fn seen(reader: &Reader, row: &MergeRequest, from: Option<&str>) -> Result<Seen>
     let paths = code_owners::changed_by(reader, base, head)?;
     let pushed = match id(from).filter(|from| reader.has(*from)) {
         Some(from) => code_owners::changed_by(reader, from, head)?,
-        None => BTreeSet::new(),
+        None => paths.clone(),
     };
     let pushed = owners.of_paths(&pushed);
     let key = |owned: OwnedBy| (owned.section, owned.pattern);

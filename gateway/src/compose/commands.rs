@@ -17,7 +17,7 @@ use review::{
 use serde_json::{Value, json};
 
 use super::{
-    approvals::Approvers,
+    approvals::{Approvers, ensure_source_exists},
     issue_branches,
     merge_request_writes::change_merge_request,
     merge_requests::branch_head,
@@ -125,6 +125,7 @@ async fn to_merge_request<A: Ability<Scope = Project>>(
             Some(("rebase", json!(caller.id.0), summary))
         }
         Later::Approve => {
+            ensure_source_exists(app, &grant, iid).await?;
             let seen = sender.seen.map(str::to_owned);
             let approved = app.db.write(move |tx| {
                 let sha = seen.as_deref();

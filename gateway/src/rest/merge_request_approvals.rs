@@ -14,7 +14,7 @@ use tokio::task::spawn_blocking;
 use super::merge_request_params::OneMergeRequest;
 use crate::{
     app::App,
-    compose::approvals::Approvers,
+    compose::approvals::{Approvers, ensure_source_exists},
     entities::approval::{ApprovalStateEntity, ApprovalsEntity},
     error::{ApiError, ApiResult},
     extract::Call,
@@ -98,6 +98,7 @@ async fn approve(
     let sha = sha.filter(|sha| !sha.is_empty());
     let (asking, named) = (call.grant.clone(), sha.clone());
     let needed = app.db.read(move |tx| actions::begin(tx, &asking, iid, named.as_deref())).await?;
+    ensure_source_exists(&app, &call.grant, iid).await?;
     let shown = match call.params.approval_password {
         Some(given) if needed => proves(&app, call.caller.user()?, given).await?,
         _ => Password::NotShown,

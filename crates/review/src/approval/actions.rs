@@ -56,7 +56,7 @@ pub(super) fn shown(
 ) -> Result<Approvals> {
     let can_approve = match grant.actor().id {
         Some(user) => {
-            request.state != MergeRequestState::Merged
+            has_something(&request)
                 && may_approve(tx, grant.who(), &request)?
                 && state.is_eligible(user)
         }
@@ -116,8 +116,8 @@ fn ensure_fit(
 /// Approves a merge request.
 ///
 /// # Errors
-/// As [`begin`]; `Unauthenticated` without the password that the project wants, and for those who cannot approve it:
-/// they did already, or it is theirs.
+/// As [`begin`]; `Unauthenticated` without the password that the project wants, without anything to approve, and for
+/// those who cannot approve it: they did already, or it is theirs.
 pub fn approve(
     tx: &mut Tx<'_>,
     grant: &Grant<ReadMergeRequests>,
@@ -130,8 +130,7 @@ pub fn approve(
     let user = grant.user()?;
     let before = state_of(tx, branches, &request)?;
     let unproven = before.settings.require_password && password == Password::NotShown;
-    let merged = request.state == MergeRequestState::Merged;
-    if unproven || merged || !before.is_eligible(user) {
+    if unproven || !has_something(&request) || !before.is_eligible(user) {
         return Err(Error::Unauthenticated);
     }
     tx.insert_approval(request.id, user)?;
@@ -206,6 +205,11 @@ pub fn ask_approvers(
         }
     }
     Ok(())
+}
+
+/// Whether there is something to approve: what is merged is over, and of a source that nobody has seen nothing is known.
+fn has_something(request: &MergeRequest) -> bool {
+    request.state != MergeRequestState::Merged && request.head_sha.is_some()
 }
 
 fn may_approve(tx: &mut Tx<'_>, who: &Standing, request: &MergeRequest) -> Result<bool> {

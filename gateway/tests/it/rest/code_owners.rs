@@ -170,3 +170,26 @@ async fn a_push_takes_back_the_approvals_of_those_who_own_what_it_changed() {
     forge.commit(&forge.dev, "feature", None, &[("b.md", "b")]).await.created();
     assert_eq!(approved().await, ["ada"]);
 }
+
+#[actix_web::test]
+async fn owners_look_anew_at_what_a_branch_holds_that_was_made_anew() {
+    let app = TestApp::new();
+    let forge = forge(&app).await;
+    let some = json!({ "reset_approvals_on_push": false, "selective_code_owner_removals": true });
+    forge.ada.post(&forge.at("/approvals"), some).await.created();
+    let request = forge.propose(&[("a.md", "a")]).await;
+    for person in [&forge.ada, &forge.grace] {
+        person.post(&format!("{request}/approve"), json!({})).await.created();
+    }
+
+    let branch = forge.at("/repository/branches/feature");
+    assert_eq!(forge.dev.delete(&branch).await.status, 204);
+    let files = [("a.md", "other"), ("x.txt", "x")];
+    forge.commit(&forge.dev, "feature", Some("main"), &files).await.created();
+    forge.dev.put(&request, json!({ "state_event": "reopen" })).await.ok();
+
+    let shown = forge.ada.get(&format!("{request}/approvals")).await.ok();
+    let by = shown["approved_by"].as_array().cloned().unwrap_or_default();
+    let by: Vec<&Value> = by.iter().map(|one| &one["user"]["username"]).collect();
+    assert_eq!(by, ["ada"]);
+}

@@ -5,6 +5,7 @@ mod account_pages;
 mod announced;
 mod approval_rules;
 mod approvals;
+mod approvals_of_new_branches;
 mod approvers_come_and_go;
 mod archive;
 mod auto_merge;

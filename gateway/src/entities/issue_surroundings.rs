@@ -13,7 +13,7 @@ use org::{
 };
 use review::{
     issue::{Issue, IssueStore, merge_requests::count_closing},
-    item::{ItemKind, ItemStore},
+    item::{ItemId, ItemKind, ItemStore, reading::readable},
     label::Label,
     milestone::MilestoneStore,
 };
@@ -30,7 +30,7 @@ pub struct Surroundings {
     pub epics: HashMap<i64, BriefEpic>,
     pub iterations: HashMap<i64, IterationEntity>,
     paths: HashMap<ProjectId, String>,
-    /// Where the issues are that some of these repeat.
+    /// Where the issues are that some of these repeat, as far as the reader may read them.
     originals: HashMap<IssueId, (ProjectId, i64)>,
     closing: HashMap<IssueId, i64>,
 }
@@ -43,10 +43,8 @@ impl Surroundings {
         let people = distinct(people.chain(assignees.values().flatten().copied()));
         let repeated = distinct(rows.iter().filter_map(|row| row.duplicated_to_id));
         let repeated: Vec<i64> = repeated.into_iter().map(|id| id.0).collect();
-        let originals: Vec<Issue> = match repeated.is_empty() {
-            true => Vec::new(),
-            false => tx.issues_in_order(&repeated)?,
-        };
+        let forge = Forge::new(urls);
+        let originals = originals(tx, &forge, reader, &repeated)?;
         let projects = distinct(rows.iter().chain(&originals).map(|row| row.project_id));
         let place = |issue: Issue| (issue.id, (issue.project_id, issue.iid));
         Ok(Self {
@@ -61,7 +59,7 @@ impl Surroundings {
                 &distinct(rows.iter().filter_map(|row| row.iteration_id)),
             )?,
             paths: places::project_paths(tx, &projects)?,
-            closing: count_closing(tx, &Forge::new(urls), reader, rows)?,
+            closing: count_closing(tx, &forge, reader, rows)?,
             originals: originals.into_iter().map(place).collect(),
             assignees,
         })
@@ -86,6 +84,19 @@ impl Surroundings {
         let (project, iid) = self.originals.get(&issue.duplicated_to_id?)?;
         Some(format!("api/v4/projects/{project}/issues/{iid}"))
     }
+}
+
+/// Those of the issues that others repeat which the reader may read.
+fn originals(tx: &mut Tx<'_>, forge: &Forge, reader: Actor, ids: &[i64]) -> Result<Vec<Issue>> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut found = tx.issues_in_order(ids)?;
+    let places: Vec<(ItemId, ProjectId)> =
+        found.iter().map(|issue| (issue.id.into(), issue.project_id)).collect();
+    let seen = readable(tx, forge, reader, &places)?;
+    found.retain(|issue| seen.contains(&issue.id.into()));
+    Ok(found)
 }
 
 fn milestones(

@@ -303,8 +303,8 @@ fn tell(
     };
     let (to_parent, to_child) =
         (above.replace("{}", &named(child)), below.replace("{}", &named(parent)));
-    write_system_note_about(tx, &parent.whole(), by, &to_parent, child.item())?;
-    write_system_note_about(tx, &child.whole(), by, &to_child, parent.item())
+    write_system_note_about(tx, &parent.whole(), by, &to_parent, &child.whole())?;
+    write_system_note_about(tx, &child.whole(), by, &to_child, &parent.whole())
 }
 
 /// Whether a group is another one, or inside of it.

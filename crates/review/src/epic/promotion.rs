@@ -62,7 +62,7 @@ pub(crate) fn promote(
     let row = row.set(issues::promoted_to_epic_id.eq(epic.id));
     each_backend!(tx, |conn| row.execute(conn).map_err(error("Issue")))?;
     let told = format!("promoted to epic &{}", epic.iid);
-    write_system_note_about(tx, &issue.item(), by, &told, epic.item())?;
+    write_system_note_about(tx, &issue.item(), by, &told, &epic.whole())?;
     issue::actions::close(tx, issue, by)?;
     Ok(epic)
 }

@@ -70,7 +70,7 @@ fn tell_of_epic(tx: &mut Tx<'_>, item: &Item, by: UserId, change: &Change) -> Re
         (None, _) => "added to epic",
         (_, None) => "removed from epic",
     };
-    write_system_note_about(tx, item, by, &format!("{did} &{}", epic.iid), epic.item())
+    write_system_note_about(tx, item, by, &format!("{did} &{}", epic.iid), &epic.whole())
 }
 
 fn sentence(tx: &mut Tx<'_>, change: &Change) -> Result<Option<String>> {

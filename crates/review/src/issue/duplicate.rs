@@ -11,7 +11,7 @@ use super::{
     },
     store,
 };
-use crate::{note::write_system_note, ports::Forge};
+use crate::{note::write_system_note_about, ports::Forge};
 
 /// Closes an issue for another one that the caller may read, and lets each lead to the other. Where the caller may not
 /// manage both they are not related beyond that.
@@ -29,13 +29,13 @@ pub fn mark(
     let kept = store::keep(tx, &new)?;
     let there = named(tx, forge, &kept, original)?;
     let told = format!("marked this issue as a duplicate of {there}");
-    write_system_note(tx, &kept.item(), by, &told)?;
+    write_system_note_about(tx, &kept.item(), by, &told, &original.item())?;
     let target = (original.project_id, original.iid);
     match relate(tx, forge, who, &kept, target, LinkType::RelatesTo) {
         Ok(_) | Err(Error::Conflict(_)) => {
             let here = named(tx, forge, original, &kept)?;
             let told = format!("marked {here} as a duplicate of this issue");
-            write_system_note(tx, &original.item(), by, &told)?;
+            write_system_note_about(tx, &original.item(), by, &told, &kept.item())?;
         }
         Err(failure @ Error::Internal(_)) => return Err(failure),
         // The other one is not the caller's to manage.

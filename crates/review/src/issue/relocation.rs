@@ -21,7 +21,7 @@ use crate::{
         labels::{self, LabelChange, Unknown},
     },
     milestone::{MilestoneFilter, MilestoneStore as _},
-    note::{Note, NoteStore as _, fresh_discussion, write_system_note},
+    note::{Note, NoteStore as _, fresh_discussion, write_system_note_about},
     ports::Forge,
 };
 
@@ -65,8 +65,8 @@ pub fn relocate(
     // Of two who move it at once, one does.
     let old = store::lead_on(tx, issue, new.id)?.ok_or_else(gone)?;
     let (there, here) = (named(tx, forge, &old, &new)?, named(tx, forge, &new, &old)?);
-    write_system_note(tx, &old.item(), by, &format!("moved to {there}"))?;
-    write_system_note(tx, &new.item(), by, &format!("moved from {here}"))?;
+    write_system_note_about(tx, &old.item(), by, &format!("moved to {there}"), &new.item())?;
+    write_system_note_about(tx, &new.item(), by, &format!("moved from {here}"), &old.item())?;
     actions::close(tx, &old, by)?;
     fresh(tx, new.id)
 }
@@ -91,8 +91,8 @@ pub fn copy(
         copy_notes(tx, issue, &new.item())?;
     }
     let (there, here) = (named(tx, forge, issue, &new)?, named(tx, forge, &new, issue)?);
-    write_system_note(tx, &issue.item(), by, &format!("cloned to {there}"))?;
-    write_system_note(tx, &new.item(), by, &format!("cloned from {here}"))?;
+    write_system_note_about(tx, &issue.item(), by, &format!("cloned to {there}"), &new.item())?;
+    write_system_note_about(tx, &new.item(), by, &format!("cloned from {here}"), &issue.item())?;
     fresh(tx, new.id)
 }
 

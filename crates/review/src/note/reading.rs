@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use db::Tx;
 use kernel::{
-    AccessLevel, Error, Result, Standing,
+    AccessLevel, Actor, Error, Result, Standing,
     ids::{NoteId, ProjectId},
     page::{Page, PageRequest},
 };
@@ -14,6 +14,7 @@ use super::{
     store::{Head, NoteStore as _},
 };
 use crate::{
+    Home,
     item::{Item, ItemId, ReadsItems, reading},
     ports::Forge,
 };
@@ -155,6 +156,38 @@ pub fn ensure_in_discussion<G: ReadsItems>(
 /// Whether what somebody wrote is for a reader.
 fn is_for(note: &Note, who: &Standing) -> bool {
     !note.internal || who.is(AccessLevel::Reporter) || who.actor.id == Some(note.author_id)
+}
+
+/// Those of these notes, each with where it is, that are not for somebody any more.
+pub fn hidden(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    actor: Actor,
+    notes: &[(NoteId, Home)],
+) -> Result<HashSet<NoteId>> {
+    let ids: Vec<NoteId> = notes.iter().map(|(id, _)| *id).collect();
+    let internal = tx.internal_notes(&ids, actor.id)?;
+    let homes = notes.iter().filter(|(id, _)| internal.contains(id)).map(|(_, home)| *home);
+    let (mut projects, mut groups) = (HashSet::new(), HashMap::new());
+    for home in homes {
+        match home {
+            Home::Project(project) => drop(projects.insert(project)),
+            Home::Group(group) if groups.contains_key(&group) => {}
+            Home::Group(group) => drop(groups.insert(group, forge.level_in(tx, actor, group)?)),
+        }
+    }
+    let projects: Vec<ProjectId> = projects.into_iter().collect();
+    let standings = forge.standings_in(tx, actor, &projects)?;
+    let reports = |home: &Home| match home {
+        Home::Project(project) => {
+            standings.get(project).is_some_and(|who| who.is(AccessLevel::Reporter))
+        }
+        Home::Group(group) => {
+            groups.get(group).is_some_and(|level| *level >= AccessLevel::Reporter)
+        }
+    };
+    let hidden = notes.iter().filter(|(id, home)| internal.contains(id) && !reports(home));
+    Ok(hidden.map(|(id, _)| *id).collect())
 }
 
 fn shows(

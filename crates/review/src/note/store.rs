@@ -1,5 +1,7 @@
 //! Notes in the database.
 
+use std::collections::HashSet;
+
 use db::{
     Tx, each_backend, error,
     schema::{issues, merge_requests, notes},
@@ -12,6 +14,9 @@ use kernel::{
 
 use super::model::{Note, NoteType};
 use crate::item::{Item, ItemId, ItemKind, hold};
+
+/// Databases take only so many values in one question.
+const AT_ONCE: usize = 5_000;
 
 /// A note as it is written.
 #[derive(Clone, Debug)]
@@ -48,6 +53,9 @@ pub trait NoteStore {
     fn note_heads(&mut self, item: ItemId) -> Result<Vec<Head>>;
     /// These notes, the oldest first.
     fn notes_by_id(&mut self, ids: &[NoteId]) -> Result<Vec<Note>>;
+    /// Those of these notes that are internal, and not somebody's own.
+    fn internal_notes(&mut self, ids: &[NoteId], reader: Option<UserId>)
+    -> Result<HashSet<NoteId>>;
     fn find_note(&mut self, item: ItemId, id: NoteId) -> Result<Option<Note>>;
     /// The notes of a discussion, oldest first.
     fn notes_of_discussion(&mut self, item: ItemId, discussion: &str) -> Result<Vec<Note>>;
@@ -89,6 +97,25 @@ impl NoteStore for Tx<'_> {
             .select(Note::as_select())
             .load(conn)
             .map_err(error("Note")))
+    }
+
+    fn internal_notes(
+        &mut self,
+        ids: &[NoteId],
+        reader: Option<UserId>,
+    ) -> Result<HashSet<NoteId>> {
+        let reader = reader.unwrap_or(UserId(0));
+        let mut internal = HashSet::new();
+        for ids in ids.chunks(AT_ONCE) {
+            let some: Vec<NoteId> = each_backend!(self, |conn| notes::table
+                .filter(notes::id.eq_any(ids).and(notes::internal.eq(true)))
+                .filter(notes::author_id.ne(reader))
+                .select(notes::id)
+                .load(conn)
+                .map_err(error("Note")))?;
+            internal.extend(some);
+        }
+        Ok(internal)
     }
 
     fn find_note(&mut self, item: ItemId, id: NoteId) -> Result<Option<Note>> {
@@ -217,7 +244,9 @@ impl NoteStore for Tx<'_> {
     }
 
     fn has_note_of_source(&mut self, item: ItemId, source: ItemId) -> Result<bool> {
+        // Other sentences about the same item do not tell that its text names this one.
         let told = notes::table
+            .filter(notes::body.like("mentioned in %"))
             .filter(notes::source_kind.eq(source.kind).and(notes::source_id.eq(source.id)))
             .filter(notes::item_kind.eq(item.kind).and(notes::item_id.eq(item.id)));
         each_backend!(self, |conn| diesel::select(diesel::dsl::exists(told))

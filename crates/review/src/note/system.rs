@@ -4,20 +4,20 @@ use db::{Tx, each_backend, error, schema::notes};
 use diesel::prelude::*;
 use kernel::{Result, ids::UserId};
 
-use crate::item::{Item, ItemId};
+use crate::item::Item;
 
 /// Tells that somebody did something to an item.
 pub fn write_system_note(tx: &mut Tx<'_>, item: &Item, author: UserId, body: &str) -> Result<()> {
     write(tx, item, author, body, None)
 }
 
-/// As [`write_system_note`], for those alone who may read what it speaks of.
+/// As [`write_system_note`], for those alone who may read what it speaks of: for every sentence that names another item.
 pub fn write_system_note_about(
     tx: &mut Tx<'_>,
     item: &Item,
     author: UserId,
     body: &str,
-    about: ItemId,
+    about: &Item,
 ) -> Result<()> {
     write(tx, item, author, body, Some(about))
 }
@@ -27,7 +27,7 @@ fn write(
     item: &Item,
     author: UserId,
     body: &str,
-    about: Option<ItemId>,
+    about: Option<&Item>,
 ) -> Result<()> {
     let row = (
         notes::item_kind.eq(item.id.kind),
@@ -38,8 +38,9 @@ fn write(
         notes::author_id.eq(author),
         notes::is_system.eq(true),
         notes::internal.eq(false),
-        notes::source_kind.eq(about.map(|about| about.kind)),
-        notes::source_id.eq(about.map(|about| about.id)),
+        notes::source_kind.eq(about.map(|about| about.id.kind)),
+        notes::source_id.eq(about.map(|about| about.id.id)),
+        notes::source_project_id.eq(about.and_then(Item::project)),
         notes::created_at.eq(tx.now),
         notes::updated_at.eq(tx.now),
     );

@@ -4,13 +4,15 @@ use db::{Tx, each_backend, error, schema::todos};
 use diesel::prelude::*;
 use kernel::{
     Actor, Error, Result,
-    ids::{NamespaceId, ProjectId, TodoId, UserId},
+    ids::{NamespaceId, NoteId, ProjectId, TodoId, UserId},
     page::{Page, PageRequest},
 };
 
 use super::{Todo, TodoAction, TodoState, TodoStore as _};
 use crate::{
+    Home,
     item::{ItemId, ItemKind, TakesPart, reading},
+    note,
     ports::Forge,
 };
 
@@ -70,6 +72,9 @@ pub fn list(
     let items: Vec<(ItemId, Option<ProjectId>)> = heads.iter().map(Head::place).collect();
     let readable = reading::readable_anywhere(tx, forge, actor, &items)?;
     heads.retain(|head| readable.contains(&head.place().0));
+    let said: Vec<(NoteId, Home)> = heads.iter().filter_map(Head::said).collect();
+    let hidden = note::reading::hidden(tx, forge, actor, &said)?;
+    heads.retain(|head| head.note.is_none_or(|note| !hidden.contains(&note)));
     let page = page.slice(heads.into_iter().map(|head| head.id).collect());
     page.try_map_all(|ids| by_id(tx, &ids))
 }
@@ -78,14 +83,30 @@ pub fn list(
 struct Head {
     id: TodoId,
     project: Option<ProjectId>,
+    group: Option<NamespaceId>,
     kind: ItemKind,
     item: i64,
+    note: Option<NoteId>,
 }
 
 impl Head {
     fn place(&self) -> (ItemId, Option<ProjectId>) {
         (ItemId { kind: self.kind, id: self.item }, self.project)
     }
+
+    /// The note that it is about, and where that is.
+    fn said(&self) -> Option<(NoteId, Home)> {
+        said(self.note, self.project, self.group)
+    }
+}
+
+fn said(
+    note: Option<NoteId>,
+    project: Option<ProjectId>,
+    group: Option<NamespaceId>,
+) -> Option<(NoteId, Home)> {
+    let home = project.map(Home::Project).or(group.map(Home::Group));
+    Some((note?, home?))
 }
 
 fn heads(
@@ -99,7 +120,14 @@ fn heads(
         let mut rows = todos::table
             .filter(todos::user_id.eq(user).and(todos::state.eq(state)))
             .order(todos::id.desc())
-            .select((todos::id, todos::project_id, todos::item_kind, todos::item_id))
+            .select((
+                todos::id,
+                todos::project_id,
+                todos::namespace_id,
+                todos::item_kind,
+                todos::item_id,
+                todos::note_id,
+            ))
             .into_boxed();
         if let Some(action) = filter.action {
             rows = rows.filter(todos::action.eq(action));
@@ -143,8 +171,8 @@ pub fn finish(tx: &mut Tx<'_>, forge: &impl Forge, actor: Actor, id: TodoId) -> 
     tx.finish_todo(user, id)?;
     let done = tx.find_todo(user, id)?.ok_or(Error::Missing)?;
     let place = (done.item(), done.project_id);
-    match reading::readable_anywhere(tx, forge, actor, &[place])?.is_empty() {
-        true => Err(Error::Missing),
-        false => Ok(done),
-    }
+    let said = said(done.note_id, done.project_id, done.namespace_id);
+    let is_hidden = reading::readable_anywhere(tx, forge, actor, &[place])?.is_empty()
+        || !note::reading::hidden(tx, forge, actor, said.as_slice())?.is_empty();
+    if is_hidden { Err(Error::Missing) } else { Ok(done) }
 }

@@ -42,6 +42,7 @@ mod group_removal;
 mod group_settings;
 mod groups;
 mod health;
+mod hidden_items;
 mod invitations;
 mod issue_follow_ups;
 mod issue_limits;

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     issue::{Issue, IssueStore},
     item::{is_readable_by, reading::readable},
-    note::write_system_note,
+    note::write_system_note_about,
     ports::Forge,
 };
 
@@ -161,7 +161,8 @@ pub fn remove(
     let by = who.actor.user()?;
     for (one, other) in [(&linked.source, &linked.target), (&linked.target, &linked.source)] {
         let name = named(tx, forge, one, other)?;
-        write_system_note(tx, &one.item(), by, &format!("removed the relation with {name}"))?;
+        let told = format!("removed the relation with {name}");
+        write_system_note_about(tx, &one.item(), by, &told, &other.item())?;
     }
     tx.emit(Event::IssuesUnlinked(Fact::new(&linked, by)))?;
     ends(tx, linked.link)
@@ -186,7 +187,7 @@ fn tell(
         LinkType::Blocks => format!("marked this issue as blocking {name}"),
         LinkType::IsBlockedBy => format!("marked this issue as blocked by {name}"),
     };
-    write_system_note(tx, &one.item(), by, &told)
+    write_system_note_about(tx, &one.item(), by, &told, &other.item())
 }
 
 /// An issue as texts in the project of another name it.

@@ -1,0 +1,2 @@
+-- What is known now does no harm.
+SELECT 1;

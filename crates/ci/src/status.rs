@@ -80,8 +80,17 @@ impl Marks {
     }
 }
 
-/// The status of a pipeline or stage from that of its jobs, newer ones of a name alone.
-pub fn composite(outcomes: &[Outcome]) -> Status {
+/// What the jobs are that come to one status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// All jobs of a pipeline, of a stage, or of all stages before one.
+    Whole,
+    /// Those that one job needs. What is not in the pipeline is not among them.
+    Needs,
+}
+
+/// The status of a pipeline, a stage or of what a job needs, from that of the jobs, newer ones of a name alone.
+pub fn composite(outcomes: &[Outcome], extent: Extent) -> Status {
     use Status::{
         Canceled, Created, Failed, Manual, Pending, Preparing, Running, Scheduled, Skipped,
         Success, WaitingForResource,
@@ -108,6 +117,9 @@ pub fn composite(outcomes: &[Outcome]) -> Status {
     if outcomes.is_empty() {
         return Success;
     }
+    if extent == Extent::Needs && (marks.has(Skipped) || marks.0 & IGNORED != 0) {
+        return Skipped;
+    }
     let whole = sets.iter().find(|(set, others, _)| marks.only(set, *others));
     if let Some((_, _, status)) = whole {
         return *status;
@@ -117,14 +129,14 @@ pub fn composite(outcomes: &[Outcome]) -> Status {
 }
 
 /// Whether something failed that may.
-pub(crate) fn has_warnings(outcomes: &[Outcome]) -> bool {
+pub fn has_warnings(outcomes: &[Outcome]) -> bool {
     Marks::of(outcomes).0 & WARN != 0
 }
 
 #[cfg(test)]
 mod tests {
     use super::{
-        Outcome,
+        Extent, Outcome,
         Status::{
             self, Canceled, Created, Failed, Manual, Pending, Preparing, Running, Scheduled,
             Skipped, Success, WaitingForResource,
@@ -136,7 +148,7 @@ mod tests {
         let outcomes = |statuses: &[Status], allow_failure| -> Vec<Outcome> {
             statuses.iter().map(|status| Outcome { status: *status, allow_failure }).collect()
         };
-        composite(&[outcomes(required, false), outcomes(allowed, true)].concat())
+        composite(&[outcomes(required, false), outcomes(allowed, true)].concat(), Extent::Whole)
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::{
     figures::{coverage, duration},
 };
 use crate::{
-    Event, Outcome, Status, composite,
+    Event, Extent, Outcome, Status, composite,
     job::{Job, JobStore as _},
     policy::ReadPipelines,
     ports::Projects,
@@ -78,7 +78,7 @@ pub fn newest_at(
 pub(crate) fn follow_jobs(tx: &mut Tx<'_>, pipeline: Pipeline) -> Result<Pipeline> {
     let jobs = tx.latest_jobs(pipeline.id)?;
     let outcomes: Vec<Outcome> = jobs.iter().map(Job::outcome).collect();
-    let status = composite(&outcomes);
+    let status = composite(&outcomes, Extent::Whole);
     let before = pipeline.status;
     let mut after = Pipeline {
         status,

@@ -1,3 +1,5 @@
 //! What the crate promises, against cases that are data.
 
+mod composite;
 mod config;
+mod junit;

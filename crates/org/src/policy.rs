@@ -1,7 +1,7 @@
 //! Who may do what with projects, groups and people.
 
 use kernel::{
-    AccessLevel::{Guest, Maintainer, Minimal, Owner},
+    AccessLevel::{Guest, Maintainer, Minimal, Owner, Reporter},
     Error, Feature, Standing, Visibility,
 };
 
@@ -19,7 +19,10 @@ kernel::abilities! { in Project, signed in;
     OwnProject if |who| who.is(Owner),
     /// What concerns the machine behind a project.
     OperateProject if |who| who.admin(),
-    ForkProject if |who| who.reads(Feature::Repository, Guest) && who.reads(Feature::Forking, Guest),
+    /// Take a copy of the project: of all its code, so that whoever may must be able to read that.
+    ForkProject if |who| {
+        who.reads(Feature::Repository, Reporter) && who.reads(Feature::Forking, Guest)
+    } => hidden,
 }
 
 kernel::abilities! { in Project, signed in;
@@ -62,6 +65,11 @@ kernel::abilities! { in Instance, signed in;
     /// Let in who asked for an account.
     ApproveUsers if |who| who.admin() => no_approval,
     RejectUsers if |who| who.admin() => no_rejection,
+}
+
+/// Whoever may not is told no more than that there is nothing.
+fn hidden(_: &Standing) -> Error {
+    Error::Hidden
 }
 
 fn no_approval(_: &Standing) -> Error {

@@ -7,7 +7,7 @@ use kernel::{
 use org::{
     access::IdOrPath,
     namespace::store::NamespaceStore,
-    policy::{ForkProject, OwnProject, UseProject},
+    policy::{ForkProject, OwnProject},
     project::forks::{self, Fork},
 };
 
@@ -24,7 +24,7 @@ use crate::{
 };
 
 routes! { "Forks" at "/projects/{id}/fork";
-    POST   ""                  => create   : UseProject,
+    POST   ""                  => create   : ForkProject,
     POST   "/{forked_from_id}" => relate   : OwnProject,
     DELETE ""                  => unrelate : OwnProject,
 }
@@ -49,10 +49,9 @@ params! {
     }
 }
 
-async fn create(app: App, call: Call<UseProject, CreateFork>) -> ApiResult<Created<ProjectForm>> {
-    // Who may not fork is not told that there is something to fork.
-    let grant = call.grant.also::<ForkProject>().map_err(|_refusal| ApiError::Nothing)?;
-    let (params, source) = (call.params.clone(), grant.project());
+async fn create(app: App, call: Call<ForkProject, CreateFork>) -> ApiResult<Created<ProjectForm>> {
+    let (grant, params) = (call.grant.clone(), call.params.clone());
+    let source = grant.project();
     let made = app.db.write(move |tx| {
         let namespace = named_namespace(tx, &params)?;
         let filled = |text: Option<String>| text.filter(|text| !text.is_empty());

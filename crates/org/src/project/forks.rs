@@ -136,10 +136,9 @@ pub fn finish(tx: &mut Tx<'_>, project: ProjectId) -> Result<Project> {
 /// `NotFound` when the source is not there for the caller; `Conflict` when the project already is a fork.
 pub fn relate(tx: &mut Tx<'_>, grant: &Grant<OwnProject>, source: ProjectId) -> Result<Project> {
     let project = tx.project(grant.project())?;
-    let (_, who) = access::locate_project(tx, grant.actor(), &access::IdOrPath::Id(source.0))?;
-    if !<ForkProject as kernel::Ability>::allows(&who) {
-        return Err(Error::NotFound("Project"));
-    }
+    let (place, who) = access::locate_project(tx, grant.actor(), &access::IdOrPath::Id(source.0))?;
+    let forkable = Grant::<ForkProject>::check(&who, place);
+    forkable.map_err(|_refusal| Error::NotFound("Project"))?;
     let home = tx.namespace(project.namespace_id)?;
     let level = access::level_in_namespace(tx, grant.actor(), home.id)?;
     if level < AccessLevel::Maintainer && !home::may_create_in(tx, grant.actor(), &home)? {

@@ -1,6 +1,9 @@
 //! Forks, and the ties between projects.
 
-use kernel::Visibility::{Private, Public};
+use kernel::{
+    AccessLevel::{Guest, Reporter},
+    Visibility::{Private, Public},
+};
 use serde_json::json;
 
 use crate::support::TestApp;
@@ -48,6 +51,28 @@ async fn a_fork_needs_a_free_place_and_the_right_to_it() {
     bob.post(&format!("/projects/{hidden}/fork"), json!({})).await.with(404);
     ada.put(&format!("/projects/{open}"), json!({ "forking_access_level": "disabled" })).await.ok();
     bob.post(&fork, json!({})).await.refused(404, json!({ "message": "404 Not Found" }));
+}
+
+#[actix_web::test]
+async fn whoever_may_not_read_the_code_takes_no_copy_of_it() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let wanted =
+        json!({ "name": "Engine", "visibility": "private", "initialize_with_readme": true });
+    let source = ada.post("/projects", wanted).await.created()["id"].clone();
+    let project = app.project_id("ada/engine");
+    let (guest, reporter) =
+        (app.member(project, "gil", Guest), app.member(project, "rob", Reporter));
+    let fork = format!("/projects/{source}/fork");
+    let own = app.project(&guest, "own", Private);
+
+    let refused = guest.post(&fork, json!({ "path": "copy", "name": "copy" })).await;
+
+    refused.refused(404, json!({ "message": "404 Not Found" }));
+    guest.get("/projects/gil%2Fcopy").await.with(404);
+    let tied = guest.post(&format!("/projects/{own}/fork/{source}"), json!({})).await;
+    tied.refused(404, json!({ "message": "404 Project Not Found" }));
+    reporter.post(&fork, json!({})).await.created();
 }
 
 #[actix_web::test]

@@ -40,6 +40,8 @@ pub struct NewResourceToken {
     pub expires_at: Option<Ts>,
 }
 
+const ABOVE: &str = "Not eligible to rotate token with access level higher than the user";
+
 /// A token with its bot's level.
 pub type Leveled = (AccessToken, AccessLevel);
 
@@ -159,7 +161,8 @@ fn bot_of(source: Source, name: &str) -> NewUser {
     }
 }
 
-/// Replaces a token; the bot stays. `None` where there is no such token.
+/// Replaces a token; the bot stays. Whoever reads the new secret has what it opens, so nobody gets one above
+/// themselves. `None` where there is no such token.
 pub fn rotate(
     tx: &mut Tx<'_>,
     place: &Place,
@@ -167,6 +170,9 @@ pub fn rotate(
     expires_at: Option<Ts>,
 ) -> Result<Option<(Leveled, Secret)>> {
     let Some((token, level)) = find(tx, place, id)? else { return Ok(None) };
+    if level > place.level() {
+        return Err(Error::Rejected(ABOVE.to_owned()));
+    }
     let (renewed, secret) = renew(tx, &token, expires_at)?;
     Ok(Some(((renewed, level), secret)))
 }

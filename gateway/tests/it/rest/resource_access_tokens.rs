@@ -74,6 +74,36 @@ async fn only_maintainers_handle_project_tokens_and_none_above_themselves() {
 }
 
 #[actix_web::test]
+async fn nobody_rotates_a_token_above_themselves() {
+    let app = TestApp::new();
+    let owner = app.person("ada");
+    let project = app.project(&owner, "tool", Visibility::Private);
+    let maintainer = app.member(project, "main", Maintainer);
+    let path = format!("/projects/{project}/access_tokens");
+    let wanted =
+        |level: i64| json!({ "name": "ci", "scopes": ["api"], "access_level": level });
+    let (high, low) = (
+        owner.post(&path, wanted(50)).await.created(),
+        owner.post(&path, wanted(40)).await.created(),
+    );
+    let bearing = |token: &serde_json::Value| {
+        app.anonymous().sending("PRIVATE-TOKEN", token["token"].as_str().expect("a secret"))
+    };
+    let text = "Not eligible to rotate token with access level higher than the user";
+    let rotate = format!("{path}/{}/rotate", high["id"]);
+
+    for caller in [&maintainer, &bearing(&low)] {
+        caller.post(&rotate, json!({})).await.refused(400, json!({ "message": text }));
+    }
+    assert_eq!(bearing(&high).get("/user").await.status, 200, "it still works");
+    let new = bearing(&low).post(&format!("{path}/{}/rotate", low["id"]), json!({})).await.ok();
+    assert_eq!(new["access_level"], 40, "one's own level may be renewed");
+    let own = bearing(&high).post("/personal_access_tokens/self/rotate", json!({})).await.ok();
+    assert_eq!(own["user_id"], high["user_id"]);
+    assert_eq!(maintainer.delete(&format!("{path}/{}", own["id"])).await.status, 204);
+}
+
+#[actix_web::test]
 async fn a_group_token_acts_as_a_member_of_the_group_and_below() {
     let app = TestApp::new();
     let (owner, maintainer) = (app.person("ada"), app.person("main"));

@@ -39,6 +39,7 @@ use crate::{
     },
     git_http::Transport,
     identity::Signer,
+    passwords::Passwords,
     places::Places,
     proxies::Proxies,
     rate_limit::Rates,
@@ -73,6 +74,7 @@ pub struct State {
     pub rates: Rates,
     /// Clones and pushes of git clients.
     pub transport: Transport,
+    pub passwords: Passwords,
     pub sign_ins: SignIns,
     pub identity: Signer,
     /// Letters to people.
@@ -145,6 +147,7 @@ impl State {
             proxies: settings.proxies.clone(),
             rates: Rates::new(settings.limits),
             transport: Transport::new(),
+            passwords: Passwords::default(),
             sign_ins: SignIns::default(),
             identity,
             post,

@@ -18,6 +18,7 @@ pub mod large_files;
 pub mod listener;
 pub mod metrics;
 pub mod openapi;
+pub mod passwords;
 pub mod places;
 pub mod present;
 pub mod proxies;

@@ -1,12 +1,20 @@
-//! Failed sign-ins: somebody who guesses passwords of an account is made to wait.
+//! Signing in by a password: at every door in the same way. Somebody who guesses passwords of an account is made to
+//! wait, under whichever of its names and at whichever door they go on.
 
 use std::{
     collections::HashMap,
     sync::{Mutex, PoisonError},
 };
 
-use kernel::{Error, Result, Ts};
+use kernel::{Error, Result, Ts, ids::UserId};
+use org::{token::oauth, user::User};
 use time::Duration;
+
+use crate::{
+    app::{App, State},
+    passwords::Fingerprint,
+    places::Who,
+};
 
 /// How many failures are borne within [`SPAN`].
 const BORNE: u32 = 10;
@@ -14,80 +22,192 @@ const SPAN: Duration = Duration::minutes(10);
 /// How many accounts are remembered; beyond it those that have waited long enough are forgotten.
 const REMEMBERED: usize = 100_000;
 
-/// Failures by account name, whether or not there is such an account.
+/// Failures by account, whether or not there is such an account.
 #[derive(Debug, Default)]
-pub struct SignIns(Mutex<HashMap<String, Failures>>);
+pub struct SignIns(Mutex<HashMap<Account, Failures>>);
 
-#[derive(Clone, Copy, Debug)]
+/// Whose password is tried.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Account {
+    /// Somebody, under whichever name.
+    User(UserId),
+    /// A name that nobody has.
+    Nobody(String),
+}
+
+impl Account {
+    /// Names differ by more than the case of their letters, and none is longer than this.
+    fn of(login: &str, user: Option<&User>) -> Self {
+        let shortened = || login.chars().take(255).collect::<String>().to_lowercase();
+        user.map_or_else(|| Self::Nobody(shortened()), |user| Self::User(user.id))
+    }
+}
+
+#[derive(Clone, Debug)]
 struct Failures {
     since: Ts,
     count: u32,
+    /// What is being checked at this moment: the same password from several connections is one guess.
+    underway: Vec<Fingerprint>,
 }
 
 impl Failures {
+    fn new(since: Ts) -> Self {
+        Self { since, count: 0, underway: Vec::new() }
+    }
+
     fn are_over(&self, now: Ts) -> bool {
         self.since.plus(SPAN) <= now
     }
 }
 
-impl SignIns {
-    pub fn ensure_not_tried_too_often(&self, login: &str, now: Ts) -> Result<()> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match all.get(&key(login)) {
-            Some(failures) if failures.count >= BORNE && !failures.are_over(now) => {
-                let wait = failures.since.plus(SPAN).unix() - now.unix();
-                Err(Error::TooMany { retry_after: u64::try_from(wait).unwrap_or(1).max(1) })
-            }
-            _ => Ok(()),
+/// One guess that is being checked: it counts as a failure until it turns out to be right.
+struct Guess<'a> {
+    all: &'a SignIns,
+    account: Account,
+    print: Fingerprint,
+}
+
+impl Drop for Guess<'_> {
+    fn drop(&mut self) {
+        let mut all = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(failures) = all.get_mut(&self.account) else { return };
+        if let Some(at) = failures.underway.iter().position(|other| *other == self.print) {
+            failures.underway.swap_remove(at);
         }
     }
+}
 
-    pub fn note_failure(&self, login: &str, now: Ts) {
+impl SignIns {
+    /// Counts a guess before it is looked at, so that many at once are not more than one after the other.
+    fn guess(&self, account: &Account, print: Fingerprint, now: Ts) -> Result<Guess<'_>> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= REMEMBERED {
             all.retain(|_, failures| !failures.are_over(now));
         }
-        let failures = all.entry(key(login)).or_insert(Failures { since: now, count: 0 });
+        let failures = all.entry(account.clone()).or_insert_with(|| Failures::new(now));
         if failures.are_over(now) {
-            *failures = Failures { since: now, count: 0 };
+            *failures = Failures::new(now);
         }
-        failures.count += 1;
+        if !failures.underway.contains(&print) {
+            if failures.count >= BORNE {
+                let wait = failures.since.plus(SPAN).unix() - now.unix();
+                return Err(Error::TooMany {
+                    retry_after: u64::try_from(wait).unwrap_or(1).max(1),
+                });
+            }
+            failures.count += 1;
+        }
+        failures.underway.push(print);
+        drop(all);
+        Ok(Guess { all: self, account: account.clone(), print })
     }
 
-    pub fn forget(&self, login: &str) {
+    /// The guess was right: those before it are forgotten.
+    fn forget(&self, guess: Guess<'_>) {
+        let account = guess.account.clone();
+        drop(guess);
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.remove(&key(login));
+        all.remove(&account);
     }
 }
 
-/// Names differ by more than the case of their letters, and none is longer than this.
-fn key(login: &str) -> String {
-    login.chars().take(255).collect::<String>().to_lowercase()
+/// Somebody who says who they are, and has yet to prove it.
+pub struct Candidate {
+    account: Account,
+    user: Option<User>,
+}
+
+impl Candidate {
+    /// Whoever has this user name or address, if anybody.
+    pub async fn named(app: &App, login: &str) -> Result<Self> {
+        let wanted = login.to_owned();
+        let user = app.db.peek(move |tx| oauth::find_account(tx, &wanted)).await?;
+        Ok(Self { account: Account::of(login, user.as_ref()), user })
+    }
+
+    pub fn known(user: &User) -> Self {
+        Self { account: Account::User(user.id), user: Some(user.clone()) }
+    }
+
+    fn stored(&self) -> Option<&str> {
+        self.user.as_ref().and_then(|user| user.password_hash.as_deref())
+    }
+
+    /// Whether the password was right a moment ago, so that checking it costs nothing.
+    pub fn is_remembered(&self, app: &State, clear: &str) -> bool {
+        app.passwords.is_known(&app.passwords.print(clear, self.stored()))
+    }
+
+    /// The person, where the password is theirs.
+    ///
+    /// # Errors
+    /// `TooMany` for who guesses too often, and while too many others wait for theirs.
+    pub async fn prove(self, app: &State, clear: String, who: Who) -> Result<Option<User>> {
+        let print = app.passwords.print(&clear, self.stored());
+        let known = app.passwords.is_known(&print);
+        // Who gets no seat has not guessed.
+        let seat = if known { None } else { Some(app.passwords.seat(who)?) };
+        let guess = app.sign_ins.guess(&self.account, print, app.db.clock().now())?;
+        let right = match seat {
+            None => true,
+            Some(seat) => {
+                let stored = self.stored().map(str::to_owned);
+                app.passwords.verify(seat, clear, stored).await?
+            }
+        };
+        if !right {
+            return Ok(None);
+        }
+        app.sign_ins.forget(guess);
+        Ok(self.user)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use kernel::Ts;
+    use kernel::{Ts, ids::UserId};
 
-    use super::SignIns;
+    use super::{Account, SignIns};
+
+    fn nobody(login: &str) -> Account {
+        Account::of(login, None)
+    }
 
     #[test]
     fn who_fails_too_often_waits_and_others_do_not() {
         let (sign_ins, now) = (SignIns::default(), Ts::from_unix(1_000));
-        for _ in 0..10 {
-            assert!(sign_ins.ensure_not_tried_too_often("Ada", now).is_ok());
-            sign_ins.note_failure("ada", now);
-        }
-        assert!(sign_ins.ensure_not_tried_too_often("ADA", now).is_err());
-        assert!(sign_ins.ensure_not_tried_too_often("bob", now).is_ok());
-        assert!(sign_ins.ensure_not_tried_too_often("ada", Ts::from_unix(1_601)).is_ok());
+        let is_heard = |account: &Account, now: Ts| sign_ins.guess(account, [0; 32], now).is_ok();
+
+        assert!((0..10).all(|_| is_heard(&nobody("Ada"), now)));
+
+        assert!(!is_heard(&nobody("ADA"), now));
+        assert!(is_heard(&nobody("bob"), now) && is_heard(&Account::User(UserId(1)), now));
+        assert!(is_heard(&nobody("ada"), Ts::from_unix(1_601)));
     }
 
     #[test]
     fn a_right_password_ends_the_count() {
         let (sign_ins, now) = (SignIns::default(), Ts::from_unix(1_000));
-        (0..10).for_each(|_| sign_ins.note_failure("ada", now));
-        sign_ins.forget("ada");
-        assert!(sign_ins.ensure_not_tried_too_often("ada", now).is_ok());
+        let ada = Account::User(UserId(1));
+        (0..9).for_each(|_| drop(sign_ins.guess(&ada, [0; 32], now)));
+
+        sign_ins.forget(sign_ins.guess(&ada, [1; 32], now).unwrap());
+
+        assert!((0..10).all(|_| sign_ins.guess(&ada, [0; 32], now).is_ok()));
+    }
+
+    #[test]
+    fn guesses_count_while_they_are_checked_and_the_same_one_counts_once() {
+        let (sign_ins, now) = (SignIns::default(), Ts::from_unix(1_000));
+        let ada = Account::User(UserId(1));
+        let same: Vec<_> = (0..20).map(|_| sign_ins.guess(&ada, [0; 32], now).unwrap()).collect();
+
+        let others: Vec<_> =
+            (1..10).map(|number| sign_ins.guess(&ada, [number; 32], now).unwrap()).collect();
+
+        assert!(sign_ins.guess(&ada, [99; 32], now).is_err(), "ten are being checked");
+        drop((same, others));
+        assert!(sign_ins.guess(&ada, [0; 32], now).is_err(), "and all were wrong");
     }
 }

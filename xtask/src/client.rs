@@ -59,6 +59,10 @@ impl Client {
         self.send(Method::GET, path, None)
     }
 
+    pub(crate) fn post_page(&self, path: &str, body: &Value) -> Result<Answer> {
+        self.send(Method::POST, path, Some(body))
+    }
+
     fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Answer> {
         let asked = format!("{method} {path}");
         let request = Request::builder().method(method).uri(format!("{}{path}", self.root));

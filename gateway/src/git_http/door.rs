@@ -7,15 +7,19 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use kernel::{Actor, Error};
 use org::{
     token::{AccessToken, Scopes, Secret, store::TokenStore},
-    user::{User, store::UserStore},
+    user::{User, account::AccountStore},
 };
 
 use super::Refusal;
-use crate::{app::App, error::ApiError, extract::ensure_may_sign_in};
+use crate::{
+    app::App, error::ApiError, extract::ensure_may_sign_in, places::Who, sign_ins::Candidate,
+};
 
 const LONGEST_SECRET: usize = 8192;
 const EXPIRED: &str = "This access token has expired. Please make a new one.";
 const REVOKED: &str = "This access token was revoked. Please make a new one.";
+const TWO_FACTOR: &str =
+    "This account wants more than a password. Please use an access token as the password.";
 
 /// Somebody, or nobody, with what they may be used for.
 #[derive(Clone, Debug)]
@@ -65,27 +69,61 @@ fn shown(req: &HttpRequest) -> Result<Shown, Refusal> {
     })
 }
 
-/// Finds out who sent a request.
+/// Finds out who sent a request. Who has a good credential counts as a person, everybody else by address.
 pub(super) async fn enter(app: &App, req: &HttpRequest) -> Result<Visitor, Refusal> {
-    let visitor = match shown(req)? {
-        Shown::Nothing => Visitor { user: None, scopes: None, address: None },
-        Shown::Token(secret) => with_token(app, secret).await?.ok_or(Refusal::WrongCredential)?,
-        Shown::Pair { name, secret } => match with_token(app, Secret::given(&secret)).await? {
-            Some(visitor) => visitor,
-            None => with_password(app, name, secret).await?,
-        },
-    };
     let address = app.proxies.client(req);
-    let visitor = Visitor { address, ..visitor };
-    let rate = match &visitor.user {
-        Some(user) => app.rates.check_user(user.id),
-        None => app.rates.check_address(address),
+    let visitor = match identify(app, req).await {
+        Ok(Credential::Good(visitor)) => visitor,
+        Ok(Credential::Password { name, secret }) => {
+            with_password(app, address, &name, secret).await?
+        }
+        Ok(Credential::None) => {
+            count_address(app, address)?;
+            Visitor { user: None, scopes: None, address }
+        }
+        Err(refusal) => {
+            count_address(app, address)?;
+            return Err(refusal);
+        }
     };
-    rate.map_err(|refusal| Refusal::TooFast(refusal, app.db.clock().now()))?;
     if let Some(user) = &visitor.user {
+        app.rates.check_user(user.id).map_err(|refusal| too_fast(app, refusal))?;
         ensure_in_use(app, user).await?;
     }
-    Ok(visitor)
+    Ok(Visitor { address, ..visitor })
+}
+
+fn too_fast(app: &App, refusal: crate::rate_limit::Refusal) -> Refusal {
+    Refusal::TooFast(refusal, app.db.clock().now())
+}
+
+fn count_address(app: &App, address: Option<IpAddr>) -> Result<(), Refusal> {
+    app.rates.check_address(address).map_err(|refusal| too_fast(app, refusal))
+}
+
+/// What was shown, as far as it is known without hashing.
+enum Credential {
+    None,
+    Good(Visitor),
+    /// No token: perhaps a password.
+    Password {
+        name: String,
+        secret: String,
+    },
+}
+
+async fn identify(app: &App, req: &HttpRequest) -> Result<Credential, Refusal> {
+    Ok(match shown(req)? {
+        Shown::Nothing => Credential::None,
+        Shown::Token(secret) => {
+            let found = with_token(app, secret).await?;
+            Credential::Good(found.ok_or(Refusal::WrongCredential)?)
+        }
+        Shown::Pair { name, secret } => match with_token(app, Secret::given(&secret)).await? {
+            Some(visitor) => Credential::Good(visitor),
+            None => Credential::Password { name, secret },
+        },
+    })
 }
 
 async fn with_token(app: &App, secret: Secret) -> Result<Option<Visitor>, Refusal> {
@@ -102,14 +140,24 @@ async fn with_token(app: &App, secret: Secret) -> Result<Option<Visitor>, Refusa
     Ok(Some(Visitor { user: Some(user.into()), scopes: Some(scopes), address: None }))
 }
 
-async fn with_password(app: &App, name: String, secret: String) -> Result<Visitor, Refusal> {
-    let user = app.db.peek(move |tx| tx.find_user_named(&name)).await?;
-    let stored = user.as_ref().and_then(|user| user.password_hash.clone());
-    let same = app.transport.passwords.verify(secret, stored).await?;
-    match user {
-        Some(user) if same => Ok(Visitor { user: Some(user.into()), scopes: None, address: None }),
-        _ => Err(Refusal::WrongCredential),
+/// Whoever guesses is counted before anything is hashed for them; a clone's further requests are no guesses.
+async fn with_password(
+    app: &App,
+    address: Option<IpAddr>,
+    name: &str,
+    clear: String,
+) -> Result<Visitor, Refusal> {
+    let candidate = Candidate::named(app, name).await?;
+    if !candidate.is_remembered(app, &clear) {
+        count_address(app, address)?;
     }
+    let user = candidate.prove(app, clear, Who::Address(address)).await?;
+    let user = user.ok_or(Refusal::WrongCredential)?;
+    let id = user.id;
+    if app.db.peek(move |tx| tx.account(id)).await?.two_factor {
+        return Err(Refusal::Spent(TWO_FACTOR));
+    }
+    Ok(Visitor { user: Some(user.into()), scopes: None, address })
 }
 
 async fn ensure_in_use(app: &App, user: &User) -> Result<(), Refusal> {

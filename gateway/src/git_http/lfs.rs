@@ -67,7 +67,9 @@ impl No {
     pub(super) fn response(&self) -> HttpResponse {
         let (status, text) = match self {
             Self::Told(status, text) => (*status, (*text).to_owned()),
-            Self::Refused(refusal @ Refusal::TooFast(..)) => return refusal.response(),
+            Self::Refused(refusal @ (Refusal::TooFast(..) | Refusal::Wait(_))) => {
+                return refusal.response();
+            }
             Self::Refused(refusal) => {
                 if let Refusal::Failed(cause) = refusal {
                     tracing::error!(error = %cause, details = ?cause, "a large file failed");

@@ -7,7 +7,6 @@ mod exchange;
 mod lfs;
 mod lfs_locks;
 mod moved;
-mod passwords;
 mod permit;
 mod pushes;
 mod referee;

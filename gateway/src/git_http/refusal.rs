@@ -37,12 +37,17 @@ pub enum Refusal {
     Encoding,
     Busy,
     TooFast(crate::rate_limit::Refusal, kernel::Ts),
+    /// Too many wrong passwords, or too many people who sign in; seconds to wait.
+    Wait(u64),
     Failed(Error),
 }
 
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
-        Self::Failed(error)
+        match error {
+            Error::TooMany { retry_after } => Self::Wait(retry_after),
+            other => Self::Failed(other),
+        }
     }
 }
 
@@ -76,6 +81,9 @@ impl Refusal {
             }
             Self::Busy => {
                 response.insert_header((header::RETRY_AFTER, "30"));
+            }
+            Self::Wait(seconds) => {
+                response.insert_header((header::RETRY_AFTER, seconds.to_string()));
             }
             _ => {}
         }
@@ -137,6 +145,10 @@ impl Refusal {
                 "The server is busy with other clones and pushes. Please try again in a minute.",
             ),
             Self::TooFast(..) => (StatusCode::TOO_MANY_REQUESTS, "Too many requests."),
+            Self::Wait(_) => (
+                StatusCode::TOO_MANY_REQUESTS,
+                "Too many tries to sign in. Please wait a while, or use an access token.",
+            ),
             Self::Failed(_) => (
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "Something failed in the server. Please try again.",

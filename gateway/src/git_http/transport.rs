@@ -10,16 +10,13 @@ use std::{
 use repo::git::hook::{self, Hooks, Listener};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{
-    Refusal, exchange::PATIENCE, passwords::Passwords, permit::Kind, pushes::Pushes, referee::Gate,
-};
+use super::{Refusal, exchange::PATIENCE, permit::Kind, pushes::Pushes, referee::Gate};
 use crate::app::App;
 
 /// Clones and pushes of one repository at once, so that a popular one leaves places for the others.
 const PER_REPOSITORY: usize = 8;
 
 pub struct Transport {
-    pub(super) passwords: Passwords,
     pub(super) pushes: Pushes,
     hooks: OnceLock<Hooks>,
     queues: Mutex<HashMap<Kind, Arc<Semaphore>>>,
@@ -27,12 +24,7 @@ pub struct Transport {
 
 impl Transport {
     pub(crate) fn new() -> Self {
-        Self {
-            passwords: Passwords::new(),
-            pushes: Pushes::default(),
-            hooks: OnceLock::new(),
-            queues: Mutex::default(),
-        }
+        Self { pushes: Pushes::default(), hooks: OnceLock::new(), queues: Mutex::default() }
     }
 
     /// Where the hooks are; nowhere before [`listen`].

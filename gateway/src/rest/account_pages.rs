@@ -3,11 +3,7 @@
 
 use actix_web::http::StatusCode;
 use kernel::{Error, access::Anyone};
-use org::{
-    token::Secret,
-    user::{links, password::Chosen},
-};
-use tokio::task::spawn_blocking;
+use org::{token::Secret, user::links};
 
 use crate::{
     app::App,
@@ -130,7 +126,7 @@ fn password_form(app: &App, status: StatusCode, token: &str, wrong: &[String]) -
 }
 
 async fn set_password(app: App, call: Call<Anyone, NewPassword>) -> ApiResult<Custom> {
-    let params = call.params;
+    let (who, params) = (call.whom(), call.params);
     let (token, clear) = (given(params.reset_password_token), given(params.password));
     let secret = Secret::given(&token);
     let looked = secret.clone();
@@ -142,7 +138,7 @@ async fn set_password(app: App, call: Call<Anyone, NewPassword>) -> ApiResult<Cu
         let wrong = ["confirmation doesn't match Password".to_owned()];
         return Ok(password_form(&app, StatusCode::UNPROCESSABLE_ENTITY, &token, &wrong));
     }
-    let chosen = spawn_blocking(move || Chosen::new(clear)).await.map_err(Error::internal)??;
+    let chosen = app.passwords.choose(who, clear).await?;
     match app.db.write(move |tx| links::set_password(tx, &secret, &chosen)).await {
         Ok(_) => Ok(page(
             StatusCode::OK,

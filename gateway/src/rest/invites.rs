@@ -2,20 +2,17 @@
 
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use kernel::{Error, access::Anyone};
-use org::{
-    member::invitations,
-    token::{Secret, oauth},
-    user::User,
-};
-use tokio::task::spawn_blocking;
+use org::{member::invitations, token::Secret, user::User};
 
 use crate::{
     app::App,
     error::{ApiError, ApiResult},
     extract::Call,
     params,
+    places::Who,
     present::Custom,
     routes,
+    sign_ins::Candidate,
 };
 
 routes! { "Invitations" at "//-/invites";
@@ -58,12 +55,16 @@ async fn show(app: App, call: Call<Anyone, OneInvite>) -> ApiResult<Custom> {
 }
 
 async fn accept(app: App, call: Call<Anyone, Accept>) -> ApiResult<Custom> {
-    let given = call.params;
+    let (who, given) = (call.whom(), call.params);
+    let secret = Secret::given(&given.token);
+    let looked = secret.clone();
+    // Before anything slow is done for somebody without an invitation.
+    let found = app.db.read(move |tx| invitations::find_by_secret(tx, &looked)).await?;
+    found.ok_or(ApiError::Nothing)?;
     let user = match call.caller.user {
         Some(user) => User::clone(&user),
-        None => by_password(&app, given.login, given.password).await?,
+        None => by_password(&app, who, given.login, given.password).await?,
     };
-    let secret = Secret::given(&given.token);
     let accepted = app.db.write(move |tx| {
         let found = invitations::find_by_secret(tx, &secret)?;
         found.map(|invitation| invitations::accept(tx, &user, &invitation)).transpose()
@@ -73,23 +74,11 @@ async fn accept(app: App, call: Call<Anyone, Accept>) -> ApiResult<Custom> {
 
 async fn by_password(
     app: &App,
+    who: Who,
     login: Option<String>,
     password: Option<String>,
 ) -> ApiResult<User> {
-    let (Some(login), Some(password)) = (login, password) else {
-        return Err(Error::Unauthenticated.into());
-    };
-    app.sign_ins.ensure_not_tried_too_often(&login, app.db.clock().now())?;
-    let wanted = login.clone();
-    let user = app.db.peek(move |tx| oauth::find_account(tx, &wanted)).await?;
-    let checked = spawn_blocking(move || {
-        let proven = oauth::proves(user.as_ref(), &password);
-        user.filter(|_| proven)
-    });
-    let Some(user) = checked.await.map_err(Error::internal)? else {
-        app.sign_ins.note_failure(&login, app.db.clock().now());
-        return Err(Error::Unauthenticated.into());
-    };
-    app.sign_ins.forget(&login);
-    Ok(user)
+    let (login, password) = login.zip(password).ok_or(Error::Unauthenticated)?;
+    let proven = Candidate::named(app, &login).await?.prove(app, password, who).await?;
+    Ok(proven.ok_or(Error::Unauthenticated)?)
 }

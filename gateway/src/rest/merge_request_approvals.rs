@@ -1,7 +1,6 @@
 //! Approving merge requests.
 
-use kernel::{Error, Result};
-use org::user::{User, password};
+use kernel::Error;
 use review::{
     approval::{
         actions::{self, Password},
@@ -9,7 +8,6 @@ use review::{
     },
     policy::ReadMergeRequests,
 };
-use tokio::task::spawn_blocking;
 
 use super::merge_request_params::OneMergeRequest;
 use crate::{
@@ -21,6 +19,7 @@ use crate::{
     params,
     present::{Accepted, Created, Json},
     routes,
+    sign_ins::Candidate,
 };
 
 routes! { "Approvals of merge requests" at "/projects/{id}/merge_requests/{merge_request_iid}";
@@ -94,13 +93,19 @@ async fn approve(
     app: App,
     call: Call<ReadMergeRequests, Approve>,
 ) -> ApiResult<Created<ApprovalsEntity>> {
-    let (iid, sha) = (call.params.merge_request_iid, call.params.sha);
+    let (whom, iid, sha) = (call.whom(), call.params.merge_request_iid, call.params.sha);
     let sha = sha.filter(|sha| !sha.is_empty());
     let (asking, named) = (call.grant.clone(), sha.clone());
     let needed = app.db.read(move |tx| actions::begin(tx, &asking, iid, named.as_deref())).await?;
     ensure_source_exists(&app, &call.grant, iid).await?;
     let shown = match call.params.approval_password {
-        Some(given) if needed => proves(&app, call.caller.user()?, given).await?,
+        Some(given) if needed => {
+            let candidate = Candidate::known(call.caller.user()?);
+            match candidate.prove(&app, given, whom).await? {
+                Some(_) => Password::Shown,
+                None => Password::NotShown,
+            }
+        }
         _ => Password::NotShown,
     };
     let (grant, urls) = (call.grant, app.urls.clone());
@@ -109,20 +114,6 @@ async fn approve(
         ApprovalsEntity::new(tx, &urls, grant.actor(), &approvals)
     });
     Ok(Created(kept.await?))
-}
-
-/// Whether it is the person's password; who guesses has to wait, as at every other door.
-async fn proves(app: &App, user: &User, given: String) -> Result<Password> {
-    let now = app.db.clock().now();
-    app.sign_ins.ensure_not_tried_too_often(&user.username, now)?;
-    let stored = user.password_hash.clone();
-    let check = move || password::verify(&given, stored.as_deref());
-    if spawn_blocking(check).await.map_err(Error::internal)? {
-        app.sign_ins.forget(&user.username);
-        return Ok(Password::Shown);
-    }
-    app.sign_ins.note_failure(&user.username, now);
-    Ok(Password::NotShown)
 }
 
 async fn unapprove(

@@ -3,12 +3,11 @@
 use std::net::IpAddr;
 
 use actix_web::http::StatusCode;
-use kernel::{Error, TextEnum, access::Anyone};
+use kernel::{TextEnum, access::Anyone};
 use org::{
     token::{Kind, Scope, Scopes, Secret, oauth},
     user,
 };
-use tokio::task::spawn_blocking;
 
 use crate::{
     app::App,
@@ -16,8 +15,10 @@ use crate::{
     error::{ApiError, ApiResult},
     extract::Call,
     params,
+    places::Who,
     present::{Json, WithHeaders},
     routes,
+    sign_ins::Candidate,
 };
 
 routes! { "OAuth" at "//oauth", any scope;
@@ -88,18 +89,9 @@ async fn by_password(
         return Err(refused("invalid_request", INCOMPLETE));
     };
     let scopes = scopes(given.scope.as_deref())?;
-    app.sign_ins.ensure_not_tried_too_often(&login, app.db.clock().now())?;
-    let wanted = login.clone();
-    let user = app.db.peek(move |tx| oauth::find_account(tx, &wanted)).await?;
-    let checked = spawn_blocking(move || {
-        let proven = oauth::proves(user.as_ref(), &clear);
-        user.filter(|_| proven)
-    });
-    let Some(user) = checked.await.map_err(Error::internal)? else {
-        app.sign_ins.note_failure(&login, app.db.clock().now());
-        return Err(refused("invalid_grant", INVALID_GRANT));
-    };
-    app.sign_ins.forget(&login);
+    let candidate = Candidate::named(app, &login).await?;
+    let proven = candidate.prove(app, clear, Who::Address(address)).await?;
+    let user = proven.ok_or_else(|| refused("invalid_grant", INVALID_GRANT))?;
     let pair = app.db.write(move |tx| {
         if oauth::may_sign_in(tx, &user)? {
             return oauth::sign_in(tx, &user, &scopes, address).map(Some);

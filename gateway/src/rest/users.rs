@@ -15,13 +15,11 @@ use org::{
         actions::{Changes, NewUser},
         list::{Order, TwoFactor, UserLists},
         model::ExternalIdentity,
-        password::Chosen,
         registration::{self, Beginning},
         removal::{self, Removal},
         store::UserStore,
     },
 };
-use tokio::task::spawn_blocking;
 
 use super::{
     custom_attribute_params::{WantedAttributes, entities},
@@ -195,10 +193,6 @@ async fn show(
     Ok(Either::Left(Json(SingleUser::new(&app.urls, &full, reader))))
 }
 
-async fn hashed(clear: String) -> ApiResult<Chosen> {
-    Ok(spawn_blocking(move || Chosen::new(clear)).await.map_err(Error::internal)??)
-}
-
 /// The record of one person for an administrator.
 async fn presented(app: &App, user: User, reader: Actor) -> ApiResult<AdminUser> {
     let mut full = app.db.peek(move |tx| tx.full_users(vec![user], reader.id)).await?;
@@ -239,12 +233,13 @@ async fn create(
     app: App,
     call: Call<Administrate, (CreateUser, DetailParams)>,
 ) -> ApiResult<Created<AdminUser>> {
+    let whom = call.whom();
     let (actor, grant, (given, more)) = (call.grant.actor(), call.grant, call.params);
     let by_mail = given.reset_password == Some(true);
     let password = if by_mail || given.force_random_password == Some(true) {
-        spawn_blocking(Chosen::random).await.map_err(Error::internal)??
+        app.passwords.invent(whom).await?
     } else {
-        hashed(given.password.clone().unwrap_or_default()).await?
+        app.passwords.choose(whom, given.password.clone().unwrap_or_default()).await?
     };
     let beginning = Beginning {
         password,
@@ -272,13 +267,12 @@ async fn update(
     app: App,
     call: Call<Administrate, (ChangeUser, DetailParams)>,
 ) -> ApiResult<Json<AdminUser>> {
+    let whom = call.whom();
     let (actor, grant, (given, more)) = (call.grant.actor(), call.grant, call.params);
     let by_mail = given.reset_password;
     let password = match given.password.clone().filter(|clear| !clear.is_empty()) {
-        _ if by_mail || given.force_random_password => {
-            Some(spawn_blocking(Chosen::random).await.map_err(Error::internal)??)
-        }
-        Some(clear) => Some(hashed(clear).await?),
+        _ if by_mail || given.force_random_password => Some(app.passwords.invent(whom).await?),
+        Some(clear) => Some(app.passwords.choose(whom, clear).await?),
         None => None,
     };
     let (confirmed, identity) = (given.skip_reconfirmation, identity(&more));

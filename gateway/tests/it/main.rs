@@ -6,6 +6,7 @@ mod doors;
 mod git;
 mod leaks;
 mod mail;
+mod passwords;
 mod policy;
 mod rest;
 mod schemas;

@@ -12,6 +12,7 @@ mod review;
 mod review_cases;
 mod review_seed;
 mod seed;
+mod sign_ins;
 mod table;
 mod transport;
 mod wrk;
@@ -229,6 +230,7 @@ impl Run<'_> {
             self.options.clones,
         )?);
         notes.push(("resident after the run", megabytes(&server)?));
+        notes.extend(sign_ins::measure(&self.installation, &server)?);
         notes.extend(self.beside_idle(&server)?);
         server.stop()?;
         Ok(Report { database, cases, transport, compared, notes })

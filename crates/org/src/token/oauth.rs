@@ -13,7 +13,7 @@ use time::Duration;
 use super::{AccessToken, Kind, Scopes, Secret, store::TokenStore};
 use crate::{
     settings::store::SettingsStore,
-    user::{State, User, account::AccountStore, actions, password, store::UserStore},
+    user::{State, User, account::AccountStore, actions, store::UserStore},
 };
 
 /// How long an access token works.
@@ -25,12 +25,6 @@ pub struct Pair {
     pub token: AccessToken,
     pub access: Secret,
     pub refresh: Secret,
-}
-
-/// Whether this is the account's password. Costs the same for everybody: call it off the async threads.
-pub fn proves(user: Option<&User>, given: &str) -> bool {
-    let stored = user.and_then(|user| user.password_hash.as_deref());
-    password::verify(given, stored)
 }
 
 /// Whether a password alone is enough for this account, now.

@@ -80,8 +80,7 @@ async fn nobody_rotates_a_token_above_themselves() {
     let project = app.project(&owner, "tool", Visibility::Private);
     let maintainer = app.member(project, "main", Maintainer);
     let path = format!("/projects/{project}/access_tokens");
-    let wanted =
-        |level: i64| json!({ "name": "ci", "scopes": ["api"], "access_level": level });
+    let wanted = |level: i64| json!({ "name": "ci", "scopes": ["api"], "access_level": level });
     let (high, low) = (
         owner.post(&path, wanted(50)).await.created(),
         owner.post(&path, wanted(40)).await.created(),

@@ -11,7 +11,8 @@ use std::{
 
 use super::{
     Paced,
-    raw::{Raw, RawMap, Upload},
+    params::ParamDoc,
+    raw::{Raw, RawMap, Upload, split_name},
 };
 use crate::{
     app::Limits,
@@ -50,11 +51,12 @@ pub(super) fn is_long(req: &HttpRequest) -> bool {
     length.is_some_and(|length| length > LONG) || header(header::TRANSFER_ENCODING).is_some()
 }
 
-/// The parameters in the body; none when there is no body.
+/// The parameters in the body; none when there is no body. `declared` says for which of them a file is kept.
 pub(super) async fn parameters(
     req: &HttpRequest,
     payload: &mut Payload,
     limits: Limits,
+    declared: fn() -> Vec<ParamDoc>,
 ) -> ApiResult<RawMap> {
     let given = req
         .headers()
@@ -64,7 +66,8 @@ pub(super) async fn parameters(
     let kind = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let payload = Paced::new(payload.take(), limits.patience);
     if kind == "multipart/form-data" {
-        return multipart(Multipart::new(req.headers(), payload), limits).await;
+        let parts = Multipart::new(req.headers(), payload);
+        return multipart(parts, limits, &declared()).await;
     }
     let body = read(payload, limits.body).await?;
     if body.is_empty() {
@@ -105,42 +108,100 @@ fn unreadable(cause: MultipartError) -> ApiError {
     }
 }
 
-async fn multipart(mut parts: Multipart, limits: Limits) -> ApiResult<RawMap> {
+/// So many parts may a form have: what each costs is little, and not nothing.
+const MOST_PARTS: usize = 4096;
+
+/// What a form may still bring.
+struct Room {
+    parts: usize,
+    /// For all that is kept in memory or thrown away.
+    bytes: usize,
+    /// For files that are kept, together.
+    files: u64,
+}
+
+/// What becomes of a file.
+enum Fate {
+    /// Its parameter is declared as a file.
+    OnDisk,
+    /// Its parameter is something else, which may take its content.
+    InMemory,
+    /// Nobody asked for it.
+    Dropped,
+}
+
+impl Fate {
+    fn of(name: &str, declared: &[ParamDoc]) -> Self {
+        let (head, keys) = split_name(name);
+        match declared.iter().find(|param| param.name == head) {
+            Some(param) if param.schema["format"] != "binary" => Self::InMemory,
+            Some(_) if keys.is_empty() => Self::OnDisk,
+            _ => Self::Dropped,
+        }
+    }
+}
+
+async fn multipart(
+    mut parts: Multipart,
+    limits: Limits,
+    declared: &[ParamDoc],
+) -> ApiResult<RawMap> {
     let mut map = RawMap::default();
-    let mut left = limits.body;
+    let mut room = Room { parts: MOST_PARTS, bytes: limits.body, files: limits.upload };
     while let Some(part) = parts.try_next().await.map_err(unreadable)? {
+        let left = room.parts.checked_sub(1);
+        room.parts = left.ok_or(Error::TooLarge(format!("a form may have {MOST_PARTS} parts")))?;
         let disposition = part.content_disposition().cloned();
         let name =
             disposition.as_ref().and_then(|given| given.get_name()).unwrap_or_default().to_owned();
         let file_name =
             disposition.as_ref().and_then(|given| given.get_filename()).map(str::to_owned);
-        let value = match file_name {
-            Some(file_name) => Raw::File(upload(part, file_name, limits.upload).await?),
-            None => Raw::from_bytes(text(part, &mut left).await?),
+        let value = match (file_name, Fate::of(&name, declared)) {
+            (None, _) => Raw::from_bytes(text(part, &mut room.bytes).await?),
+            (Some(file_name), Fate::OnDisk) => {
+                Raw::File(upload(part, file_name, &mut room.files).await?)
+            }
+            (Some(_), Fate::InMemory) => Raw::Attached(text(part, &mut room.bytes).await?),
+            (Some(_), Fate::Dropped) => {
+                pass_over(part, &mut room.bytes).await?;
+                continue;
+            }
         };
         map.add_pair(&name, value);
     }
     Ok(map)
 }
 
+fn take_from(left: &mut usize, chunk: &[u8]) -> Result<(), Error> {
+    *left = left.checked_sub(chunk.len()).ok_or(Error::TooLarge("the form".to_owned()))?;
+    Ok(())
+}
+
+/// Reads a file that is not kept: it takes of the same room as what is.
+async fn pass_over(mut part: Field, left: &mut usize) -> ApiResult<()> {
+    while let Some(chunk) = part.try_next().await.map_err(unreadable)? {
+        take_from(left, &chunk)?;
+    }
+    Ok(())
+}
+
 async fn text(mut part: Field, left: &mut usize) -> ApiResult<Vec<u8>> {
     let mut bytes = Vec::new();
     while let Some(chunk) = part.try_next().await.map_err(unreadable)? {
-        *left = left.checked_sub(chunk.len()).ok_or(Error::TooLarge("the form".to_owned()))?;
+        take_from(left, &chunk)?;
         bytes.extend_from_slice(&chunk);
     }
     Ok(bytes)
 }
 
-async fn upload(mut part: Field, file_name: String, limit: u64) -> ApiResult<Upload> {
+async fn upload(mut part: Field, file_name: String, left: &mut u64) -> ApiResult<Upload> {
     let content_type = part.content_type().map(ToString::to_string);
     let mut file = tempfile::NamedTempFile::new().map_err(Error::internal)?;
     let mut size = 0_u64;
     while let Some(chunk) = part.try_next().await.map_err(unreadable)? {
-        size += u64::try_from(chunk.len()).unwrap_or(u64::MAX);
-        if size > limit {
-            return Err(Error::TooLarge(format!("a file may have {limit} bytes")).into());
-        }
+        let length = u64::try_from(chunk.len()).unwrap_or(u64::MAX);
+        *left = left.checked_sub(length).ok_or(Error::TooLarge("the file".to_owned()))?;
+        size += length;
         file.write_all(&chunk).map_err(Error::internal)?;
     }
     Ok(Upload { file_name, content_type, size, file: Arc::new(file) })

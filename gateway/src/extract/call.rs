@@ -78,7 +78,7 @@ impl<A: Ability<Scope: Locate>, P: Params> Call<A, P> {
             true => before_a_long_body(app, req, &raw, route).await?,
             false => app.limits,
         };
-        let from_body = body::parameters(req, payload, limits).await;
+        let from_body = body::parameters(req, payload, limits, P::describe).await;
         let unread = match from_body {
             Ok(given) => {
                 raw.merge(given);

@@ -95,11 +95,8 @@ impl Param for Content {
             Raw::Bool(value) => value.to_string().into(),
             Raw::Number(value) => value.to_string().into(),
             Raw::Text(text) => text.clone().into(),
-            Raw::Bytes(bytes) => bytes.clone().into(),
-            Raw::File(upload) => {
-                std::fs::read(upload.file.path()).map_err(|_unread| Flaws::one(INVALID))?.into()
-            }
-            Raw::List(_) | Raw::Map(_) => return Err(Flaws::one(INVALID)),
+            Raw::Bytes(bytes) | Raw::Attached(bytes) => bytes.clone().into(),
+            Raw::List(_) | Raw::Map(_) | Raw::File(_) => return Err(Flaws::one(INVALID)),
         })))
     }
 

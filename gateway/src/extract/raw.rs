@@ -17,6 +17,8 @@ pub enum Raw {
     List(Vec<Raw>),
     Map(RawMap),
     File(Upload),
+    /// The content of a file, given for what is no file.
+    Attached(Vec<u8>),
 }
 
 /// An uploaded file, on disk until the request ends.
@@ -131,13 +133,13 @@ impl Raw {
             Self::Map(map) => {
                 map.iter().for_each(|(key, value)| value.pairs(&format!("{name}[{key}]"), out))
             }
-            Self::Bytes(_) | Self::File(_) => {}
+            Self::Bytes(_) | Self::File(_) | Self::Attached(_) => {}
         }
     }
 }
 
 /// `a[b][]` is `a` with the keys `b` and nothing. A name that is not well formed is taken as it is.
-fn split_name(name: &str) -> (String, Vec<String>) {
+pub(super) fn split_name(name: &str) -> (String, Vec<String>) {
     let Some((head, tail)) = name.split_once('[') else { return (name.to_owned(), Vec::new()) };
     let Some(tail) = tail.strip_suffix(']') else { return (name.to_owned(), Vec::new()) };
     if head.is_empty() || tail.matches("][").count() > 8 {

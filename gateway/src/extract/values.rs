@@ -20,7 +20,7 @@ fn text_of(raw: &Raw) -> Result<Option<String>, Flaws> {
         Raw::Bool(value) => Ok(Some(value.to_string())),
         Raw::Number(value) => Ok(Some(value.to_string())),
         Raw::Text(value) => Ok(Some(value.clone())),
-        Raw::Bytes(_) | Raw::List(_) | Raw::Map(_) | Raw::File(_) => invalid(),
+        Raw::Bytes(_) | Raw::List(_) | Raw::Map(_) | Raw::File(_) | Raw::Attached(_) => invalid(),
     }
 }
 
@@ -248,7 +248,7 @@ impl<T: Param> Param for Csv<T> {
         let parts: Vec<Raw> = match raw {
             Raw::Null => return Ok(Some(Self(Vec::new()))),
             Raw::List(_) | Raw::Map(_) => elements(raw)?.into_iter().flat_map(split).collect(),
-            Raw::File(_) | Raw::Bytes(_) => return invalid(),
+            Raw::File(_) | Raw::Attached(_) | Raw::Bytes(_) => return invalid(),
             single => split(single),
         };
         let values: Result<Vec<Option<T>>, Flaws> = parts.iter().map(T::read).collect();

@@ -3,6 +3,7 @@
 mod bad_input;
 mod beginnings;
 mod doors;
+mod forms;
 mod git;
 mod leaks;
 mod mail;

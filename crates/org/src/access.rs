@@ -24,7 +24,8 @@ use self::projection::Whom;
 use crate::{
     ends::living,
     namespace::{
-        Kind, addresses::below, default_branch, networks::shut_out_of_group, store::NamespaceStore,
+        Kind, Namespace, addresses::below, default_branch, networks::shut_out_of_group,
+        store::NamespaceStore,
     },
     project::store::{Located, ProjectStore},
 };
@@ -166,6 +167,30 @@ pub fn locate_group(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<(Gro
     }
     standing.features.wiki = group.settings().wiki_access_level.into();
     Ok((Group(group.facts().into()), standing))
+}
+
+/// A group that the actor sees, or a personal namespace where they have a role. Absent and invisible are the same
+/// `NotFound`.
+pub fn seen_namespace(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<Namespace> {
+    let found = match id {
+        IdOrPath::Id(id) => tx.find_namespace(NamespaceId(*id))?,
+        IdOrPath::Path(path) => tx.find_namespace_at(path)?,
+    };
+    let seen = match &found {
+        Some(home) if home.kind == Kind::User => {
+            actor.admin || level_in_namespace(tx, actor, home.id)? > AccessLevel::NoAccess
+        }
+        // What is not there is looked for as long as what is hidden.
+        other => {
+            let id = other.as_ref().map_or(0, |group| group.id.0);
+            match locate_group(tx, actor, &IdOrPath::Id(id)) {
+                Ok(_) => true,
+                Err(Error::NotFound(_)) => false,
+                Err(cause) => return Err(cause),
+            }
+        }
+    };
+    found.filter(|_| seen).ok_or(Error::NotFound("Namespace"))
 }
 
 /// Whether somebody has a role below a group, who must know of it to get there.

@@ -322,11 +322,7 @@ pub fn set_archived(tx: &mut Tx<'_>, grant: &Grant<OwnProject>, archived: bool) 
 pub fn transfer(tx: &mut Tx<'_>, grant: &Grant<OwnProject>, target: &IdOrPath) -> Result<Project> {
     access::alone(tx)?;
     let project = tx.project(grant.project())?;
-    let home = match target {
-        IdOrPath::Id(id) => tx.find_namespace(NamespaceId(*id))?,
-        IdOrPath::Path(path) => tx.find_namespace_at(path)?,
-    };
-    let home = home.ok_or(Error::NotFound("Namespace"))?;
+    let home = access::seen_namespace(tx, grant.actor(), target)?;
     home::move_to(tx, grant.actor(), &project, &home)
 }
 

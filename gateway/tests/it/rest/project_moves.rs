@@ -62,6 +62,22 @@ async fn a_project_moves_to_where_its_owner_makes_projects() {
 }
 
 #[actix_web::test]
+async fn a_namespace_that_is_hidden_is_as_one_that_is_not_there() {
+    let app = TestApp::new();
+    let (ada, bob) = (app.person("ada"), app.person("bob"));
+    let hidden = bob.group_with("hidden", json!({ "visibility": "private" })).await;
+    bob.group("child", Some(hidden)).await;
+    let project = app.project(&ada, "one", Public);
+    let path = format!("/projects/{project}/transfer");
+
+    let hidden = [json!(hidden), json!("hidden"), json!("hidden/child"), json!("bob")];
+    for namespace in hidden.into_iter().chain([json!(99_999), json!("hidden/nochild")]) {
+        let told = json!({ "message": "404 Namespace Not Found" });
+        ada.put(&path, json!({ "namespace": namespace })).await.refused(404, told);
+    }
+}
+
+#[actix_web::test]
 async fn a_fork_goes_only_where_somebody_makes_projects() {
     let app = TestApp::new();
     let (ada, bob) = (app.person("ada"), app.person("bob"));

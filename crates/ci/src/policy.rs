@@ -1,7 +1,7 @@
 //! Who may do what with pipelines and jobs.
 
 use kernel::{
-    AccessLevel::{Developer, Guest},
+    AccessLevel::{Developer, Guest, Reporter},
     Feature, Standing,
 };
 
@@ -11,8 +11,9 @@ kernel::abilities! { in Project, open;
 }
 
 kernel::abilities! { in Project, signed in;
-    /// As [`ReadPipelines`], for statuses of commits.
-    ReadCommitStatuses if |who| reads(who),
+    /// As [`ReadPipelines`], for statuses of commits: they tell of the code, which guests of a private project do not
+    /// read, whether or not jobs are shown to them.
+    ReadCommitStatuses if |who| reads(who) && who.reads(Feature::Repository, Reporter),
     /// Say how something ended that was checked elsewhere.
     ReportCommitStatus if |who| reads(who) && who.writes(Developer),
 }

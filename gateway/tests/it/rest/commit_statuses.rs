@@ -1,7 +1,7 @@
 //! How far checks of a commit are that run elsewhere.
 
 use kernel::{
-    AccessLevel::{Developer, Guest},
+    AccessLevel::{Developer, Guest, Reporter},
     ids::ProjectId,
 };
 use repo::testing::Fixture;
@@ -104,6 +104,21 @@ async fn reports_of_several_people_stand_side_by_side() {
     assert_eq!(ada.get(&list).await.each("id"), [second["id"].clone(), other["id"].clone()]);
     let pipeline = format!("/projects/{project}/pipelines/{}", other["pipeline_id"]);
     assert_eq!(ada.get(&pipeline).await.ok()["status"], "running");
+}
+
+#[actix_web::test]
+async fn statuses_are_read_by_those_who_read_the_code() {
+    let (app, project) = forge();
+    let ada = app.person("ada");
+    report(&ada, project, json!({ "state": "running", "name": "lint" })).await;
+    ada.put(&format!("/projects/{project}"), json!({ "visibility": "private" })).await.ok();
+    let (guest, reporter) =
+        (app.member(project, "gil", Guest), app.member(project, "rob", Reporter));
+    let list = format!("/projects/{project}/repository/commits/main/statuses");
+
+    guest.get(&list).await.refused(403, json!({ "message": "403 Forbidden" }));
+    assert_eq!(reporter.get(&list).await.each("name"), ["lint"]);
+    assert_eq!(guest.get(&format!("/projects/{project}/pipelines")).await.status, 200);
 }
 
 #[actix_web::test]

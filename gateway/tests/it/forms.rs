@@ -10,9 +10,7 @@ use crate::support::{Answer, Person, TestApp};
 /// One part: a text, or a file where it has a name of its own.
 fn part(field: &str, file_name: Option<&str>, content: &str) -> String {
     let file = file_name.map(|name| format!("; filename=\"{name}\"")).unwrap_or_default();
-    format!(
-        "--edge\r\nContent-Disposition: form-data; name=\"{field}\"{file}\r\n\r\n{content}\r\n"
-    )
+    format!("--edge\r\nContent-Disposition: form-data; name=\"{field}\"{file}\r\n\r\n{content}\r\n")
 }
 
 async fn send(person: &Person<'_>, path: &str, parts: &[String]) -> Answer {
@@ -29,8 +27,7 @@ fn app() -> TestApp {
 async fn all_parts_of_a_form_together_have_a_size() {
     let (app, big) = (app(), "x".repeat(400));
     let ada = app.person("ada");
-    let [name, text] =
-        [part("name", None, "Engine"), part("description", None, &big)];
+    let [name, text] = [part("name", None, "Engine"), part("description", None, &big)];
     let odd = part("odd", Some("a"), &big);
 
     for person in [&ada, &app.anonymous()] {

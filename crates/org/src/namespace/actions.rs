@@ -147,9 +147,17 @@ pub(super) fn may_create(
     parent: Option<&(Namespace, Standing)>,
     settings: &Settings,
 ) -> Result<bool> {
+    if admin {
+        return Ok(true);
+    }
+    let user = tx.user(user)?;
+    if user.external {
+        return Ok(false);
+    }
     Ok(match parent {
         Some((parent, who)) => who.is(parent.may_create_subgroups()),
-        None => admin || (settings.can_create_group && tx.user(user)?.can_create_group),
+        // Nobody would own what a bot makes outside of the group or project that it is of.
+        None => !user.bot && settings.can_create_group && user.can_create_group,
     })
 }
 

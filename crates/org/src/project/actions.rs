@@ -153,6 +153,8 @@ fn create_as(tx: &mut Tx<'_>, actor: Actor, creator: &User, wanted: &Creation) -
     let home = match wanted.namespace {
         None => tx.personal_namespace(creator.id)?.ok_or(Error::NotFound("Namespace"))?,
         Some(id) => match tx.find_namespace(id)? {
+            // Whether there is room in one's own is asked below, and told.
+            Some(home) if home::is_own(actor, &home) => home,
             Some(home) if home::may_create_in(tx, actor, &home)? => home,
             _ => return Err(Error::invalid("namespace", "is not valid")),
         },

@@ -40,6 +40,8 @@ pub fn fork(tx: &mut Tx<'_>, grant: &Grant<ForkProject>, wanted: &Fork) -> Resul
     let source = tx.project(grant.project())?;
     let creator = grant.user()?;
     let home = target(tx, grant, &source, wanted.namespace)?;
+    let maker = tx.user(creator)?;
+    home::ensure_room(tx, &maker, &home)?;
     let name = wanted.name.clone().unwrap_or_else(|| source.name.clone());
     let path = wanted.path.clone().unwrap_or_else(|| source.path.clone());
     let flaws = names::flaws(&name, &path);
@@ -81,7 +83,9 @@ fn target(
         Some(id) => tx.find_namespace(id)?,
     };
     let home = home.ok_or(Error::NotFound("Target Namespace"))?;
-    if stays_inside(tx, source, &home)? && home::may_create_in(tx, grant.actor(), &home)? {
+    let actor = grant.actor();
+    let may = home::is_own(actor, &home) || home::may_create_in(tx, actor, &home)?;
+    if may && stays_inside(tx, source, &home)? {
         Ok(home)
     } else {
         Err(Error::NotFound("Target Namespace"))

@@ -24,13 +24,21 @@ use crate::{
 
 const TAKEN: &str = "has already been taken";
 
-/// Whether the actor may put projects into a namespace.
+/// Whether it is the actor's personal namespace.
+pub(super) fn is_own(actor: Actor, home: &Namespace) -> bool {
+    home.kind == Kind::User && actor.id.is_some() && home.owner_id == actor.id
+}
+
+/// Whether the actor may put projects into a namespace. External people make none, whatever their role.
 pub fn may_create_in(tx: &mut Tx<'_>, actor: Actor, home: &Namespace) -> Result<bool> {
     if actor.admin {
         return Ok(true);
     }
+    if actor.external {
+        return Ok(false);
+    }
     let needed = match (home.kind, home.project_creation_level.as_str()) {
-        (Kind::User, _) => return Ok(actor.id.is_some() && home.owner_id == actor.id),
+        (Kind::User, _) => return Ok(is_own(actor, home)),
         (Kind::Group, "noone") => return Ok(false),
         (Kind::Group, "developer") => AccessLevel::Developer,
         (Kind::Group, _) => AccessLevel::Maintainer,
@@ -43,7 +51,7 @@ pub fn ensure_room(tx: &mut Tx<'_>, owner: &User, home: &Namespace) -> Result<()
     if home.kind != Kind::User || home.owner_id != Some(owner.id) {
         return Ok(());
     }
-    let limit = owner.projects_limit;
+    let limit = if owner.external && !owner.admin { 0 } else { owner.projects_limit };
     let own = projects::table
         .filter(projects::namespace_id.eq(home.id))
         .filter(projects::deleted_at.is_null())

@@ -132,7 +132,12 @@ pub fn make(tx: &mut Tx<'_>, place: &Place, new: &NewResourceToken) -> Result<(L
         return Err(refused(why));
     }
     access::alone(tx)?;
-    let bot = NewUser { created_by: Some(caller.id), ..bot_of(place.source, &new.name) };
+    // Nobody sees more through a bot than they may themselves.
+    let bot = NewUser {
+        created_by: Some(caller.id),
+        external: caller.external && !caller.admin,
+        ..bot_of(place.source, &new.name)
+    };
     let bot = create(tx, &bot)?;
     let member = NewMember {
         source: place.source,
@@ -170,7 +175,9 @@ pub fn rotate(
     expires_at: Option<Ts>,
 ) -> Result<Option<(Leveled, Secret)>> {
     let Some((token, level)) = find(tx, place, id)? else { return Ok(None) };
-    if level > place.level() {
+    let actor = place.actor();
+    let wider = actor.external && !actor.admin && !tx.user(token.user_id)?.external;
+    if level > place.level() || wider {
         return Err(Error::Rejected(ABOVE.to_owned()));
     }
     let (renewed, secret) = renew(tx, &token, expires_at)?;

@@ -91,7 +91,7 @@ pub(super) fn insert(tx: &mut Tx<'_>, new: &NewUser) -> Result<User> {
         users::created_by.eq(new.created_by),
         users::confirmed_at.eq(Some(now)),
         users::sign_in_count.eq(0),
-        users::projects_limit.eq(100_000),
+        users::projects_limit.eq(if new.external { 0 } else { 100_000 }),
         users::can_create_group.eq(!new.external),
         users::private_profile.eq(false),
         users::internal.eq(false),
@@ -134,6 +134,10 @@ pub fn update(
     let before = Details::of(&user, tx.profile(id)?, &tx.account(id)?);
     let mut details = before.clone();
     change(&mut details);
+    if details.external != before.external {
+        let settings = tx.settings()?;
+        rules::settle_rights(&mut details, &before, &settings);
+    }
     ensure_group_exists(tx, &details)?;
     ensure_free(tx, &details, Some(id))?;
     let mut faults = faults_of(tx, &details, Some(id))?;

@@ -11,6 +11,7 @@ use super::{
     links::{self, Reason},
     model::ExternalIdentity,
     password::Chosen,
+    rules,
     store::UserStore,
 };
 use crate::{
@@ -49,7 +50,7 @@ pub fn register(
         admin: new.admin,
         external: new.external,
         projects_limit: settings.default_projects_limit,
-        can_create_group: settings.can_create_group && !new.external,
+        can_create_group: settings.can_create_group,
         private_profile: false,
         note: None,
         profile: Profile::default(),
@@ -59,7 +60,9 @@ pub fn register(
         provisioned_by_group_id: None,
         view_diffs_file_by_file: None,
     };
+    let usual = details.clone();
     change(&mut details);
+    rules::settle_rights(&mut details, &usual, &settings);
     ensure_group_exists(tx, &details)?;
     if beginning.password.is_empty() {
         return Err(Error::invalid("password", "can't be blank"));

@@ -1,7 +1,7 @@
 //! What a person may be called, and what the fields of an account may hold.
 
 use super::model::{Details, Identity};
-use crate::{faults::Faults, namespace::rules};
+use crate::{faults::Faults, namespace::rules, settings::Settings};
 
 /// What speaks against a user name, apart from its being taken.
 pub fn username_faults(username: &str) -> Vec<String> {
@@ -47,6 +47,22 @@ pub fn detail_faults(details: &Details, faults: &mut Faults) {
     }
     if !(1..=6).contains(&details.profile.color_scheme_id) {
         faults.add("color_scheme_id", "is not included in the list");
+    }
+}
+
+/// What being external does to what somebody may make: external people make nothing. Who is no longer one may make what
+/// is usual, where nothing else is said at the same time.
+pub fn settle_rights(details: &mut Details, before: &Details, settings: &Settings) {
+    if details.external {
+        details.can_create_group = false;
+        details.projects_limit = 0;
+        return;
+    }
+    if details.can_create_group == before.can_create_group {
+        details.can_create_group = settings.can_create_group;
+    }
+    if details.projects_limit == before.projects_limit {
+        details.projects_limit = settings.default_projects_limit;
     }
 }
 

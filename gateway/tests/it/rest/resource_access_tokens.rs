@@ -4,6 +4,7 @@ use kernel::{
     AccessLevel::{Developer, Maintainer},
     Visibility,
 };
+use org::{token::Scope, user::actions::NewUser};
 use serde_json::json;
 
 use crate::support::TestApp;
@@ -100,6 +101,46 @@ async fn nobody_rotates_a_token_above_themselves() {
     let own = bearing(&high).post("/personal_access_tokens/self/rotate", json!({})).await.ok();
     assert_eq!(own["user_id"], high["user_id"]);
     assert_eq!(maintainer.delete(&format!("{path}/{}", own["id"])).await.status, 204);
+}
+
+#[actix_web::test]
+async fn nobody_sees_more_through_a_bot() {
+    let app = TestApp::new();
+    let (ada, bob) = (app.person("ada"), app.person("bob"));
+    let project = app.project(&ada, "tool", Visibility::Private);
+    let inside = app.project(&bob, "inside", Visibility::Internal);
+    let external = NewUser { external: true, ..NewUser::named("out") };
+    let out = app.someone(&external, &[Scope::Api]);
+    ada.adds("out", 40, &format!("/projects/{project}")).await;
+    let path = format!("/projects/{project}/access_tokens");
+    let wanted = json!({ "name": "ci", "scopes": ["api"], "access_level": 30 });
+
+    let own = out.post(&path, wanted.clone()).await.created();
+    let theirs = ada.post(&path, wanted).await.created();
+
+    let bot = app.anonymous().sending("PRIVATE-TOKEN", own["token"].as_str().expect("a secret"));
+    assert_eq!(bot.get(&format!("/projects/{inside}")).await.status, 404);
+    let rotate = |token: &serde_json::Value| format!("{path}/{}/rotate", token["id"]);
+    assert_eq!(out.post(&rotate(&theirs), json!({})).await.status, 400);
+    assert_eq!(out.post(&rotate(&own), json!({})).await.status, 200);
+}
+
+#[actix_web::test]
+async fn bots_make_groups_only_inside_of_their_own() {
+    let app = TestApp::new();
+    let owner = app.person("ada");
+    let group = owner.group("g1", None).await;
+    let wanted = json!({ "name": "ci", "scopes": ["api"], "access_level": 50 });
+    let token = owner.post(&format!("/groups/{group}/access_tokens"), wanted).await.created();
+    let bot = app.anonymous().sending("PRIVATE-TOKEN", token["token"].as_str().expect("a secret"));
+
+    let top = bot.post("/groups", json!({ "name": "top", "path": "top" })).await;
+    top.refused(403, json!({ "message": "403 Forbidden" }));
+    let inner = json!({ "name": "inner", "path": "inner", "parent_id": group });
+    let inner = bot.post("/groups", inner).await.created();
+    assert_eq!(inner["full_path"], "g1/inner");
+    let moved = bot.post(&format!("/groups/{}/transfer", inner["id"]), json!({})).await;
+    assert_eq!(moved.status, 400, "nor does it move one there");
 }
 
 #[actix_web::test]

@@ -35,7 +35,7 @@ async fn every_attribute_that_is_sent_is_kept_and_shown() {
     let root = app.admin();
     let sent = json!({
         "admin": true, "external": true, "can_create_group": true, "private_profile": true,
-        "projects_limit": 7, "theme_id": 2, "color_scheme_id": 3, "skype": "s", "linkedin": "l",
+        "theme_id": 2, "color_scheme_id": 3, "skype": "s", "linkedin": "l",
         "twitter": "t", "website_url": "https://w.test", "organization": "Engines", "job_title": "Countess",
         "location": "London", "bio": "counts", "pronouns": "she", "note": "keep",
         "shared_runners_minutes_limit": 5, "extra_shared_runners_minutes_limit": 6,

@@ -1,5 +1,7 @@
 //! People, and what administrators do with them.
 
+use kernel::Visibility;
+use org::{token::Scope, user::actions::NewUser};
 use serde_json::json;
 
 use crate::support::TestApp;
@@ -25,7 +27,7 @@ async fn an_administrator_makes_and_changes_an_account() {
     let root = app.admin();
     let wanted = json!({
         "email": "Ada@Example.com", "name": "Ada Lovelace", "username": "ada",
-        "password": "difference engine", "bio": "counts", "projects_limit": 3, "external": true,
+        "password": "difference engine", "bio": "counts", "projects_limit": 3,
     });
 
     let made = root.post("/users", wanted).await.created();
@@ -36,13 +38,71 @@ async fn an_administrator_makes_and_changes_an_account() {
     assert_eq!((&made["bio"], &made["projects_limit"]), (&json!("counts"), &json!(3)));
     assert_eq!(
         (&made["external"], &made["created_by"]["username"]),
-        (&json!(true), &json!("root"))
+        (&json!(false), &json!("root"))
     );
     assert_eq!((&changed["username"], &changed["bio"]), (&json!("countess"), &json!("")));
     assert_eq!((&changed["is_admin"], &changed["name"]), (&json!(true), &json!("Ada Lovelace")));
     assert_eq!(root.get("/namespaces/countess").await.ok()["name"], "Ada Lovelace");
     let gone = json!({ "message": "404 Namespace Not Found" });
     root.get("/namespaces/ada").await.refused(404, gone);
+}
+
+#[actix_web::test]
+async fn external_people_lose_what_they_might_make_and_get_it_back() {
+    let app = TestApp::new();
+    let root = app.admin();
+    let rights = |record: &serde_json::Value| {
+        (record["can_create_group"].clone(), record["projects_limit"].clone())
+    };
+    let wanted = json!({
+        "email": "ada@example.com", "name": "Ada", "username": "ada", "force_random_password": true,
+        "projects_limit": 3, "can_create_group": true, "external": true,
+    });
+
+    let made = root.post("/users", wanted).await.created();
+    let path = format!("/users/{}", made["id"]);
+    assert_eq!(rights(&made), (json!(false), json!(0)));
+    let inside = root.put(&path, json!({ "external": false, "projects_limit": 5 })).await.ok();
+    assert_eq!(rights(&inside), (json!(true), json!(5)));
+    let outside = root.put(&path, json!({ "external": true })).await.ok();
+    assert_eq!(rights(&outside), (json!(false), json!(0)));
+    assert_eq!(rights(&root.put(&path, json!({ "name": "A" })).await.ok()), rights(&outside));
+    let inside = root.put(&path, json!({ "external": false })).await.ok();
+    assert_eq!(rights(&inside), (json!(true), json!(100_000)));
+}
+
+#[actix_web::test]
+async fn external_people_make_no_project_fork_or_group() {
+    let app = TestApp::new();
+    let (root, ada) = (app.admin(), app.person("ada"));
+    let source = app.project(&ada, "engine", Visibility::Public);
+    let group = ada.group("works", None).await;
+    let external = NewUser { external: true, ..NewUser::named("out") };
+    let out = app.someone(&external, &[Scope::Api]);
+    ada.adds("out", 50, &format!("/groups/{group}")).await;
+    // What an administrator allows by mistake changes nothing.
+    let more = json!({ "projects_limit": 9, "can_create_group": true });
+    root.put(&format!("/users/{}", app.user("out").id), more).await.ok();
+    let none = "Personal project creation is not allowed. Please contact your administrator with questions";
+    let none = json!({ "error": [none] });
+
+    out.post("/projects", json!({ "name": "own" })).await.refused(403, none.clone());
+    let wanted = json!({ "name": "in", "namespace_id": group });
+    let invalid = json!({ "message": { "namespace": ["is not valid"] } });
+    out.post("/projects", wanted).await.refused(400, invalid);
+    let fork = format!("/projects/{source}/fork");
+    out.post(&fork, json!({})).await.refused(403, none);
+    let target = json!({ "message": "404 Target Namespace Not Found" });
+    out.post(&fork, json!({ "namespace_id": group })).await.refused(404, target);
+    for parent in [json!(null), json!(group)] {
+        let wanted = json!({ "name": "g", "path": "g", "parent_id": parent });
+        assert_eq!(out.post("/groups", wanted).await.status, 403);
+    }
+    for path in ["out/pushed", "works/pushed"] {
+        let path = format!("//{path}.git/info/refs?service=git-receive-pack");
+        assert!(matches!(out.by_password().get(&path).await.status, 403 | 404));
+    }
+    root.get("/projects/out%2Fpushed").await.with(404);
 }
 
 #[actix_web::test]

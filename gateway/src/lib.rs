@@ -16,6 +16,7 @@ pub mod git_http;
 pub mod identity;
 pub mod large_files;
 pub mod listener;
+pub mod log_noise;
 pub mod metrics;
 pub mod openapi;
 pub mod passwords;

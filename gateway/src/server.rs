@@ -21,7 +21,7 @@ use tokio::{
     signal::unix::{SignalKind, signal},
     sync::watch,
 };
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::{EnvFilter, layer::SubscriberExt as _, util::SubscriberInitExt as _};
 use worker::Queue;
 
 use crate::{
@@ -32,6 +32,7 @@ use crate::{
     first_run::{self, First},
     git_http,
     listener::{self, Bounds},
+    log_noise::Strangers,
     metrics,
 };
 
@@ -49,8 +50,8 @@ pub fn begin_logging(config: &Config) -> anyhow::Result<()> {
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
     match config.log_format {
-        LogFormat::Human => log.init(),
-        LogFormat::Json => log.json().init(),
+        LogFormat::Human => log.finish().with(Strangers).init(),
+        LogFormat::Json => log.json().finish().with(Strangers).init(),
     }
     Ok(())
 }

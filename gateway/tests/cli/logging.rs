@@ -76,3 +76,21 @@ fn what_broke_inside_is_told_to_the_log_only() {
     let line = log.lines().find(|line| line.contains(&id)).expect("the failure is logged");
     assert!(line.contains("request failed") && line.contains("access_tokens"), "{line}");
 }
+
+#[test]
+fn what_strangers_send_is_no_error_of_the_server() {
+    for (level, told) in [("info", false), ("debug", true)] {
+        let mut forge = Installation::new();
+        forge.set("FORGEWAY_LOG", level);
+        let server = forge.start();
+
+        let mut stranger = server.open();
+        stranger.write(b"GET / HTTP/1.1\r\nbad header\x00\r\n\r\n");
+        assert!(stranger.rest().starts_with(b"HTTP/1.1 400"));
+        server.stop();
+
+        let log = forge.log();
+        assert_eq!(log.contains("request parse error"), told, "{log}");
+        assert!(told || !log.contains("ERROR"), "{log}");
+    }
+}

@@ -132,9 +132,6 @@ pub struct GroupDetailEntity {
     /// Of groups at the top alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     prevent_sharing_groups_outside_hierarchy: Option<bool>,
-    /// Of groups at the top alone.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    allow_mfa_for_subgroups: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     projects: Option<Vec<ProjectForm>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -180,7 +177,6 @@ impl GroupDetailEntity {
             shared_with_groups: detail.links.iter().map(SharedGroup::from).collect(),
             runners_token: None,
             prevent_sharing_groups_outside_hierarchy: top.then_some(kept_inside),
-            allow_mfa_for_subgroups: top.then_some(settings.allow_mfa_for_subgroups),
             projects: detail.projects.as_ref().map(|projects| listed(&projects.own)),
             shared_projects: detail.projects.as_ref().map(|projects| listed(&projects.shared)),
             shared_runners_minutes_limit: settings.shared_runners_minutes_limit,

@@ -172,6 +172,10 @@ pub struct AdminUser {
     is_auditor: bool,
     using_license_seat: bool,
     provisioned_by_group_id: Option<i64>,
+    sign_in_count: i64,
+    /// There is nothing to be had for money.
+    plan: Option<String>,
+    trial: Option<bool>,
     /// Only where they are asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub custom_attributes: Option<Vec<CustomAttributeEntity>>,
@@ -191,27 +195,10 @@ impl AdminUser {
             is_auditor: full.account.auditor,
             using_license_seat: user.state == State::Active && !user.bot && !user.internal,
             provisioned_by_group_id: full.account.provisioned_by_group_id,
-            custom_attributes: None,
-        }
-    }
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-pub struct AdminSingleUser {
-    #[serde(flatten)]
-    pub admin: AdminUser,
-    sign_in_count: i64,
-    plan: Option<String>,
-    trial: Option<bool>,
-}
-
-impl AdminSingleUser {
-    pub fn new(urls: &Urls, full: &FullUser) -> Self {
-        Self {
-            admin: AdminUser::new(urls, full),
-            sign_in_count: full.user.sign_in_count,
+            sign_in_count: user.sign_in_count,
             plan: None,
             trial: Some(false),
+            custom_attributes: None,
         }
     }
 }

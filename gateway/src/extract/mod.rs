@@ -21,4 +21,4 @@ pub use paced::Paced;
 pub use params::{Flaws, Param, Params};
 pub use raw::{Raw, RawMap, Upload};
 pub use sort::Sort;
-pub use values::{Change, Csv, Filled, Given, NonNegative, Positive, RawText};
+pub use values::{Change, Csv, Filled, Given, NonNegative, OrNull, Positive, RawText};

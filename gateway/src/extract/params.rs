@@ -70,6 +70,11 @@ pub trait Param: Sized {
         None
     }
 
+    /// What a parameter that must be given is where it was given as null; `None` where that is no value of it.
+    fn null() -> Option<Self> {
+        None
+    }
+
     /// Whether a null counts as "not given".
     const OPTIONAL: bool = false;
 
@@ -174,7 +179,7 @@ pub fn field<T: Param>(
     match T::read(given) {
         Ok(Some(value)) => Some(value),
         Ok(None) => {
-            let value = default.or_else(T::absent);
+            let value = default.or_else(T::absent).or_else(T::null);
             if value.is_none() {
                 flaws.add(name, INVALID);
             }

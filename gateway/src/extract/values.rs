@@ -33,6 +33,11 @@ impl Param for String {
         }
     }
 
+    /// It was given: what it may hold is for whoever reads it to say, as of an empty text.
+    fn null() -> Option<Self> {
+        Some(Self::new())
+    }
+
     fn schema() -> Value {
         json!({ "type": "string" })
     }
@@ -45,6 +50,10 @@ pub struct RawText(pub String);
 impl Param for RawText {
     fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
         Ok(text_of(raw)?.map(Self))
+    }
+
+    fn null() -> Option<Self> {
+        Some(Self::default())
     }
 
     fn schema() -> Value {
@@ -66,6 +75,23 @@ impl Param for Filled {
 
     fn schema() -> Value {
         json!({ "type": "string", "minLength": 1 })
+    }
+}
+
+/// A value that must be given, and may be given as null.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrNull<T>(pub Option<T>);
+
+impl<T: Param> Param for OrNull<T> {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        match raw {
+            Raw::Null => Ok(Some(Self(None))),
+            given => Ok(T::read(given)?.map(|value| Self(Some(value)))),
+        }
+    }
+
+    fn schema() -> Value {
+        T::schema()
     }
 }
 

@@ -19,7 +19,7 @@ use crate::{
         issue_link::{IssueLinkEntity, RelatedIssueEntity},
     },
     error::ApiResult,
-    extract::Call,
+    extract::{Call, OrNull},
     param_enums, params,
     present::{Created, Json},
     routes,
@@ -36,8 +36,8 @@ param_enums! { LinkType }
 
 params! {
     pub struct CreateLink {
-        /// A number or a full path.
-        target_project_id: String,
+        /// A number or a full path; null is the project itself.
+        target_project_id: OrNull<String>,
         /// The number of the other issue in its project.
         target_issue_iid: i64,
         link_type: LinkType = LinkType::RelatesTo,
@@ -76,7 +76,8 @@ async fn create(
     let (forge, urls) = (Forge::new(&app.urls), app.urls.clone());
     let made = app.db.write(move |tx| {
         let issue = read(tx, grant.who(), grant.project(), one.issue_iid)?;
-        let id = IdOrPath::parse(&asked.target_project_id);
+        let own = || IdOrPath::Id(grant.project().0);
+        let id = asked.target_project_id.0.as_deref().map_or_else(own, IdOrPath::parse);
         let project = match locate_project(tx, grant.actor(), &id) {
             Ok((project, _)) => project.0.id,
             // The use case tells that there is no such issue.

@@ -1,6 +1,6 @@
 //! Groups of directories and of sign-ins elsewhere, linked with groups here; and whom a group brought here.
 
-use kernel::Ts;
+use kernel::{Error, Ts, page::Total};
 use org::{
     linked_group::{
         ldap::{self, Whose},
@@ -86,6 +86,9 @@ async fn list_ldap(
 ) -> ApiResult<Listed<LdapGroupLinkEntity>> {
     let (grant, page) = (call.grant, call.page);
     let found = app.db.read(move |tx| ldap::list(tx, &grant, page)).await?;
+    if found.total == Total::Counted(0) {
+        return Err(Error::NotThere("No linked LDAP groups found".to_owned()).into());
+    }
     Ok(Listed(found.map(LdapGroupLinkEntity::from)))
 }
 

@@ -30,19 +30,19 @@ routes! { "Users" at "/users/{id}", also [ReadUser];
 
 params! { struct OneUser { id: UserId } }
 
-type Move = fn(&mut db::Tx<'_>, &Grant<Administrate>, UserId) -> kernel::Result<bool>;
+type Move<T> = fn(&mut db::Tx<'_>, &Grant<Administrate>, UserId) -> kernel::Result<T>;
 
 /// Runs one of the steps; the answer is whether the account is now as asked.
-async fn moved(
+async fn moved<T: Send + 'static>(
     app: &App,
     call: Call<Administrate, OneUser>,
-    action: Move,
-) -> ApiResult<Created<bool>> {
+    action: Move<T>,
+) -> ApiResult<Created<T>> {
     let (grant, id) = (call.grant, call.params.id);
     Ok(Created(app.db.write(move |tx| action(tx, &grant, id)).await?))
 }
 
-async fn block(app: App, call: Call<Administrate, OneUser>) -> ApiResult<Created<bool>> {
+async fn block(app: App, call: Call<Administrate, OneUser>) -> ApiResult<Created<Option<bool>>> {
     moved(&app, call, life::block).await
 }
 
@@ -54,7 +54,10 @@ async fn activate(app: App, call: Call<Administrate, OneUser>) -> ApiResult<Crea
     moved(&app, call, life::activate).await
 }
 
-async fn deactivate(app: App, call: Call<Administrate, OneUser>) -> ApiResult<Created<bool>> {
+async fn deactivate(
+    app: App,
+    call: Call<Administrate, OneUser>,
+) -> ApiResult<Created<Option<bool>>> {
     moved(&app, call, life::deactivate).await
 }
 

@@ -33,7 +33,7 @@ use crate::{
     },
     entities::{
         brief_user::BriefUser,
-        user::{AdminSingleUser, AdminUser, Reader, SingleUser},
+        user::{AdminUser, Reader, SingleUser},
     },
     error::ApiResult,
     extract::{Call, Change, Sort, Upload},
@@ -167,7 +167,7 @@ async fn list(
 async fn show(
     app: App,
     call: Call<Anyone, OneUser>,
-) -> ApiResult<Either<Json<SingleUser>, Json<AdminSingleUser>>> {
+) -> ApiResult<Either<Json<SingleUser>, Json<AdminUser>>> {
     let (actor, id) = (call.grant.actor(), call.params.id);
     let Some(reader) = actor.id else {
         return Err(Error::Refused("Not authorized!".to_owned()).into());
@@ -185,8 +185,8 @@ async fn show(
     let (mut full, notes) = found.await?;
     let full = full.pop().ok_or(Error::NotFound("User"))?;
     if actor.admin {
-        let mut shown = AdminSingleUser::new(&app.urls, &full);
-        shown.admin.custom_attributes = notes.map(entities);
+        let mut shown = AdminUser::new(&app.urls, &full);
+        shown.custom_attributes = notes.map(entities);
         return Ok(Either::Right(Json(shown)));
     }
     let reader = if actor.id == Some(id) { Reader::Privileged } else { Reader::Other };

@@ -20,6 +20,7 @@ use crate::{
     member::store::MemberStore,
     namespace::{Namespace, store::NamespaceStore},
     policy::{ForkProject, OwnProject},
+    user::store::UserStore,
 };
 
 /// What a fork is to be; what is not said is as in the source.

@@ -20,8 +20,8 @@ use crate::{
     settings::store::SettingsStore,
 };
 
-/// Locks somebody out. Somebody who is locked out already stays so.
-pub fn block(tx: &mut Tx<'_>, grant: &Grant<Administrate>, id: UserId) -> Result<bool> {
+/// Locks somebody out. Nothing is said of somebody who is locked out already.
+pub fn block(tx: &mut Tx<'_>, grant: &Grant<Administrate>, id: UserId) -> Result<Option<bool>> {
     let user = tx.user(id)?;
     if user.state == State::LdapBlocked {
         return Err(refused("LDAP blocked users cannot be modified by the API"));
@@ -33,8 +33,8 @@ pub fn block(tx: &mut Tx<'_>, grant: &Grant<Administrate>, id: UserId) -> Result
         return Err(denied("An internal user cannot be blocked"));
     }
     match user.state {
-        State::Blocked => Ok(true),
-        _ => step(tx, &user, Step::Block),
+        State::Blocked => Ok(None),
+        _ => step(tx, &user, Step::Block).map(Some),
     }
 }
 
@@ -47,11 +47,11 @@ pub fn unblock(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Result<b
     }
 }
 
-/// Puts an account to rest that nobody has used for long.
-pub fn deactivate(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Result<bool> {
+/// Puts an account to rest that nobody has used for long. Nothing is said of one that rests already.
+pub fn deactivate(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Result<Option<bool>> {
     let user = tx.user(id)?;
     if user.state == State::Deactivated {
-        return Ok(true);
+        return Ok(None);
     }
     if user.state.is_blocked() {
         return Err(refused("A blocked user cannot be deactivated by the API"));
@@ -66,7 +66,7 @@ pub fn deactivate(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Resul
             "The user you are trying to deactivate has been active in the past {days} days and cannot be deactivated"
         )));
     }
-    step(tx, &user, Step::Deactivate)
+    step(tx, &user, Step::Deactivate).map(Some)
 }
 
 pub fn activate(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Result<bool> {

@@ -22,6 +22,8 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EpicName {
     Id(i64),
+    /// The id of one that need not be of a group above the project.
+    Anywhere(i64),
     /// Its number in the group that the project is in.
     Numbered(i64),
     /// Its number in a group.
@@ -31,8 +33,7 @@ pub enum EpicName {
 /// Lets an issue work towards an epic.
 ///
 /// # Errors
-/// `Missing` for an issue that the caller may not read, and for one outside of the group; `Forbidden` for those who
-/// may not manage it; `Conflict` where it is in the epic already.
+/// `Missing` for an issue that the caller may not read; `Forbidden` for those who may not manage it; `Conflict` where it is in the epic already.
 pub fn add(
     tx: &mut Tx<'_>,
     grant: &Grant<ManageGroupEpics>,
@@ -45,7 +46,8 @@ pub fn add(
     if issue.epic_id == Some(epic.id) {
         return Err(Error::Conflict("Issue(s) already assigned".to_owned()));
     }
-    let asked = IssueChange { epic: Some(Some(EpicName::Id(epic.id))), ..IssueChange::default() };
+    let asked =
+        IssueChange { epic: Some(Some(EpicName::Anywhere(epic.id))), ..IssueChange::default() };
     let issue = issue::actions::change(tx, grant.user()?, forge, issue, &asked)?;
     Ok((epic, issue))
 }
@@ -123,7 +125,7 @@ pub fn usable(
 ) -> Result<Epic> {
     let groups = around.above(tx, Home::Project(project))?;
     let id = match (name, groups.first()) {
-        (EpicName::Id(id), _) => Some(id),
+        (EpicName::Id(id) | EpicName::Anywhere(id), _) => Some(id),
         (EpicName::Of(group, iid), _) => tx.find_epic(group, iid)?.map(|epic| epic.id),
         (EpicName::Numbered(iid), Some(group)) => tx.find_epic(*group, iid)?.map(|epic| epic.id),
         (EpicName::Numbered(_), None) => None,
@@ -131,7 +133,9 @@ pub fn usable(
     let id = id.ok_or(Error::Missing)?;
     let actor = actor(tx, around, project, by)?;
     let found = readable(tx, around, actor, &[id])?.pop();
-    let epic = found.filter(|epic| groups.contains(&epic.namespace_id)).ok_or(Error::Missing)?;
+    let anywhere = matches!(name, EpicName::Anywhere(_));
+    let near = |epic: &Epic| anywhere || groups.contains(&epic.namespace_id);
+    let epic = found.filter(near).ok_or(Error::Missing)?;
     ensure_reports(tx, around, actor, epic.namespace_id)?;
     Ok(epic)
 }

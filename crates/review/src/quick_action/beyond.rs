@@ -168,7 +168,7 @@ impl<F: Forge + Branches> Doing<'_, F> {
     pub(super) fn remove_epic(&mut self, tx: &mut Tx<'_>) -> Result<()> {
         let Row::Issue(issue) = &self.row else { return Ok(()) };
         let Some(id) = issue.epic_id else { return Ok(()) };
-        let (project, name) = (issue.project_id, EpicName::Id(id));
+        let (project, name) = (issue.project_id, EpicName::Anywhere(id));
         let found = epic::issues::usable(tx, self.forge, project, self.user, name);
         if effect(found)?.is_some() {
             self.wanted.epic = Some(None);

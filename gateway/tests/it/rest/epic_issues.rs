@@ -312,3 +312,24 @@ async fn a_command_names_epics_of_every_group_above() {
         say(&format!("/epic {name}")).await.with(400);
     }
 }
+
+#[actix_web::test]
+async fn an_epic_takes_issues_of_other_groups_from_those_who_manage_both() {
+    let app = TestApp::new();
+    let (ada, group, _) = set_up(&app, "public").await;
+    let (rita, cellar) = (app.person("rita"), ada.group("cellar", None).await);
+    let elsewhere = project_in(&ada, cellar, "wine", "private").await;
+    epic(&ada, group, json!({ "title": "Garden" })).await;
+    let made = issue(&ada, elsewhere, json!({ "title": "far" })).await;
+    ada.adds("rita", 20, &format!("/groups/{group}")).await;
+    let issues = format!("/groups/{group}/epics/1/issues");
+    let one = format!("{issues}/{}", made["id"]);
+
+    rita.post(&one, json!({})).await.refused(404, json!({ "message": HIDDEN }));
+    let link = ada.post(&one, json!({})).await.created();
+    assert_eq!((&link["epic"]["iid"], &link["issue"]["title"]), (&json!(1), &json!("far")));
+    assert_eq!(titles(&ada, &issues).await, ["far"]);
+    assert!(titles(&rita, &issues).await.is_empty());
+    ada.delete(&format!("{issues}/{}", link["id"])).await.ok();
+    assert!(titles(&ada, &issues).await.is_empty());
+}

@@ -105,3 +105,24 @@ async fn a_link_needs_a_role_in_both_projects_and_another_issue() {
     let hidden = eve.get(&format!("{links}/{}", made["id"])).await;
     hidden.refused(404, json!({ "message": "No Issue Link found" }));
 }
+
+#[actix_web::test]
+async fn a_project_given_as_null_is_the_issues_own() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "forge", Private);
+    issue(&ada, project, "one").await;
+    issue(&ada, project, "two").await;
+    let links = format!("/projects/{project}/issues/1/links");
+    let target = |project: Value| json!({ "target_project_id": project, "target_issue_iid": "2" });
+
+    assert_eq!(ada.post(&links, target(json!(""))).await.status, 404);
+    let missing = json!({ "error": "target_project_id is missing" });
+    ada.post(&links, json!({ "target_issue_iid": 2 })).await.refused(400, missing);
+    let made = ada.post(&links, target(Value::Null)).await.created();
+    assert_eq!(made["target_issue"]["title"], "two");
+    // A text that must be given was given: the record says what is wrong with it.
+    let blank = json!({ "message": { "title": ["can't be blank"] } });
+    let issues = format!("/projects/{project}/issues");
+    ada.post(&issues, json!({ "title": null })).await.refused(400, blank);
+}

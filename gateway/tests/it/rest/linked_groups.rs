@@ -11,6 +11,8 @@ async fn groups_of_a_directory_are_linked_by_name_or_by_a_filter() {
     ada.group("top", None).await;
     let path = "/groups/top/ldap_group_links";
     let named = json!({ "cn": "staff", "group_access": 30, "provider": "ldapmain" });
+    let none = json!({ "message": "No linked LDAP groups found" });
+    ada.get(path).await.refused(404, none);
 
     let made = ada.post(path, named.clone()).await.created();
     let filter = json!({ "filter": "(uid=a*)", "group_access": 10, "provider": "ldapmain" });

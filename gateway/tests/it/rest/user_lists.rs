@@ -213,3 +213,16 @@ async fn outsiders_and_machines_are_chosen_or_left_out() {
         assert_eq!(found(no).await.len(), 4);
     }
 }
+
+#[actix_web::test]
+async fn administrators_read_the_same_of_people_in_lists_as_one_by_one() {
+    let app = TestApp::new();
+    let root = app.admin();
+    let ada = app.id_of("ada");
+
+    let listed = root.get("/users?username=ada").await.ok()[0].clone();
+
+    assert_eq!((&listed["sign_in_count"], &listed["trial"]), (&json!(0), &json!(false)));
+    assert!(listed.get("plan").is_some());
+    assert_eq!(listed, root.get(&format!("/users/{ada}")).await.ok());
+}

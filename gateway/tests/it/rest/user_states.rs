@@ -223,3 +223,17 @@ async fn an_installation_may_give_some_days_to_confirm() {
     root.put("/application/settings", json!({ "email_confirmation_setting": "off" })).await.ok();
     assert_eq!(ada.get("/user").await.status, 200);
 }
+
+#[actix_web::test]
+async fn nothing_is_said_of_a_step_that_was_taken_before() {
+    let app = TestApp::new();
+    let root = app.admin();
+    app.person("ada");
+    let step = async |name: &str| root.post(&path(&app, "ada", name), json!({})).await.created();
+
+    assert_eq!((step("block").await, step("block").await), (json!(true), json!(null)));
+    assert_eq!(step("unblock").await, true);
+    assert_eq!(app.user("ada").state, State::Active);
+    assert_eq!((step("deactivate").await, step("deactivate").await), (json!(true), json!(null)));
+    assert_eq!((step("activate").await, step("activate").await), (json!(true), json!(true)));
+}

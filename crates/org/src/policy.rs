@@ -32,7 +32,9 @@ kernel::abilities! { in Project, signed in;
     LeaveProject if |_who| true,
     /// Ask to become a member, which is for those who are none.
     AskForProjectAccess if |who| !who.is(Minimal),
-    /// Ask for the project's tokens. What is refused there is no plain "forbidden", so the actions say it.
+    /// Look at the project's tokens, and renew them. Which ones may be renewed is for the action to say.
+    ReadProjectTokens if |who| who.is(Maintainer) => unauthenticated,
+    /// Ask for a new token or for the end of one. What is refused there names people, so the actions say it.
     AskForProjectTokens if |_who| true,
 }
 
@@ -51,7 +53,8 @@ kernel::abilities! { in Group, signed in;
     LeaveGroup if |_who| true,
     /// Ask to become a member, which is for those who are none.
     AskForGroupAccess if |who| !who.is(Minimal),
-    /// Ask for the group's tokens; as with projects, the actions say what is refused.
+    ReadGroupTokens if |who| who.is(Owner) => unauthenticated,
+    /// As with projects, the actions say what is refused.
     AskForGroupTokens if |_who| true,
     /// Know whom the group brought here.
     ReadProvisionedUsers if |who| who.is(Maintainer),
@@ -70,6 +73,11 @@ kernel::abilities! { in Instance, signed in;
 /// Whoever may not is told no more than that there is nothing.
 fn hidden(_: &Standing) -> Error {
     Error::Hidden
+}
+
+/// As if no credential had come.
+fn unauthenticated(_: &Standing) -> Error {
+    Error::Unauthenticated
 }
 
 fn no_approval(_: &Standing) -> Error {

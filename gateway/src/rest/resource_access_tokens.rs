@@ -3,7 +3,7 @@
 use kernel::{AccessLevel, Ts, ids::TokenId, page::PageRequest};
 use org::{
     member::Place,
-    policy::{AskForGroupTokens, AskForProjectTokens},
+    policy::{AskForGroupTokens, AskForProjectTokens, ReadGroupTokens, ReadProjectTokens},
     token::{
         Activity, Scope, Scopes, TokenFilter, TokenOrder,
         resource::{self, NewResourceToken},
@@ -23,16 +23,16 @@ use crate::{
 };
 
 routes! { "Access tokens of projects and groups" at "";
-    GET    "/projects/{id}/access_tokens"                   => list_of_project   : AskForProjectTokens,
+    GET    "/projects/{id}/access_tokens"                   => list_of_project   : ReadProjectTokens,
     POST   "/projects/{id}/access_tokens"                   => make_for_project  : AskForProjectTokens,
-    GET    "/projects/{id}/access_tokens/{token_id}"        => show_of_project   : AskForProjectTokens,
+    GET    "/projects/{id}/access_tokens/{token_id}"        => show_of_project   : ReadProjectTokens,
     DELETE "/projects/{id}/access_tokens/{token_id}"        => revoke_of_project : AskForProjectTokens,
-    POST   "/projects/{id}/access_tokens/{token_id}/rotate" => rotate_of_project : AskForProjectTokens,
-    GET    "/groups/{id}/access_tokens"                     => list_of_group     : AskForGroupTokens,
+    POST   "/projects/{id}/access_tokens/{token_id}/rotate" => rotate_of_project : ReadProjectTokens,
+    GET    "/groups/{id}/access_tokens"                     => list_of_group     : ReadGroupTokens,
     POST   "/groups/{id}/access_tokens"                     => make_for_group    : AskForGroupTokens,
-    GET    "/groups/{id}/access_tokens/{token_id}"          => show_of_group     : AskForGroupTokens,
+    GET    "/groups/{id}/access_tokens/{token_id}"          => show_of_group     : ReadGroupTokens,
     DELETE "/groups/{id}/access_tokens/{token_id}"          => revoke_of_group   : AskForGroupTokens,
-    POST   "/groups/{id}/access_tokens/{token_id}/rotate"   => rotate_of_group   : AskForGroupTokens,
+    POST   "/groups/{id}/access_tokens/{token_id}/rotate"   => rotate_of_group   : ReadGroupTokens,
 }
 
 params! {
@@ -137,7 +137,10 @@ async fn rotated(app: &App, place: Place, given: RotateToken) -> ApiResult<Json<
 type OfProject<P> = Call<AskForProjectTokens, P>;
 type OfGroup<P> = Call<AskForGroupTokens, P>;
 
-async fn list_of_project(app: App, call: OfProject<ListTokens>) -> ApiResult<Listed<Token>> {
+async fn list_of_project(
+    app: App,
+    call: Call<ReadProjectTokens, ListTokens>,
+) -> ApiResult<Listed<Token>> {
     listed(&app, Place::project(&call.grant), call.params, call.page).await
 }
 
@@ -145,7 +148,10 @@ async fn make_for_project(app: App, call: OfProject<MakeToken>) -> ApiResult<Cre
     made(&app, Place::project(&call.grant), call.params).await
 }
 
-async fn show_of_project(app: App, call: OfProject<OneToken>) -> ApiResult<Json<Token>> {
+async fn show_of_project(
+    app: App,
+    call: Call<ReadProjectTokens, OneToken>,
+) -> ApiResult<Json<Token>> {
     shown(&app, Place::project(&call.grant), call.params.token_id).await
 }
 
@@ -154,11 +160,17 @@ async fn revoke_of_project(app: App, call: OfProject<OneToken>) -> ApiResult<NoC
     revoked(&app, Place::project(&call.grant), call.params.token_id, since).await
 }
 
-async fn rotate_of_project(app: App, call: OfProject<RotateToken>) -> ApiResult<Json<Token>> {
+async fn rotate_of_project(
+    app: App,
+    call: Call<ReadProjectTokens, RotateToken>,
+) -> ApiResult<Json<Token>> {
     rotated(&app, Place::project(&call.grant), call.params).await
 }
 
-async fn list_of_group(app: App, call: OfGroup<ListTokens>) -> ApiResult<Listed<Token>> {
+async fn list_of_group(
+    app: App,
+    call: Call<ReadGroupTokens, ListTokens>,
+) -> ApiResult<Listed<Token>> {
     listed(&app, Place::group(&call.grant), call.params, call.page).await
 }
 
@@ -166,7 +178,7 @@ async fn make_for_group(app: App, call: OfGroup<MakeToken>) -> ApiResult<Created
     made(&app, Place::group(&call.grant), call.params).await
 }
 
-async fn show_of_group(app: App, call: OfGroup<OneToken>) -> ApiResult<Json<Token>> {
+async fn show_of_group(app: App, call: Call<ReadGroupTokens, OneToken>) -> ApiResult<Json<Token>> {
     shown(&app, Place::group(&call.grant), call.params.token_id).await
 }
 
@@ -175,6 +187,9 @@ async fn revoke_of_group(app: App, call: OfGroup<OneToken>) -> ApiResult<NoConte
     revoked(&app, Place::group(&call.grant), call.params.token_id, since).await
 }
 
-async fn rotate_of_group(app: App, call: OfGroup<RotateToken>) -> ApiResult<Json<Token>> {
+async fn rotate_of_group(
+    app: App,
+    call: Call<ReadGroupTokens, RotateToken>,
+) -> ApiResult<Json<Token>> {
     rotated(&app, Place::group(&call.grant), call.params).await
 }

@@ -11,5 +11,6 @@ mod passwords;
 mod policy;
 mod rest;
 mod schemas;
+mod secrets;
 mod serve;
 mod support;

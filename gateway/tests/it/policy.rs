@@ -128,8 +128,8 @@ impl<'a> Place<'a> {
             line.push(promised);
             // Once somebody who may has deleted or hidden it, it is gone for the next one.
             let gone = told == '-' && promised == '.' && row.method != "GET";
-            // Some refusals give their reason, or say that there is nothing.
-            let refused = promised == 'x' && matches!(answer.status, 403 | 404);
+            // Some refusals give their reason, say that there is nothing, or ask for another credential.
+            let refused = promised == 'x' && matches!(answer.status, 401 | 403 | 404);
             // And some rows are refused by the use case, in a way of their own.
             let own_refusal = OWN_REFUSALS.contains(&row.ability) && promised == '.';
             if told != promised && !gone && !refused && !own_refusal {

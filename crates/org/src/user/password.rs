@@ -2,7 +2,10 @@
 
 use std::sync::LazyLock;
 
-use argon2::{Argon2, PasswordHasher, PasswordVerifier, password_hash::phc::PasswordHash};
+use argon2::{
+    Argon2, PasswordHasher, PasswordVerifier,
+    password_hash::{PasswordHash, SaltString},
+};
 use kernel::{Error, Result};
 
 use super::{common_passwords::COMMON, model::Identity};
@@ -111,8 +114,10 @@ fn missing_kinds(clear: &str, settings: &Settings) -> Vec<String> {
 
 /// What is stored of a password. Slow on purpose: call it off the async threads.
 pub fn hash(password: &str) -> Result<String> {
-    let hash = Argon2::default().hash_password(password.as_bytes());
-    Ok(hash.map_err(|cause| Error::internal(cause.to_string()))?.to_string())
+    let failed = |cause: argon2::password_hash::Error| Error::internal(cause.to_string());
+    let salt = SaltString::encode_b64(&rand::random::<[u8; 16]>()).map_err(failed)?;
+    let hash = Argon2::default().hash_password(password.as_bytes(), &salt);
+    Ok(hash.map_err(failed)?.to_string())
 }
 
 /// Whether `password` is the one whose hash is stored. Somebody without a password never matches, in the same time.
@@ -125,7 +130,7 @@ pub fn verify(password: &str, stored: Option<&str>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use argon2::password_hash::phc::PasswordHash;
+    use argon2::password_hash::PasswordHash;
 
     use super::{NOBODY, faults, hash, verify};
     use crate::{settings::Settings, user::model::Identity};
@@ -136,6 +141,14 @@ mod tests {
         assert!(verify("a long and winding road", Some(&stored)));
         assert!(!verify("another road", Some(&stored)));
         assert!(!verify("a long and winding road", None));
+    }
+
+    #[test]
+    fn what_was_stored_by_earlier_releases_is_still_right() {
+        let stored = "$argon2id$v=19$m=19456,t=2,p=1$vxMJzlDoR9JvyalEBG4W2A$\
+                      2l5QtJlt1G/lI8FguWL/kUgRtPERd+SSvnTg/Bxx5VY";
+        assert!(verify("difference engine", Some(stored)));
+        assert!(!verify("analytical engine", Some(stored)));
     }
 
     #[test]

@@ -43,6 +43,7 @@ use crate::{
     places::Places,
     proxies::Proxies,
     rate_limit::Rates,
+    room::Room,
     sign_ins::SignIns,
 };
 
@@ -71,6 +72,8 @@ pub struct State {
     pub limits: Limits,
     /// Whose word is taken for where a request came from.
     pub proxies: Proxies,
+    /// Whether there is room to write.
+    pub room: Room,
     pub rates: Rates,
     /// Clones and pushes of git clients.
     pub transport: Transport,
@@ -145,6 +148,7 @@ impl State {
             urls,
             limits: settings.limits,
             proxies: settings.proxies.clone(),
+            room: Room::default(),
             rates: Rates::new(settings.limits),
             transport: Transport::new(),
             passwords: Passwords::default(),

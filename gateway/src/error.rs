@@ -9,6 +9,9 @@ use serde_json::{Map, Value, json};
 
 use crate::rate_limit::Refusal;
 
+/// After so many seconds it is worth to ask again for what is out of reach.
+pub const SOON: &str = "5";
+
 pub type ApiResult<T> = Result<T, ApiError>;
 
 /// What a handler or the extractor may fail with.
@@ -123,7 +126,10 @@ fn of_kernel(error: &Error) -> (StatusCode, Value) {
             StatusCode::TOO_MANY_REQUESTS,
             json!({ "message": { "error": "This endpoint has been requested too many times. Try again later." } }),
         ),
-        Error::Unavailable(_) => told(StatusCode::SERVICE_UNAVAILABLE, "503 Service Unavailable"),
+        Error::Unavailable(_) | Error::OutOfReach(_) => {
+            told(StatusCode::SERVICE_UNAVAILABLE, "503 Service Unavailable")
+        }
+        Error::Full(_) => told(StatusCode::INSUFFICIENT_STORAGE, "507 Insufficient Storage"),
         Error::Internal(_) => told(StatusCode::INTERNAL_SERVER_ERROR, "500 Internal Server Error"),
     }
 }
@@ -188,8 +194,14 @@ impl ResponseError for ApiError {
     }
 
     fn error_response(&self) -> HttpResponse {
-        if let Self::Kernel(Error::Internal(cause)) = self {
-            tracing::error!(error = %cause, details = ?cause, "request failed");
+        match self {
+            Self::Kernel(Error::Internal(cause)) => {
+                tracing::error!(error = %cause, details = ?cause, "request failed");
+            }
+            Self::Kernel(refusal @ (Error::OutOfReach(cause) | Error::Full(cause))) => {
+                tracing::error!(%cause, "{refusal}");
+            }
+            _ => {}
         }
         if let Self::Rate(refusal, now) = self {
             return refusal.response(*now);
@@ -206,11 +218,36 @@ impl ResponseError for ApiError {
             Self::Method(allowed) => {
                 response.insert_header((header::ALLOW, allowed.join(", ")));
             }
+            Self::Kernel(Error::Unavailable(_) | Error::OutOfReach(_)) => {
+                response.insert_header((header::RETRY_AFTER, SOON));
+            }
             Self::Kernel(Error::TooMany { retry_after }) => {
                 response.insert_header((header::RETRY_AFTER, retry_after.to_string()));
             }
             _ => {}
         }
         if body.is_null() { response.finish() } else { response.json(body) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::ResponseError;
+    use kernel::Error;
+
+    use super::ApiError;
+
+    #[test]
+    fn faults_of_the_machine_are_told_apart() {
+        let told = [28, 122, 24, 23, 36, 5].map(|code| {
+            let failure = ApiError::from(Error::internal(std::io::Error::from_raw_os_error(code)));
+            let response = failure.error_response();
+            let later = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
+            (response.status().as_u16(), later.map(str::to_owned))
+        });
+        let soon = Some("5".to_owned());
+        let wanted =
+            [(507, None), (507, None), (503, soon.clone()), (503, soon), (400, None), (500, None)];
+        assert_eq!(told, wanted);
     }
 }

@@ -27,6 +27,7 @@ pub mod rate_limit;
 pub mod rest;
 #[cfg(test)]
 mod revision;
+pub mod room;
 pub mod route;
 pub mod serve;
 pub mod server;

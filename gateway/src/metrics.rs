@@ -50,10 +50,11 @@ pub fn answered(method: &str, route: &'static str, status: u16, took: Duration) 
 }
 
 /// What is true at this moment, for the page that is about to be rendered.
-pub fn now(git_children: usize, work: Depth, ready: bool) {
+pub fn now(git_children: usize, work: Option<Depth>, ready: bool) {
     metrics::gauge!("forgeway_ready").set(if ready { 1.0 } else { 0.0 });
     let children = u32::try_from(git_children).unwrap_or(u32::MAX);
     metrics::gauge!("forgeway_git_children").set(f64::from(children));
+    let Some(work) = work else { return };
     let count = |many: i64| f64::from(u32::try_from(many).unwrap_or(u32::MAX));
     metrics::gauge!("forgeway_work_waiting").set(count(work.waiting));
     metrics::gauge!("forgeway_work_given_up").set(count(work.given_up));

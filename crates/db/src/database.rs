@@ -1,22 +1,28 @@
 //! The database as everybody uses it: `peek`, `read`, `write`.
 
 use std::{
+    cell::Cell,
     fmt,
     path::{Path, PathBuf},
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
-use diesel::Connection;
+use diesel::{Connection, PgConnection};
 use kernel::{Clock, Error, Result, event::Event};
 use tokio::{sync::oneshot, task::spawn_blocking};
 
 use crate::{
-    Conn, Tx, again,
+    Conn, Loss, Tx, again,
     error::Failed,
     figures::{Running, Waiting, Way},
+    lane::Failure,
     migrations,
     postgres::Postgres,
     sqlite::{Sqlite, Work},
+    stamp,
 };
 
 /// Where the rows are.
@@ -50,6 +56,8 @@ pub struct Database(Arc<Inner>);
 
 struct Inner {
     backend: Backend,
+    /// Whether the last write found no room.
+    full: AtomicBool,
     clock: Arc<Clock>,
     listener: OnceLock<Listener>,
 }
@@ -66,7 +74,12 @@ impl Database {
             Location::File(path) => Backend::Sqlite(Sqlite::open(path)?),
             Location::Postgres(url) => Backend::Postgres(Postgres::open(url)?),
         };
-        Ok(Self(Arc::new(Inner { backend, clock, listener: OnceLock::new() })))
+        Ok(Self(Arc::new(Inner {
+            backend,
+            clock,
+            full: AtomicBool::default(),
+            listener: OnceLock::new(),
+        })))
     }
 
     /// Sets who hears facts inside their transaction. The first one stays.
@@ -85,6 +98,14 @@ impl Database {
         matches!(self.0.backend, Backend::Sqlite(_))
     }
 
+    /// Durable commits that were found to be missing when a SQLite file was opened.
+    pub fn loss(&self) -> Option<Loss> {
+        match &self.0.backend {
+            Backend::Sqlite(sqlite) => sqlite.loss,
+            Backend::Postgres(_) => None,
+        }
+    }
+
     /// How many migrations this binary brings.
     pub fn known_migrations() -> usize {
         migrations::known()
@@ -94,7 +115,7 @@ impl Database {
     /// thread, so it must never scan.
     pub async fn peek<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Clone + Send + 'static,
     ) -> Result<T> {
         match &self.0.backend {
             Backend::Sqlite(sqlite) => {
@@ -106,10 +127,10 @@ impl Database {
         }
     }
 
-    /// Any other read, off the async threads.
+    /// Any other read, off the async threads. Where PostgreSQL ended the connection it is done once more on a new one.
     pub async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Clone + Send + 'static,
     ) -> Result<T> {
         self.read_by(Way::Read, work).await
     }
@@ -117,38 +138,70 @@ impl Database {
     async fn read_by<T: Send + 'static>(
         &self,
         way: Way,
-        work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Clone + Send + 'static,
     ) -> Result<T> {
-        let place = match &self.0.backend {
-            Backend::Sqlite(sqlite) => &sqlite.readers,
-            Backend::Postgres(postgres) => &postgres.readers,
-        };
         let waiting = Waiting::new(way);
-        let _place = place.acquire().await.map_err(Error::internal)?;
+        let _place = match &self.0.backend {
+            Backend::Sqlite(sqlite) => sqlite.readers.acquire().await.map_err(Error::internal)?,
+            Backend::Postgres(postgres) => postgres.readers.place().await?,
+        };
         let this = self.clone();
         let done = spawn_blocking(move || {
             let _running = waiting.over();
-            this.read_blocking(work)
+            let again = work.clone();
+            match this.attempt(work) {
+                // Nothing came of the first one, and nothing but its connection was at fault.
+                Err(Failure::Ended(_)) => this.attempt(again),
+                done => done,
+            }
         });
-        done.await.map_err(Error::internal)?
+        Ok(done.await.map_err(Error::internal)??)
     }
 
-    /// As [`read`](Self::read), for callers that may block.
+    /// As [`read`](Self::read), for callers that may block. It is done once.
     pub fn read_blocking<T>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
+        Ok(self.attempt(work)?)
+    }
+
+    fn attempt<T>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T, Failure> {
         let now = self.0.clock.now();
         match &self.0.backend {
-            Backend::Sqlite(sqlite) => {
-                sqlite.pooled(|conn| work(&mut Tx::new(Conn::Sqlite(conn), now)))
-            }
+            Backend::Sqlite(sqlite) => sqlite
+                .pooled(|conn| work(&mut Tx::new(Conn::Sqlite(conn), now)))
+                .map_err(Failure::Plain),
             Backend::Postgres(postgres) => {
-                work(&mut Tx::new(Conn::Postgres(&mut postgres.reader()?.conn), now))
+                postgres.readers.lend(|conn| work(&mut Tx::new(Conn::Postgres(conn), now)))
             }
         }
     }
 
-    /// One transaction. Answers only after the commit is durable; an error leaves nothing behind. Where PostgreSQL takes
-    /// it back for the sake of another one, it is done again: `work` does nothing but what a transaction takes back.
+    /// One transaction. Answers only after the commit is durable; an error leaves nothing behind, but for one: where the
+    /// connection ended while PostgreSQL was committing, nobody knows. What PostgreSQL takes back for the sake of another
+    /// transaction is done again, and so is what lost its connection before that: `work` does nothing but what a
+    /// transaction takes back.
     pub async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Clone + Send + 'static,
+    ) -> Result<T> {
+        let done = self.write_once(work).await;
+        match &done {
+            Err(Error::Full(_)) => self.0.full.store(true, Ordering::Relaxed),
+            Ok(_) if self.0.full.load(Ordering::Relaxed) => {
+                self.0.full.store(false, Ordering::Relaxed);
+            }
+            _ => {}
+        }
+        done
+    }
+
+    /// Whether rows can be written, as the last write showed; after one that found no room a small one is tried.
+    pub async fn has_room(&self) -> bool {
+        const PROBE: &str = "room";
+        !self.0.full.load(Ordering::Relaxed)
+            || self.write(|tx| stamp::keep(tx, PROBE, tx.now.unix())).await.is_ok()
+    }
+
+    async fn write_once<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Clone + Send + 'static,
     ) -> Result<T> {
@@ -164,7 +217,7 @@ impl Database {
             }
             Backend::Postgres(postgres) => {
                 let waiting = Waiting::new(Way::Write);
-                let _place = postgres.writers.acquire().await.map_err(Error::internal)?;
+                let _place = postgres.writers.place().await?;
                 let this = self.clone();
                 spawn_blocking(move || this.write_postgres(work, waiting))
                     .await
@@ -215,11 +268,9 @@ impl Database {
                 conn.transaction(|conn| inner.run(Conn::Sqlite(conn), work).map_err(Failed));
             Box::new(move |committed| {
                 drop(running);
-                let outcome = match outcome {
-                    Ok(_) if !committed => {
-                        Err(Error::internal("the transaction was not committed"))
-                    }
-                    outcome => outcome.map_err(|failed| failed.0),
+                let outcome = match (outcome, committed) {
+                    (Ok(_), Err(why)) => Err(Error::internal(why)),
+                    (outcome, _) => outcome.map_err(|failed| failed.0),
                 };
                 // Nobody waits any more when the caller went away; the work is done all the same.
                 drop(answer.send(outcome));
@@ -236,14 +287,27 @@ impl Database {
         let Backend::Postgres(postgres) = &self.0.backend else {
             return Err(Error::internal("not a PostgreSQL database"));
         };
-        let mut conn = postgres.writer()?;
         let _running = waiting.over();
-        again::until_kept(|| {
-            let work = work.clone();
-            conn.conn
-                .transaction(|conn| self.0.run(Conn::Postgres(conn), work).map_err(Failed))
-                .map_err(|failed| failed.0)
-        })
+        // Whether everything was done, so that what is left is to commit it.
+        let done = Cell::new(false);
+        let attempt = || {
+            postgres.writers.lend(|conn| {
+                again::until_kept(|| {
+                    done.set(false);
+                    let work = work.clone();
+                    let in_it = |conn: &mut PgConnection| {
+                        let outcome = self.0.run(Conn::Postgres(conn), work).map_err(Failed)?;
+                        done.set(true);
+                        Ok(outcome)
+                    };
+                    conn.transaction(in_it).map_err(|failed: Failed| failed.0)
+                })
+            })
+        };
+        match attempt() {
+            Err(Failure::Ended(_)) if !done.get() => Ok(attempt()?),
+            outcome => Ok(outcome?),
+        }
     }
 }
 

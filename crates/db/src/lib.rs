@@ -1,10 +1,12 @@
 //! Connections, transactions, schema, outbox: the only crate that knows there are two databases.
 
 mod again;
+mod commit_number;
 mod count;
 mod database;
 mod error;
 mod figures;
+mod lane;
 pub mod listing;
 mod migrations;
 pub mod outbox;
@@ -18,6 +20,7 @@ mod statement;
 pub mod testing;
 mod tx;
 
+pub use commit_number::Loss;
 pub use count::CountOf;
 pub use database::{Database, Listener, Location};
 pub use error::{error, is_duplicate};

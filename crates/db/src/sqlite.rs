@@ -6,33 +6,38 @@ use std::{
     collections::{HashMap, hash_map::Entry},
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     thread::JoinHandle,
 };
 
 use diesel::{
-    Connection, SqliteConnection,
-    connection::SimpleConnection,
-    r2d2::{ConnectionManager, CustomizeConnection, Pool},
+    Connection, SqliteConnection, connection::SimpleConnection, r2d2::R2D2Connection as _,
 };
 use kernel::{Error, Result};
 use tokio::sync::{Semaphore, mpsc};
 
-use crate::tx::register_lower;
+use crate::{
+    commit_number::{self, Loss, Note},
+    tx::register_lower,
+};
 
 /// How many writes share one commit.
 const GROUP: usize = 64;
 /// How many writes may wait before a further one has to.
 const QUEUE: usize = 4096;
 
-/// Answers the caller of a write, once the commit is known to have succeeded or failed.
-type Reply = Box<dyn FnOnce(bool) + Send>;
+/// Answers the caller of a write, once the commit is known to have succeeded, or why it failed.
+type Reply = Box<dyn FnOnce(Result<(), String>) + Send>;
 pub(crate) type Work = Box<dyn FnOnce(&mut SqliteConnection) -> Reply + Send>;
 
 pub(crate) struct Sqlite {
     path: PathBuf,
+    pub(crate) loss: Option<Loss>,
     serial: u64,
-    pool: Pool<ConnectionManager<SqliteConnection>>,
+    idle: Mutex<Vec<SqliteConnection>>,
     /// Keeps no more threads waiting than there are connections.
     pub(crate) readers: Semaphore,
     writer: Option<mpsc::Sender<Work>>,
@@ -42,18 +47,6 @@ pub(crate) struct Sqlite {
 thread_local! {
     /// One reading connection per thread and database, for reads that are over before a thread switch would be.
     static INLINE: RefCell<HashMap<u64, SqliteConnection>> = RefCell::default();
-}
-
-#[derive(Debug)]
-struct Prepare(PathBuf);
-
-impl CustomizeConnection<SqliteConnection, diesel::r2d2::Error> for Prepare {
-    fn on_acquire(
-        &self,
-        conn: &mut SqliteConnection,
-    ) -> std::result::Result<(), diesel::r2d2::Error> {
-        prepare(conn, &self.0).map_err(diesel::r2d2::Error::QueryError)
-    }
 }
 
 /// The order matters: the busy time-out comes first, so that the switch to WAL waits for others.
@@ -78,8 +71,15 @@ fn watch(conn: &mut SqliteConnection, path: &Path) {
 fn watch(_: &mut SqliteConnection, _: &Path) {}
 
 pub(crate) fn connect(path: &Path) -> Result<SqliteConnection> {
-    let mut conn = SqliteConnection::establish(&path.to_string_lossy()).map_err(Error::internal)?;
-    prepare(&mut conn, path).map_err(Error::internal)?;
+    let opened = SqliteConnection::establish(&path.to_string_lossy());
+    let mut conn = opened.map_err(Error::out_of_reach)?;
+    prepare(&mut conn, path).map_err(|cause| match Error::internal(cause) {
+        // SQLite does not say that there are too many open files, only that it has not got this one.
+        Error::Internal(cause) if cause.to_string().contains("unable to open") => {
+            Error::OutOfReach(cause)
+        }
+        failure => failure,
+    })?;
     Ok(conn)
 }
 
@@ -88,15 +88,15 @@ impl Sqlite {
         static SERIAL: AtomicU64 = AtomicU64::new(1);
         let mut conn = connect(path)?;
         crate::migrations::run_sqlite(&mut conn)?;
+        let loss = commit_number::check(&mut conn, path)?;
+        if let Some(Loss { noted, there }) = loss {
+            tracing::error!(
+                commits = noted.saturating_sub(there),
+                "the database lacks commits that were durable: its write-ahead log was cut or removed, or an older copy \
+                 was put in its place; `forgeway doctor` says what to do"
+            );
+        }
         let readers = std::thread::available_parallelism().map_or(2, usize::from).max(2);
-        let size = u32::try_from(readers).unwrap_or(2);
-        let pool = Pool::builder()
-            .max_size(size)
-            .min_idle(Some(0))
-            .test_on_check_out(false)
-            .connection_customizer(Box::new(Prepare(path.to_owned())))
-            .build(ConnectionManager::new(path.to_string_lossy()))
-            .map_err(Error::internal)?;
         let (sender, receiver) = mpsc::channel(QUEUE);
         let again = path.to_owned();
         let thread = std::thread::Builder::new()
@@ -105,8 +105,9 @@ impl Sqlite {
             .map_err(Error::internal)?;
         Ok(Self {
             path: path.to_owned(),
+            loss,
             serial: SERIAL.fetch_add(1, Ordering::Relaxed),
-            pool,
+            idle: Mutex::default(),
             readers: Semaphore::new(readers),
             writer: Some(sender),
             thread: Some(thread),
@@ -132,8 +133,14 @@ impl Sqlite {
         &self,
         work: impl FnOnce(&mut SqliteConnection) -> Result<T>,
     ) -> Result<T> {
-        let mut conn = self.pool.get().map_err(Error::internal)?;
-        conn.transaction(|conn| work(conn).map_err(crate::error::Failed)).map_err(|failed| failed.0)
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = idle().pop();
+        let mut conn = known.map_or_else(|| connect(&self.path), Ok)?;
+        let done = conn.transaction(|conn| work(conn).map_err(crate::error::Failed));
+        if !conn.is_broken() {
+            idle().push(conn);
+        }
+        done.map_err(|failed| failed.0)
     }
 
     pub(crate) fn writer(&self) -> Result<&mpsc::Sender<Work>> {
@@ -163,6 +170,7 @@ impl Drop for Sqlite {
 }
 
 fn write_in_groups(mut conn: SqliteConnection, path: &Path, mut queue: mpsc::Receiver<Work>) {
+    let note = Note::open(path);
     while let Some(first) = queue.blocking_recv() {
         let mut group = vec![first];
         while group.len() < GROUP {
@@ -174,30 +182,39 @@ fn write_in_groups(mut conn: SqliteConnection, path: &Path, mut queue: mpsc::Rec
         let mut replies = Vec::with_capacity(group.len());
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             conn.immediate_transaction(|conn| {
+                let before = commit_number::changes(conn)?;
                 for work in group {
                     replies.push(work(conn));
                 }
-                diesel::QueryResult::Ok(())
+                match commit_number::changes(conn)? == before {
+                    true => diesel::QueryResult::Ok(None),
+                    false => commit_number::next(conn).map(Some),
+                }
             })
         }));
         let done = match outcome {
-            Ok(Ok(())) => true,
+            Ok(Ok(number)) => {
+                number.into_iter().for_each(|number| note.keep(number));
+                Ok(())
+            }
             Ok(Err(cause)) => {
                 tracing::error!(error = %cause, "a group of writes was not committed");
-                false
+                Err(format!("the transaction was not committed: {cause}"))
             }
-            // The connection is inside a transaction that nobody will end: a new one rolls it back.
             Err(_) => {
                 tracing::error!("a write panicked; its group was rolled back");
-                match connect(path) {
-                    Ok(fresh) => conn = fresh,
-                    Err(cause) => tracing::error!(error = %cause, "cannot reopen the database"),
-                }
-                false
+                Err("the transaction was not committed".to_owned())
             }
         };
+        // Inside a transaction that nobody will end: a new connection rolls it back.
+        if done.is_err() && conn.is_broken() {
+            match connect(path) {
+                Ok(fresh) => conn = fresh,
+                Err(cause) => tracing::error!(error = %cause, "cannot reopen the database"),
+            }
+        }
         for reply in replies {
-            reply(done);
+            reply(done.clone());
         }
     }
 }

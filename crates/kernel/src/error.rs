@@ -1,5 +1,7 @@
 //! What can go wrong, in the caller's terms. The gateway alone owns status codes and bodies.
 
+use crate::SystemFault;
+
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Texts per field, in the order in which they were found.
@@ -83,13 +85,35 @@ pub enum Error {
     TooMany { retry_after: u64 },
     #[error("{0}")]
     Unavailable(String),
+    /// Something that the server itself needs (its database, open files, memory) is not to be had for the moment.
+    #[error("out of reach for the moment")]
+    OutOfReach(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// There is no room on the disk.
+    #[error("no room on the disk")]
+    Full(#[source] Box<dyn std::error::Error + Send + Sync>),
     #[error("internal error")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl Error {
+    /// A failure that is not the caller's: of the machine, where one is behind it, else of the program.
     pub fn internal(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self::Internal(cause.into())
+        let cause = cause.into();
+        match SystemFault::behind(&*cause) {
+            Some(SystemFault::NoRoom) => Self::Full(cause),
+            Some(SystemFault::NoMeans) => Self::OutOfReach(cause),
+            Some(SystemFault::LongName) => Self::BadRequest("a name is too long".to_owned()),
+            None => Self::Internal(cause),
+        }
+    }
+
+    pub fn out_of_reach(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::OutOfReach(cause.into())
+    }
+
+    /// Whether the caller could have done nothing about it.
+    pub fn is_ours(&self) -> bool {
+        matches!(self, Self::Internal(_) | Self::OutOfReach(_) | Self::Full(_))
     }
 
     /// One field with one text.

@@ -8,6 +8,7 @@ pub mod head;
 pub mod ids;
 pub mod like;
 pub mod page;
+pub mod system_fault;
 pub mod text_enum;
 pub mod time;
 pub mod words;
@@ -19,5 +20,6 @@ pub use error::{Error, FieldErrors, Result};
 pub use faults::Faults;
 #[doc(hidden)]
 pub use serde;
+pub use system_fault::SystemFault;
 pub use text_enum::TextEnum;
 pub use time::{Clock, Ts};

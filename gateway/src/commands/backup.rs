@@ -36,8 +36,10 @@ pub(super) const WIKIS_MOVED: &str = "wikis-moved-meanwhile.json";
 const MARGIN: Duration = Duration::minutes(10);
 
 /// What lies in the data folder and is not copied as it is.
-const SKIPPED: [&str; 7] = [
+const SKIPPED: [&str; 9] = [
     "forgeway.sqlite3",
+    "forgeway.sqlite3-commits",
+    "forgeway.sqlite3-lost",
     "forgeway.sqlite3-wal",
     "forgeway.sqlite3-shm",
     "forgeway.lock",

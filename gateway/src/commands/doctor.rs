@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::bail;
+use db::Loss;
 use kernel::ids::ProjectId;
 use org::{
     namespace::store::NamespaceStore,
@@ -40,6 +41,7 @@ pub(super) async fn run(config: &Config, fsck: bool) -> anyhow::Result<()> {
     let app = server::open_shared(config).await?;
     findings.good(&format!("git {}", app.git.version()));
     findings.good("the database opens and is up to date");
+    check_commits(&app, &mut findings);
     check_journal(&app, &mut findings).await?;
     check_work(&app, &mut findings).await?;
     let all = app.db.read(|tx| tx.all_projects()).await?;
@@ -56,6 +58,21 @@ pub(super) async fn run(config: &Config, fsck: bool) -> anyhow::Result<()> {
         bail!("{} problems were found", findings.wrong);
     }
     Ok(())
+}
+
+fn check_commits(app: &App, findings: &mut Findings) {
+    match app.db.loss() {
+        Some(Loss { noted, there }) => findings.wrong(
+            &format!(
+                "the database ended at commit {there} where commit {noted} was durable: its write-ahead log was cut or \
+                 removed, or an older copy was put in its place"
+            ),
+            "see what is missing (refs that no push tells of stand below), or restore a backup; remove \
+             forgeway.sqlite3-lost when you are done",
+        ),
+        None if app.db.is_sqlite() => findings.good("the database has every commit that was noted"),
+        None => {}
+    }
 }
 
 async fn check_journal(app: &App, findings: &mut Findings) -> anyhow::Result<()> {

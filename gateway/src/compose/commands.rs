@@ -86,7 +86,9 @@ async fn carry_out<A: Ability<Scope = Project>>(
         match told {
             Ok(Some((key, value, summary))) => done.note(key, value, summary),
             Ok(None) => {}
-            Err(ApiError::Kernel(failure @ (Error::Internal(_) | Error::GaveWay))) => {
+            Err(ApiError::Kernel(failure))
+                if failure.is_ours() || matches!(failure, Error::GaveWay) =>
+            {
                 tracing::error!(error = %failure, ?later, "a quick action failed");
             }
             Err(refusal) => tracing::debug!(%refusal, ?later, "a quick action had no effect"),

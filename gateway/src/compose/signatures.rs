@@ -1,5 +1,7 @@
 //! Checks of the signatures of commits and tags against the keys of users.
 
+use std::sync::Arc;
+
 use kernel::{Error, Result};
 use org::key::{
     certificate::{CertificateIds, CertificateStore},
@@ -19,14 +21,16 @@ pub async fn verdict(app: &App, object: SignedObject) -> Result<Verdict> {
         payload: object.payload.into(),
     };
     let parsed = spawn_blocking(move || (Signature::parse(&message.signature), message));
-    let (parsed, message) = parsed.await.map_err(Error::internal)?;
+    let signed = Arc::new(parsed.await.map_err(Error::internal)?);
+    let of_it = Arc::clone(&signed);
     let lookup = app.db.read(move |tx| {
-        let records = signature::key_records(tx, &parsed, &message)?;
-        Ok((records, parsed, message, tx.now))
+        let (parsed, message) = &*of_it;
+        Ok((signature::key_records(tx, parsed, message)?, tx.now))
     });
-    let (records, parsed, message, now) = lookup.await?;
+    let (records, now) = lookup.await?;
     let roots = app.roots.clone();
-    let check = spawn_blocking(move || signature::check(&parsed, &message, records, &roots, now));
+    let check =
+        spawn_blocking(move || signature::check(&signed.0, &signed.1, records, &roots, now));
     check.await.map_err(Error::internal)
 }
 

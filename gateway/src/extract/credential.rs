@@ -36,6 +36,7 @@ const TOUCH: Duration = Duration::minutes(10);
 const MAX_TOKEN: usize = 8192;
 
 /// The credentials of a request. The places of each count in an order.
+#[derive(Clone)]
 struct Presented {
     /// Where applications put their tokens, and people theirs.
     bearer: Option<Secret>,

@@ -164,6 +164,7 @@ async fn ensure_in_use(app: &App, user: &User) -> Result<(), Refusal> {
     match ensure_may_sign_in(app, user).await {
         Ok(()) => Ok(()),
         Err(ApiError::Kernel(Error::Refused(why))) => Err(Refusal::Account(why)),
+        Err(ApiError::Kernel(failure)) if failure.is_ours() => Err(Refusal::Failed(failure)),
         Err(_) => Err(Refusal::WrongCredential),
     }
 }

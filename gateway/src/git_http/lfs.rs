@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
 use super::{Refusal, Step, Wanted, body, door, permit};
-use crate::{app::App, large_files};
+use crate::{app::App, error::SOON, large_files};
 
 pub(super) const CONTENT_TYPE: &str = "application/vnd.git-lfs+json";
 const LONGEST_QUESTION: u64 = 4 << 20;
@@ -81,6 +81,9 @@ impl No {
         if status == StatusCode::UNAUTHORIZED {
             response.insert_header((header::WWW_AUTHENTICATE, "Basic realm=\"GitLab\""));
             response.insert_header(("LFS-Authenticate", "Basic realm=\"GitLab\""));
+        }
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            response.insert_header((header::RETRY_AFTER, SOON));
         }
         response.content_type(CONTENT_TYPE).body(json!({ "message": text }).to_string())
     }

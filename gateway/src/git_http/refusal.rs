@@ -4,6 +4,8 @@ use actix_web::{HttpResponse, http::StatusCode, http::header};
 use kernel::Error;
 use repo::git::GitError;
 
+use crate::error::SOON;
+
 pub(super) const NO_WIKI: &str = "There is no such wiki, or you may not see it.";
 pub(super) const MAY_NOT_PUSH_TO_WIKI: &str = "You are not allowed to push to this wiki.";
 
@@ -85,6 +87,9 @@ impl Refusal {
             Self::Wait(seconds) => {
                 response.insert_header((header::RETRY_AFTER, seconds.to_string()));
             }
+            Self::Failed(Error::OutOfReach(_) | Error::Unavailable(_)) => {
+                response.insert_header((header::RETRY_AFTER, SOON));
+            }
             _ => {}
         }
         response.body(format!("{text}\n"))
@@ -149,6 +154,13 @@ impl Refusal {
                 StatusCode::TOO_MANY_REQUESTS,
                 "Too many tries to sign in. Please wait a while, or use an access token.",
             ),
+            Self::Failed(Error::OutOfReach(_) | Error::Unavailable(_)) => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "The server cannot answer for the moment. Please try again soon.",
+            ),
+            Self::Failed(Error::Full(_)) => {
+                (StatusCode::INSUFFICIENT_STORAGE, "There is no room left on the server's disk.")
+            }
             Self::Failed(_) => (
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "Something failed in the server. Please try again.",

@@ -21,7 +21,7 @@ async fn liveness(_: App, _: Call<Anyone>) -> ApiResult<Custom> {
     Ok(Custom(HttpResponse::Ok().content_type("application/json").body(r#"{"status":"ok"}"#)))
 }
 
-/// Yes only when a request would find the database and the repositories.
+/// Yes only when a request would find the database and the repositories, and room for what it writes.
 async fn readiness(app: App, _: Call<Anyone>) -> ApiResult<Custom> {
     let database = app
         .db
@@ -30,6 +30,7 @@ async fn readiness(app: App, _: Call<Anyone>) -> ApiResult<Custom> {
     let checks = [
         ("database", database.is_ok()),
         ("repositories", app.has_data_folder()),
+        ("room", app.room.is_there(&app).await),
         ("serving", app.is_ready()),
     ];
     let ready = checks.iter().all(|(_, good)| *good);
@@ -47,7 +48,8 @@ async fn readiness(app: App, _: Call<Anyone>) -> ApiResult<Custom> {
 }
 
 async fn figures(app: App, _: Call<Anyone>) -> ApiResult<Custom> {
-    let work = app.db.read(|tx| tx.work_depth()).await?;
-    metrics::now(app.git.running(), work, app.is_ready());
+    // Figures are most wanted when the database does not answer.
+    let work = app.db.read(|tx| tx.work_depth()).await;
+    metrics::now(app.git.running(), work.ok(), app.is_ready());
     Ok(Custom(HttpResponse::Ok().content_type("text/plain; version=0.0.4").body(metrics::render())))
 }

@@ -38,6 +38,7 @@ type Issues = ApiResult<Listed<IssueEntity>>;
 type Statistics = ApiResult<Json<IssueStatisticsEntity>>;
 
 /// Where is looked, and for whom.
+#[derive(Clone)]
 struct Place {
     actor: Actor,
     home: Home,
@@ -46,6 +47,7 @@ struct Place {
     archived: bool,
 }
 
+#[derive(Clone)]
 enum Home {
     Everywhere,
     /// By its full path.

@@ -87,7 +87,7 @@ async fn list_group(
 
 async fn listed_page(
     app: App,
-    grant: impl Reads<Labels> + Send + 'static,
+    grant: impl Reads<Labels> + Clone + Send + 'static,
     listed: ListedLabels,
     with_counts: bool,
     page: PageRequest,

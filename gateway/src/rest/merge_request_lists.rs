@@ -84,12 +84,14 @@ async fn of_project(
 }
 
 /// Where a list looks, and whether git may be asked for it.
+#[derive(Clone)]
 struct Place {
     within: Within,
     archived: bool,
     may_recheck: bool,
 }
 
+#[derive(Clone)]
 enum Within {
     Project(ProjectId),
     Group(String),

@@ -176,6 +176,7 @@ pub(super) async fn person(app: &App, named: &str) -> ApiResult<User> {
 }
 
 /// What a list is asked for, without the place.
+#[derive(Clone)]
 pub(super) struct Asked {
     pub(super) actor: Actor,
     pub(super) page: PageRequest,

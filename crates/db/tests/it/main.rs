@@ -10,7 +10,12 @@ use std::{
 };
 
 use diesel::{RunQueryDsl, prelude::*, sql_query};
-use forgeway_db::{Conn, Database, Tx, error, schema::stamps, testing::TestDatabase};
+use forgeway_db::{
+    Conn, Database, Location, Loss, Tx, error,
+    schema::stamps,
+    stamp::{keep, stamp},
+    testing::TestDatabase,
+};
 use kernel::{Error, Result};
 
 /// Adds one to a row, and holds it.
@@ -97,4 +102,109 @@ fn whoever_gives_way_each_time_is_told_to_come_back() {
     let (tries, told) = fail(&test.db, "SELECT 1 / 0");
     assert_eq!(tries, 1);
     assert!(matches!(told, Error::Internal(_)));
+}
+
+/// A database file with three commits of which none has left the write-ahead log, as a killed process leaves it.
+fn killed_with_three_commits() -> tempfile::TempDir {
+    let (alive, dead) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let open = |folder: &tempfile::TempDir| {
+        let file = folder.path().join("forgeway.sqlite3");
+        Database::open(&Location::File(file), Arc::default()).unwrap()
+    };
+    // Opened and closed, so that the tables themselves are not in the log.
+    drop(open(&alive));
+    let db = open(&alive);
+    for subject in ["a", "b", "c"] {
+        db.write_blocking(move |tx| keep(tx, subject, 1)).unwrap();
+    }
+    for entry in std::fs::read_dir(alive.path()).unwrap() {
+        let entry = entry.unwrap();
+        std::fs::copy(entry.path(), dead.path().join(entry.file_name())).unwrap();
+    }
+    dead
+}
+
+fn loss_in(folder: &tempfile::TempDir) -> Option<Loss> {
+    let file = folder.path().join("forgeway.sqlite3");
+    Database::open(&Location::File(file), Arc::default()).unwrap().loss()
+}
+
+#[test]
+fn a_kill_loses_nothing_and_is_not_told_as_a_loss() {
+    let folder = killed_with_three_commits();
+    assert_eq!(loss_in(&folder), None);
+    assert_eq!(loss_in(&folder), None);
+}
+
+#[test]
+fn a_log_that_was_cut_or_removed_is_told_until_somebody_has_seen_to_it() {
+    let cuts: [fn(&std::path::Path); 3] = [
+        |log| std::fs::remove_file(log).unwrap(),
+        |log| std::fs::write(log, vec![0; 32]).unwrap(),
+        |log| {
+            let file = std::fs::File::options().write(true).open(log).unwrap();
+            file.set_len(file.metadata().unwrap().len() - 1).unwrap();
+        },
+    ];
+    for cut in cuts {
+        let folder = killed_with_three_commits();
+        let _index = std::fs::remove_file(folder.path().join("forgeway.sqlite3-shm"));
+        cut(&folder.path().join("forgeway.sqlite3-wal"));
+
+        let loss = loss_in(&folder).unwrap();
+        assert!(loss.there < loss.noted && loss.noted == 3, "{loss:?}");
+        assert_eq!(loss_in(&folder), Some(loss));
+
+        let file = folder.path().join("forgeway.sqlite3");
+        let db = Database::open(&Location::File(file), Arc::default()).unwrap();
+        db.write_blocking(|tx| keep(tx, "d", 1)).unwrap();
+        drop(db);
+        assert_eq!(loss_in(&folder), Some(loss), "the doctor says so still");
+        std::fs::remove_file(folder.path().join("forgeway.sqlite3-lost")).unwrap();
+        assert_eq!(loss_in(&folder), None);
+    }
+}
+
+/// Ends every other connection to a test's database, as a restart of the server does.
+fn end_connections(test: &TestDatabase) {
+    let Location::Postgres(url) = &test.location else { return };
+    let mut conn = diesel::PgConnection::establish(url).unwrap();
+    let all = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
+               WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    sql_query(all).execute(&mut conn).unwrap();
+}
+
+#[tokio::test]
+async fn a_connection_that_was_ended_is_nobodys_business() {
+    let test = TestDatabase::new();
+    test.db.write(|tx| keep(tx, "a", 1)).await.unwrap();
+    for round in 2..5 {
+        assert_eq!(test.db.read(|tx| stamp(tx, "a")).await.unwrap(), Some(round - 1));
+        end_connections(&test);
+        assert_eq!(test.db.peek(|tx| stamp(tx, "a")).await.unwrap(), Some(round - 1));
+        end_connections(&test);
+        test.db.write(move |tx| keep(tx, "a", round)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_transaction_that_lost_its_connection_is_done_again_from_its_begin() {
+    let test = TestDatabase::new();
+    if test.db.is_sqlite() {
+        return;
+    }
+    let (tries, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(test));
+    let (counted, in_it) = (tries.clone(), ended.clone());
+    let done = ended.db.write(move |tx| {
+        keep(tx, "a", 1)?;
+        if counted.fetch_add(1, Ordering::SeqCst) == 0 {
+            end_connections(&in_it);
+        }
+        keep(tx, "b", 1)
+    });
+
+    done.await.unwrap();
+
+    assert_eq!(tries.load(Ordering::SeqCst), 2);
+    assert_eq!(ended.db.read(|tx| stamp(tx, "b")).await.unwrap(), Some(1));
 }

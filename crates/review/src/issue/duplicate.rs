@@ -37,7 +37,7 @@ pub fn mark(
             let told = format!("marked {here} as a duplicate of this issue");
             write_system_note_about(tx, &original.item(), by, &told, &kept.item())?;
         }
-        Err(failure @ Error::Internal(_)) => return Err(failure),
+        Err(failure) if failure.is_ours() => return Err(failure),
         // The other one is not the caller's to manage.
         Err(_) => {}
     }

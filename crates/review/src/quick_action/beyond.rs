@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use db::Tx;
 use kernel::{
-    Error, Result, Standing, Ts,
+    Result, Standing, Ts,
     ids::{NamespaceId, UserId},
     time::parse_date,
 };
@@ -242,7 +242,7 @@ pub(super) fn leave(
 fn effect<T>(done: Result<T>) -> Result<Option<T>> {
     match done {
         Ok(done) => Ok(Some(done)),
-        Err(failure @ Error::Internal(_)) => Err(failure),
+        Err(failure) if failure.is_ours() => Err(failure),
         Err(_) => Ok(None),
     }
 }

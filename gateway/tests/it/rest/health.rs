@@ -13,6 +13,7 @@ async fn readiness_says_yes_only_while_requests_are_served() {
             "status": state,
             "database_check": [{ "status": "ok" }],
             "repositories_check": [{ "status": "ok" }],
+            "room_check": [{ "status": "ok" }],
             "serving_check": [{ "status": serving }],
         })
     };
@@ -35,4 +36,18 @@ async fn readiness_says_no_without_the_data_folder() {
 
     assert_eq!(body["repositories_check"][0]["status"], "failed");
     assert_eq!(body["database_check"][0]["status"], "ok");
+}
+
+#[actix_web::test]
+async fn probes_ask_for_no_credential_and_look_none_up() {
+    let app = TestApp::new();
+    let guest = app.anonymous().sending("PRIVATE-TOKEN", "no such token");
+    app.statements();
+
+    for probe in ["//-/health", "//-/liveness"] {
+        assert_eq!(guest.get(probe).await.status, 200, "{probe}");
+    }
+
+    assert_eq!(app.statements(), [""; 0]);
+    assert_eq!(guest.get("/version").await.status, 401);
 }

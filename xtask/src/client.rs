@@ -24,6 +24,8 @@ pub(crate) struct Answer {
     /// What was asked, for messages.
     request: String,
     pub(crate) status: u16,
+    /// Whether it says when to come back.
+    pub(crate) retry_after: bool,
     pub(crate) body: Vec<u8>,
 }
 
@@ -59,6 +61,7 @@ impl Client {
         self.send(Method::GET, path, None)
     }
 
+    /// As [`page`](Self::page), with something to say.
     pub(crate) fn post_page(&self, path: &str, body: &Value) -> Result<Answer> {
         self.send(Method::POST, path, Some(body))
     }
@@ -73,8 +76,9 @@ impl Client {
             None => self.agent.run(request.body(())?),
         };
         let mut answer = sent.with_context(|| asked.clone())?;
+        let retry_after = answer.headers().contains_key("retry-after");
         let body = answer.body_mut().with_config().limit(u64::MAX).read_to_vec()?;
-        Ok(Answer { request: asked, status: answer.status().as_u16(), body })
+        Ok(Answer { request: asked, status: answer.status().as_u16(), retry_after, body })
     }
 }
 

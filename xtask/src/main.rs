@@ -12,6 +12,7 @@ mod client;
 mod clients;
 mod crash;
 mod dump;
+mod faults;
 mod migrate;
 mod postgres;
 mod schema;
@@ -43,6 +44,8 @@ enum Task {
     Dump(dump::Options),
     /// Kill the server under load, again and again, and check what it promised
     Crash(crash::Options),
+    /// Break disk, files, memory and database under the server, and check what it answers and keeps
+    Faults(faults::Options),
     /// Measure every kind of request on the release build, and compare answers with git
     Bench(bench::Options),
     /// What a build costs: seconds by crate, size by section, functions by number of copies
@@ -70,6 +73,7 @@ fn run(task: Task) -> Result<()> {
         Task::Test(options) => test::run(&options),
         Task::Dump(options) => dump::run(&options),
         Task::Crash(options) => crash::run(&options),
+        Task::Faults(options) => faults::run(&options),
         Task::Bench(options) => bench::run(&options),
         Task::BuildReport(options) => build_report::run(&options),
         Task::Migrate(task) => migrate::run(&task),

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use diesel::{
     Connection as _, PgConnection, QueryableByName, RunQueryDsl as _,
     connection::SimpleConnection as _, sql_query, sql_types::Text,
@@ -54,6 +54,10 @@ struct Name {
 pub(crate) struct Cluster {
     guard: Child,
     port: u16,
+    folder: PathBuf,
+    programs: PathBuf,
+    /// The server that came after the guard's own was stopped.
+    second: Option<Child>,
 }
 
 impl Cluster {
@@ -67,8 +71,8 @@ impl Cluster {
             chown(&folder, Some(account.user), Some(account.group))?;
         }
         let guard = guard(account.as_ref(), &folder, &programs, port, durability)?;
-        let mut cluster = Self { guard, port };
-        cluster.wait(&folder)?;
+        let mut cluster = Self { guard, port, folder, programs, second: None };
+        cluster.wait()?;
         Ok(Some(cluster))
     }
 
@@ -97,7 +101,46 @@ impl Cluster {
         Ok(())
     }
 
-    fn wait(&mut self, folder: &Path) -> Result<()> {
+    /// Stops the server as a crash would; its data stay.
+    pub(crate) fn stop(&mut self) -> Result<()> {
+        let known = std::fs::read_to_string(self.folder.join("data/postmaster.pid"))?;
+        let number = known.lines().next().context("a server has a number")?;
+        crate::server::signal("QUIT", &[number.parse()?])?;
+        let deadline = Instant::now() + START_LIMIT;
+        while PgConnection::establish(&self.url("postgres")).is_ok() {
+            ensure!(Instant::now() < deadline, "the scratch PostgreSQL does not stop");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    /// Starts a server on the data of the one that was stopped.
+    pub(crate) fn start_again(&mut self) -> Result<()> {
+        let run = "programs=$1 folder=$2 port=$3; cd \"$folder\" || exit 1; \
+                   exec \"$programs/postgres\" -D data -p \"$port\" -k \"$folder\" \
+                   -c listen_addresses=127.0.0.1 >>log 2>&1";
+        let account = Account::for_server()?;
+        let mut command = account.map_or_else(|| Command::new("sh"), |account| account.command());
+        command.args(["-c", run, "sh"]).arg(&self.programs).arg(&self.folder);
+        command.arg(self.port.to_string()).stdin(Stdio::null()).stdout(Stdio::null());
+        let second = command.process_group(0).spawn().context("starting PostgreSQL again")?;
+        self.second = Some(second);
+        self.wait()
+    }
+
+    /// Ends every connection to a database, as an operator or a restart does.
+    pub(crate) fn end_connections(&self, database: &str) -> Result<()> {
+        let mut connection = PgConnection::establish(&self.url("postgres"))?;
+        sql_query(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = $1",
+        )
+        .bind::<Text, _>(database)
+        .execute(&mut connection)?;
+        Ok(())
+    }
+
+    fn wait(&mut self) -> Result<()> {
+        let folder = &self.folder;
         let deadline = Instant::now() + START_LIMIT;
         loop {
             if PgConnection::establish(&self.url("postgres")).is_ok() {
@@ -117,6 +160,11 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
+        if let Some(mut second) = self.second.take()
+            && crate::server::signal("INT", &[second.id()]).is_ok()
+        {
+            drop(second.wait());
+        }
         drop(self.guard.stdin.take());
         if let Err(error) = self.guard.wait() {
             eprintln!("the scratch PostgreSQL may still run: {error}");

@@ -6,7 +6,9 @@
 mod running;
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
@@ -147,11 +149,14 @@ impl Places {
 }
 
 impl Git {
-    pub async fn find(settings: Settings) -> Result<Self, Unusable> {
-        let program = settings.program.clone();
-        let mut command = Command::new(&program);
-        command.arg("version").env_clear().env("PATH", &settings.search_path).env("LC_ALL", "C");
-        let output = command
+    pub async fn find(mut settings: Settings) -> Result<Self, Unusable> {
+        let named = settings.program.clone();
+        let Some(program) = locate(&named, &settings.search_path) else {
+            return Err(Unusable::NotFound { program: named, source: ErrorKind::NotFound.into() });
+        };
+        settings.program.clone_from(&program);
+        let output = command(&settings)
+            .arg("version")
             .stdin(Stdio::null())
             .output()
             .await
@@ -178,6 +183,11 @@ impl Git {
         self.0.version
     }
 
+    /// Its full path. Started by it, a child shares our memory until it runs; found by name, all of that would be copied.
+    pub fn program(&self) -> &Path {
+        &self.0.settings.program
+    }
+
     /// How long a question may take.
     pub fn time_limit(&self) -> Duration {
         self.0.settings.time_limit
@@ -195,8 +205,7 @@ impl Git {
 
     fn call(&self) -> Call {
         let settings = &self.0.settings;
-        let mut command = Command::new(&settings.program);
-        command.env_clear().env("PATH", &settings.search_path).envs(ENVIRONMENT.iter().copied());
+        let mut command = command(settings);
         for setting in CONFIG {
             command.arg("-c").arg(setting);
         }
@@ -226,6 +235,28 @@ impl Git {
         let lanes = [Lane::Plumbing, Lane::Refs, Lane::Transport, Lane::Background];
         lanes.into_iter().map(|lane| self.places(lane).taken()).sum()
     }
+}
+
+/// Git by its full path, with nothing of our own environment.
+fn command(settings: &Settings) -> Command {
+    let mut command = Command::new(&settings.program);
+    command.env_clear().env("PATH", &settings.search_path).envs(ENVIRONMENT.iter().copied());
+    command
+}
+
+/// The full path of a program that may be given by its name alone.
+fn locate(program: &Path, search_path: &OsStr) -> Option<PathBuf> {
+    if program.components().nth(1).is_some() {
+        return std::path::absolute(program).ok();
+    }
+    let runs = |file: &PathBuf| {
+        let about = file.metadata();
+        about.is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+    };
+    std::env::split_paths(search_path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(program))
+        .find(runs)
 }
 
 const ENVIRONMENT: &[(&str, &str)] = &[

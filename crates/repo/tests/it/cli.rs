@@ -31,6 +31,17 @@ async fn an_old_git_is_refused_with_a_plain_sentence() {
 }
 
 #[tokio::test]
+async fn git_is_started_by_its_full_path() {
+    let scratch = Scratch::new().await;
+
+    assert!(scratch.git.program().is_absolute());
+    assert!(scratch.git.program().ends_with("git"));
+
+    let settings = Settings::new(OsString::from("/nonexistent"));
+    assert!(matches!(Git::find(settings).await, Err(Unusable::NotFound { .. })));
+}
+
+#[tokio::test]
 async fn a_missing_git_is_told_apart_from_an_old_one() {
     let settings = Settings {
         program: PathBuf::from("/nonexistent/git"),

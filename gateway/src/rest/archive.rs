@@ -156,6 +156,7 @@ async fn wanted(app: &App, grant: &Grant<ReadCode>, wish: Wish) -> Result<Archiv
             Err(GitError::NotFound) => return Err(Error::NotFound("File")),
             found => found?,
         };
+        reader.ensure_plain_names(commit, &path)?;
         let parts = Parts {
             project: facts.full_path.rsplit('/').next().unwrap_or_default(),
             ref_name: ref_name.as_deref(),

@@ -92,3 +92,23 @@ async fn archives_are_limited_where_that_is_set() {
     assert_eq!(told.header("retry-after"), Some("60"), "the whole interval");
     assert_eq!(eve.get(&archive).await.status, 200);
 }
+
+#[actix_web::test]
+async fn names_that_lead_out_of_their_tree_are_refused() {
+    let (app, fixture) = (TestApp::new(), Fixture::new());
+    let blob = fixture.lines(&["rev-parse", "main:README.md"]).remove(0);
+    let bytes = [b"100644 ../../../evil\0".to_vec(), hex::decode(blob).unwrap()].concat();
+    let write = ["hash-object", "-t", "tree", "-w", "--literally", "--stdin"];
+    let tree = String::from_utf8(fixture.git_with(&write, &bytes)).unwrap();
+    let environment = ["-c", "user.name=A", "-c", "user.email=a@example.com"];
+    let words = [&environment[..], &["commit-tree", "-m", "bad", tree.trim()]].concat();
+    let commit = fixture.lines(&words).remove(0);
+    fixture.git(&["update-ref", "refs/heads/bad", &commit]);
+    let repository = format!("/projects/{}/repository", app.project_from(&fixture));
+
+    for path in ["archive.zip?sha=bad", "archive.tar?sha=bad", "tree?ref=bad"] {
+        let answer = app.anonymous().get(&format!("{repository}/{path}")).await;
+        assert_eq!(answer.status, 400, "{path}");
+        assert!(answer.body.to_string().contains("invalid path"), "{path}: {}", answer.body);
+    }
+}

@@ -1,5 +1,7 @@
 //! Trees and what is in them.
 
+use std::collections::HashSet;
+
 use bstr::{BStr, ByteSlice as _};
 use gix::{ObjectId, objs::TreeRefIter};
 
@@ -104,6 +106,7 @@ impl Reader {
         let mut children = Vec::new();
         for entry in TreeRefIter::from_bytes(&object.data, tree.kind()) {
             let entry = entry?;
+            ensure_plain(entry.filename)?;
             children.push(EntryInfo {
                 id: Oid::of(entry.oid),
                 path: path.join(entry.filename),
@@ -111,6 +114,24 @@ impl Reader {
             });
         }
         Ok(children)
+    }
+
+    /// Refuses a tree in which a name leads out of its folder: nobody could put that into files.
+    pub fn ensure_plain_names(&self, at: Oid, path: &TreePath) -> Result<()> {
+        let folder = self.entry(at, path)?;
+        let mut open = match folder.kind() {
+            EntryKind::Tree => vec![folder.id.gix()],
+            _ => Vec::new(),
+        };
+        let mut seen: HashSet<ObjectId> = open.iter().copied().collect();
+        while let Some(tree) = open.pop() {
+            for entry in self.children(tree, &TreePath::ROOT)? {
+                if entry.mode == FileMode::Tree && seen.insert(entry.id.gix()) {
+                    open.push(entry.id.gix());
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The file of the root that introduces the project to its readers.
@@ -143,4 +164,13 @@ impl Reader {
         });
         Ok(found)
     }
+}
+
+/// # Errors
+/// `InvalidPath` for a name that leads somewhere else.
+fn ensure_plain(name: &BStr) -> Result<()> {
+    if name.is_empty() || name == "." || name == ".." || name.contains(&b'/') {
+        return Err(GitError::InvalidPath(name.to_string()));
+    }
+    Ok(())
 }

@@ -12,6 +12,8 @@ use super::history::History;
 use crate::server::Installation;
 
 const PUSHES: usize = 15;
+/// Refs of one push.
+const MANY: usize = 2_000;
 
 /// Seconds, over several runs of the same command.
 pub(super) struct Timed {
@@ -57,7 +59,10 @@ pub(super) fn measure(
     };
     let shallow = ["--depth", "1"];
     let partial = ["--filter=blob:none"];
+    let (many, many_on_disk) = pushes_of_many_refs(installation, scratch)?;
     Ok(vec![
+        many,
+        many_on_disk,
         clone("clone over HTTP", &served, &[])?,
         clone("clone from the disk", &disk, &[])?,
         clone("clone --depth 1 over HTTP", &served, &shallow)?,
@@ -65,6 +70,31 @@ pub(super) fn measure(
         clone("clone --filter=blob:none over HTTP", &served, &partial)?,
         pushes(installation, small, scratch, PUSHES)?,
     ])
+}
+
+/// Tags of one commit, pushed to a new project and to a repository on the disk.
+fn pushes_of_many_refs(installation: &Installation, scratch: &Path) -> Result<(Timed, Timed)> {
+    let (clone, bare) = (scratch.join("many"), scratch.join("many.git"));
+    seconds(git().args(["init", "--quiet", "--initial-branch", "main"]).arg(&clone))?;
+    seconds(git().args(["init", "--quiet", "--bare"]).arg(&bare))?;
+    let in_clone = |words: &[&str]| seconds(git().current_dir(&clone).args(words));
+    in_clone(&["commit", "--quiet", "--allow-empty", "--message", "one"])?;
+    let served = installation.remote("root/many-refs");
+    let disk = bare.display().to_string();
+    for remote in [served.as_str(), disk.as_str()] {
+        in_clone(&["push", "--quiet", remote, "main"])?;
+    }
+    let script: String = (0..MANY).map(|n| format!("create refs/tags/v{n:04} HEAD\n")).collect();
+    std::fs::write(clone.join("refs"), script)?;
+    in_clone(&["-c", "alias.fill=!git update-ref --stdin < refs", "fill"])?;
+    let timed = |what: &str, remote: &str| -> Result<Timed> {
+        let taken = in_clone(&["push", "--quiet", remote, "refs/tags/*:refs/tags/*"])?;
+        Ok(Timed { what: what.to_owned(), seconds: vec![taken] })
+    };
+    Ok((
+        timed("push of 2,000 refs over HTTP", &served)?,
+        timed("push of 2,000 refs to the disk", &disk)?,
+    ))
 }
 
 fn clone_once(source: &str, options: &[&str], scratch: &Path) -> Result<f64> {

@@ -1,6 +1,7 @@
 //! Kills the server at random moments under load and checks what it promised: nothing acknowledged is lost, nothing
 //! half done is left.
 
+mod children;
 mod facts;
 mod ledger;
 mod load;
@@ -32,6 +33,9 @@ pub(crate) struct Options {
     rounds: u32,
     #[arg(long, value_enum, default_value_t = Database::Sqlite)]
     database: Database,
+    /// How many pushes lose a process of theirs while the server lives
+    #[arg(long, default_value_t = 20)]
+    pushes: u32,
     /// Chooses the moments; the same seed chooses the same ones
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -100,6 +104,10 @@ fn rounds(options: &Options, installation: &Installation, scratch: &TempDir) -> 
         report(&findings)?;
     }
     let findings = verify::at_the_end(installation, &everything, started)?;
+    // A debug build is slow, and is not measured.
+    let longest = options.debug.then_some(Duration::from_secs(30));
+    let pushes = (options.pushes, longest);
+    children::rounds(installation, &server, scratch.path(), pushes, &mut random)?;
     server.stop()?;
     println!(
         "crash: {} rounds on {}: {}",

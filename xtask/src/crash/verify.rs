@@ -85,7 +85,7 @@ fn settle(installation: &Installation) -> Result<()> {
 }
 
 /// What the product itself says of its state.
-fn doctor(installation: &Installation) -> Result<Vec<String>> {
+pub(super) fn doctor(installation: &Installation) -> Result<Vec<String>> {
     let done = installation.command().arg("doctor").output()?;
     let told = String::from_utf8_lossy(&done.stdout);
     let wrong = told.lines().filter(|line| line.starts_with("WRONG"));

@@ -10,7 +10,7 @@ use std::{
 
 use actix_web::dev::ServerHandle;
 use anyhow::{Context, bail};
-use kernel::Clock;
+use kernel::{Clock, Ts};
 use org::settings::store::SettingsStore;
 use repo::git::{
     Git, cli,
@@ -240,11 +240,29 @@ async fn keep_up(app: App) {
     loop {
         tick.tick().await;
         app.rates.forget_the_quiet();
+        finish_interrupted(&app).await;
         match app.db.read(|tx| tx.settings()).await {
             Ok(settings) => app.follow(&settings),
             Err(cause) => tracing::warn!(error = %cause, "the settings cannot be read"),
         }
         metrics::upkeep();
+    }
+}
+
+/// Carries out what was decided and then failed, as a start does.
+async fn finish_interrupted(app: &App) {
+    let seconds = i64::try_from(UPKEEP.as_secs()).unwrap_or(i64::MAX);
+    let before = Ts::from_unix(app.db.clock().now().unix().saturating_sub(seconds));
+    match repo::push::settle(&app.db, &app.git, &app.storage, &app.journal, before).await {
+        Ok(0) => {}
+        Ok(pushes) => tracing::warn!(pushes, "finished what was interrupted"),
+        Err(cause) => tracing::error!(error = %cause, "a push that was decided is not carried out"),
+    }
+    let State { db, git, storage, repositories, .. } = &**app;
+    match repo::wiki::journal::settle(db, git, storage, repositories, before).await {
+        Ok(0) => {}
+        Ok(wikis) => tracing::warn!(wikis, "finished what was interrupted"),
+        Err(cause) => tracing::error!(error = %cause, "a push to a wiki is not carried out"),
     }
 }
 

@@ -12,7 +12,7 @@ use org::{
 use repo::{
     git::{RefName, RepoPath, Wiki, refs},
     push::journal::{JournalStore, PushEvent},
-    wiki::journal::{self, WikiJournal},
+    wiki::journal::{self, WikiJournal, WikiRef},
 };
 use worker::Queue;
 
@@ -89,12 +89,9 @@ async fn check_journal(app: &App, findings: &mut Findings) -> anyhow::Result<()>
         let again = of_wikis().await?;
         wikis.retain(|row| again.iter().any(|other| other.id == row.id));
     }
-    match open.len() + wikis.len() {
-        0 => findings.good("the journal agrees with the refs"),
-        many => findings.wrong(
-            &format!("{many} pushes were decided and not carried out"),
-            "restart the server: it finishes them",
-        ),
+    // Which these are, and what holds them up, is told with their repositories.
+    if open.is_empty() && wikis.is_empty() {
+        findings.good("the journal agrees with the refs");
     }
     Ok(())
 }
@@ -143,20 +140,52 @@ async fn check_repository(
     Ok(())
 }
 
+/// Where a ref is to be.
+struct Told {
+    now: Option<String>,
+    /// Where it was before a move that is not known to have been carried out.
+    before: Option<Option<String>>,
+}
+
+/// Why a ref is elsewhere than its last push has put it.
+#[derive(PartialEq, Eq)]
+enum Cause {
+    ByHand,
+    /// The push was decided, and the ref did not follow yet.
+    Waiting,
+    /// The same, and somebody keeps it locked.
+    Locked,
+}
+
+impl Cause {
+    fn remedy(&self) -> &'static str {
+        match self {
+            Self::ByHand => "somebody changed the repository by hand; push the branch again",
+            Self::Waiting => {
+                "the push was decided and not carried out; the server finishes it within a minute, or at its start"
+            }
+            Self::Locked => {
+                "the push was decided and the ref is locked; when the process that locked it has ended, the server finishes it within a minute, or at its start"
+            }
+        }
+    }
+}
+
 /// A ref that is elsewhere than its last push has put it.
 #[derive(PartialEq, Eq)]
 struct Stray {
     name: String,
     told: Option<String>,
     is: Option<String>,
+    cause: Cause,
 }
 
 impl Stray {
     fn tell(&self, path: &str, findings: &mut Findings) {
-        let Self { name, told, is } = self;
+        let Self { name, told, is, cause } = self;
         let shown = |id: &Option<String>| id.clone().unwrap_or_else(|| "not there".to_owned());
         let what = format!("{path}: {name} is {}, its last push says {}", shown(is), shown(told));
-        findings.wrong(&what, "somebody changed the repository by hand; push the branch again");
+        findings.wrong(&what, cause.remedy());
     }
 }
 
@@ -165,10 +194,16 @@ async fn strays(
     project: ProjectId,
     repository: &RepoPath,
 ) -> anyhow::Result<Vec<Stray>> {
-    let events = app.db.read(move |tx| tx.push_events(project)).await?;
-    let mut last: BTreeMap<String, Option<String>> = BTreeMap::new();
+    let rows = app.db.read(move |tx| Ok((tx.push_events(project)?, tx.journal()?)));
+    let (events, open) = rows.await?;
+    let mut last: BTreeMap<String, Told> = BTreeMap::new();
     for PushEvent { ref_name, after_sha, .. } in events {
-        last.insert(ref_name, after_sha);
+        last.insert(ref_name, Told { now: after_sha, before: None });
+    }
+    for row in open.into_iter().filter(|row| row.project_id == project) {
+        if let Some(told) = last.get_mut(&row.ref_name) {
+            told.before = Some(row.old_sha).filter(|_| told.now == row.new_sha);
+        }
     }
     compared(app, repository, last).await
 }
@@ -177,15 +212,26 @@ async fn strays(
 async fn compared(
     app: &App,
     repository: &RepoPath,
-    last: BTreeMap<String, Option<String>>,
+    last: BTreeMap<String, Told>,
 ) -> anyhow::Result<Vec<Stray>> {
     let names: Vec<RefName> = last.keys().map(RefName::full).collect::<Result<_, _>>()?;
     let now = refs::read(&app.git, repository, &names).await?;
-    let compared = last.into_iter().zip(&names).map(|((name, told), full)| {
+    let mut strays = Vec::new();
+    for ((name, told), full) in last.into_iter().zip(&names) {
         let is = now.get(full).map(ToString::to_string);
-        Stray { name, told, is }
-    });
-    Ok(compared.filter(|stray| stray.told != stray.is).collect())
+        if told.now == is {
+            continue;
+        }
+        let cause = match told.before {
+            Some(before) if before == is => match refs::lock_of(repository, full).exists() {
+                true => Cause::Locked,
+                false => Cause::Waiting,
+            },
+            _ => Cause::ByHand,
+        };
+        strays.push(Stray { name, told: told.now, is, cause });
+    }
+    Ok(strays)
 }
 
 /// Wikis that somebody has written to; how many these are.
@@ -229,7 +275,13 @@ async fn check_wikis(
 
 async fn wiki_strays(app: &App, wiki: Wiki) -> anyhow::Result<Vec<Stray>> {
     let rows = app.db.read(move |tx| tx.wiki_refs(wiki)).await?;
-    let told = rows.into_iter().map(|row| (row.ref_name, row.new_sha)).collect();
+    let open = app.db.read(|tx| tx.open_wiki_moves()).await?;
+    let told = |row: WikiRef| {
+        let is_open = open.iter().any(|other| other.id == row.id);
+        let before = is_open.then_some(row.old_sha);
+        (row.ref_name, Told { now: row.new_sha, before })
+    };
+    let told = rows.into_iter().map(told).collect();
     compared(app, &app.storage.wiki(wiki), told).await
 }
 

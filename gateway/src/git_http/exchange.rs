@@ -4,9 +4,11 @@ use std::{io, time::Duration};
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
+use kernel::ids::ProjectId;
 use repo::git::{
-    GitError,
+    GitError, RepoPath,
     cli::Running,
+    push_head::{HeadReader, PushHead},
     service::{self, Limits, Protocol, Service},
 };
 use tokio::{
@@ -14,7 +16,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{Chunks, Refusal, permit::Place, pushes};
+use super::{Chunks, Refusal, create, permit::Place, pushes};
 use crate::{
     app::App,
     identity::{Identity, Purpose},
@@ -66,17 +68,39 @@ pub(super) async fn upload(
     Ok(stream_of(receiver))
 }
 
-/// Takes a push.
+/// What a push begins with, and all of it as git reads it.
+pub(super) async fn split_head(mut body: Chunks) -> Result<(PushHead, Chunks), Refusal> {
+    let (mut reader, mut begun) = (HeadReader::default(), Vec::new());
+    loop {
+        let chunk = match timeout(IDLE, body.next()).await {
+            Ok(Some(chunk)) => chunk,
+            // Git itself says what is wrong with a head that breaks off.
+            Ok(None) => break,
+            Err(_) => return Err(Refusal::Busy),
+        };
+        let is_whole = match &chunk {
+            Ok(bytes) => reader.push(bytes).map_err(|_long| Refusal::TooManyRefs)?,
+            Err(_) => true,
+        };
+        begun.push(chunk);
+        if is_whole {
+            break;
+        }
+    }
+    Ok((reader.into_head(), stream::iter(begun).chain(body).boxed_local()))
+}
+
+/// Takes a push. A project that was made for it goes again when it brings nothing.
 pub(super) async fn receive(
     app: &App,
     place: &Place,
     protocol: Option<Protocol>,
-    body: Chunks,
+    (head, body): (PushHead, Chunks),
 ) -> Result<Chunks, Refusal> {
     let user = place.who.actor.user()?;
     let queued = app.transport.place(place.kind).await?;
     let hooks = app.transport.hooks()?;
-    let id = app.transport.pushes.open(place.kind, user, place.who.actor);
+    let id = app.transport.pushes.open(place.kind, user, place.who.actor, head);
     let project = place.kind.project();
     let identity = Identity { user, project, purpose: Purpose::Hook, push: Some(id.clone()) };
     let identity = app.identity.sign(identity, app.db.clock().now())?;
@@ -85,15 +109,43 @@ pub(super) async fn receive(
     let running = match in_time(started).await {
         Ok(running) => running,
         Err(refusal) => {
-            pushes::close(app, &id).await;
+            end(app, &id, place.made).await;
             return Err(refusal);
         }
     };
     let (sender, receiver) = mpsc::channel(WAITING);
-    let app = app.clone();
+    let (app, made) = (app.clone(), place.made);
     actix_web::rt::spawn(async move {
+        // The client hears the end when it is one.
+        let open = sender.clone();
         carry(running, body, sender, queued).await;
-        pushes::close(&app, &id).await;
+        end(&app, &id, made).await;
+        drop(open);
+    });
+    Ok(stream_of(receiver))
+}
+
+async fn end(app: &App, push: &str, made: Option<ProjectId>) {
+    let brought_something = pushes::close(app, push).await;
+    if let Some(project) = made.filter(|_| !brought_something)
+        && let Err(cause) = create::take_back(app, project).await
+    {
+        tracing::warn!(%project, error = %cause, "a project without any push stays");
+    }
+}
+
+/// Answers a push that names nothing a project could be made for: git refuses each of its refs.
+pub(super) async fn turn_down(
+    app: &App,
+    nothing: &RepoPath,
+    protocol: Option<Protocol>,
+    body: Chunks,
+) -> Result<Chunks, Refusal> {
+    let started = service::turn_down(&app.git, nothing, protocol.as_ref(), limits(app));
+    let running = in_time(started).await?;
+    let (sender, receiver) = mpsc::channel(WAITING);
+    actix_web::rt::spawn(async move {
+        ended(service::exchange(running, body, sender, IDLE).await);
     });
     Ok(stream_of(receiver))
 }
@@ -104,7 +156,11 @@ async fn carry(
     sender: mpsc::Sender<io::Result<Bytes>>,
     _queued: OwnedSemaphorePermit,
 ) {
-    match service::exchange(running, body, sender, IDLE).await {
+    ended(service::exchange(running, body, sender, IDLE).await);
+}
+
+fn ended(exchange: Result<(), GitError>) {
+    match exchange {
         Ok(()) => {}
         Err(GitError::Io(error)) => tracing::debug!(%error, "a git client has left"),
         Err(error) => tracing::info!(%error, "a clone or push has failed"),

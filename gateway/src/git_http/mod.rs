@@ -4,8 +4,10 @@ mod body;
 mod create;
 mod door;
 mod exchange;
+mod judgement;
 mod lfs;
 mod lfs_locks;
+mod merge_request_options;
 mod moved;
 mod permit;
 mod pushes;
@@ -25,15 +27,21 @@ use futures_util::stream::LocalBoxStream;
 use kernel::Actor;
 use percent_encoding::percent_decode_str;
 use repo::{
-    git::service::{self, Protocol, Service},
+    git::{
+        RefName, RepoPath,
+        hook::RefCommand,
+        service::{self, Protocol, Service},
+    },
     lfs::LfsId,
+    push::incoming::pushable,
 };
 
 pub(crate) use exchange::LONGEST;
 pub use refusal::Refusal;
 pub use transport::{Transport, listen, listen_with};
 
-use crate::app::App;
+use self::{door::Visitor, permit::Entrance};
+use crate::{app::App, compose::projects::USUAL_BRANCH};
 
 /// The bytes of a request or an answer, as they come.
 type Chunks = LocalBoxStream<'static, std::io::Result<Bytes>>;
@@ -124,11 +132,18 @@ async fn refs(app: &App, req: &HttpRequest, wanted: &Wanted) -> Result<HttpRespo
         return Ok(moved::redirect(app, req, address));
     }
     let caller = door::enter(app, req).await?;
-    let place = permit::enter(app, &caller, wanted.address.as_deref(), service).await?;
-    if let Some(address) = wanted.address.as_deref().and_then(|old| moved::present(&place, old)) {
-        return Ok(moved::redirect(app, req, &address));
-    }
-    let refs = service::advertise(&app.git, &place.path, service, protocol(req).as_ref()).await?;
+    let entrance = permit::find_entrance(app, &caller, wanted.address.as_deref(), service).await?;
+    let path = match entrance {
+        Entrance::Open(place) => {
+            let address = wanted.address.as_deref();
+            if let Some(address) = address.and_then(|old| moved::present(&place, old)) {
+                return Ok(moved::redirect(app, req, &address));
+            }
+            place.path
+        }
+        Entrance::ToBeMade { .. } => nothing(app).await?,
+    };
+    let refs = service::advertise(&app.git, &path, service, protocol(req).as_ref()).await?;
     let content_type = format!("application/x-{}-advertisement", service.name());
     Ok(fresh(&content_type).body(refs))
 }
@@ -150,16 +165,48 @@ async fn pack(
     }
     let caller = door::enter(app, req).await?;
     let address = wanted.address.as_deref();
-    let mut place = permit::enter(app, &caller, address, service).await?;
-    if service == Service::UploadPack && permit::is_one_too_many(app, &caller, &place).await? {
-        place = permit::enter(app, &caller, address, service).await?;
-    }
     let body = body::read(req, payload, exchange::longest_request(app, service))?;
     let answer = match service {
-        Service::UploadPack => exchange::upload(app, &place, protocol(req), body).await?,
-        Service::ReceivePack => exchange::receive(app, &place, protocol(req), body).await?,
+        Service::UploadPack => {
+            let mut place = permit::enter(app, &caller, address, service).await?;
+            if permit::is_one_too_many(app, &caller, &place).await? {
+                place = permit::enter(app, &caller, address, service).await?;
+            }
+            exchange::upload(app, &place, protocol(req), body).await?
+        }
+        Service::ReceivePack => receive(app, &caller, address, protocol(req), body).await?,
     };
     Ok(fresh(&format!("application/x-{}-result", service.name())).streaming(answer))
+}
+
+async fn receive(
+    app: &App,
+    caller: &Visitor,
+    address: Option<&str>,
+    protocol: Option<Protocol>,
+    body: Chunks,
+) -> Result<Chunks, Refusal> {
+    let entrance = permit::find_entrance(app, caller, address, Service::ReceivePack).await?;
+    let (head, body) = exchange::split_head(body).await?;
+    let place = match entrance {
+        Entrance::Open(place) => place,
+        Entrance::ToBeMade { path } => {
+            let brings =
+                |command: &RefCommand| matches!(pushable(command), Ok(_) if command.new.is_some());
+            if !head.commands.iter().any(brings) {
+                return exchange::turn_down(app, &nothing(app).await?, protocol, body).await;
+            }
+            permit::make(app, caller, &path).await?
+        }
+    };
+    exchange::receive(app, &place, protocol, (head, body)).await
+}
+
+/// A repository without anything: what a project shows that is not there yet.
+async fn nothing(app: &App) -> Result<RepoPath, Refusal> {
+    let (storage, head) = (app.storage.clone(), RefName::branch(USUAL_BRANCH)?);
+    let made = tokio::task::spawn_blocking(move || storage.nothing(&head)).await;
+    Ok(made.map_err(kernel::Error::internal)??)
 }
 
 fn protocol(req: &HttpRequest) -> Option<Protocol> {

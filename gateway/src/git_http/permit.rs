@@ -50,21 +50,52 @@ pub(super) struct Place {
     /// Of the project or group that it belongs to.
     pub(super) full_path: String,
     pub(super) who: Standing,
+    /// The project, where it was made just now.
+    pub(super) made: Option<ProjectId>,
 }
 
 impl Place {
     pub(super) fn of(app: &App, project: &Project, who: Standing) -> Self {
         let (kind, full_path) = (Kind::Code(project.0.id), project.0.full_path.clone());
-        Self { kind, path: kind.lies_in(&app.storage), full_path, who }
+        Self { kind, path: kind.lies_in(&app.storage), full_path, who, made: None }
     }
 }
 
+/// Where a visitor may go.
+pub(super) enum Entrance {
+    Open(Place),
+    /// A project that is not there, and that the visitor may make with a push.
+    ToBeMade {
+        path: String,
+    },
+}
+
+/// As [`find_entrance`]; a project that is not there is made.
 pub(super) async fn enter(
     app: &App,
     visitor: &Visitor,
     path: Option<&str>,
     service: Service,
 ) -> Result<Place, Refusal> {
+    match find_entrance(app, visitor, path, service).await? {
+        Entrance::Open(place) => Ok(place),
+        Entrance::ToBeMade { path } => make(app, visitor, &path).await,
+    }
+}
+
+/// Makes the project of a push, and lets the visitor in.
+pub(super) async fn make(app: &App, visitor: &Visitor, path: &str) -> Result<Place, Refusal> {
+    let place = create::project(app, visitor, path).await?;
+    ensure_usable(app, visitor, &place, Service::ReceivePack).await?;
+    Ok(place)
+}
+
+pub(super) async fn find_entrance(
+    app: &App,
+    visitor: &Visitor,
+    path: Option<&str>,
+    service: Service,
+) -> Result<Entrance, Refusal> {
     ensure_scope(visitor, service)?;
     if service == Service::ReceivePack && visitor.user.is_none() {
         return Err(Refusal::NoCredential);
@@ -73,18 +104,28 @@ pub(super) async fn enter(
     let place = match find(app, visitor, path).await? {
         Some(place) => place,
         None if path.ends_with(wiki::SUFFIX) => {
-            return wiki::enter(app, visitor, path, service).await;
+            return Ok(Entrance::Open(wiki::enter(app, visitor, path, service).await?));
         }
         // Whoever has not signed in may see it afterwards.
         None if visitor.user.is_none() => return Err(Refusal::NoCredential),
         None if service == Service::UploadPack => return Err(Refusal::NoProject),
-        None => create::project(app, visitor, path).await?,
+        None => {
+            create::ensure_possible(app, visitor, path).await?;
+            return Ok(Entrance::ToBeMade { path: path.to_owned() });
+        }
     };
-    ensure_allowed(app, visitor, &place, service).await?;
-    if !place.path.as_path().join("HEAD").is_file() {
-        return Err(Refusal::NoRepository);
-    }
-    Ok(place)
+    ensure_usable(app, visitor, &place, service).await?;
+    Ok(Entrance::Open(place))
+}
+
+async fn ensure_usable(
+    app: &App,
+    visitor: &Visitor,
+    place: &Place,
+    service: Service,
+) -> Result<(), Refusal> {
+    ensure_allowed(app, visitor, place, service).await?;
+    if place.path.as_path().join("HEAD").is_file() { Ok(()) } else { Err(Refusal::NoRepository) }
 }
 
 /// Notes a download, where that is counted. One too many ends what the visitor was let in by.

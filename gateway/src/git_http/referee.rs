@@ -1,4 +1,4 @@
-//! Answers the hooks of a push: what may move, and when it has.
+//! Answers the hooks of a push: what may move, ref by ref, and the moves themselves.
 
 use std::path::PathBuf;
 
@@ -7,21 +7,20 @@ use org::access::{IdOrPath, locate_project};
 use repo::{
     git::{
         Oid, RefName,
-        hook::{Answer, Asked, Moment, Question, Referee},
+        hook::{Answer, Moment, Question, RefCommand, Referee, Report},
         refs,
     },
-    push::{self, Incoming, Push, RefChange, Via, incoming::pushable},
+    push::{self, Incoming, Parts, Push, Via},
 };
 
 use super::{
+    judgement::{Judgement, Named, PREFIX, Refused},
+    merge_request_options,
     permit::Kind,
     pushes::{Progress, Underway},
     wiki_referee::WikiTarget,
 };
 use crate::{app::App, identity::Purpose};
-
-/// Before every sentence of a refusal, as clients know it.
-const PREFIX: &str = "GitLab: ";
 
 pub(super) struct Gate {
     app: App,
@@ -32,35 +31,6 @@ pub(super) struct Gate {
 struct Target {
     project: ProjectId,
     actor: Actor,
-}
-
-/// Why a push ends: sentences for the pusher.
-pub(super) struct Refused(pub(super) Vec<String>);
-
-impl Refused {
-    pub(super) fn one(text: impl Into<String>) -> Self {
-        Self(vec![text.into()])
-    }
-}
-
-impl From<Error> for Refused {
-    fn from(error: Error) -> Self {
-        Self::one(match error {
-            Error::Rejected(text) | Error::Refused(text) => text,
-            Error::Forbidden => "You are not allowed to push to this project.".to_owned(),
-            Error::NotFound(_) => "There is no such project, or you may not see it.".to_owned(),
-            other => {
-                tracing::error!(error = %other, details = ?other, "a push could not be decided");
-                "Something failed in the server. Please try again.".to_owned()
-            }
-        })
-    }
-}
-
-impl From<repo::git::GitError> for Refused {
-    fn from(error: repo::git::GitError) -> Self {
-        Error::from(error).into()
-    }
 }
 
 impl Referee for Gate {
@@ -78,7 +48,7 @@ impl Referee for Gate {
         };
         let mut progress = underway.progress.lock().await;
         match self.decide(&underway, &mut progress, question).await {
-            Ok(()) => Answer::Yes,
+            Ok(answer) => answer,
             Err(Refused(texts)) => {
                 Answer::No(texts.into_iter().map(|text| format!("{PREFIX}{text}")).collect())
             }
@@ -96,30 +66,27 @@ impl Gate {
         underway: &Underway,
         progress: &mut Progress,
         question: Question,
-    ) -> Result<(), Refused> {
-        // Git also tells of HEAD when the branch moves that it names.
-        let own = |asked: &Asked| asked.name.starts_with(b"refs/") && asked.old != asked.new;
-        let asked: Vec<Asked> = match question.moment {
-            Moment::Received => question.asked,
-            _ => question.asked.into_iter().filter(own).collect(),
-        };
+    ) -> Result<Answer, Refused> {
         if progress.over {
             return Err(Refused::one("This push is over."));
+        }
+        let Question { moment, quarantine, commands, .. } = question;
+        if moment == Moment::Received {
+            progress.judgement = Judgement::of(&underway.head, &commands);
         }
         let target = match underway.kind {
             Kind::Code(project) => Target { project, actor: underway.actor },
             Kind::Wiki(wiki) => {
                 let target = WikiTarget { app: &self.app, wiki, actor: underway.actor };
-                return target.decide(progress, question.moment, question.quarantine, asked).await;
+                return match moment {
+                    Moment::Received => target.received(progress, quarantine).await,
+                    Moment::Settled => target.settled(progress, &commands).await,
+                };
             }
         };
-        match question.moment {
-            Moment::Received => self.received(target, progress, question.quarantine, asked).await,
-            _ if asked.is_empty() => Ok(()),
-            Moment::Prepared => self.prepared(target, progress, &asked).await,
-            Moment::Committed => self.committed(target, progress, &asked).await,
-            // A decision stands: it is carried out when git has ended.
-            Moment::Aborted => Ok(()),
+        match moment {
+            Moment::Received => self.received(target, progress, quarantine).await,
+            Moment::Settled => self.settled(target, underway, progress, &commands).await,
         }
     }
 
@@ -133,14 +100,15 @@ impl Gate {
         target: Target,
         progress: &mut Progress,
         quarantine: Option<PathBuf>,
-        asked: Vec<Asked>,
-    ) -> Result<(), Refused> {
-        let named = named(asked)?;
+    ) -> Result<Answer, Refused> {
+        let judgement = &mut progress.judgement;
+        judgement.ensure_something_is_left()?;
         let app = &self.app;
         let repo = app.storage.repository(target.project);
         let incoming = Incoming::new(&app.git, &repo, quarantine.as_deref())?;
         ensure_small(app, &incoming).await?;
         let (project, who) = self.standing(target).await?;
+        let named = judgement.take_named();
         let tips = tips(&named);
         let head = match project.0.default_branch {
             Some(_) => None,
@@ -149,13 +117,15 @@ impl Gate {
         let base = self.base(target, &project, head.as_ref(), &tips).await?;
         // The first branch of all is measured from nothing.
         let from = |name: &RefName| base.filter(|_| head.as_ref() != Some(name));
-        let changes = incoming.changes(named, from).await?;
-        let push = Push::new(project.0, who, Via::Git, changes.clone()).with_lent(&app.lending);
-        push::examine(&app.db, &app.people, &incoming, &push).await?;
-        progress.allowed = changes;
+        let changes = judgement.keep_possible(incoming.changes(named, from).await?);
+        let push = Push::new(project.0, who, Via::Git, changes).with_lent(&app.lending);
+        let together = judgement.is_atomic;
+        let parts = push::examine_apart(&app.db, &app.people, &incoming, &push, together).await;
+        judgement.note(parts);
+        judgement.ensure_something_is_left()?;
         progress.head = head;
         progress.folders = incoming.folders().await?;
-        Ok(())
+        Ok(Answer::Yes)
     }
 
     /// The branch that an empty repository will open with: the one HEAD names, or else whatever is usual.
@@ -189,39 +159,42 @@ impl Gate {
         }
     }
 
-    async fn prepared(
+    /// Moves the refs, as every write of the API does.
+    async fn settled(
         &self,
         target: Target,
+        underway: &Underway,
         progress: &mut Progress,
-        asked: &[Asked],
-    ) -> Result<(), Refused> {
-        let changes: Option<Vec<RefChange>> =
-            asked.iter().map(|asked| find(&progress.allowed, asked).cloned()).collect();
-        let changes = changes.ok_or_else(|| Refused::one("This was not part of the push."))?;
+        commands: &[RefCommand],
+    ) -> Result<Answer, Refused> {
+        let changes = progress.judgement.allowed(commands);
         sync(std::mem::take(&mut progress.folders)).await?;
         let (project, who) = self.standing(target).await?;
-        let first = project.0.default_branch.is_none();
+        let is_first = project.0.default_branch.is_none();
         let push = Push::new(project.0, who, Via::Git, changes);
         let mut push = push.with_lent(&self.app.lending);
-        push.becomes_default = progress
-            .head
-            .clone()
-            .filter(|head| first && push.changes.iter().any(|change| change.name == *head));
+        let arrives = |head: &RefName| push.changes.iter().any(|change| change.name == *head);
+        push.becomes_default = progress.head.clone().filter(|head| is_first && arrives(head));
         if let Some(branch) = &push.becomes_default {
             self.point_head(target, branch).await?;
         }
-        self.look(&mut push).await?;
-        push::decide(&self.app.db, &self.app.journal, push.clone()).await?;
-        progress.decided.push(push);
-        Ok(())
-    }
-
-    /// What the push makes of the project's record. Its objects have left quarantine by now.
-    async fn look(&self, push: &mut Push) -> Result<()> {
-        let app = &self.app;
-        let size = app.git_read(push.project.id, |reader| Ok(reader.disk_size()?)).await?;
+        let size = self.app.git_read(target.project, |reader| Ok(reader.disk_size()?)).await?;
         push.growth = Growth::To(i64::try_from(size).unwrap_or(i64::MAX));
-        push::head::look(&app.git, &app.repositories, &app.storage, push).await
+        let parts = push::land_apart(self.app.writer(), &push, progress.judgement.is_atomic).await;
+        progress.brought_something |= !parts.accepted.is_empty();
+        let mut lines = progress.judgement.lines(&parts);
+        let Parts { accepted, .. } = &parts;
+        lines.extend(
+            merge_request_options::follow(
+                &self.app,
+                (target.project, target.actor),
+                &underway.head.options,
+                accepted,
+            )
+            .await,
+        );
+        let refs = progress.judgement.statuses(commands, &parts);
+        Ok(Answer::Report(Report { refs, lines }))
     }
 
     /// Before the decision, so that a crash cannot leave HEAD behind it. Naming a branch that never comes does no harm.
@@ -231,22 +204,6 @@ impl Gate {
             let repo = self.app.storage.repository(target.project);
             refs::set_head(&repo, branch).await?;
         }
-        Ok(())
-    }
-
-    async fn committed(
-        &self,
-        target: Target,
-        progress: &mut Progress,
-        asked: &[Asked],
-    ) -> Result<(), Refused> {
-        let same = |push: &Push| asked.iter().any(|asked| find(&push.changes, asked).is_some());
-        let Some(place) = progress.decided.iter().position(same) else { return Ok(()) };
-        let repo = self.app.storage.repository(target.project);
-        refs::settle(&repo, &progress.decided[place].moves()).await?;
-        let push = progress.decided.swap_remove(place);
-        push::finish(&self.app.journal, push.batch.clone());
-        push::follow(&self.app.aftermath, &push).await;
         Ok(())
     }
 }
@@ -264,21 +221,6 @@ pub(super) async fn ensure_small(app: &App, incoming: &Incoming) -> Result<(), R
     }
 }
 
-/// A ref with where it was and where it is to be.
-pub(super) type Named = (RefName, Option<Oid>, Option<Oid>);
-
-/// Checks the names of what arrives.
-pub(super) fn named(asked: Vec<Asked>) -> Result<Vec<Named>, Refused> {
-    let (mut named, mut refusals) = (Vec::new(), Vec::new());
-    for asked in asked {
-        match pushable(&asked) {
-            Ok(name) => named.push((name, asked.old, asked.new)),
-            Err(text) => refusals.push(text),
-        }
-    }
-    if refusals.is_empty() { Ok(named) } else { Err(Refused(refusals)) }
-}
-
 /// The branch that `HEAD` names when it is among those that arrive, or else the most usual of these.
 pub(super) fn first_branch(head: Option<RefName>, tips: &[(RefName, Oid)]) -> Option<RefName> {
     let branches = || tips.iter().map(|(name, _)| name).filter(|name| name.is_branch());
@@ -293,12 +235,6 @@ pub(super) fn first_branch(head: Option<RefName>, tips: &[(RefName, Oid)]) -> Op
 
 pub(super) fn tips(named: &[Named]) -> Vec<(RefName, Oid)> {
     named.iter().filter_map(|(name, _, new)| Some((name.clone(), (*new)?))).collect()
-}
-
-fn find<'a>(changes: &'a [RefChange], asked: &Asked) -> Option<&'a RefChange> {
-    changes.iter().find(|change| {
-        change.name.as_bstr() == asked.name && change.old == asked.old && change.new == asked.new
-    })
 }
 
 /// Makes the names of arrived objects durable; git has synced their contents.

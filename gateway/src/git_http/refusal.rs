@@ -37,6 +37,7 @@ pub enum Refusal {
     Method(&'static str),
     ContentType,
     Encoding,
+    TooManyRefs,
     Busy,
     TooFast(crate::rate_limit::Refusal, kernel::Ts),
     /// Too many wrong passwords, or too many people who sign in; seconds to wait.
@@ -144,6 +145,9 @@ impl Refusal {
             ),
             Self::Encoding => {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "Only gzip is understood as an encoding.")
+            }
+            Self::TooManyRefs => {
+                (StatusCode::PAYLOAD_TOO_LARGE, "These are too many refs for one push.")
             }
             Self::Busy => (
                 StatusCode::SERVICE_UNAVAILABLE,

@@ -63,7 +63,7 @@ pub(super) async fn enter(
         Service::ReceivePack | Service::UploadPack => {}
     }
     let path = open(app, wiki, rights.writes).await?;
-    Ok(Place { kind: Kind::Wiki(wiki), path, full_path, who })
+    Ok(Place { kind: Kind::Wiki(wiki), path, full_path, who, made: None })
 }
 
 /// The wiki of the project or group at this path.

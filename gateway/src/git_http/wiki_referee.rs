@@ -6,11 +6,11 @@ use kernel::{Actor, Error, Result};
 use repo::{
     Event,
     git::{
-        RefName, Wiki,
-        hook::{Asked, Moment},
-        refs::{self, Expect, RefMove},
+        GitError, RefName, Wiki,
+        hook::{Answer, RefCommand, Report},
+        refs::{self, RefMove},
     },
-    push::Incoming,
+    push::{Incoming, Parts, RefChange, take_apart},
     wiki::{
         changes::{self, PageChange},
         journal::WikiJournal,
@@ -18,8 +18,9 @@ use repo::{
 };
 
 use super::{
+    judgement::Refused,
     pushes::Progress,
-    referee::{Named, Refused, ensure_small, first_branch, named, sync, tips},
+    referee::{ensure_small, first_branch, sync, tips},
     refusal::{MAY_NOT_PUSH_TO_WIKI, NO_WIKI},
     wiki,
 };
@@ -36,39 +37,78 @@ pub(super) struct WikiTarget<'a> {
 }
 
 impl WikiTarget<'_> {
-    pub(super) async fn decide(
-        &self,
-        progress: &mut Progress,
-        moment: Moment,
-        quarantine: Option<PathBuf>,
-        asked: Vec<Asked>,
-    ) -> Result<(), Refused> {
-        match moment {
-            Moment::Received => self.received(progress, quarantine, asked).await,
-            _ if asked.is_empty() => Ok(()),
-            Moment::Prepared => self.prepared(progress, asked).await,
-            Moment::Committed => self.committed(progress, asked).await,
-            Moment::Aborted => Ok(()),
-        }
-    }
-
-    async fn received(
+    pub(super) async fn received(
         &self,
         progress: &mut Progress,
         quarantine: Option<PathBuf>,
-        asked: Vec<Asked>,
-    ) -> Result<(), Refused> {
-        let named = named(asked)?;
+    ) -> Result<Answer, Refused> {
+        progress.judgement.ensure_something_is_left()?;
         let repo = self.app.storage.wiki(self.wiki);
         let incoming = Incoming::new(&self.app.git, &repo, quarantine.as_deref())?;
         ensure_small(self.app, &incoming).await?;
         self.ensure_writes().await?;
+        let named = progress.judgement.take_named();
         progress.head = match self.head().await? {
             (_, true) => None,
             (head, false) => first_branch(head, &tips(&named)),
         };
+        let changes = incoming.changes(named, |_name| None).await?;
+        let accepted = progress.judgement.keep_possible(changes);
+        progress.judgement.note(Parts { accepted, refused: Vec::new() });
+        progress.judgement.ensure_something_is_left()?;
         progress.folders = incoming.folders().await?;
-        Ok(())
+        Ok(Answer::Yes)
+    }
+
+    /// Moves the refs; one that somebody else has moved keeps nothing else back, unless all were to move at once.
+    pub(super) async fn settled(
+        &self,
+        progress: &mut Progress,
+        commands: &[RefCommand],
+    ) -> Result<Answer, Refused> {
+        let changes = progress.judgement.allowed(commands);
+        self.ensure_writes().await?;
+        sync(std::mem::take(&mut progress.folders)).await?;
+        if let Some(branch) = &progress.head
+            && self.head().await?.0.as_ref() != Some(branch)
+        {
+            refs::set_head(&self.app.storage.wiki(self.wiki), branch).await?;
+        }
+        let together = progress.judgement.is_atomic;
+        let parts = take_apart(changes, together, |part| self.land(part)).await;
+        let (refs, lines) =
+            (progress.judgement.statuses(commands, &parts), progress.judgement.lines(&parts));
+        Ok(Answer::Report(Report { refs, lines }))
+    }
+
+    /// A caller that goes away does not stop it half-way: hooks are answered by tasks of their own.
+    async fn land(&self, changes: Vec<RefChange>) -> Result<()> {
+        let shown = self.head().await?.0;
+        let facts = self.facts(&changes, shown.as_ref()).await?;
+        let moves: Vec<RefMove> = changes.iter().map(RefChange::as_move).collect();
+        let repo = self.app.storage.wiki(self.wiki);
+        let prepared = match refs::prepare(&self.app.git, &repo, &moves).await {
+            Err(GitError::Stale { .. } | GitError::RefNameTaken) => {
+                let text = "Somebody else has changed this ref. Please fetch and try again.";
+                return Err(Error::Rejected(text.to_owned()));
+            }
+            prepared => prepared?,
+        };
+        let (wiki, decided) = (self.wiki, moves.clone());
+        // Its commit is the decision: from then on the refs have moved.
+        let written = self.app.db.write(move |tx| {
+            tx.keep_wiki_moves(wiki, &decided)?;
+            facts.into_iter().try_for_each(|fact| tx.emit(fact))?;
+            promise(tx, wiki)
+        });
+        if let Err(refusal) = written.await {
+            if let Err(cause) = prepared.abort().await {
+                tracing::warn!(error = %cause, "a refused push to a wiki was not given back cleanly");
+            }
+            return Err(refusal);
+        }
+        prepared.commit().await?;
+        follow(self.app, self.wiki, moves).await
     }
 
     /// Somebody may have lost the right while everything arrived.
@@ -95,38 +135,13 @@ impl WikiTarget<'_> {
         read.await
     }
 
-    async fn prepared(&self, progress: &mut Progress, asked: Vec<Asked>) -> Result<(), Refused> {
-        let named = named(asked)?;
-        self.ensure_writes().await?;
-        sync(std::mem::take(&mut progress.folders)).await?;
-        let mut shown = self.head().await?.0;
-        if let Some(branch) = &progress.head
-            && shown.as_ref() != Some(branch)
-        {
-            refs::set_head(&self.app.storage.wiki(self.wiki), branch).await?;
-            shown = Some(branch.clone());
-        }
-        let facts = self.facts(&named, shown.as_ref()).await?;
-        let moves: Vec<RefMove> = named.into_iter().map(step).collect();
-        let (wiki, decided) = (self.wiki, moves.clone());
-        // Its commit is the decision: from then on the refs have moved.
-        let written = self.app.db.write(move |tx| {
-            tx.keep_wiki_moves(wiki, &moves)?;
-            facts.into_iter().try_for_each(|fact| tx.emit(fact))?;
-            promise(tx, wiki)
-        });
-        written.await?;
-        progress.decided_for_wiki.extend(decided);
-        Ok(())
-    }
-
     /// What the push has done to each page. Pages are read from one branch, and only that one counts.
-    async fn facts(&self, named: &[Named], shown: Option<&RefName>) -> Result<Vec<Event>> {
-        let found = named.iter().find(|(name, ..)| Some(name) == shown);
-        let (Some((_, old, new)), Some(user)) = (found, self.actor.id) else {
+    async fn facts(&self, changes: &[RefChange], shown: Option<&RefName>) -> Result<Vec<Event>> {
+        let found = changes.iter().find(|change| Some(&change.name) == shown);
+        let (Some(change), Some(user)) = (found, self.actor.id) else {
             return Ok(Vec::new());
         };
-        let (old, new) = (*old, *new);
+        let (old, new) = (change.old, change.new);
         let read = self.app.git_read_at(self.app.storage.wiki(self.wiki), move |reader| {
             changes::between(reader, old, new)
         });
@@ -145,15 +160,4 @@ impl WikiTarget<'_> {
         };
         Ok(read.await?.into_iter().map(told).collect())
     }
-
-    async fn committed(&self, progress: &mut Progress, asked: Vec<Asked>) -> Result<(), Refused> {
-        let moves: Vec<RefMove> = named(asked)?.into_iter().map(step).collect();
-        refs::settle(&self.app.storage.wiki(self.wiki), &moves).await?;
-        progress.decided_for_wiki.retain(|decided| !moves.contains(decided));
-        Ok(follow(self.app, self.wiki, moves).await?)
-    }
-}
-
-fn step((name, old, new): Named) -> RefMove {
-    RefMove { name, old: Expect::from(old), new }
 }

@@ -13,15 +13,19 @@ use kernel::{
 
 use crate::{
     git::{
-        CommitInfo, Git, GitError, Oid, RefName, Repositories, Signature, Storage,
+        CommitInfo, Git, GitError, Oid, RefName, RepoPath, Repositories, Signature, Storage,
         change::{self, ActionKind, Change, ChangeError, NewCommit},
         merge::{self, Apply, Merged, Operation, Subject},
+        refs,
     },
     policy::{NOT_YOUR_BRANCH, PushToBranch},
     ports::{Aftermath, Lending, People},
     protection,
-    push::{self, Journal, Push, RefChange, Via},
+    push::{self, Incoming, Journal, Lost, Push, RefChange, Setback, Via},
 };
+
+/// So often a commit is made again on top of what others committed meanwhile.
+const TRIES: u32 = 12;
 
 /// Everything that a write needs beside the permission.
 #[derive(Clone, Copy)]
@@ -100,8 +104,41 @@ impl Writer<'_> {
         self.ensure_may_push(grant, &change.branch).await?;
         let repo = self.storage.repository(grant.project());
         let title = title(&change.message);
-        let built = change::build(self.git, &repo, change).await;
-        self.land(grant, built.map_err(|error| words.of(error))?, title).await
+        for _ in 0..TRIES {
+            let built = change::build(self.git, &repo, change.clone()).await;
+            let new = built.map_err(|error| words.of(error))?;
+            let (id, seen) = (new.id, new.branch.old.oid());
+            match self.land(grant, new, title.clone()).await {
+                Ok(()) => return Ok(id),
+                Err(Setback::Failed(error)) => return Err(error),
+                Err(Setback::Lost(lost)) => {
+                    if !self.may_follow(&repo, &change, seen, &lost).await? {
+                        return Err(words.of(refusal_of(lost)));
+                    }
+                }
+            }
+        }
+        let branch = RefName::branch(&change.branch)?;
+        Err(words.of(change::Refusal::BranchMoved(branch).into()))
+    }
+
+    /// Whether the change can be made again on top of what somebody else committed meanwhile: it starts at the branch
+    /// itself, and they have touched other files.
+    async fn may_follow(
+        &self,
+        repo: &RepoPath,
+        change: &Change,
+        seen: Option<Oid>,
+        lost: &Lost,
+    ) -> Result<bool> {
+        let (Lost::Moved(branch), Some(seen)) = (lost, seen) else { return Ok(false) };
+        if !change.grows_from_its_branch() {
+            return Ok(false);
+        }
+        let now = refs::read(self.git, repo, [branch]).await?.get(branch).copied();
+        let Some(now) = now.filter(|now| *now != seen) else { return Ok(false) };
+        let touched = Incoming::settled(self.git, repo).changed_paths(seen, now).await?;
+        Ok(!change.touches_any(&touched))
     }
 
     /// Picks or reverts a commit onto a branch; a dry run only says whether that would work.
@@ -125,7 +162,9 @@ impl Writer<'_> {
             return Ok(None);
         }
         let new = ready.write(self.git, &repo).await?;
-        self.land(grant, new, title).await.map(Some)
+        let id = new.id;
+        self.land(grant, new, title).await?;
+        Ok(Some(id))
     }
 
     /// Moves the branch to its new commit.
@@ -134,7 +173,7 @@ impl Writer<'_> {
         grant: &Grant<PushToBranch>,
         new: NewCommit,
         title: String,
-    ) -> Result<Oid> {
+    ) -> Result<(), Setback> {
         let repo = self.storage.repository(grant.project());
         let old = new.branch.old.oid();
         let forced = match (old, new.parent) {
@@ -153,8 +192,16 @@ impl Writer<'_> {
         let (facts, who) = (grant.facts().clone(), *grant.who());
         let mut push = Push::new(facts, who, Via::Api, vec![change]).with_made(new.id);
         push.growth = Growth::By(new.bytes);
-        push::apply(*self, push).await?;
-        Ok(new.id)
+        push::try_apply(*self, push).await
+    }
+}
+
+/// In the words of those who commit.
+fn refusal_of(lost: Lost) -> ChangeError {
+    match lost {
+        Lost::Exists(name) => change::Refusal::BranchExists(name.short().into_owned()).into(),
+        Lost::Moved(name) => change::Refusal::BranchMoved(name).into(),
+        Lost::InTheWay { .. } => change::Refusal::InTheWay(lost.text()).into(),
     }
 }
 

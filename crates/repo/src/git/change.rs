@@ -6,6 +6,8 @@
 mod edits;
 mod refusal;
 
+use std::collections::BTreeSet;
+
 use bstr::{BStr, BString, ByteSlice as _};
 use bytes::Bytes;
 use gix::objs::Kind;
@@ -122,6 +124,33 @@ pub struct Change {
     pub committer: Signature,
 }
 
+impl Change {
+    /// Whether it is made on top of the branch that it moves, wherever that is.
+    pub(crate) fn grows_from_its_branch(&self) -> bool {
+        let from_branch = match &self.start.at {
+            None => true,
+            Some(StartAt::Branch(name)) => *name == self.branch,
+            Some(StartAt::Sha(_)) => false,
+        };
+        from_branch && self.start.repository.is_none() && !self.force
+    }
+
+    /// Whether it acts on any of these files, or on a folder that holds one.
+    pub(crate) fn touches_any(&self, paths: &BTreeSet<String>) -> bool {
+        let own = self.actions.iter().flat_map(|one| one.previous_path.iter().chain([&one.path]));
+        let own: Vec<_> = own.filter_map(|path| normalize(path.as_bstr()).ok()).collect();
+        own.iter().any(|path| {
+            let path = path.to_text();
+            let holds = |outer: &str, inner: &str| {
+                inner
+                    .strip_prefix(outer)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            };
+            paths.iter().any(|other| holds(&path, other) || holds(other, &path))
+        })
+    }
+}
+
 /// A durable commit, and the move that makes it the branch's newest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewCommit {
@@ -230,7 +259,7 @@ impl Ground {
             None => RefName::new_branch(&change.branch),
         };
         let Ok(branch) = name else {
-            return Err(Refusal::BranchNameInvalid(change.branch.clone()).into());
+            return Err(Refusal::of_branch_name(&change.branch).into());
         };
         let first = tip.is_none() && !has_branches(own)?;
         Ok(Self { branch, tip, parent, first })
@@ -242,7 +271,8 @@ impl Ground {
         change: &Change,
     ) -> Result<(NewCommit, NewObjects), ChangeError> {
         let base = match self.parent {
-            Some(parent) => tree_of(repo, parent)?,
+            Some(parent) => sound_tree_of(repo, parent)?
+                .ok_or_else(|| Refusal::Damaged(change.branch.clone()))?,
             None => Oid::EMPTY_TREE,
         };
         let mut objects = NewObjects::default();
@@ -297,6 +327,10 @@ fn start_sha(repo: &gix::Repository, sha: &str) -> Result<Oid, ChangeError> {
 pub(super) fn branch_tip(repo: &gix::Repository, name: &str) -> Result<Option<Oid>, GitError> {
     let Ok(name) = RefName::branch(name) else { return Ok(None) };
     let Some(mut reference) = exactly(repo, &name)? else { return Ok(None) };
+    // A branch names a commit, which need not be read for that.
+    if let Some(id) = reference.try_id() {
+        return Ok(Some(Oid::of(&id)));
+    }
     let id = reference.peel_to_id().map_err(GitError::corrupt)?;
     Ok(Some(Oid::of(&id)))
 }
@@ -310,6 +344,22 @@ fn has_branches(repo: &gix::Repository) -> Result<bool, GitError> {
 pub(super) fn tree_of(repo: &gix::Repository, commit: Oid) -> Result<Oid, GitError> {
     let commit = repo.find_commit(commit.gix()).map_err(GitError::corrupt)?;
     Ok(Oid::of(&commit.tree_id().map_err(GitError::corrupt)?))
+}
+
+/// The tree of a commit whose bytes, and those of the tree, are what their names say; nothing where they are not.
+fn sound_tree_of(repo: &gix::Repository, commit: Oid) -> Result<Option<Oid>, GitError> {
+    let is_sound = |id: Oid| match repo.try_find_object(id.gix()) {
+        Ok(Some(found)) => {
+            let name = gix::objs::compute_hash(gix::hash::Kind::Sha1, found.kind, &found.data);
+            name.is_ok_and(|name| Oid::of(&name) == id)
+        }
+        Ok(None) | Err(_) => false,
+    };
+    if !is_sound(commit) {
+        return Ok(None);
+    }
+    let tree = tree_of(repo, commit)?;
+    Ok((tree == Oid::EMPTY_TREE || is_sound(tree)).then_some(tree))
 }
 
 /// Refuses when a file was touched after the commit that its editor had seen.

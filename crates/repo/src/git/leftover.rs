@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{RepoPath, Result, Storage, refs::blocking};
+use super::{RepoPath, Result, Storage, hook, ref_lock, refs::blocking};
 
 /// Where git makes lock files in a bare repository, and whether they lie deeper, too.
 const PLACES: [(&str, bool); 4] =
@@ -26,6 +26,15 @@ pub enum Locks {
 pub async fn release(repo: &RepoPath, older_than: Duration) -> Result<Locks> {
     let repo = repo.clone();
     blocking(move || release_now(repo.as_path(), older_than)).await
+}
+
+/// The same for a writer that has met a lock, at once. Where the system does not tell who works in a folder, the lock
+/// stays for later.
+pub(super) async fn heal(repo: &RepoPath) -> Result<()> {
+    if Path::new("/proc/self/stat").exists() {
+        release(repo, Duration::ZERO).await?;
+    }
+    Ok(())
 }
 
 /// The same for every repository, with locks from before `since`: those of an earlier life of the server. Returns
@@ -60,7 +69,7 @@ fn release_now(repo: &Path, older_than: Duration) -> Result<Locks> {
     });
     for (lock, _) in &locks {
         tracing::warn!(lock = %lock.display(), "taking away a lock that nobody holds");
-        match fs::remove_file(lock) {
+        match ref_lock::remove_if_nobodys(lock) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
             _ => {}
         }
@@ -84,7 +93,7 @@ fn collect(
         } else if path.extension().is_some_and(|end| end == "lock") {
             let made = entry.metadata().and_then(|about| about.modified());
             let age = made.ok().and_then(|made| made.elapsed().ok());
-            if let Some(age) = age.filter(|age| *age >= older_than) {
+            if let Some(age) = age.filter(|age| *age >= older_than && !ref_lock::is_ours(&path)) {
                 locks.push((path, age));
             }
         }
@@ -129,13 +138,15 @@ impl Workers {
 }
 
 /// What git is asked for that takes its time and never locks a ref.
-const NEVER_LOCK_REFS: [&str; 18] = [
+const NEVER_LOCK_REFS: [&str; 22] = [
     "archive",
     "blame",
     "cat-file",
     "commit-graph",
     "count-objects",
+    "diff-tree",
     "for-each-ref",
+    "fsck",
     "index-pack",
     "log",
     "ls-tree",
@@ -143,8 +154,11 @@ const NEVER_LOCK_REFS: [&str; 18] = [
     "merge-tree",
     "multi-pack-index",
     "pack-objects",
+    // Our hook moves its refs.
+    "receive-pack",
     "repack",
     "rev-list",
+    "show",
     "unpack-objects",
     "upload-archive",
     "upload-pack",
@@ -174,7 +188,10 @@ fn oldest_workers(repo: &Path) -> Workers {
 /// Whether a process may lock refs, by its command line.
 fn may_lock_refs(process: &Path) -> bool {
     let line = fs::read(process.join("cmdline")).unwrap_or_default();
-    let mut words = line.split(|byte| *byte == 0).skip(1);
+    let mut words = line.split(|byte| *byte == 0);
+    if words.next().is_some_and(hook::is_hook) {
+        return false;
+    }
     while let Some(word) = words.next() {
         match word {
             b"-c" | b"-C" => drop(words.next()),

@@ -16,6 +16,7 @@ pub mod merge;
 pub mod objects;
 pub mod pkt_line;
 pub mod printed;
+pub mod push_head;
 pub mod quarantine;
 pub mod reader;
 pub mod rebase;

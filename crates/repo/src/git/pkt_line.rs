@@ -1,5 +1,7 @@
 //! The frames of git's wire protocol: four hexadecimal digits of length, then the bytes.
 
+use std::io::{self, Read};
+
 /// The most that one frame can carry.
 pub const MAX_DATA: usize = 65_516;
 
@@ -32,6 +34,25 @@ pub fn push_data(into: &mut Vec<u8>, data: &[u8]) {
 
 pub fn push_flush(into: &mut Vec<u8>) {
     into.extend_from_slice(b"0000");
+}
+
+/// Reads the lines up to the next flush, without their ends, and not one byte more.
+pub fn read_section(from: &mut impl Read) -> io::Result<Vec<Vec<u8>>> {
+    let mut lines = Vec::new();
+    loop {
+        let mut header = [0; HEADER];
+        from.read_exact(&mut header)?;
+        let size = length(&header).map_err(io::Error::other)?;
+        if size == 0 {
+            return Ok(lines);
+        }
+        let mut line = vec![0; size.checked_sub(HEADER).ok_or(io::ErrorKind::InvalidData)?];
+        from.read_exact(&mut line)?;
+        if line.last() == Some(&b'\n') {
+            line.pop();
+        }
+        lines.push(line);
+    }
 }
 
 /// The frames of `bytes`, one after the other; what follows the last whole frame is malformed.
@@ -95,7 +116,7 @@ fn length(header: &[u8]) -> Result<usize, Malformed> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Frame, MAX_DATA, Malformed, frames, push_data, push_flush};
+    use super::{Frame, MAX_DATA, Malformed, frames, push_data, push_flush, read_section};
 
     #[test]
     fn frames_are_written_as_git_writes_them() {
@@ -119,6 +140,23 @@ mod tests {
             read[1..],
             [Frame::Data(b"x"), Frame::Delimiter, Frame::ResponseEnd, Frame::Data(b"")]
         );
+    }
+
+    #[test]
+    fn a_section_ends_at_its_flush() {
+        let mut bytes = Vec::new();
+        push_data(&mut bytes, b"version=1\0atomic\n");
+        push_data(&mut bytes, b"x");
+        push_flush(&mut bytes);
+        bytes.extend_from_slice(b"rest");
+        let mut source = bytes.as_slice();
+
+        assert_eq!(
+            read_section(&mut source).unwrap(),
+            [b"version=1\0atomic".to_vec(), b"x".to_vec()]
+        );
+        assert_eq!(source, b"rest");
+        assert!(read_section(&mut source).is_err());
     }
 
     #[test]

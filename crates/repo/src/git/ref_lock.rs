@@ -5,10 +5,12 @@
 //! (names that exclude one another, packed and symbolic refs, several at once) is left to git.
 
 use std::{
+    collections::BTreeSet,
     fs::{self, File},
     io::{ErrorKind, Write as _},
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
     time::Duration,
 };
 
@@ -20,6 +22,41 @@ use super::{GitError, Oid, RepoPath, Result};
 
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// The lock files of this process: whoever clears away what nobody holds leaves these alone.
+static OURS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Whether this process holds the lock.
+pub(super) fn is_ours(lock: &Path) -> bool {
+    OURS.lock().unwrap_or_else(PoisonError::into_inner).contains(lock)
+}
+
+/// Removes a lock file, unless this process has taken it meanwhile.
+pub(super) fn remove_if_nobodys(lock: &Path) -> std::io::Result<()> {
+    let ours = OURS.lock().unwrap_or_else(PoisonError::into_inner);
+    if ours.contains(lock) { Ok(()) } else { fs::remove_file(lock) }
+}
+
+/// Makes a lock file that counts as ours until it is dropped, wherever the file has gone by then.
+pub(super) fn create(lock: PathBuf) -> std::io::Result<OwnLock> {
+    let mut ours = OURS.lock().unwrap_or_else(PoisonError::into_inner);
+    let file = File::create_new(&lock)?;
+    ours.insert(lock.clone());
+    Ok(OwnLock { file, path: lock })
+}
+
+/// A lock file that was made here.
+#[derive(Debug)]
+pub(super) struct OwnLock {
+    pub(super) file: File,
+    pub(super) path: PathBuf,
+}
+
+impl Drop for OwnLock {
+    fn drop(&mut self) {
+        OURS.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.path);
+    }
+}
+
 /// A branch that is locked and was compared. Dropping it gives the lock back.
 #[derive(Debug)]
 pub(super) struct LockedRef {
@@ -28,10 +65,7 @@ pub(super) struct LockedRef {
 }
 
 #[derive(Debug)]
-struct Held {
-    file: File,
-    lock: PathBuf,
-}
+struct Held(OwnLock);
 
 enum Attempt {
     Locked(LockedRef),
@@ -76,14 +110,14 @@ fn attempt(place: PathBuf, old: Oid, new: Oid) -> Result<Attempt> {
     let mut name = place.clone().into_os_string();
     name.push(".lock");
     let lock = PathBuf::from(name);
-    let file = match File::create_new(&lock) {
-        Ok(file) => file,
+    let own = match create(lock) {
+        Ok(own) => own,
         Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(Attempt::Busy),
         // The last ref in its folder was deleted or packed meanwhile.
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Attempt::LeaveToGit),
         Err(error) => return Err(error.into()),
     };
-    let mut locked = LockedRef { held: Some(Held { file, lock }), place };
+    let mut locked = LockedRef { held: Some(Held(own)), place };
     match value(&locked.place)? {
         None => Ok(Attempt::LeaveToGit),
         Some(actual) if actual != old => Err(GitError::Stale { actual: Some(actual) }),
@@ -105,9 +139,9 @@ fn value(place: &Path) -> Result<Option<Oid>> {
 
 impl LockedRef {
     fn write(&mut self, new: Oid) -> Result<()> {
-        let Some(held) = &mut self.held else { return Ok(()) };
-        held.file.write_all(format!("{new}\n").as_bytes())?;
-        Ok(held.file.sync_all()?)
+        let Some(Held(own)) = &mut self.held else { return Ok(()) };
+        own.file.write_all(format!("{new}\n").as_bytes())?;
+        Ok(own.file.sync_all()?)
     }
 
     /// Lets the branch move, durably.
@@ -120,7 +154,7 @@ impl LockedRef {
             if !held.is_ours()? {
                 return Err(GitError::Corrupt("the lock of a branch was taken away".to_owned()));
             }
-            if let Err(error) = fs::rename(&held.lock, &self.place) {
+            if let Err(error) = fs::rename(&held.0.path, &self.place) {
                 held.release();
                 return Err(error.into());
             }
@@ -145,8 +179,8 @@ impl LockedRef {
 impl Held {
     /// Whether the file of this name still is the one that was made here.
     fn is_ours(&self) -> Result<bool> {
-        let own = self.file.metadata()?;
-        match fs::metadata(&self.lock) {
+        let own = self.0.file.metadata()?;
+        match fs::metadata(&self.0.path) {
             Ok(there) => Ok((own.dev(), own.ino()) == (there.dev(), there.ino())),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error.into()),
@@ -155,8 +189,8 @@ impl Held {
 
     fn release(&self) {
         if self.is_ours().unwrap_or_default() {
-            // What stays is taken away at the next start, like any lock that nobody holds.
-            let _ = fs::remove_file(&self.lock);
+            // What stays is taken away by the next writer, like any lock that nobody holds.
+            let _ = fs::remove_file(&self.0.path);
         }
     }
 }

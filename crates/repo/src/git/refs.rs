@@ -13,6 +13,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout_at;
 
 use super::cli::{Git, Lane, Running};
+use super::leftover;
 use super::ref_lock::{self, LockedRef};
 use super::{GitError, Oid, RefName, RepoPath};
 
@@ -21,6 +22,9 @@ const TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// How long somebody else's lock is waited for, here and by git; see `core.filesRefLockTimeout`.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Git syncs so many new values one by one; more are synced together, before the decision.
+const SYNCED_ALONE: usize = 16;
 
 /// What the writer saw. There is no "anything": every writer states what its decision rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +88,7 @@ async fn prepare_within(
     moves: &[RefMove],
     patience: Duration,
 ) -> Result<Prepared, GitError> {
+    heal(repo, moves).await?;
     let locked = match moves {
         [step] => ref_lock::lock(repo, step, patience).await?,
         _ => None,
@@ -95,6 +100,28 @@ async fn prepare_within(
     Ok(Prepared { git: git.clone(), repo: repo.clone(), moves: moves.to_vec(), by })
 }
 
+/// Takes away what a killed process has left locked of these refs: it costs nobody more than this one look.
+async fn heal(repo: &RepoPath, moves: &[RefMove]) -> Result<(), GitError> {
+    let (place, names) = (repo.clone(), moves.to_vec());
+    let is_locked = blocking(move || {
+        let packed = place.as_path().join("packed-refs.lock");
+        let deletes = names.iter().any(|step| step.new.is_none());
+        let own = names.iter().map(|step| lock_of(&place, &step.name));
+        Ok(own.chain(deletes.then_some(packed)).any(|lock| lock.exists()))
+    });
+    if is_locked.await? {
+        leftover::heal(repo).await?;
+    }
+    Ok(())
+}
+
+/// The file that locks a ref.
+pub fn lock_of(repo: &RepoPath, name: &RefName) -> PathBuf {
+    let mut lock = repo.as_path().join(name.as_bstr().to_path_lossy()).into_os_string();
+    lock.push(".lock");
+    lock.into()
+}
+
 async fn ask(
     git: &Git,
     repo: &RepoPath,
@@ -102,8 +129,12 @@ async fn ask(
     patience: Duration,
 ) -> Result<Asked, GitError> {
     let millis = patience.as_millis();
-    let mut child = git
-        .at(repo, "update-ref")
+    let many = moves.len() > SYNCED_ALONE;
+    let mut call = git.at(repo, "update-ref");
+    if many {
+        call = call.config("core.fsync=committed,-reference");
+    }
+    let mut child = call
         .config(format!("core.filesRefLockTimeout={millis}"))
         .config(format!("core.packedRefsTimeout={millis}"))
         .args(["--no-deref", "--stdin", "-z"])
@@ -125,9 +156,22 @@ async fn ask(
         && asked.hears("start: ok").await?
         && asked.hears("prepare: ok").await?
     {
+        if many {
+            sync_all(repo).await?;
+        }
         return Ok(asked);
     }
     Err(asked.refusal(git, repo, moves).await?)
+}
+
+/// Makes everything durable that was written to the disk of the repository, in one go.
+async fn sync_all(repo: &RepoPath) -> Result<(), GitError> {
+    let repo = repo.clone();
+    blocking(move || {
+        let folder = File::open(repo.as_path())?;
+        Ok(rustix::fs::syncfs(folder).map_err(std::io::Error::from)?)
+    })
+    .await
 }
 
 /// Moves refs whose journal needs no database, or was written before.
@@ -308,24 +352,27 @@ pub async fn read<'a>(
 /// Makes HEAD name `branch`, whether it exists yet or not. HEAD is a ref nobody races for, but git's own lock is
 /// taken all the same.
 pub async fn set_head(repo: &RepoPath, branch: &RefName) -> Result<(), GitError> {
+    if repo.as_path().join("HEAD.lock").exists() {
+        leftover::heal(repo).await?;
+    }
     let (repo, branch) = (repo.clone(), branch.clone());
     blocking(move || write_head(repo.as_path(), &branch)).await
 }
 
 fn write_head(folder: &Path, branch: &RefName) -> Result<(), GitError> {
     let lock = folder.join("HEAD.lock");
-    let mut file = match File::create_new(&lock) {
+    let mut own = match ref_lock::create(lock) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             return Err(GitError::Stale { actual: None });
         }
-        file => file?,
+        own => own?,
     };
     let text = [b"ref: ", branch.as_bstr().as_bytes(), b"\n"].concat();
-    let written = file.write_all(&text).and_then(|()| file.sync_all());
-    let moved = written.and_then(|()| fs::rename(&lock, folder.join("HEAD")));
+    let written = own.file.write_all(&text).and_then(|()| own.file.sync_all());
+    let moved = written.and_then(|()| fs::rename(&own.path, folder.join("HEAD")));
     if let Err(error) = moved {
         // The lock must not outlive the attempt; the first error is the one to tell.
-        let _ = fs::remove_file(&lock);
+        let _ = fs::remove_file(&own.path);
         return Err(error.into());
     }
     File::open(folder)?.sync_all()?;
@@ -333,12 +380,6 @@ fn write_head(folder: &Path, branch: &RefName) -> Result<(), GitError> {
 }
 
 async fn sync(repo: &RepoPath, moves: &[RefMove]) -> Result<(), GitError> {
-    let folders = folders_of(repo, moves);
-    blocking(move || sync_folders(&folders)).await
-}
-
-/// Makes moves durable that git carried out by itself.
-pub async fn settle(repo: &RepoPath, moves: &[RefMove]) -> Result<(), GitError> {
     let folders = folders_of(repo, moves);
     blocking(move || sync_folders(&folders)).await
 }

@@ -136,6 +136,19 @@ pub async fn receive(
     start(call, repo, limits).await
 }
 
+/// As [`receive`], where nothing may arrive: git refuses each ref by itself, and no hook runs.
+pub async fn turn_down(
+    git: &Git,
+    repo: &RepoPath,
+    protocol: Option<&Protocol>,
+    limits: Limits,
+) -> Result<Running, GitError> {
+    let call = describe(git, repo, Service::ReceivePack, protocol)
+        .config("receive.hideRefs=refs")
+        .config(format!("receive.maxInputSize={}", limits.input));
+    start(call, repo, limits).await
+}
+
 async fn start(call: Call, repo: &RepoPath, limits: Limits) -> Result<Running, GitError> {
     let call = call.arg("--stateless-rpc").arg(repo.as_path());
     call.lane(Lane::Transport).time_limit(limits.time).start().await
@@ -166,6 +179,9 @@ const UPLOAD: &[&str] = &[
 const RECEIVE: &[&str] = &[
     "receive.autogc=false",
     "receive.advertiseAtomic=true",
+    "receive.advertisePushOptions=true",
+    // Git moves no ref itself: its hook hands all of them to the server.
+    "receive.procReceiveRefs=refs",
     // Which branch may go is decided by the rules, which have their own words for it.
     "receive.denyDeleteCurrent=ignore",
     "receive.hideRefs=refs/merge-requests",
@@ -182,7 +198,8 @@ const RECEIVE: &[&str] = &[
     "receive.fsck.badTagName=ignore",
     "receive.fsck.badTimezone=warn",
     "receive.fsck.emptyName=warn",
-    "receive.fsck.fullPathname=warn",
+    // No file system has room for what lies outside of its tree.
+    "receive.fsck.fullPathname=error",
     "receive.fsck.gitmodulesMissing=warn",
     "receive.fsck.gitmodulesParse=warn",
     "receive.fsck.missingEmail=warn",

@@ -10,7 +10,7 @@ use db::{Database, Tx};
 use kernel::{Error, Result, Ts, ids::ProjectId};
 
 use super::{
-    Incoming, Journal, Push, examine, head,
+    Incoming, Journal, Push, Setback, examine, head,
     journal::{JournalRow, JournalStore},
 };
 use crate::{
@@ -30,7 +30,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(120);
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// No ref is locked for so long: the lock outlived a power cut.
-const STALE_LOCK: Duration = Duration::from_secs(120);
+pub(crate) const STALE_LOCK: Duration = Duration::from_secs(120);
 /// Refuses what the project's rules forbid, in the words that the pusher reads.
 pub fn check(tx: &mut Tx<'_>, push: &Push) -> Result<()> {
     let lending = push.lending.as_deref();
@@ -47,7 +47,7 @@ pub fn record(tx: &mut Tx<'_>, push: &Push) -> Result<()> {
 }
 
 /// Checks and records a push whose refs git has locked, in one transaction.
-pub async fn decide(db: &Database, journal: &Journal, push: Push) -> Result<()> {
+async fn decide(db: &Database, journal: &Journal, push: Push) -> Result<()> {
     let settled = journal.take_finished();
     let old = settled.clone();
     let decided = db.write(move |tx| {
@@ -58,21 +58,8 @@ pub async fn decide(db: &Database, journal: &Journal, push: Push) -> Result<()> 
     decided.await.inspect_err(|_refusal| journal.give_back(settled))
 }
 
-/// Carries out a push that was decided and that git then did not follow.
-pub async fn complete(git: &Git, storage: &Storage, journal: &Journal, push: &Push) -> Result<()> {
-    let repo = storage.repository(push.project.id);
-    for step in push.moves() {
-        let now = refs::read(git, &repo, [&step.name]).await?.get(&step.name).copied();
-        if now == step.old.oid() && now != step.new {
-            refs::move_now(git, &repo, &[step]).await?;
-        }
-    }
-    finish(journal, push.batch.clone());
-    Ok(())
-}
-
 /// Notes that git has followed.
-pub fn finish(journal: &Journal, batch: String) {
+fn finish(journal: &Journal, batch: String) {
     journal.note_finished(batch);
 }
 
@@ -82,11 +69,23 @@ pub fn finish(journal: &Journal, batch: String) {
 ///
 /// # Errors
 /// `Rejected` with the text of the rule that forbids it, or that somebody else was faster.
-pub async fn apply(by: Writer<'_>, mut push: Push) -> Result<()> {
-    let Writer { db, git, storage, repositories, journal, people, lending, aftermath } = by;
-    push.lending = Some(Arc::clone(lending));
-    let incoming = Incoming::settled(git, &storage.repository(push.project.id));
-    examine(db, people, &incoming, &push).await?;
+pub async fn apply(by: Writer<'_>, push: Push) -> Result<()> {
+    Ok(try_apply(by, push).await?)
+}
+
+/// As [`apply`], for those who know what to do when somebody else was faster.
+pub(crate) async fn try_apply(by: Writer<'_>, push: Push) -> Result<(), Setback> {
+    let push = push.with_lent(by.lending);
+    let incoming = Incoming::settled(by.git, &by.storage.repository(push.project.id));
+    examine(by.db, by.people, &incoming, &push).await?;
+    land(by, push).await
+}
+
+/// Decides a push that was examined, and carries it out. Its objects must be durable already.
+///
+/// A caller that goes away does not stop it half-way.
+pub async fn land(by: Writer<'_>, mut push: Push) -> Result<(), Setback> {
+    let Writer { db, git, storage, repositories, journal, aftermath, .. } = by;
     head::look(git, repositories, storage, &mut push).await?;
     let (db, git, storage, journal) = (db.clone(), git.clone(), storage.clone(), journal.clone());
     let aftermath = Arc::clone(aftermath);
@@ -99,7 +98,7 @@ pub async fn apply(by: Writer<'_>, mut push: Push) -> Result<()> {
 }
 
 /// Does what has to be done before the pusher is answered. The refs have moved: what fails is done later.
-pub async fn follow(aftermath: &Arc<dyn Aftermath>, push: &Push) {
+async fn follow(aftermath: &Arc<dyn Aftermath>, push: &Push) {
     if let Err(cause) = aftermath.follow(push).await {
         tracing::warn!(project = %push.project.id, error = %cause, "what follows from a push is left for later");
     }
@@ -111,15 +110,18 @@ async fn carry_out(
     storage: &Storage,
     journal: &Journal,
     push: Push,
-) -> Result<()> {
+) -> Result<(), Setback> {
     let repo = storage.repository(push.project.id);
-    let prepared = refs::prepare(git, &repo, &push.moves()).await.map_err(faster)?;
+    let prepared = match refs::prepare(git, &repo, &push.moves()).await {
+        Ok(prepared) => prepared,
+        Err(error) => return Err(Setback::of(&repo, &push.changes, error).await),
+    };
     let (batch, head) = (push.batch.clone(), push.becomes_default.clone());
     if let Err(refusal) = decide(db, journal, push).await {
         if let Err(cause) = prepared.abort().await {
             tracing::warn!(error = %cause, "a refused push was not given back cleanly");
         }
-        return Err(refusal);
+        return Err(refusal.into());
     }
     prepared.commit().await?;
     if let Some(branch) = head {
@@ -127,16 +129,6 @@ async fn carry_out(
     }
     finish(journal, batch);
     Ok(())
-}
-
-/// Somebody moved the ref between this writer's look and its attempt.
-fn faster(error: GitError) -> Error {
-    match error {
-        GitError::Stale { .. } | GitError::RefNameTaken => Error::Rejected(
-            "The branch was changed by somebody else meanwhile. Please try again.".to_owned(),
-        ),
-        other => other.into(),
-    }
 }
 
 /// Finishes what a crash interrupted: every move that was decided and that git has not carried out. Returns how many.
@@ -172,6 +164,23 @@ pub async fn recover(
         db.write(move |tx| tx.delete_journal_batches(&batches)).await?;
     }
     Ok(finished)
+}
+
+/// The same while the server runs, for moves that were decided before a moment and then failed.
+pub async fn settle(
+    db: &Database,
+    git: &Git,
+    storage: &Storage,
+    journal: &Journal,
+    before: Ts,
+) -> Result<usize> {
+    let settled = journal.take_finished();
+    if !settled.is_empty() {
+        let old = settled.clone();
+        let deleted = db.write(move |tx| tx.delete_journal_batches(&old)).await;
+        deleted.inspect_err(|_failure| journal.give_back(settled))?;
+    }
+    recover(db, git, storage, Some(before)).await
 }
 
 /// Moves that were decided and that git has not carried out.

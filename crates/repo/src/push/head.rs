@@ -9,7 +9,7 @@ use kernel::{
 };
 use tokio::task::spawn_blocking;
 
-use super::{Push, RefChange, Via, incoming::MOST_COUNTED};
+use super::{Push, RefChange, Via, survey::MOST_COUNTED};
 use crate::git::{Deadline, Git, LogQuery, Oid, Reader, RefName, Repositories, Storage, cli::Lane};
 
 /// Counting languages asks for the size of every file.

@@ -1,30 +1,30 @@
 //! What a git client wants to push, read while its objects are still in quarantine.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use bstr::{BStr, ByteSlice};
 use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::task::spawn_blocking;
 
-use super::RefChange;
+use super::{
+    RefChange,
+    survey::{Survey, Way},
+};
 use crate::{
     code_owners::{self, CodeOwners},
     git::{
-        Git, GitError, Oid, RefName, RepoPath, Result, cli::Call, hook::Asked,
-        quarantine::QUARANTINE,
+        Deadline, Git, GitError, Oid, Reader, RefName, RepoPath, Result, cli::Call,
+        hook::RefCommand, quarantine::QUARANTINE, reader::Joined,
     },
     protection::rules::LOOKS_LIKE_ID,
 };
 
-/// New commits are counted no further.
-pub(super) const MOST_COUNTED: i64 = 100_000;
-const COUNTED: &str = "--max-count=100000";
-/// Of so many refs; a push of more is nobody's daily work.
-const COUNTED_REFS: usize = 500;
+/// What a push of refs outside of branches, tags and notes is told of each.
+pub const HIDDEN: &str = "deny updating a hidden ref";
 /// A push of more new commits is refused where they must be looked at.
 const MOST_COMMITS: u64 = 5_000_000;
-const LONGEST_TITLE: usize = 255;
 /// Bytes of paths that one push may change.
 const LONGEST_LISTING: u64 = 256 << 20;
 
@@ -62,11 +62,6 @@ impl Incoming {
 
     pub fn repo(&self) -> &RepoPath {
         &self.repo
-    }
-
-    /// The quarantine.
-    pub fn objects(&self) -> Option<&Path> {
-        self.objects.as_deref()
     }
 
     /// The commits that no branch or tag has yet, newest first.
@@ -121,37 +116,32 @@ impl Incoming {
         Ok(None)
     }
 
-    /// What each ref's way looks like. `base` tells from where a new branch is measured; from nothing, all its commits
-    /// count.
+    /// What each ref's way looks like, or why it cannot move. `base` tells from where a new branch is measured; from
+    /// nothing, all its commits count.
     pub async fn changes(
         &self,
-        asked: Vec<(RefName, Option<Oid>, Option<Oid>)>,
+        named: Vec<(RefName, Option<Oid>, Option<Oid>)>,
         base: impl Fn(&RefName) -> Option<Oid>,
-    ) -> Result<Vec<RefChange>> {
-        let new: Vec<Oid> = asked.iter().filter_map(|(_, _, new)| *new).collect();
-        let commits = self.commits(&new).await?;
-        let titles = self.titles(commits.values().copied()).await?;
-        let mut changes = Vec::with_capacity(asked.len());
-        for (place, (name, old, new)) in asked.into_iter().enumerate() {
-            let mut change = RefChange::plain(name, old, new);
-            let tip = new.and_then(|id| commits.get(&id).copied());
-            change.commit_title = tip.and_then(|id| titles.get(&id).cloned());
-            if let Some(tip) = tip {
-                change.commit_count = match change.name.is_branch() {
-                    true if place < COUNTED_REFS => {
-                        let from = old.or_else(|| base(&change.name));
-                        self.count(tip, from).await?
-                    }
-                    true => 0,
-                    false => i64::from(change.name.is_tag()),
-                };
-            }
-            if let (Some(old), Some(new)) = (old, new) {
-                change.forced = !self.contains(new, old).await?;
-            }
-            changes.push(change);
-        }
-        Ok(changes)
+    ) -> Result<Vec<Result<RefChange, (RefName, String)>>> {
+        let ways: Vec<Way> = named
+            .into_iter()
+            .map(|(name, old, new)| Way { base: old.or_else(|| base(&name)), name, old, new })
+            .collect();
+        let (sight, deadline) = (self.clone(), Deadline::after(self.git.time_limit()));
+        in_background(move || {
+            let sight = sight.sight()?;
+            let mut survey = Survey::new(sight.reader(), deadline);
+            ways.into_iter().map(|way| survey.change(way)).collect()
+        })
+        .await
+    }
+
+    /// Opens what has arrived together with what was there before.
+    pub(super) fn sight(&self) -> Result<Sight> {
+        Ok(match &self.objects {
+            None => Sight::Settled(Reader::alone(&self.repo)?),
+            Some(objects) => Sight::Arriving(Joined::new(&self.repo, &[objects])?),
+        })
     }
 
     /// What the file of code owners says at a commit; nothing where there is none.
@@ -171,7 +161,7 @@ impl Incoming {
     }
 
     /// The paths that differ between two commits.
-    pub(super) async fn changed_paths(&self, from: Oid, to: Oid) -> Result<BTreeSet<String>> {
+    pub(crate) async fn changed_paths(&self, from: Oid, to: Oid) -> Result<BTreeSet<String>> {
         let call = self.call("diff-tree").args(["-r", "-z", "--name-only", "--no-renames"]);
         let listing = call.id(from).id(to).output_limit(LONGEST_LISTING).succeed().await?;
         let paths = listing.split(|byte| *byte == 0).filter(|path| !path.is_empty());
@@ -187,51 +177,27 @@ impl Incoming {
                 .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", quoted(&self.repo)),
         }
     }
+}
 
-    /// The commits that these objects are, or that the tags among them name.
-    async fn commits(&self, ids: &[Oid]) -> Result<HashMap<Oid, Oid>> {
-        if ids.is_empty() {
-            return Ok(HashMap::new());
+/// Where the commits of a push are read.
+pub(super) enum Sight {
+    Settled(Reader),
+    Arriving(Joined),
+}
+
+impl Sight {
+    pub(super) fn reader(&self) -> &Reader {
+        match self {
+            Self::Settled(reader) => reader,
+            Self::Arriving(joined) => joined.reader(),
         }
-        let questions: String = ids.iter().map(|id| format!("{id}^{{commit}}\n")).collect();
-        let call = self.call("cat-file").args(["--buffer", "--batch-check=%(objectname)"]);
-        let answers = call.input(questions.into_bytes()).succeed().await?;
-        let found = ids.iter().zip(ByteSlice::lines(answers.as_slice()));
-        Ok(found.filter_map(|(id, line)| Some((*id, line.to_str().ok()?.parse().ok()?))).collect())
     }
+}
 
-    async fn titles(&self, commits: impl Iterator<Item = Oid>) -> Result<HashMap<Oid, String>> {
-        let wanted: String = commits.map(|id| format!("{id}\n")).collect();
-        if wanted.is_empty() {
-            return Ok(HashMap::new());
-        }
-        let call = self.call("log").args(["--no-walk=unsorted", "--format=%H %s", "--stdin"]);
-        let listing = call.input(wanted.into_bytes()).succeed().await?;
-        let title = |text: &[u8]| text.to_str_lossy().chars().take(LONGEST_TITLE).collect();
-        let lines = ByteSlice::lines(listing.as_slice());
-        Ok(lines
-            .filter_map(|line| {
-                let (id, text) = line.split_once_str(" ")?;
-                Some((id.to_str().ok()?.parse().ok()?, title(text)))
-            })
-            .collect())
-    }
-
-    /// How many commits of `tip` are not also commits of `base`.
-    async fn count(&self, tip: Oid, base: Option<Oid>) -> Result<i64> {
-        let mut call = self.call("rev-list").args(["--count", COUNTED]).id(tip);
-        if let Some(base) = base {
-            call = call.arg("--not").id(base);
-        }
-        let answer = call.succeed().await?;
-        answer.to_str_lossy().trim().parse().map_err(GitError::corrupt)
-    }
-
-    /// Whether `old` is part of the history of `new`. Things that have no history never are.
-    async fn contains(&self, new: Oid, old: Oid) -> Result<bool> {
-        let call = self.call("merge-base").arg("--is-ancestor").id(old).id(new);
-        Ok(call.output().await?.status.success())
-    }
+pub(super) async fn in_background<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    spawn_blocking(work).await.map_err(GitError::corrupt)?
 }
 
 /// A list of one folder, as git reads lists of folders: a name with a colon in it must stand in quotes.
@@ -245,26 +211,28 @@ fn quoted(repo: &RepoPath) -> std::ffi::OsString {
     format!("\"{}\"", escaped.replace('\n', "\\n")).into()
 }
 
+/// Whether refs of this name are the client's business at all.
+pub fn is_open_to_pushes(name: &BStr) -> bool {
+    ["refs/heads/", "refs/tags/", "refs/notes/"].iter().any(|top| name.starts_with(top.as_bytes()))
+}
+
 /// The name of a ref that clients may push, or a sentence that says why not.
-pub fn pushable(asked: &Asked) -> std::result::Result<RefName, String> {
-    let name = asked.name.as_bstr();
+pub fn pushable(command: &RefCommand) -> std::result::Result<RefName, String> {
+    let name = command.name.as_bstr();
     let Ok(text) = name.to_str() else {
         return Err(format!("The name {name:?} is not valid UTF-8. Please choose another one."));
     };
-    if !["refs/heads/", "refs/tags/", "refs/notes/"].iter().any(|top| text.starts_with(top)) {
+    if !is_open_to_pushes(name) {
         return Err(format!("{text} cannot be pushed: only branches, tags and notes can."));
     }
-    // What is there already may go, whatever it is called.
-    if asked.new.is_none() {
-        return Ok(RefName::stored(name));
-    }
-    if is_object_id(name) {
+    if command.new.is_some() && is_object_id(name) {
         return Err(LOOKS_LIKE_ID.to_owned());
     }
     let valid = RefName::full(name);
-    match asked.old {
-        Some(_) => valid,
-        None => valid.and_then(RefName::for_new_ref),
+    match (command.old, command.new) {
+        (None, Some(_)) => valid.and_then(RefName::for_new_ref),
+        // What is there already may move and go, whatever it is called.
+        _ => valid,
     }
     .map_err(|_invalid| format!("{text} is not a valid name. Please choose another one."))
 }
@@ -277,10 +245,10 @@ fn is_object_id(name: &BStr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::pushable;
-    use crate::git::{Oid, hook::Asked};
+    use crate::git::{Oid, hook::RefCommand};
 
     fn ask(name: &[u8], new: Option<Oid>) -> Result<String, String> {
-        pushable(&Asked { name: name.into(), old: None, new }).map(|name| name.to_string())
+        pushable(&RefCommand { name: name.into(), old: None, new }).map(|name| name.to_string())
     }
 
     #[test]
@@ -313,5 +281,6 @@ mod tests {
     fn a_badly_named_branch_can_still_go() {
         assert!(ask(b"refs/heads/-x", None).is_ok());
         assert!(ask(b"refs/keep-around/x", None).is_err());
+        assert!(ask(b"refs/heads/../../HEAD", None).is_err());
     }
 }

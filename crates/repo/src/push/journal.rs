@@ -30,6 +30,9 @@ impl PushAction {
     }
 }
 
+/// Below what a statement may have parameters, on both databases.
+const ROWS_AT_ONCE: usize = 500;
+
 /// A ref move that was decided.
 #[derive(Clone, Debug, Queryable, Selectable)]
 #[diesel(table_name = ref_journal, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
@@ -83,31 +86,40 @@ fn sha(id: Option<Oid>) -> Option<String> {
 impl JournalStore for Tx<'_> {
     fn insert_push(&mut self, push: &Push) -> Result<()> {
         let now = self.now;
-        for change in &push.changes {
-            let name = change.name.as_bstr().to_string();
-            let entry = (
-                ref_journal::project_id.eq(push.project.id),
-                ref_journal::batch.eq(&push.batch),
-                ref_journal::ref_name.eq(&name),
-                ref_journal::old_sha.eq(sha(change.old)),
-                ref_journal::new_sha.eq(sha(change.new)),
-                ref_journal::created_at.eq(now),
-            );
-            let insert = diesel::insert_into(ref_journal::table).values(entry);
-            each_backend!(self, |conn| insert.execute(conn).map_err(error("Push")))?;
-            let event = (
-                push_events::project_id.eq(push.project.id),
-                push_events::user_id.eq(push.who.actor.id),
-                push_events::action.eq(PushAction::of(change)),
-                push_events::ref_name.eq(&name),
-                push_events::before_sha.eq(sha(change.old)),
-                push_events::after_sha.eq(sha(change.new)),
-                push_events::commit_count.eq(change.commit_count),
-                push_events::commit_title.eq(&change.commit_title),
-                push_events::created_at.eq(now),
-            );
-            let insert = diesel::insert_into(push_events::table).values(event);
-            each_backend!(self, |conn| insert.execute(conn).map_err(error("Push")))?;
+        for some in push.changes.chunks(ROWS_AT_ONCE) {
+            let entry = |change: &RefChange| {
+                (
+                    ref_journal::project_id.eq(push.project.id),
+                    ref_journal::batch.eq(push.batch.clone()),
+                    ref_journal::ref_name.eq(change.name.as_bstr().to_string()),
+                    ref_journal::old_sha.eq(sha(change.old)),
+                    ref_journal::new_sha.eq(sha(change.new)),
+                    ref_journal::created_at.eq(now),
+                )
+            };
+            let entries: Vec<_> = some.iter().map(entry).collect();
+            each_backend!(self, |conn| diesel::insert_into(ref_journal::table)
+                .values(&entries)
+                .execute(conn)
+                .map_err(error("Push")))?;
+            let event = |change: &RefChange| {
+                (
+                    push_events::project_id.eq(push.project.id),
+                    push_events::user_id.eq(push.who.actor.id),
+                    push_events::action.eq(PushAction::of(change)),
+                    push_events::ref_name.eq(change.name.as_bstr().to_string()),
+                    push_events::before_sha.eq(sha(change.old)),
+                    push_events::after_sha.eq(sha(change.new)),
+                    push_events::commit_count.eq(change.commit_count),
+                    push_events::commit_title.eq(change.commit_title.clone()),
+                    push_events::created_at.eq(now),
+                )
+            };
+            let events: Vec<_> = some.iter().map(event).collect();
+            each_backend!(self, |conn| diesel::insert_into(push_events::table)
+                .values(&events)
+                .execute(conn)
+                .map_err(error("Push")))?;
         }
         Ok(())
     }

@@ -1,21 +1,26 @@
 //! Moving refs: the one way in which a push, and every write of the API, becomes a fact.
 //!
-//! Objects are durable first. Then git locks the refs and checks what the writer saw; one database transaction checks
-//! the rules, notes the moves in a journal and tells what follows from them; its commit is the decision; git follows.
-//! A crash after the decision is finished from the journal at the next start.
+//! Objects are durable first. Then the refs are locked and compared with what the writer saw; one database transaction
+//! checks the rules, notes the moves in a journal and tells what follows from them; its commit is the decision; the refs
+//! move. A crash after the decision is finished from the journal at the next start.
 
 pub mod actions;
+pub mod apart;
 pub mod examine;
 pub mod head;
 pub mod incoming;
 pub mod journal;
 pub mod model;
 mod owners;
+pub mod setback;
+mod survey;
 mod walk;
 
-pub(crate) use actions::follow_late;
-pub use actions::{apply, check, complete, decide, finish, follow, record, recover, unsettled};
+pub(crate) use actions::{STALE_LOCK, follow_late, try_apply};
+pub use actions::{apply, check, land, record, recover, settle, unsettled};
+pub use apart::{Parts, examine_apart, land_apart, take_apart};
 pub use examine::examine;
 pub use incoming::Incoming;
 pub use journal::Journal;
 pub use model::{Also, Push, RefChange, Via};
+pub use setback::{Lost, Setback};

@@ -119,7 +119,7 @@ impl Push {
             Some(_) => None,
             None => default_among(&changes),
         };
-        let batch = hex::encode(rand::random::<[u8; 16]>());
+        let batch = new_batch();
         Self {
             project,
             who,
@@ -157,6 +157,13 @@ impl Push {
         Self { lending: Some(Arc::clone(lending)), ..self }
     }
 
+    /// Some of the changes, as a push of their own.
+    pub(super) fn part(&self, changes: Vec<RefChange>) -> Self {
+        let holds = |name: &RefName| changes.iter().any(|change| change.name == *name);
+        let becomes_default = self.becomes_default.clone().filter(holds);
+        Self { becomes_default, changes, batch: new_batch(), ..self.clone() }
+    }
+
     pub fn project_id(&self) -> ProjectId {
         self.project.id
     }
@@ -164,6 +171,10 @@ impl Push {
     pub fn moves(&self) -> Vec<RefMove> {
         self.changes.iter().map(RefChange::as_move).collect()
     }
+}
+
+fn new_batch() -> String {
+    hex::encode(rand::random::<[u8; 16]>())
 }
 
 /// Of several branches that arrive in an empty repository, the one that is most likely meant.

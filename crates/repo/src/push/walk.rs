@@ -2,17 +2,15 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use bstr::ByteSlice as _;
-use tokio::task::spawn_blocking;
-
-use super::{Incoming, RefChange};
+use super::{
+    Incoming, RefChange,
+    incoming::{Sight, in_background},
+};
 use crate::{
-    git::{
-        Deadline, GitError, Oid, Reader, Result,
-        reader::{Joined, Written},
-    },
+    git::{Deadline, Oid, Result, reader::Written},
     push_rule::{Judge, Person, judge::Commit},
 };
+use bstr::ByteSlice as _;
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug)]
@@ -97,21 +95,6 @@ impl Glance {
     }
 }
 
-/// Where the commits are read.
-enum Sight {
-    Settled(Reader),
-    Arriving(Joined),
-}
-
-impl Sight {
-    fn reader(&self) -> &Reader {
-        match self {
-            Self::Settled(reader) => reader,
-            Self::Arriving(joined) => joined.reader(),
-        }
-    }
-}
-
 pub(super) struct Walk {
     sight: Sight,
     judge: Arc<Judge>,
@@ -133,10 +116,7 @@ impl Walk {
     ) -> Result<(Self, Vec<Oid>)> {
         let place = incoming.clone();
         let opened = in_background(move || {
-            let sight = match place.objects() {
-                None => Sight::Settled(Reader::alone(place.repo())?),
-                Some(objects) => Sight::Arriving(Joined::new(place.repo(), &[objects])?),
-            };
+            let sight = place.sight()?;
             let mut tips = Vec::new();
             for id in changes.iter().filter_map(|change| change.new) {
                 tips.extend(sight.reader().peeled(id)?);
@@ -212,10 +192,4 @@ fn as_commit(written: &Written) -> Commit<'_> {
         committer_email: &written.committer_email,
         is_signed: written.is_signed,
     }
-}
-
-async fn in_background<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T> + Send + 'static,
-) -> Result<T> {
-    spawn_blocking(work).await.map_err(GitError::corrupt)?
 }

@@ -15,7 +15,7 @@ use crate::{
         Git, GitError, Oid, RefName, Repositories, Storage, Wiki,
         refs::{self, RefMove},
     },
-    push::follow_late,
+    push::{STALE_LOCK, follow_late},
 };
 
 /// The last move of a ref.
@@ -177,13 +177,42 @@ pub async fn recover(
         }
         tx.open_wiki_moves()
     });
+    finish(db, git, storage, repositories, rows.await?, Duration::ZERO).await
+}
+
+/// The same while the server runs, for moves that were decided before a moment and then failed.
+pub async fn settle(
+    db: &Database,
+    git: &Git,
+    storage: &Storage,
+    repositories: &Repositories,
+    before: Ts,
+) -> Result<usize> {
+    let open = db.read(move |tx| {
+        let recent: Vec<i64> =
+            tx.wiki_refs_moved_since(before)?.into_iter().map(|row| row.id).collect();
+        let mut open = tx.open_wiki_moves()?;
+        open.retain(|row| !recent.contains(&row.id));
+        Ok(open)
+    });
+    finish(db, git, storage, repositories, open.await?, STALE_LOCK).await
+}
+
+async fn finish(
+    db: &Database,
+    git: &Git,
+    storage: &Storage,
+    repositories: &Repositories,
+    rows: Vec<WikiRef>,
+    stale_after: Duration,
+) -> Result<usize> {
     let mut finished = 0;
-    for row in rows.await? {
+    for row in rows {
         let Some(wiki) = row.wiki() else { continue };
         let step = row.step()?;
         if storage.wiki_exists(wiki) {
             let repo = storage.wiki(wiki);
-            let late = follow_late(git, &repo, &step, Duration::ZERO).await?;
+            let late = follow_late(git, &repo, &step, stale_after).await?;
             finished += usize::from(late);
             let reader = repositories.open(&repo)?;
             let lost = match reader.head_branch()? {
@@ -211,22 +240,4 @@ pub async fn unsettled(db: &Database, git: &Git, storage: &Storage) -> Result<Ve
         }
     }
     Ok(open)
-}
-
-/// Carries out moves that were decided and that git then did not follow.
-pub async fn complete(
-    db: &Database,
-    git: &Git,
-    storage: &Storage,
-    wiki: Wiki,
-    moves: Vec<RefMove>,
-) -> Result<()> {
-    let repo = storage.wiki(wiki);
-    for step in &moves {
-        let now = refs::read(git, &repo, [&step.name]).await?.get(&step.name).copied();
-        if now == step.old.oid() && now != step.new {
-            refs::move_now(git, &repo, std::slice::from_ref(step)).await?;
-        }
-    }
-    db.write(move |tx| tx.settle_wiki_moves(wiki, &moves)).await
 }

@@ -7,8 +7,10 @@ use std::{
 };
 
 use forgeway_repo::git::{
-    RepoPath,
+    GitError, RefName, RepoPath,
+    change::{ActionKind, FileAction},
     leftover::{self, Locks},
+    refs::{Expect, RefMove, move_now, move_within, prepare},
 };
 
 use crate::scratch::Scratch;
@@ -99,4 +101,38 @@ async fn a_lock_stays_while_a_process_works_there() {
     busy.wait().unwrap();
 
     assert_eq!(leftover::release(&scratch.repo, Duration::ZERO).await.unwrap(), Locks::Released(3));
+}
+
+#[tokio::test]
+async fn a_writer_takes_away_what_nobody_holds_and_leaves_what_somebody_does() {
+    let scratch = Scratch::new().await;
+    let first = scratch.commit(vec![FileAction::new(ActionKind::Create, "a").content("a")]).await;
+    let name = |short| RefName::branch(short).unwrap();
+    let dead = scratch.repo.as_path().join("refs/heads/dead.lock");
+    std::fs::write(&dead, "").unwrap();
+    let step = |name| RefMove { name, old: Expect::Absent, new: Some(first) };
+
+    move_now(&scratch.git, &scratch.repo, &[step(name("dead"))]).await.unwrap();
+
+    let main = RefMove { name: name("main"), old: Expect::Exactly(first), new: Some(first) };
+    let held = prepare(&scratch.git, &scratch.repo, std::slice::from_ref(&main)).await.unwrap();
+    let patience = Duration::from_millis(20);
+    let refused = move_within(&scratch.git, &scratch.repo, &[main], patience).await;
+    assert!(matches!(refused, Err(GitError::Stale { .. })));
+    held.commit().await.unwrap();
+}
+
+#[tokio::test]
+async fn many_refs_move_at_once() {
+    let scratch = Scratch::new().await;
+    let first = scratch.commit(vec![FileAction::new(ActionKind::Create, "a").content("a")]).await;
+    let tag = |number: u32| RefName::tag(&format!("v{number}")).unwrap();
+    let made = |number| RefMove { name: tag(number), old: Expect::Absent, new: Some(first) };
+    let gone = |number| RefMove { name: tag(number), old: Expect::Exactly(first), new: None };
+
+    move_now(&scratch.git, &scratch.repo, &(0..100).map(made).collect::<Vec<_>>()).await.unwrap();
+    assert_eq!(scratch.ask(&["tag"]).lines().count(), 100);
+    move_now(&scratch.git, &scratch.repo, &(0..100).map(gone).collect::<Vec<_>>()).await.unwrap();
+
+    assert_eq!(scratch.ask(&["tag"]), "");
 }

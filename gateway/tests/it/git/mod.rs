@@ -11,6 +11,7 @@ mod lfs_locks;
 mod limits;
 mod merge_requests;
 mod push;
+mod push_options;
 mod push_rules;
 mod refusals;
 mod wikis;

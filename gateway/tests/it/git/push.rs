@@ -167,6 +167,64 @@ async fn a_push_makes_the_project_that_is_not_there() {
 }
 
 #[actix_web::test]
+async fn a_push_that_brings_nothing_makes_no_project() {
+    let (forge, client) = (Forge::new(), Client::with_commit().await);
+    let alice = forge.app.person("alice");
+    let credentials = format!("alice:{}@", super::forge::secret(&alice));
+    let url = forge.at(&credentials, "alice/unmade.git");
+    let commit = client.run("rev-parse main").await.ok();
+
+    let complaint = client.git(&["push", &url, "main:refs/pull/1/head"]).await.refused();
+    assert!(complaint.contains("deny updating a hidden ref"), "{complaint}");
+    client.git(&["push", &url, "main:refs/heads/-x"]).await.refused();
+    // What is refused only after it has arrived: a branch that names no commit.
+    client.run("tag -a -m heavy heavy").await.ok();
+    client.git(&["push", &url, "heavy:refs/heads/tagged"]).await.refused();
+
+    assert_eq!(alice.get("/projects/alice%2Funmade").await.status, 404);
+    client.git(&["push", &url, "main"]).await.ok();
+    let made = alice.get("/projects/alice%2Funmade/repository/commits").await.each("id");
+    assert_eq!(made, [commit]);
+}
+
+#[actix_web::test]
+async fn a_mirror_brings_its_branches_and_tags() {
+    let (forge, client) = (Forge::new(), Client::with_commit().await);
+    client.run("branch topic").await.ok();
+    client.run("tag light").await.ok();
+    for name in ["refs/pull/1/head", "refs/remotes/origin/main", "refs/keep-around/x"] {
+        client.git(&["update-ref", name, "main"]).await.ok();
+    }
+
+    let complaint = client.git(&["push", "--mirror", &forge.url()]).await.refused();
+
+    assert_eq!(complaint.matches("[remote rejected]").count(), 3, "{complaint}");
+    assert_eq!(
+        forge.stored("for-each-ref --format=%(refname)").await,
+        "refs/heads/main\nrefs/heads/topic\nrefs/tags/light"
+    );
+    assert_eq!(forge.default_branch().as_deref(), Some("main"));
+}
+
+#[actix_web::test]
+async fn a_push_of_many_refs_is_one_push() {
+    let (forge, client) = Forge::with_commit(Visibility::Private).await;
+    let tip = client.run("rev-parse main").await.ok();
+    let lines: String =
+        (0..300).map(|number| format!("create refs/tags/v{number:03} {tip}\n")).collect();
+    std::fs::write(client.path().join("refs"), lines).unwrap();
+    let fill = ["-c", "alias.fill=!git update-ref --stdin < refs", "fill"];
+    client.git(&fill).await.ok();
+
+    client.run("push -q origin --tags").await.ok();
+
+    assert_eq!(forge.stored("tag").await.lines().count(), 300);
+    assert_eq!(forge.events().len(), 301);
+    client.run("push -q origin --delete v000 v001").await.ok();
+    assert_eq!(forge.stored("tag").await.lines().count(), 298);
+}
+
+#[actix_web::test]
 async fn a_shallow_clone_can_push_what_it_added() {
     let (forge, client) = Forge::with_commit(Visibility::Private).await;
     client.commit("second").await;
@@ -229,4 +287,21 @@ async fn the_record_follows_a_forced_push() {
     assert_eq!(alice.get(&format!("{path}/languages")).await.ok(), serde_json::json!({}));
     let rust = alice.get("/projects?with_programming_language=Rust").await.ok();
     assert_eq!(rust, serde_json::json!([]));
+}
+
+#[actix_web::test]
+async fn what_a_killed_process_left_locked_holds_nobody_up() {
+    let (forge, client) = Forge::with_commit(Visibility::Private).await;
+    let repo = forge.app.state.storage.repository(forge.project);
+    for name in ["refs/heads/main.lock", "refs/tags/v1.lock", "packed-refs.lock", "HEAD.lock"] {
+        std::fs::create_dir_all(repo.as_path().join("refs/tags")).unwrap();
+        std::fs::write(repo.as_path().join(name), "").unwrap();
+    }
+    let tip = client.commit("second").await;
+    client.run("push -q origin main:old").await.ok();
+
+    client.run("push -q origin main main:refs/tags/v1 :old").await.ok();
+
+    assert_eq!(forge.stored("rev-parse main v1").await, format!("{tip}\n{tip}"));
+    assert_eq!(forge.happened().len(), 5);
 }

@@ -3,7 +3,7 @@
 use kernel::Visibility;
 use serde_json::json;
 
-use super::{Client, Forge};
+use super::Forge;
 
 #[actix_web::test]
 async fn the_default_branch_cannot_be_deleted() {
@@ -99,12 +99,68 @@ async fn hidden_refs_cannot_be_pushed() {
 }
 
 #[actix_web::test]
-async fn one_refused_ref_holds_back_the_others() {
+async fn a_refused_ref_keeps_nothing_else_back() {
+    let (forge, client) = Forge::with_commit(Visibility::Private).await;
+    let rules = format!("/projects/{}/protected_branches", forge.project);
+    let stable = json!({ "name": "stable", "push_access_level": 0 });
+    forge.app.person("alice").post(&rules, stable).await.created();
+
+    let refs = "main:good main:refs/heads/-bad main:stable main:refs/pull/1/head main:fine";
+    let complaint = client.run(&format!("push origin {refs}")).await.refused();
+
+    for said in [
+        "-bad (pre-receive hook declined)",
+        "stable (pre-receive hook declined)",
+        "refs/pull/1/head (deny updating a hidden ref)",
+        "GitLab: refs/heads/-bad is not a valid name.",
+    ] {
+        assert!(complaint.contains(said), "{said}: {complaint}");
+    }
+    assert_eq!(
+        forge.stored("for-each-ref --format=%(refname)").await,
+        "refs/heads/fine\nrefs/heads/good\nrefs/heads/main"
+    );
+    assert_eq!(forge.events().len(), 3);
+}
+
+#[actix_web::test]
+async fn an_atomic_push_is_refused_with_any_of_its_refs() {
     let (forge, client) = Forge::with_commit(Visibility::Private).await;
 
-    client.run("push origin main:good main:refs/heads/-bad").await.refused();
+    for bad in ["main:refs/heads/-bad", "main:refs/pull/1/head", "main:refs/merge-requests/1/head"]
+    {
+        client.git(&["push", "--atomic", "origin", "main:good", bad]).await.refused();
+    }
 
     assert_eq!(forge.stored("for-each-ref --format=%(refname)").await, "refs/heads/main");
+    assert_eq!(forge.events().len(), 1);
+}
+
+#[actix_web::test]
+async fn a_branch_names_a_commit() {
+    let (forge, client) = Forge::with_commit(Visibility::Private).await;
+    client.run("tag -a -m heavy heavy").await.ok();
+
+    let complaint = client.run("push origin heavy:refs/heads/tagged heavy").await.refused();
+
+    assert!(complaint.contains("refs/heads/tagged can only name a commit."), "{complaint}");
+    assert_eq!(forge.happened()[1..], ["created refs/tags/heavy"]);
+}
+
+#[actix_web::test]
+async fn files_outside_of_their_tree_are_refused() {
+    let (forge, client) = Forge::with_commit(Visibility::Private).await;
+    std::fs::write(client.path().join("tree"), b"").unwrap();
+    let blob = client.run("hash-object -w tree").await.ok();
+    let bytes = [b"100644 ../../../evil\0".to_vec(), hex::decode(blob).unwrap()].concat();
+    std::fs::write(client.path().join("tree"), bytes).unwrap();
+    let tree = client.run("hash-object -t tree -w --literally tree").await.ok();
+    let commit = client.run(&format!("commit-tree -m bad {tree}")).await.ok();
+
+    let complaint =
+        client.git(&["push", "origin", &format!("{commit}:refs/heads/bad")]).await.refused();
+
+    assert!(complaint.contains("fullPathname"), "{complaint}");
     assert_eq!(forge.events().len(), 1);
 }
 
@@ -176,13 +232,16 @@ async fn whoever_never_asked_the_server_gets_no_answer_from_its_hooks() {
     ];
     let environment: Vec<(&str, &str)> =
         forged.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let setting = format!("core.hooksPath={}", hooks.display());
-    let folder = format!("--git-dir={}", repo.as_path().display());
+    let receive = format!(
+        "--receive-pack=git -c receive.procReceiveRefs=refs -c core.hooksPath={} receive-pack",
+        hooks.display()
+    );
+    let folder = repo.as_path().display().to_string();
 
-    let words = ["-c", &setting, &folder, "update-ref", "refs/heads/sly", "refs/heads/main"];
-    let complaint = Client::new().git_with(&words, &environment).await.refused();
+    let words = ["push", &receive, &folder, "main:sly"];
+    let complaint = client.git_with(&words, &environment).await.refused();
 
     assert!(complaint.contains("This push is over."), "{complaint}");
+    assert_eq!(forge.stored("for-each-ref --format=%(refname)").await, "refs/heads/main");
     assert_eq!(forge.events().len(), 1);
-    drop(client);
 }

@@ -266,24 +266,82 @@ async fn a_thousand_actions_are_one_commit() {
 }
 
 #[actix_web::test]
-async fn of_two_writers_one_wins_and_the_other_is_told() {
+async fn writers_of_other_files_all_win() {
     let app = TestApp::new();
     let forge = empty(&app);
     let create = |name: &str| json!([{ "action": "create", "file_path": name, "content": name }]);
     forge.act(create("first")).await.created();
 
-    let answers =
-        futures_util::future::join_all(["a", "b", "c", "d"].map(|name| forge.act(create(name))))
-            .await;
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let answers = futures_util::future::join_all(names.map(|name| forge.act(create(name)))).await;
+
+    for answer in answers {
+        assert_eq!(answer.status, 201, "{:?}", answer.body);
+    }
+    let commits = forge.ada.get(&format!("{}/commits", forge.path)).await.each("id");
+    assert_eq!(commits.len(), 1 + names.len());
+}
+
+#[actix_web::test]
+async fn of_two_writers_of_one_file_one_wins_and_the_other_is_told() {
+    let app = TestApp::new();
+    let forge = empty(&app);
+    let write = |action: &str, text: &str| json!([{ "action": action, "file_path": "first", "content": text }]);
+    forge.act(write("create", "first")).await.created();
+
+    let texts = ["a", "b", "c", "d"].map(|text| forge.act(write("update", text)));
+    let answers = futures_util::future::join_all(texts).await;
 
     let won = answers.iter().filter(|answer| answer.status == 201).count();
     assert!(won >= 1);
+    let told = json!("Could not update refs/heads/main. Please refresh and try again.");
     for answer in answers.iter().filter(|answer| answer.status != 201) {
-        assert_eq!(answer.status, 400);
-        assert!(answer.body["message"].is_string(), "{:?}", answer.body);
+        assert_eq!((answer.status, &answer.body["message"]), (400, &told));
     }
     let commits = forge.ada.get(&format!("{}/commits", forge.path)).await.each("id");
     assert_eq!(commits.len(), 1 + won);
+}
+
+#[actix_web::test]
+async fn a_branch_that_looks_like_a_commit_or_lies_in_the_way_is_told_in_its_own_words() {
+    let app = TestApp::new();
+    let forge = empty(&app);
+    let create = json!([{ "action": "create", "file_path": "a", "content": "a" }]);
+    forge.act(create).await.created();
+    let branch = json!({ "branch": "feat/one", "ref": "main" });
+    forge.ada.post(&format!("{}/branches", forge.path), branch).await.created();
+
+    for (name, text) in [
+        (
+            "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+            "You cannot create a branch with a 40-character hexadecimal branch name.",
+        ),
+        ("feat", "'feat' cannot be created: 'feat/one' exists"),
+        ("feat/one/x", "'feat/one/x' cannot be created: 'feat/one' exists"),
+    ] {
+        let told = json!({ "message": text });
+        let actions = json!([{ "action": "create", "file_path": "b", "content": "b" }]);
+        let body = json!({ "branch": name, "start_branch": "main", "commit_message": "m", "actions": actions });
+        forge.commit(body).await.refused(400, told.clone());
+        let branch = json!({ "branch": name, "ref": "main" });
+        forge.ada.post(&format!("{}/branches", forge.path), branch).await.refused(400, told);
+    }
+}
+
+#[actix_web::test]
+async fn nothing_is_committed_on_top_of_a_damaged_commit() {
+    let app = TestApp::new();
+    let forge = empty(&app);
+    let create = |name: &str| json!([{ "action": "create", "file_path": name, "content": name }]);
+    forge.act(create("a")).await.created();
+    let head = forge.head("main").await;
+    let repo = app.state.storage.repository(app.project_id("ada/forge"));
+    let object = repo.as_path().join("objects").join(&head[..2]).join(&head[2..]);
+    std::fs::remove_file(&object).unwrap();
+    std::fs::write(&object, b"garbage").unwrap();
+
+    let told = "The newest commit of 'main' is damaged. Nothing can be committed on top of it until it is restored.";
+    forge.act(create("b")).await.refused(400, json!({ "message": told }));
 }
 
 #[actix_web::test]

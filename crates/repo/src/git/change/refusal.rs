@@ -1,7 +1,10 @@
 //! Why a change was not made, and in whose words that is told.
 
 use super::ActionKind;
-use crate::git::{GitError, RefName};
+use crate::{
+    git::{GitError, RefName},
+    protection::rules::{LOOKS_LIKE_ID, looks_like_id},
+};
 
 /// Why a change was not made, in the words of the contract.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -34,9 +37,26 @@ pub enum Refusal {
     NothingChanged,
     #[error("Could not update {0}. Please refresh and try again.")]
     BranchMoved(RefName),
+    #[error("{0}")]
+    InTheWay(String),
+    #[error("{LOOKS_LIKE_ID}")]
+    LooksLikeId,
+    #[error(
+        "The newest commit of '{0}' is damaged. Nothing can be committed on top of it until it is restored."
+    )]
+    Damaged(String),
 }
 
 impl Refusal {
+    /// Why no branch can be called so.
+    pub(super) fn of_branch_name(name: &str) -> Self {
+        if looks_like_id(name) {
+            Self::LooksLikeId
+        } else {
+            Self::BranchNameInvalid(name.to_owned())
+        }
+    }
+
     /// The words of the endpoints that write a single file.
     pub fn of_one_file(&self, kind: ActionKind) -> String {
         match (self, kind) {

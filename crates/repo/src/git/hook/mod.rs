@@ -1,7 +1,7 @@
-//! How git asks, in the middle of a push, whether and when its refs may move.
+//! How git hands a push over: once while its objects are in quarantine, and once to have its refs moved.
 //!
 //! Git runs two hooks, both links to our own program. They carry what git says over a unix socket to the server that
-//! started the push, and its answer back. Nothing else is decided in them.
+//! started the push, and its answer back. Nothing else is decided in them, and git itself locks and moves no ref.
 
 mod client;
 mod place;
@@ -24,30 +24,30 @@ pub const SOCKET: &str = "FORGEWAY_HOOK_SOCKET";
 pub const IDENTITY: &str = "FORGEWAY_HOOK_IDENTITY";
 
 const PRE_RECEIVE: &str = "pre-receive";
-const REFERENCE_TRANSACTION: &str = "reference-transaction";
+const PROC_RECEIVE: &str = "proc-receive";
+
+/// Whether a program of this name is one of our hooks.
+pub(super) fn is_hook(program: &[u8]) -> bool {
+    let name = program.rsplit_str("/").next().unwrap_or_default();
+    [PRE_RECEIVE, PROC_RECEIVE].iter().any(|hook| hook.as_bytes() == name)
+}
 
 /// Where a push has got to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
     /// Everything has arrived; its objects are still in quarantine.
     Received,
-    /// Git has locked these refs and checked the old values.
-    Prepared,
-    /// Git has moved them.
-    Committed,
-    /// Git has let go of them.
-    Aborted,
+    /// The objects have left quarantine: the refs are to move.
+    Settled,
 }
 
 impl Moment {
-    const ALL: [Self; 4] = [Self::Received, Self::Prepared, Self::Committed, Self::Aborted];
+    const ALL: [Self; 2] = [Self::Received, Self::Settled];
 
     fn word(self) -> &'static str {
         match self {
             Self::Received => "received",
-            Self::Prepared => "prepared",
-            Self::Committed => "committed",
-            Self::Aborted => "aborted",
+            Self::Settled => "settled",
         }
     }
 
@@ -58,15 +58,15 @@ impl Moment {
 
 /// One ref as the pusher names it: nothing about the name is checked yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct RefCommand {
     pub name: BString,
     pub old: Option<Oid>,
     pub new: Option<Oid>,
 }
 
-impl Asked {
-    /// `<old> <new> <name>`, as hooks read it.
-    fn parse(line: &[u8]) -> Option<Self> {
+impl RefCommand {
+    /// `<old> <new> <name>`, as git writes it.
+    pub(super) fn parse(line: &[u8]) -> Option<Self> {
         let mut parts = line.splitn_str(3, " ");
         let mut id = || -> Option<Option<Oid>> {
             let id: Oid = parts.next()?.to_str().ok()?.parse().ok()?;
@@ -91,7 +91,7 @@ pub struct Question {
     pub moment: Moment,
     /// The folder of the objects that have just arrived, where there are any.
     pub quarantine: Option<PathBuf>,
-    pub asked: Vec<Asked>,
+    pub commands: Vec<RefCommand>,
 }
 
 /// What the server says to it.
@@ -100,6 +100,71 @@ pub enum Answer {
     Yes,
     /// The push ends here; the pusher reads these lines.
     No(Vec<String>),
+    /// What became of each ref.
+    Report(Report),
+}
+
+/// What became of the refs of a push.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Each name, with the reason where the ref stays as it was.
+    pub refs: Vec<(BString, Option<String>)>,
+    /// The pusher reads these lines.
+    pub lines: Vec<String>,
+}
+
+impl Report {
+    /// All stay as they were.
+    pub fn refusing(commands: &[RefCommand], reason: &str, lines: Vec<String>) -> Self {
+        let refuse = |command: &RefCommand| (command.name.clone(), Some(reason.to_owned()));
+        Self { refs: commands.iter().map(refuse).collect(), lines }
+    }
+
+    /// `ok <name>` or `ng <name> <reason>`, as git reads it. A reason takes one line.
+    fn status(name: &BString, reason: Option<&str>) -> Vec<u8> {
+        let mut line = if reason.is_none() { b"ok ".to_vec() } else { b"ng ".to_vec() };
+        line.extend_from_slice(name);
+        if let Some(reason) = reason {
+            let first = reason.lines().next().filter(|line| !line.is_empty()).unwrap_or("refused");
+            line.push(b' ');
+            line.extend_from_slice(first.as_bytes());
+        }
+        line
+    }
+
+    fn take_status(&mut self, line: &[u8]) -> Option<()> {
+        let (word, rest) = line.split_once_str(" ")?;
+        let (name, reason) = match word {
+            b"ok" => (rest, None),
+            b"ng" => {
+                let (name, reason) = rest.split_once_str(" ")?;
+                (name, Some(reason.to_str_lossy().into_owned()))
+            }
+            _ => return None,
+        };
+        self.refs.push((name.into(), reason));
+        Some(())
+    }
+
+    fn encode(&self, bytes: &mut Vec<u8>) {
+        for line in &self.lines {
+            pkt_line::push_data(bytes, format!("say {line}").as_bytes());
+        }
+        for (name, reason) in &self.refs {
+            pkt_line::push_data(bytes, &Self::status(name, reason.as_deref()));
+        }
+    }
+
+    fn decode(lines: &[&[u8]]) -> Option<Self> {
+        let mut report = Self::default();
+        for line in lines {
+            match line.strip_prefix(b"say ") {
+                Some(text) => report.lines.push(text.to_str_lossy().into_owned()),
+                None => report.take_status(line)?,
+            }
+        }
+        Some(report)
+    }
 }
 
 impl Question {
@@ -109,8 +174,8 @@ impl Question {
         pkt_line::push_data(&mut bytes, self.moment.word().as_bytes());
         let quarantine = self.quarantine.as_deref().unwrap_or("".as_ref());
         pkt_line::push_data(&mut bytes, quarantine.as_os_str().as_encoded_bytes());
-        for asked in &self.asked {
-            pkt_line::push_data(&mut bytes, &asked.line());
+        for command in &self.commands {
+            pkt_line::push_data(&mut bytes, &command.line());
         }
         pkt_line::push_flush(&mut bytes);
         bytes
@@ -118,16 +183,16 @@ impl Question {
 
     fn decode(bytes: &[u8]) -> Result<Self, GitError> {
         let data = words(bytes)?;
-        let [identity, moment, quarantine, asked @ ..] = data.as_slice() else {
+        let [identity, moment, quarantine, commands @ ..] = data.as_slice() else {
             return Err(strange());
         };
-        let asked = asked.iter().map(|line| Asked::parse(line).ok_or_else(strange));
+        let commands = commands.iter().map(|line| RefCommand::parse(line).ok_or_else(strange));
         let quarantine = quarantine.to_path().or(Err(strange()))?;
         Ok(Self {
             identity: identity.to_str().or(Err(strange()))?.to_owned(),
             moment: Moment::find(moment).ok_or_else(strange)?,
             quarantine: (!quarantine.as_os_str().is_empty()).then(|| quarantine.to_owned()),
-            asked: asked.collect::<Result<_, _>>()?,
+            commands: commands.collect::<Result<_, _>>()?,
         })
     }
 }
@@ -143,6 +208,10 @@ impl Answer {
                     pkt_line::push_data(&mut bytes, line.as_bytes());
                 }
             }
+            Self::Report(report) => {
+                pkt_line::push_data(&mut bytes, b"report");
+                report.encode(&mut bytes);
+            }
         }
         pkt_line::push_flush(&mut bytes);
         bytes
@@ -154,6 +223,7 @@ impl Answer {
             [b"no", lines @ ..] => {
                 Ok(Self::No(lines.iter().map(|line| line.to_str_lossy().into_owned()).collect()))
             }
+            [b"report", lines @ ..] => Report::decode(lines).map(Self::Report).ok_or_else(strange),
             _ => Err(strange()),
         }
     }
@@ -178,7 +248,7 @@ fn strange() -> GitError {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Asked, Moment, Question};
+    use super::{Answer, Moment, Question, RefCommand, Report};
     use crate::git::Oid;
 
     #[test]
@@ -186,17 +256,34 @@ mod tests {
         let id = Some(Oid::EMPTY_TREE);
         let question = Question {
             identity: "a.b.c".to_owned(),
-            moment: Moment::Prepared,
+            moment: Moment::Settled,
             quarantine: Some("/x/y z".into()),
-            asked: vec![
-                Asked { name: "refs/heads/a b".into(), old: None, new: id },
-                Asked { name: b"refs/tags/\xff".into(), old: id, new: None },
+            commands: vec![
+                RefCommand { name: "refs/heads/a b".into(), old: None, new: id },
+                RefCommand { name: b"refs/tags/\xff".into(), old: id, new: None },
             ],
         };
         assert_eq!(Question::decode(&question.encode()).unwrap(), question);
-        for answer in [Answer::Yes, Answer::No(vec!["One.".to_owned(), String::new()])] {
+        let report = Report {
+            refs: vec![("refs/heads/a".into(), None), ("refs/x".into(), Some("Not so.".into()))],
+            lines: vec!["say so".to_owned(), String::new()],
+        };
+        let no = Answer::No(vec!["One.".to_owned(), String::new()]);
+        for answer in [Answer::Yes, no, Answer::Report(report)] {
             assert_eq!(Answer::decode(&answer.encode()).unwrap(), answer);
         }
+    }
+
+    #[test]
+    fn a_reason_takes_one_line() {
+        let command = RefCommand { name: "refs/heads/a".into(), old: None, new: None };
+        let report = Report::refusing(&[command], "First.\nSecond.", Vec::new());
+
+        let Answer::Report(read) = Answer::decode(&Answer::Report(report).encode()).unwrap() else {
+            panic!("no report");
+        };
+
+        assert_eq!(read.refs[0].1.as_deref(), Some("First."));
     }
 
     #[test]
@@ -211,10 +298,9 @@ mod tests {
     fn lines_of_hooks_are_read() {
         let zero = Oid::NULL;
         let tree = Oid::EMPTY_TREE;
-        let read = Asked::parse(format!("{zero} {tree} refs/heads/x").as_bytes()).unwrap();
-        assert_eq!(read, Asked { name: "refs/heads/x".into(), old: None, new: Some(tree) });
-        // Later versions of git also tell of symbolic refs.
-        assert_eq!(Asked::parse(b"ref:refs/heads/a ref:refs/heads/b HEAD"), None);
-        assert_eq!(Asked::parse(b""), None);
+        let read = RefCommand::parse(format!("{zero} {tree} refs/heads/x").as_bytes()).unwrap();
+        assert_eq!(read, RefCommand { name: "refs/heads/x".into(), old: None, new: Some(tree) });
+        assert_eq!(RefCommand::parse(b"ref:refs/heads/a ref:refs/heads/b HEAD"), None);
+        assert_eq!(RefCommand::parse(b""), None);
     }
 }

@@ -8,8 +8,11 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 
-use super::{PRE_RECEIVE, REFERENCE_TRANSACTION};
+use super::{PRE_RECEIVE, PROC_RECEIVE};
 use crate::{git::service::PushHooks, lfs::smudge};
+
+/// A hook of earlier versions: git would run it for every ref that moves.
+const RETIRED: &str = "reference-transaction";
 
 /// What the address of a socket may be long, on every system.
 const LONGEST_SOCKET: usize = 100;
@@ -27,7 +30,8 @@ impl Hooks {
     pub fn install(data: &Path, program: &Path) -> io::Result<Self> {
         let folder = data.join("hooks");
         DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-        for name in [PRE_RECEIVE, REFERENCE_TRANSACTION, smudge::NAME] {
+        remove(&folder.join(RETIRED))?;
+        for name in [PRE_RECEIVE, PROC_RECEIVE, smudge::NAME] {
             link(program, &folder.join(name))?;
         }
         let near = folder.join("socket");
@@ -57,10 +61,13 @@ impl Hooks {
 
 /// Replaces what an earlier version of the program may have left there.
 fn link(program: &Path, at: &Path) -> io::Result<()> {
-    if let Err(error) = fs::remove_file(at)
-        && error.kind() != io::ErrorKind::NotFound
-    {
-        return Err(error);
-    }
+    remove(at)?;
     symlink(program, at)
+}
+
+fn remove(at: &Path) -> io::Result<()> {
+    match fs::remove_file(at) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
 }

@@ -82,14 +82,14 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::{Answer, Question, Referee, listen};
-    use crate::git::hook::{Asked, Hooks, Moment};
+    use crate::git::hook::{Hooks, Moment, RefCommand};
 
     #[derive(Default)]
     struct Strict(Mutex<Vec<Question>>);
 
     impl Referee for Strict {
         async fn judge(&self, question: Question) -> Answer {
-            let allowed = question.asked.is_empty();
+            let allowed = question.commands.is_empty();
             self.0.lock().unwrap().push(question);
             if allowed { Answer::Yes } else { Answer::No(vec!["Not this one.".to_owned()]) }
         }
@@ -116,13 +116,14 @@ mod tests {
         let _listener = listen(hooks.socket(), Arc::clone(&referee)).unwrap();
         let mut question = Question {
             identity: "me".to_owned(),
-            moment: Moment::Committed,
+            moment: Moment::Settled,
             quarantine: None,
-            asked: Vec::new(),
+            commands: Vec::new(),
         };
 
         assert_eq!(ask(hooks.socket(), &question), Answer::Yes);
-        question.asked.push(Asked { name: "refs/heads/a".into(), old: None, new: None });
+        let name = "refs/heads/a".into();
+        question.commands.push(RefCommand { name, old: None, new: None });
         assert_eq!(ask(hooks.socket(), &question), Answer::No(vec!["Not this one.".to_owned()]));
         assert_eq!(referee.0.lock().unwrap()[1], question);
     }

@@ -1,0 +1,128 @@
+//! Why a push that was allowed did not move its refs.
+
+use kernel::Error;
+use tokio::task::spawn_blocking;
+
+use super::RefChange;
+use crate::git::{GitError, Reader, RefInfo, RefKind, RefName, RepoPath, Result};
+
+/// A ref that is not as the writer saw it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lost {
+    /// It was there already when it was to be made.
+    Exists(RefName),
+    /// A file system cannot hold both: one would lie in the other.
+    InTheWay { name: RefName, other: RefName },
+    /// Somebody else moved it, or keeps it locked.
+    Moved(RefName),
+}
+
+impl Lost {
+    /// What whoever wants to make or move the ref is told.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Exists(name) => match name.kind() {
+                RefKind::Branch => "Branch already exists".to_owned(),
+                RefKind::Tag => format!("Tag {} already exists", name.short()),
+                RefKind::Other => format!("{name} already exists"),
+            },
+            Self::InTheWay { name, other } => {
+                format!("'{}' cannot be created: '{}' exists", name.short(), other.short())
+            }
+            Self::Moved(name) => format!("Could not update {name}. Please refresh and try again."),
+        }
+    }
+
+    /// What became of the first change that git refused.
+    fn find(reader: &Reader, changes: &[RefChange]) -> Result<Self> {
+        for change in changes {
+            let now = reader.find_reference(&change.name)?.map(|found| found.target);
+            if now != change.old {
+                return Ok(match change.old {
+                    None => Self::Exists(change.name.clone()),
+                    Some(_) => Self::Moved(change.name.clone()),
+                });
+            }
+        }
+        let refs = reader.all_refs()?;
+        let made = || changes.iter().filter(|change| change.old.is_none());
+        for change in made() {
+            let arriving = made().map(|change| &change.name);
+            let names = refs.iter().map(|RefInfo { name, .. }| name).chain(arriving);
+            if let Some(other) = names.into_iter().find(|other| shut_out(&change.name, other)) {
+                return Ok(Self::InTheWay { name: change.name.clone(), other: other.clone() });
+            }
+        }
+        let first = changes.first().ok_or(GitError::NotFound)?;
+        Ok(Self::Moved(first.name.clone()))
+    }
+}
+
+/// Whether one of the names is a folder of the other.
+fn shut_out(one: &RefName, other: &RefName) -> bool {
+    let is_below = |inner: &RefName, outer: &RefName| {
+        let rest = inner.as_bstr().strip_prefix(outer.as_bstr().as_ref() as &[u8]);
+        rest.is_some_and(|rest| rest.starts_with(b"/"))
+    };
+    is_below(one, other) || is_below(other, one)
+}
+
+/// Why refs stayed where they were.
+#[derive(Debug)]
+pub enum Setback {
+    /// To try it again on what is there now may help.
+    Lost(Lost),
+    /// A rule forbids it, or something failed.
+    Failed(Error),
+}
+
+impl Setback {
+    pub(super) async fn of(repo: &RepoPath, changes: &[RefChange], error: GitError) -> Self {
+        if !matches!(error, GitError::Stale { .. } | GitError::RefNameTaken) {
+            return Self::Failed(error.into());
+        }
+        let (repo, changes) = (repo.clone(), changes.to_vec());
+        let look = spawn_blocking(move || Lost::find(&Reader::alone(&repo)?, &changes));
+        match look.await {
+            Ok(Ok(lost)) => Self::Lost(lost),
+            Ok(Err(failure)) => Self::Failed(failure.into()),
+            Err(failure) => Self::Failed(Error::internal(failure)),
+        }
+    }
+}
+
+impl From<Error> for Setback {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<GitError> for Setback {
+    fn from(error: GitError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl From<Setback> for Error {
+    fn from(setback: Setback) -> Self {
+        match setback {
+            Setback::Lost(lost) => Self::Rejected(lost.text()),
+            Setback::Failed(error) => error,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shut_out;
+    use crate::git::RefName;
+
+    #[test]
+    fn names_shut_each_other_out_where_one_is_a_folder_of_the_other() {
+        let name = |short| RefName::branch(short).unwrap();
+        assert!(shut_out(&name("feat"), &name("feat/one")));
+        assert!(shut_out(&name("feat/one/x"), &name("feat/one")));
+        assert!(!shut_out(&name("feat"), &name("feature")));
+        assert!(!shut_out(&name("feat"), &name("feat")));
+    }
+}

@@ -1,0 +1,420 @@
+//! What push options say about merge requests: each pushed branch is proposed, or its open merge request is changed.
+
+use db::Tx;
+use kernel::{
+    Ability, Actor, Error, Grant, Result,
+    access::Project,
+    ids::{MilestoneId, ProjectId, UserId},
+    page::PageRequest,
+};
+use org::{
+    access::{IdOrPath, locate_project},
+    project::store::ProjectStore as _,
+    user::{User, store::UserStore as _},
+};
+use repo::push::RefChange;
+use review::{
+    Home,
+    item::{ItemStore as _, labels::LabelChange},
+    merge_request::{
+        MergeRequest, MergeRequestStore as _,
+        actions::NewMergeRequest,
+        change::{MergeRequestChange, Metadata},
+        draft::drafted,
+    },
+    milestone::{MilestoneFilter, MilestoneStore as _},
+    policy::{ProposeMergeRequests, ReadMergeRequests, TakePartInMergeRequests},
+    ports::Places as _,
+};
+
+use super::judgement::sentence;
+use crate::{
+    app::App,
+    compose::{
+        forge::Forge,
+        merge_request_writes::{MergeRequestDraft, create_merge_request, update_merge_request},
+        merging::{self, Wish},
+    },
+};
+
+/// So many branches of one push are proposed.
+const MOST_BRANCHES: usize = 10;
+
+/// The options of a push, as far as they are about merge requests. Options that nobody knows are passed over.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Options {
+    create: bool,
+    target: Option<String>,
+    target_project: Option<String>,
+    title: Option<String>,
+    description: Option<String>,
+    draft: bool,
+    label: Vec<String>,
+    unlabel: Vec<String>,
+    milestone: Option<String>,
+    assign: Vec<String>,
+    unassign: Vec<String>,
+    remove_source_branch: bool,
+    squash: bool,
+    when_pipeline_succeeds: bool,
+}
+
+impl Options {
+    /// Nothing where no option is about merge requests.
+    fn parse(options: &[String]) -> Option<Self> {
+        let mut parsed = Self::default();
+        let about = options.iter().filter_map(|option| option.strip_prefix("merge_request."));
+        for option in about {
+            let (key, value) = option.split_once('=').unwrap_or((option, ""));
+            parsed.take(key, value.trim().trim_matches('"'));
+        }
+        (parsed != Self::default()).then_some(parsed)
+    }
+
+    fn take(&mut self, key: &str, value: &str) {
+        let text = Some(value.to_owned()).filter(|text| !text.is_empty());
+        let is_on = value != "false";
+        match key {
+            "create" => self.create = is_on,
+            "target" => self.target = text,
+            "target_project" => self.target_project = text,
+            "title" => self.title = text,
+            // An option takes one line.
+            "description" => self.description = text.map(|text| text.replace("\\n", "\n")),
+            "draft" => self.draft = is_on,
+            "label" => self.label.extend(text),
+            "unlabel" => self.unlabel.extend(text),
+            "milestone" => self.milestone = text,
+            "assign" => self.assign.extend(text),
+            "unassign" => self.unassign.extend(text),
+            "remove_source_branch" => self.remove_source_branch = is_on,
+            "squash" => self.squash = is_on,
+            "merge_when_pipeline_succeeds" | "auto_merge" => self.when_pipeline_succeeds = is_on,
+            _ => {}
+        }
+    }
+}
+
+/// The person who pushes, and the project.
+struct Pusher {
+    project: ProjectId,
+    actor: Actor,
+    user: User,
+}
+
+/// Does what the options say of the branches that moved; what the pusher reads of it.
+pub(super) async fn follow(
+    app: &App,
+    (project, actor): (ProjectId, Actor),
+    options: &[String],
+    moved: &[RefChange],
+) -> Vec<String> {
+    let Some(options) = Options::parse(options) else { return Vec::new() };
+    let Ok(id) = actor.user() else { return Vec::new() };
+    let user = match app.db.read(move |tx| tx.user(id)).await {
+        Ok(user) => user,
+        Err(error) => return vec![sentence(&error)],
+    };
+    let pusher = Pusher { project, actor, user };
+    let branches: Vec<&RefChange> =
+        moved.iter().filter(|change| change.name.is_branch() && change.new.is_some()).collect();
+    let mut lines = Vec::new();
+    for change in branches.iter().take(MOST_BRANCHES) {
+        let branch = change.name.short();
+        match propose(app, &pusher, &options, change).await {
+            Ok(address) => lines.extend([
+                String::new(),
+                format!("View merge request for {branch}:"),
+                format!("  {address}"),
+                String::new(),
+            ]),
+            Err(error) => lines.push(format!("No merge request for {branch}: {}", told(&error))),
+        }
+    }
+    if branches.len() > MOST_BRANCHES {
+        lines.push(format!("Only {MOST_BRANCHES} branches of one push are proposed."));
+    }
+    lines
+}
+
+/// What the rules of merge requests say, in one line.
+fn told(error: &Error) -> String {
+    match error {
+        Error::Invalid(fields) => {
+            let field =
+                |(name, texts): &(String, Vec<String>)| format!("{name} {}", texts.join(", "));
+            fields.iter().map(field).collect::<Vec<_>>().join("; ")
+        }
+        Error::Unprocessable(texts) | Error::ConflictWith(texts) => texts.join(", "),
+        Error::Unfit(text) | Error::Conflict(text) => text.clone(),
+        Error::NotFound("Branch") => "its target branch is not there.".to_owned(),
+        other => sentence(other),
+    }
+}
+
+/// Creates the merge request of a branch, or changes the one that is open; its address.
+async fn propose(
+    app: &App,
+    pusher: &Pusher,
+    options: &Options,
+    change: &RefChange,
+) -> Result<String> {
+    let branch = change.name.short().into_owned();
+    let ends = find_ends(app, pusher, options, branch).await?;
+    let found = {
+        let (source, branch) = (pusher.project, ends.branch.clone());
+        let (target, into) = (ends.target, options.target.clone());
+        app.db.read(move |tx| {
+            let mut open = tx.open_merge_requests_from(source, &branch)?;
+            open.retain(|one| one.project_id == target);
+            open.retain(|one| into.as_ref().is_none_or(|into| one.target_branch == *into));
+            Ok(open.into_iter().next())
+        })
+    };
+    let row = match found.await? {
+        Some(row) => alter(app, pusher, options, &row).await?,
+        None if options.create => create(app, pusher, options, ends, change).await?,
+        None => {
+            let text = "merge_request.create is needed to create one.";
+            return Err(Error::Rejected(text.to_owned()));
+        }
+    };
+    if options.when_pipeline_succeeds {
+        wait_for_pipeline(app, pusher, &row).await?;
+    }
+    let project = row.project_id;
+    let path = app.db.read(move |tx| Ok(tx.project(project)?.full_path));
+    Ok(app.urls.at(&format!("{}/-/merge_requests/{}", path.await?, row.iid)))
+}
+
+/// From where to where.
+struct MergeRequestEnds {
+    branch: String,
+    target: ProjectId,
+    target_branch: String,
+}
+
+async fn find_ends(
+    app: &App,
+    pusher: &Pusher,
+    options: &Options,
+    branch: String,
+) -> Result<MergeRequestEnds> {
+    let (project, actor) = (pusher.project, pusher.actor);
+    let (named, into) = (options.target_project.clone(), options.target.clone());
+    app.db
+        .read(move |tx| {
+            let target = match named {
+                Some(path) => locate_project(tx, actor, &IdOrPath::parse(&path))?.0,
+                None => usual_target(tx, actor, project)?,
+            };
+            let usual = target.0.default_branch.clone();
+            let target_branch = into.or(usual).ok_or(Error::NotFound("Branch"))?;
+            Ok(MergeRequestEnds { branch, target: target.0.id, target_branch })
+        })
+        .await
+}
+
+/// A fork proposes to where it comes from, as long as the pusher sees that.
+fn usual_target(tx: &mut Tx<'_>, actor: Actor, project: ProjectId) -> Result<Project> {
+    let origin = tx.project(project)?.forked_from_id;
+    if let Some(origin) = origin
+        && let Ok((found, _)) = locate_project(tx, actor, &IdOrPath::Id(origin.0))
+    {
+        return Ok(found);
+    }
+    Ok(locate_project(tx, actor, &IdOrPath::Id(project.0))?.0)
+}
+
+async fn granted<A>(app: &App, pusher: &Pusher, project: ProjectId) -> Result<Grant<A>>
+where
+    A: Ability<Scope = Project> + Send + 'static,
+{
+    let actor = pusher.actor;
+    app.db
+        .read(move |tx| {
+            let (project, who) = locate_project(tx, actor, &IdOrPath::Id(project.0))?;
+            Grant::check(&who, project)
+        })
+        .await
+}
+
+async fn create(
+    app: &App,
+    pusher: &Pusher,
+    options: &Options,
+    ends: MergeRequestEnds,
+    change: &RefChange,
+) -> Result<MergeRequest> {
+    let source: Grant<ProposeMergeRequests> = granted(app, pusher, pusher.project).await?;
+    let title = match (&options.title, &change.commit_title) {
+        (Some(title), _) => title.clone(),
+        (None, Some(title)) if change.commit_count == 1 => title.clone(),
+        (None, _) => humanized(&ends.branch),
+    };
+    let wishes = look_up(app, pusher, options, ends.target).await?;
+    let attributes = NewMergeRequest {
+        title: if options.draft { drafted(&title) } else { title },
+        description: options.description.clone(),
+        labels: LabelChange { add: options.label.clone(), ..LabelChange::default() },
+        assignees: Some(wishes.assign).filter(|people| !people.is_empty()),
+        milestone: wishes.milestone,
+        remove_source_branch: options.remove_source_branch.then_some(true),
+        squash: options.squash,
+        ..NewMergeRequest::default()
+    };
+    let MergeRequestEnds { branch, target, target_branch } = ends;
+    let draft = MergeRequestDraft { source_branch: branch, target, target_branch, attributes };
+    Ok(create_merge_request(app, &source, &pusher.user, draft).await?.row)
+}
+
+async fn alter(
+    app: &App,
+    pusher: &Pusher,
+    options: &Options,
+    row: &MergeRequest,
+) -> Result<MergeRequest> {
+    let grant: Grant<TakePartInMergeRequests> = granted(app, pusher, row.project_id).await?;
+    let wishes = look_up(app, pusher, options, row.project_id).await?;
+    let item = row.item();
+    let people = app.db.read(move |tx| {
+        let mut known = tx.assignees_of(item.id.kind, &[item.id.id])?;
+        Ok(known.remove(&item.id.id).unwrap_or_default())
+    });
+    let mut people = people.await?;
+    people.retain(|person| !wishes.unassign.contains(person));
+    people.extend(wishes.assign);
+    let reassigns = !options.assign.is_empty() || !options.unassign.is_empty();
+    let title = options.title.clone().or_else(|| options.draft.then(|| row.title.clone()));
+    let change = MergeRequestChange {
+        title: title.map(|title| if options.draft { drafted(&title) } else { title }),
+        description: options.description.clone().map(Some),
+        metadata: Metadata {
+            labels: LabelChange {
+                add: options.label.clone(),
+                remove: options.unlabel.clone(),
+                ..LabelChange::default()
+            },
+            assignees: reassigns.then_some(people),
+            milestone: wishes.milestone.map(Some),
+            ..Metadata::default()
+        },
+        remove_source_branch: options.remove_source_branch.then_some(true),
+        squash: options.squash.then_some(true),
+        ..MergeRequestChange::default()
+    };
+    update_merge_request(app, &grant, &pusher.user, row.iid, change).await
+}
+
+/// What names in options stand for; names that nobody knows are passed over.
+struct Wishes {
+    milestone: Option<MilestoneId>,
+    assign: Vec<UserId>,
+    unassign: Vec<UserId>,
+}
+
+async fn look_up(
+    app: &App,
+    pusher: &Pusher,
+    options: &Options,
+    target: ProjectId,
+) -> Result<Wishes> {
+    let (options, me, forge) = (options.clone(), pusher.user.id, Forge::new(&app.urls));
+    app.db
+        .read(move |tx| {
+            let milestone = match &options.milestone {
+                Some(title) => milestone(tx, &forge, target, title)?,
+                None => None,
+            };
+            let assign = people(tx, me, &options.assign)?;
+            Ok(Wishes { milestone, assign, unassign: people(tx, me, &options.unassign)? })
+        })
+        .await
+}
+
+fn milestone(
+    tx: &mut Tx<'_>,
+    forge: &Forge,
+    project: ProjectId,
+    title: &str,
+) -> Result<Option<MilestoneId>> {
+    let home = Home::Project(project);
+    let mut filter = MilestoneFilter::of(home);
+    filter.groups = forge.above(tx, home)?;
+    filter.title = Some(title.to_owned());
+    let found = tx.milestones(&filter, PageRequest { page: 1, per_page: 1 })?.items;
+    Ok(found.into_iter().next().map(|milestone| milestone.id))
+}
+
+fn people(tx: &mut Tx<'_>, me: UserId, names: &[String]) -> Result<Vec<UserId>> {
+    let mut found = Vec::new();
+    for name in names {
+        let user = match (name.trim_start_matches('@'), name.parse()) {
+            ("me", _) => Some(me),
+            (_, Ok(id)) => tx.find_user(UserId(id))?.map(|user| user.id),
+            (name, Err(_)) => tx.find_user_named(name)?.map(|user| user.id),
+        };
+        found.extend(user);
+    }
+    Ok(found)
+}
+
+/// Where there is no pipeline that it could wait for, it waits for nothing.
+async fn wait_for_pipeline(app: &App, pusher: &Pusher, row: &MergeRequest) -> Result<()> {
+    let grant: Grant<ReadMergeRequests> = granted(app, pusher, row.project_id).await?;
+    let wish = Wish { when_pipeline_succeeds: true, ..Wish::default() };
+    if let Err(refusal) = merging::accept(app, &grant, &pusher.user, row.iid, wish).await {
+        tracing::debug!(%refusal, "a merge request waits for no pipeline");
+    }
+    Ok(())
+}
+
+/// `add-green-tea` as a title: `Add green tea`.
+fn humanized(branch: &str) -> String {
+    let words = branch.replace(['-', '_'], " ");
+    let mut letters = words.trim().chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => branch.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Options, humanized};
+
+    fn parse(options: &[&str]) -> Option<Options> {
+        let options: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
+        Options::parse(&options)
+    }
+
+    #[test]
+    fn options_about_merge_requests_are_told_from_others() {
+        assert_eq!(
+            parse(&["ci.skip", "ci.variable=A=b", "secret_push_protection.skip_all", "x"]),
+            None
+        );
+        assert_eq!(parse(&["merge_request.unheard_of"]), None);
+        let options = parse(&[
+            "merge_request.create",
+            "merge_request.target=stable",
+            "merge_request.description=One\\nTwo",
+            "merge_request.label=a",
+            "merge_request.label=\"b c\"",
+            "merge_request.title=a=b",
+        ]);
+        let options = options.unwrap();
+        assert!(options.create && !options.draft);
+        assert_eq!(options.target.as_deref(), Some("stable"));
+        assert_eq!(options.description.as_deref(), Some("One\nTwo"));
+        assert_eq!(options.label, ["a", "b c"]);
+        assert_eq!(options.title.as_deref(), Some("a=b"));
+    }
+
+    #[test]
+    fn a_branch_becomes_a_title() {
+        assert_eq!(humanized("add-green_tea"), "Add green tea");
+        assert_eq!(humanized("é"), "É");
+        assert_eq!(humanized("-"), "-");
+    }
+}

@@ -86,8 +86,10 @@ impl Judgement {
                 }
             }
         }
+        let handed_over: HashSet<&BString> = commands.iter().map(|command| &command.name).collect();
         for command in &head.commands {
-            if !is_open_to_pushes(command.name.as_ref()) && !commands.contains(command) {
+            let is_kept = !handed_over.contains(&command.name);
+            if is_kept && !is_open_to_pushes(command.name.as_ref()) {
                 let name = command.name.clone();
                 let text = format!("{name} cannot be pushed: only branches, tags and notes can.");
                 judgement.refuse(name, HIDDEN, text);

@@ -131,6 +131,33 @@ fn the_doctor_finds_what_somebody_moved_by_hand() {
 }
 
 #[test]
+fn the_doctor_tells_why_a_ref_is_elsewhere() {
+    let forge = Installation::new();
+    let server = forge.start();
+    let git = Git::new(forge.folder.path(), "work");
+    let first = git.run(&["rev-parse", "HEAD"]);
+    git.run(&["push", "-q", &forge.remote("root/moved"), "main"]);
+    git.commit("second");
+    git.run(&["push", "-q", &forge.remote("root/moved"), "main"]);
+    let repository = repositories(&forge.data()).remove(0);
+    let lock = repository.join("refs/heads/main.lock");
+    let bare = Git { folder: repository };
+
+    // As after a crash between the decision and the move.
+    bare.run(&["update-ref", "refs/heads/main", &first]);
+    let waits = forge.run(&["doctor"]);
+    assert!(waits.output.contains("decided and not carried out"), "{waits:?}");
+    std::fs::write(&lock, "").unwrap();
+    let locked = forge.run(&["doctor"]);
+    assert!(locked.output.contains("the ref is locked"), "{locked:?}");
+    std::fs::remove_file(&lock).unwrap();
+    bare.run(&["update-ref", "-d", "refs/heads/main"]);
+    let by_hand = forge.run(&["doctor"]);
+    assert!(by_hand.output.contains("changed the repository by hand"), "{by_hand:?}");
+    server.stop();
+}
+
+#[test]
 fn the_doctor_looks_at_wikis_too() {
     let forge = Installation::new();
     let server = forge.start();

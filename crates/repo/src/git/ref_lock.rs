@@ -5,12 +5,12 @@
 //! (names that exclude one another, packed and symbolic refs, several at once) is left to git.
 
 use std::{
-    collections::BTreeSet,
+    collections::BTreeMap,
     fs::{self, File},
     io::{ErrorKind, Write as _},
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -18,29 +18,37 @@ use bstr::ByteSlice as _;
 use tokio::time::{Instant, sleep};
 
 use super::refs::{Expect, RefMove, blocking};
-use super::{GitError, Oid, RepoPath, Result};
+use super::{GitError, Oid, RepoPath, Result, leftover};
 
 const PAUSE: Duration = Duration::from_millis(5);
+/// So many pauses are made between two looks at whether somebody still holds a lock.
+const HEALED_AFTER: u32 = 40;
 
-/// The lock files of this process: whoever clears away what nobody holds leaves these alone.
-static OURS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+/// The lock files of this process: whoever clears away what nobody holds leaves these alone. The next one of a name may
+/// be made before the last one of that name is forgotten, so they are counted.
+static OURS: Mutex<BTreeMap<PathBuf, usize>> = Mutex::new(BTreeMap::new());
 
 /// Whether this process holds the lock.
 pub(super) fn is_ours(lock: &Path) -> bool {
-    OURS.lock().unwrap_or_else(PoisonError::into_inner).contains(lock)
+    ours().contains_key(lock)
+}
+
+fn ours() -> MutexGuard<'static, BTreeMap<PathBuf, usize>> {
+    OURS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Removes a lock file, unless this process has taken it meanwhile.
 pub(super) fn remove_if_nobodys(lock: &Path) -> std::io::Result<()> {
-    let ours = OURS.lock().unwrap_or_else(PoisonError::into_inner);
-    if ours.contains(lock) { Ok(()) } else { fs::remove_file(lock) }
+    // Held until the file is gone, so that nobody takes it meanwhile.
+    let ours = ours();
+    if ours.contains_key(lock) { Ok(()) } else { fs::remove_file(lock) }
 }
 
 /// Makes a lock file that counts as ours until it is dropped, wherever the file has gone by then.
 pub(super) fn create(lock: PathBuf) -> std::io::Result<OwnLock> {
-    let mut ours = OURS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut ours = ours();
     let file = File::create_new(&lock)?;
-    ours.insert(lock.clone());
+    *ours.entry(lock.clone()).or_default() += 1;
     Ok(OwnLock { file, path: lock })
 }
 
@@ -53,7 +61,11 @@ pub(super) struct OwnLock {
 
 impl Drop for OwnLock {
     fn drop(&mut self) {
-        OURS.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.path);
+        let mut ours = ours();
+        match ours.get_mut(&self.path) {
+            Some(count) if *count > 1 => *count -= 1,
+            _ => drop(ours.remove(&self.path)),
+        }
     }
 }
 
@@ -90,7 +102,7 @@ pub(super) async fn lock(
     }
     let place = repo.as_path().join(step.name.as_bstr().to_path_lossy());
     let deadline = Instant::now() + patience;
-    loop {
+    for tries in 1_u32.. {
         let at = place.clone();
         match blocking(move || attempt(at, old, new)).await? {
             Attempt::Locked(locked) => return Ok(Some(locked)),
@@ -98,9 +110,16 @@ pub(super) async fn lock(
             Attempt::Busy if Instant::now() > deadline => {
                 return Err(GitError::Stale { actual: Some(old) });
             }
-            Attempt::Busy => sleep(PAUSE).await,
+            Attempt::Busy => {
+                // Whoever held it may have been killed meanwhile.
+                if tries.is_multiple_of(HEALED_AFTER) {
+                    leftover::heal(repo).await?;
+                }
+                sleep(PAUSE).await;
+            }
         }
     }
+    Err(GitError::Stale { actual: Some(old) })
 }
 
 fn attempt(place: PathBuf, old: Oid, new: Oid) -> Result<Attempt> {

@@ -1,8 +1,11 @@
 //! The one place that moves refs, in two phases: git locks and checks, the database decides, git follows.
 
+mod head;
+mod stale;
+
 use std::collections::{BTreeSet, HashMap};
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write as _};
+use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,6 +19,9 @@ use super::cli::{Git, Lane, Running};
 use super::leftover;
 use super::ref_lock::{self, LockedRef};
 use super::{GitError, Oid, RefName, RepoPath};
+
+pub use head::set_head;
+pub use stale::clear_stale_locks;
 
 /// From the first lock to the commit; includes a database transaction.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
@@ -349,36 +355,6 @@ pub async fn read<'a>(
     Ok(found)
 }
 
-/// Makes HEAD name `branch`, whether it exists yet or not. HEAD is a ref nobody races for, but git's own lock is
-/// taken all the same.
-pub async fn set_head(repo: &RepoPath, branch: &RefName) -> Result<(), GitError> {
-    if repo.as_path().join("HEAD.lock").exists() {
-        leftover::heal(repo).await?;
-    }
-    let (repo, branch) = (repo.clone(), branch.clone());
-    blocking(move || write_head(repo.as_path(), &branch)).await
-}
-
-fn write_head(folder: &Path, branch: &RefName) -> Result<(), GitError> {
-    let lock = folder.join("HEAD.lock");
-    let mut own = match ref_lock::create(lock) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            return Err(GitError::Stale { actual: None });
-        }
-        own => own?,
-    };
-    let text = [b"ref: ", branch.as_bstr().as_bytes(), b"\n"].concat();
-    let written = own.file.write_all(&text).and_then(|()| own.file.sync_all());
-    let moved = written.and_then(|()| fs::rename(&own.path, folder.join("HEAD")));
-    if let Err(error) = moved {
-        // The lock must not outlive the attempt; the first error is the one to tell.
-        let _ = fs::remove_file(&own.path);
-        return Err(error.into());
-    }
-    File::open(folder)?.sync_all()?;
-    Ok(())
-}
-
 async fn sync(repo: &RepoPath, moves: &[RefMove]) -> Result<(), GitError> {
     let folders = folders_of(repo, moves);
     blocking(move || sync_folders(&folders)).await
@@ -409,45 +385,6 @@ fn sync_folders(folders: &BTreeSet<PathBuf>) -> Result<(), GitError> {
         }
     }
     Ok(())
-}
-
-/// Takes away locks that no living process can hold: those that outlived a power cut.
-pub async fn clear_stale_locks(
-    repo: &RepoPath,
-    older_than: Duration,
-) -> Result<Vec<PathBuf>, GitError> {
-    let top = repo.as_path().to_path_buf();
-    blocking(move || {
-        let mut cleared = Vec::new();
-        let alone = ["HEAD.lock", "packed-refs.lock"].map(|name| top.join(name));
-        for lock in alone.into_iter().chain(locks_below(top.join("refs"))?) {
-            let age = fs::metadata(&lock)
-                .and_then(|found| found.modified())
-                .ok()
-                .and_then(|at| at.elapsed().ok());
-            if age.is_some_and(|age| age > older_than) {
-                fs::remove_file(&lock)?;
-                cleared.push(lock);
-            }
-        }
-        Ok(cleared)
-    })
-    .await
-}
-
-fn locks_below(top: PathBuf) -> Result<Vec<PathBuf>, GitError> {
-    let (mut folders, mut locks) = (vec![top], Vec::new());
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                folders.push(entry.path());
-            } else if entry.path().extension().is_some_and(|end| end == "lock") {
-                locks.push(entry.path());
-            }
-        }
-    }
-    Ok(locks)
 }
 
 /// Runs file work where it does not hold up other requests.

@@ -31,6 +31,8 @@ struct Place<'a> {
     path: String,
     /// An owner's token, by its id.
     token: Value,
+    /// With which runners register themselves here.
+    runners_token: String,
     /// Somebody who is invited to own it.
     invitation: String,
 }
@@ -53,7 +55,9 @@ impl<'a> Place<'a> {
         let invitation = "owner@b.test".to_owned();
         let wanted = json!({ "email": invitation, "access_level": 50 });
         keeper.post(&format!("{path}/invitations"), wanted).await.created();
-        Self { app, source, path, token: token["id"].clone(), invitation }
+        let record = keeper.get(&path).await.ok();
+        let runners_token = record["runners_token"].as_str().expect("a token").to_owned();
+        Self { app, source, path, token: token["id"].clone(), runners_token, invitation }
     }
 
     /// Somebody with a role, given once.
@@ -101,6 +105,7 @@ impl<'a> Place<'a> {
             }))
         });
         let of_runners = match source {
+            _ if token != self.runners_token => AccessLevel::NoAccess,
             Source::Project(_) => Maintainer,
             Source::Group(_) => Owner,
         };

@@ -59,7 +59,7 @@ async fn a_link_to_a_directory_says_one_thing_only() {
     }
     let blank = json!({ "cn": " ", "group_access": 30, "provider": "x" });
     ada.post(path, blank).await.refused(409, json!({ "message": "Cn can't be blank" }));
-    assert!(ada.get(path).await.each("cn").is_empty());
+    ada.get(path).await.with(404);
     ada.adds("bob", 40, "/groups/top").await;
     let forbidden = json!({ "message": "403 Forbidden" });
     app.person("bob").get(path).await.refused(403, forbidden);
@@ -86,7 +86,7 @@ async fn links_to_a_directory_end_in_three_ways() {
     }
     ada.delete(&format!("{path}?filter=d&provider=main")).await.with(204);
 
-    assert!(ada.get(path).await.each("cn").is_empty());
+    ada.get(path).await.with(404);
 }
 
 #[actix_web::test]

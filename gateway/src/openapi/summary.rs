@@ -4,7 +4,7 @@
 //! neither has a sentence of its own in [`WHOLE`].
 
 /// A name that no other operation has: `getApiV4ProjectsIdProtectedTagsName`.
-pub fn operation_id(method: &str, full_pattern: &str) -> String {
+pub(super) fn operation_id(method: &str, full_pattern: &str) -> String {
     let words = full_pattern.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty());
     let mut id = method.to_ascii_lowercase();
     for word in words {
@@ -19,7 +19,7 @@ pub fn operation_id(method: &str, full_pattern: &str) -> String {
 }
 
 /// What an operation does, in one line; `None` for a pattern with a word that no table knows.
-pub fn summary(method: &str, pattern: &str) -> Option<String> {
+pub(super) fn summary(method: &str, pattern: &str) -> Option<String> {
     if let Some((_, _, text)) = WHOLE.iter().find(|row| (row.0, row.1) == (method, pattern)) {
         return Some((*text).to_owned());
     }

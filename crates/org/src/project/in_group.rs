@@ -33,13 +33,17 @@ pub(super) struct Within {
     pub(super) total: Option<i64>,
     /// Whether they are so few that they are put in order, instead of looked for in a walk through all projects.
     pub(super) gathered: bool,
+    /// Whether all of them lie in the group.
+    pub(super) is_inside: bool,
 }
 
 pub(super) fn condition(tx: &mut Tx<'_>, scope: &GroupScope) -> Result<Within> {
-    let mut all = Within { sql: String::new(), words: Vec::new(), total: None, gathered: false };
-    let mut parts = Vec::new();
     let groups = if scope.above { ancestors(tx, scope.id)? } else { Vec::new() };
     let shared = if scope.shared { shared_with(tx, scope.id, &groups)? } else { Vec::new() };
+    let is_inside = !scope.above && shared.is_empty();
+    let mut all =
+        Within { sql: String::new(), words: Vec::new(), total: None, gathered: false, is_inside };
+    let mut parts = Vec::new();
     if scope.own && scope.below {
         let key = scope.full_path.to_lowercase();
         all.words = vec![format!("{key}/"), format!("{key}0")];
@@ -102,12 +106,16 @@ fn shared_with(tx: &mut Tx<'_>, group: NamespaceId, above: &[i64]) -> Result<Vec
     ids(tx, &sql, &[])
 }
 
-/// Whether the caller sees every project of the list: whoever has a role in a group has it in all that is inside or
-/// shared with it. What is above it is another matter.
-pub(super) fn is_all_visible(tx: &mut Tx<'_>, actor: Actor, scope: &GroupScope) -> Result<bool> {
-    let Some(user) = actor.id else { return Ok(false) };
-    if scope.above {
-        return Ok(false);
+/// Whether the caller sees every project of the list: whoever has a role in a group has it in all that is inside. What
+/// is above it, and what others shared with it, is another matter: each project decides about its own shares.
+pub(super) fn is_all_visible(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    group: NamespaceId,
+    within: &Within,
+) -> Result<bool> {
+    match actor.id {
+        Some(user) if within.is_inside => seen::belongs(tx, user, "$2", Bind::Number(group.0)),
+        _ => Ok(false),
     }
-    seen::belongs(tx, user, "$2", Bind::Number(scope.id.0))
 }

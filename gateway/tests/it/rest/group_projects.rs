@@ -159,6 +159,26 @@ async fn outsiders_learn_of_no_private_project_in_a_group() {
 }
 
 #[actix_web::test]
+async fn what_is_shared_with_a_group_is_listed_to_those_who_can_open_it() {
+    let app = TestApp::new();
+    let (ada, bob) = (app.person("ada"), app.person("bob"));
+    let (crew, guests) =
+        (group(&ada, "crew", json!({})).await, group(&ada, "guests", json!({})).await);
+    ada.adds("bob", 30, &format!("/groups/{guests}")).await;
+    app.invite_group(crew, guests, kernel::AccessLevel::Developer);
+    let lent = app.project(&ada, "lent", Private);
+    let share = json!({ "group_id": crew, "group_access": 30 });
+    ada.post(&format!("/projects/{lent}/share"), share).await.created();
+
+    let opens = bob.get(&format!("/projects/{lent}")).await.status == 200;
+
+    for list in ["projects", "projects/shared", "projects?include_subgroups=true"] {
+        let listed = !paths(&bob, &format!("/groups/{crew}/{list}")).await.is_empty();
+        assert_eq!(listed, opens, "{list}");
+    }
+}
+
+#[actix_web::test]
 async fn every_filter_narrows_a_groups_projects() {
     let app = TestApp::new();
     let ada = app.person("ada");

@@ -12,7 +12,10 @@ use crate::{
     custom_attribute::{self, CustomAttribute},
     listing::{Bind, ids},
     namespace::{networks, seen},
-    project::{STORAGE, in_group},
+    project::{
+        STORAGE,
+        in_group::{self, GroupScope, Within},
+    },
 };
 
 pub(super) fn conditions(
@@ -22,16 +25,23 @@ pub(super) fn conditions(
 ) -> Result<Conditions> {
     let mut all = Conditions::default();
     all.plain("p.deleted_at IS NULL");
-    let open = match &filter.among {
-        Among::Group(scope) if needed_level(filter).is_none() => {
-            in_group::is_all_visible(tx, actor, scope)?
+    let group = match &filter.among {
+        Among::Group(scope) => Some((scope, in_group::condition(tx, scope)?)),
+        _ => None,
+    };
+    let open = match &group {
+        Some((scope, within)) if needed_level(filter).is_none() => {
+            in_group::is_all_visible(tx, actor, scope.id, within)?
         }
         _ => false,
     };
     if !open {
         visible(tx, &mut all, actor, filter)?;
     }
-    among(tx, &mut all, filter)?;
+    match group {
+        Some((scope, within)) => among_group(&mut all, scope, within),
+        None => among(&mut all, &filter.among),
+    }
     within_reach(tx, &mut all, actor)?;
     about_the_caller(&mut all, actor, filter, tx.now);
     about_the_project(&mut all, filter);
@@ -108,35 +118,35 @@ fn within_reach(tx: &mut Tx<'_>, all: &mut Conditions, actor: Actor) -> Result<(
     Ok(())
 }
 
-fn among(tx: &mut Tx<'_>, all: &mut Conditions, filter: &ProjectFilter) -> Result<()> {
-    match filter.among {
-        Among::All => {}
+fn among(all: &mut Conditions, among: &Among) {
+    match among {
+        // Conditions of a group are found out before, since more follows from them.
+        Among::All | Among::Group(_) => {}
         Among::Nothing => all.plain("1 = 0"),
         Among::StarredBy(user) => all.number(
             "p.id IN (SELECT s.project_id FROM project_stars s WHERE s.user_id = {})",
             user.0,
         ),
         Among::ForksOf(source) => all.number("p.forked_from_id = {}", source.0),
-        Among::These(ref ids) if ids.is_empty() => all.plain("1 = 0"),
-        Among::These(ref ids) => {
+        Among::These(ids) if ids.is_empty() => all.plain("1 = 0"),
+        Among::These(ids) => {
             let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
             all.plain(&format!("p.id IN ({})", ids.join(", ")));
         }
         Among::Namespace(id) => all.number("p.namespace_id = {}", id.0),
-        Among::Group(ref scope) => {
-            let within = in_group::condition(tx, scope)?;
-            let mut sql = within.sql;
-            for word in within.words {
-                all.binds.push(Bind::Word(word));
-                sql = sql.replacen("{}", &format!("${}", all.binds.len()), 1);
-            }
-            all.plain(&sql);
-            all.gathered = within.gathered;
-            let path = format!("{}/", scope.full_path.to_lowercase());
-            all.tree = within.total.map(|total| CountedTree { path, total });
-        }
     }
-    Ok(())
+}
+
+fn among_group(all: &mut Conditions, scope: &GroupScope, within: Within) {
+    let mut sql = within.sql;
+    for word in within.words {
+        all.binds.push(Bind::Word(word));
+        sql = sql.replacen("{}", &format!("${}", all.binds.len()), 1);
+    }
+    all.plain(&sql);
+    all.gathered = within.gathered;
+    let path = format!("{}/", scope.full_path.to_lowercase());
+    all.tree = within.total.map(|total| CountedTree { path, total });
 }
 
 fn about_the_caller(all: &mut Conditions, actor: Actor, filter: &ProjectFilter, now: Ts) {

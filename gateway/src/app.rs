@@ -130,6 +130,7 @@ impl State {
             activity::heard(tx, &forge, fact)
         });
         let accounts = Accounts { host: urls.host_name().to_owned() };
+        org::access::follow_rules(&db)?;
         let set = db.read_blocking(|tx| tx.settings())?;
         let identity = Signer::open(&settings.data, &settings.external_url)?;
         let post = Post::open(settings.mail.as_ref())?;

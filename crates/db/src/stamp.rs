@@ -45,6 +45,27 @@ pub fn renew(tx: &mut Tx<'_>, subjects: &[String]) -> Result<()> {
     Ok(())
 }
 
+/// Whether a subject has a stamp.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn has(tx: &mut Tx<'_>, subject: &str) -> Result<bool> {
+    let row = stamps::table.find(subject).select(stamps::stamp);
+    let found: Option<i64> =
+        each_backend!(tx, |conn| row.get_result(conn).optional().map_err(error("Record")))?;
+    Ok(found.is_some())
+}
+
+/// Takes a subject's stamp away.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn remove(tx: &mut Tx<'_>, subject: &str) -> Result<()> {
+    let row = diesel::delete(stamps::table.find(subject));
+    each_backend!(tx, |conn| row.execute(conn).map_err(error("Record")))?;
+    Ok(())
+}
+
 #[derive(QueryableByName)]
 struct Stamped {
     #[diesel(sql_type = Text)]

@@ -8,10 +8,11 @@ pub mod standings;
 pub mod standings_of_one;
 
 use db::{
-    Tx, each_backend, error,
-    schema::{namespace_access, namespaces, project_access, project_group_links, projects},
+    Database, Tx, each_backend, error,
+    schema::{namespace_access, project_access, project_group_links, projects},
+    stamp,
 };
-use diesel::{dsl::exists, prelude::*};
+use diesel::prelude::*;
 use kernel::{
     AccessLevel, Actor, Error, Result, Standing, Ts,
     access::{Group, Project},
@@ -24,8 +25,7 @@ use self::projection::Whom;
 use crate::{
     ends::living,
     namespace::{
-        Kind, Namespace, addresses::below, default_branch, networks::shut_out_of_group,
-        store::NamespaceStore,
+        Kind, Namespace, default_branch, networks::shut_out_of_group, seen, store::NamespaceStore,
     },
     project::store::{Located, ProjectStore},
 };
@@ -154,13 +154,13 @@ pub fn locate_group(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<(Gro
     let Some(group) = group else {
         // What is not there is looked for as long as what is hidden.
         level_in_namespace(tx, actor, NamespaceId(0))?;
-        leads_to_ones_own(tx, actor, "")?;
+        seen::is_way(tx, actor, NamespaceId(0))?;
         return Err(Error::NotFound("Group"));
     };
     let level = level_in_namespace(tx, actor, group.id)?;
     let mut standing = Standing::in_scope(actor, level, group.visibility);
     if !standing.visible {
-        standing.visible = leads_to_ones_own(tx, actor, &group.full_path)?;
+        standing.visible = seen::is_way(tx, actor, group.id)?;
     }
     if !standing.visible || shut_out_of_group(actor, standing.level, &group) {
         return Err(Error::NotFound("Group"));
@@ -193,22 +193,6 @@ pub fn seen_namespace(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<Na
     found.filter(|_| seen).ok_or(Error::NotFound("Namespace"))
 }
 
-/// Whether somebody has a role below a group, who must know of it to get there.
-fn leads_to_ones_own(tx: &mut Tx<'_>, actor: Actor, full_path: &str) -> Result<bool> {
-    let Some(user) = actor.id else { return Ok(false) };
-    let (from, to) = below(full_path);
-    let inside = namespace_access::table
-        .inner_join(namespaces::table.on(namespaces::id.eq(namespace_access::namespace_id)))
-        .filter(namespace_access::user_id.eq(user))
-        .filter(namespace_access::access_level.ge(AccessLevel::Minimal))
-        .filter(namespace_access::until.gt(tx.now))
-        .filter(namespaces::path_key.ge(from).and(namespaces::path_key.lt(to)))
-        .filter(namespaces::deleted_at.is_null());
-    each_backend!(tx, |conn| diesel::select(exists(inside))
-        .get_result(conn)
-        .map_err(error("Group")))
-}
-
 /// Works out anew who has which effective role in a project. Call it in the transaction of whatever changed that.
 pub fn refresh_project(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
     projection::refresh(tx, Reach::Project(project), Whom::Everybody)
@@ -225,7 +209,7 @@ pub fn refresh_project_share(
     project: ProjectId,
     invited: NamespaceId,
 ) -> Result<()> {
-    projection::refresh(tx, Reach::Project(project), Whom::MembersOf(invited))
+    projection::refresh(tx, Reach::Project(project), Whom::PeopleIn(invited))
 }
 
 /// Works out anew the effective roles in a group, in everything below it, in whatever these were invited to, and in the
@@ -239,6 +223,12 @@ pub fn refresh_group_member(tx: &mut Tx<'_>, group: NamespaceId, user: UserId) -
     projection::refresh(tx, Reach::Group(group), Whom::One(user))
 }
 
+/// Works out anew the effective roles in the projects of a group and of what is below it: what their shares give has
+/// changed.
+pub fn refresh_projects_in(tx: &mut Tx<'_>, group: NamespaceId) -> Result<()> {
+    projection::refresh(tx, Reach::Tree(group), Whom::Everybody)
+}
+
 /// As [`refresh_group`], where only what its being shared with another group gives has changed.
 pub fn refresh_group_share(
     tx: &mut Tx<'_>,
@@ -246,6 +236,27 @@ pub fn refresh_group_share(
     invited: NamespaceId,
 ) -> Result<()> {
     projection::refresh(tx, Reach::Tree(group), Whom::MembersOf(invited))
+}
+
+/// The mark of a database whose roles were worked out by older rules; the migration that comes with new ones makes it.
+const OLD_RULES: &str = "roles by older rules";
+
+/// Works out all roles anew where they follow older rules. To be called before anybody is answered.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn follow_rules(db: &Database) -> Result<()> {
+    if !db.read_blocking(|tx| stamp::has(tx, OLD_RULES))? {
+        return Ok(());
+    }
+    db.write_blocking(|tx| {
+        projection::alone(tx)?;
+        if stamp::has(tx, OLD_RULES)? {
+            projection::rebuild(tx)?;
+            stamp::remove(tx, OLD_RULES)?;
+        }
+        Ok(())
+    })
 }
 
 /// The projects where roles were worked out anew.

@@ -50,31 +50,25 @@ fn upwards(tx: &mut Tx<'_>, from: Option<NamespaceId>) -> Result<Vec<NamespaceId
     Ok(way)
 }
 
-/// Those of the rows of a table that somebody may know of: what is open to them, and what they have a role in.
-macro_rules! known_to {
-    ($actor:expr, $now:expr, $rows:expr, $table:ident, $access:ident, $key:ident) => {{
-        let open = $table::visibility.eq_any(open_to($actor));
-        match $actor.id {
+/// Those of some groups that the caller may know of and whose networks hold their address: what is open to them, what
+/// they have a role in, and what lies above that. Owners reach their groups from anywhere.
+macro_rules! known_groups_of {
+    ($actor:expr, $now:expr, $above:expr, $closed:expr, $rows:expr) => {{
+        let open = namespaces::visibility.eq_any(open_to($actor));
+        let rows = match $actor.id {
             _ if $actor.admin => $rows,
             None => $rows.filter(open),
             Some(user) => $rows.filter(
-                open.or($table::id.eq_any(
-                    $access::table
-                        .filter($access::user_id.eq(user))
-                        .filter($access::access_level.gt(AccessLevel::NoAccess))
-                        .filter($access::until.gt($now))
-                        .select($access::$key),
-                )),
+                open.or(namespaces::id.eq_any(
+                    namespace_access::table
+                        .filter(namespace_access::user_id.eq(user))
+                        .filter(namespace_access::access_level.gt(AccessLevel::NoAccess))
+                        .filter(namespace_access::until.gt($now))
+                        .select(namespace_access::namespace_id),
+                ))
+                .or(namespaces::id.eq_any(&$above)),
             ),
-        }
-    }};
-}
-
-/// Those of some groups that the caller may know of and whose networks hold their address. Owners reach their groups
-/// from anywhere.
-macro_rules! known_groups_of {
-    ($actor:expr, $now:expr, $closed:expr, $rows:expr) => {{
-        let rows = known_to!($actor, $now, $rows, namespaces, namespace_access, namespace_id);
+        };
         if $closed.is_empty() {
             rows
         } else {
@@ -106,14 +100,14 @@ pub fn below_group(tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<
 
 /// The groups right below these that the caller may know of. Nothing visible lies below what is not.
 fn children(tx: &mut Tx<'_>, actor: Actor, of: &[NamespaceId]) -> Result<Vec<NamespaceId>> {
-    let (now, closed) = (tx.now, closed_to(tx, actor)?);
+    let (now, closed, above) = (tx.now, closed_to(tx, actor)?, above(tx, actor)?);
     each_backend!(tx, |conn| {
         let rows = namespaces::table
             .filter(namespaces::parent_id.eq_any(of))
             .filter(namespaces::deleted_at.is_null())
             .select(namespaces::id)
             .into_boxed();
-        known_groups_of!(actor, now, closed, rows).load(conn).map_err(error("Group"))
+        known_groups_of!(actor, now, above, closed, rows).load(conn).map_err(error("Group"))
     })
 }
 
@@ -122,7 +116,7 @@ pub fn known_groups(tx: &mut Tx<'_>, actor: Actor, ids: &[NamespaceId]) -> Resul
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let (now, closed) = (tx.now, closed_to(tx, actor)?);
+    let (now, closed, above) = (tx.now, closed_to(tx, actor)?, above(tx, actor)?);
     each_backend!(tx, |conn| {
         let rows = namespaces::table
             .filter(namespaces::id.eq_any(ids).and(namespaces::kind.eq(Kind::Group)))
@@ -130,7 +124,7 @@ pub fn known_groups(tx: &mut Tx<'_>, actor: Actor, ids: &[NamespaceId]) -> Resul
             .order(namespaces::id)
             .select(Namespace::as_select())
             .into_boxed();
-        known_groups_of!(actor, now, closed, rows).load(conn).map_err(error("Group"))
+        known_groups_of!(actor, now, above, closed, rows).load(conn).map_err(error("Group"))
     })
 }
 
@@ -151,10 +145,31 @@ pub fn projects_in(
             let elsewhere = namespaces::table.filter(namespaces::ip_ranges.eq_any(&closed));
             rows = rows.filter(projects::namespace_id.ne_all(elsewhere.select(namespaces::id)));
         }
-        known_to!(actor, now, rows, projects, project_access, project_id)
-            .load(conn)
-            .map_err(error("Project"))
+        let open = projects::visibility.eq_any(open_to(actor));
+        let rows = match actor.id {
+            _ if actor.admin => rows,
+            None => rows.filter(open),
+            Some(user) => {
+                let theirs = project_access::table
+                    .filter(project_access::user_id.eq(user))
+                    .filter(project_access::access_level.gt(AccessLevel::NoAccess))
+                    .filter(project_access::until.gt(now))
+                    .select(project_access::project_id);
+                rows.filter(open.or(projects::id.eq_any(theirs)))
+            }
+        };
+        rows.load(conn).map_err(error("Project"))
     })
+}
+
+/// The groups that somebody only passes through.
+fn above(tx: &mut Tx<'_>, actor: Actor) -> Result<Vec<NamespaceId>> {
+    match actor.id {
+        Some(user) if !actor.admin => {
+            Ok(seen::above(tx, user)?.iter().copied().map(NamespaceId).collect())
+        }
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// What somebody may know of without a role in it.

@@ -36,11 +36,10 @@ pub(crate) fn tree(tx: &mut Tx<'_>, path: &str) -> Result<()> {
 pub(super) fn follow(tx: &mut Tx<'_>, reach: Reach, whom: Whom, paths: &[String]) -> Result<()> {
     let mut changed = Vec::new();
     match (reach, whom) {
-        // What somebody has in a project alone lets nobody into a group.
-        (Reach::Project(_), Whom::One(_) | Whom::MembersOf(_)) => {}
+        // Who has a role in a project knows of the groups above it.
+        (_, Whom::One(user)) => changed.push(person(user)),
+        (_, Whom::MembersOf(_) | Whom::PeopleIn(_)) => changed.push(GROUPS.to_owned()),
         (Reach::Project(_), Whom::Everybody) => changed.extend(paths.first().map(|path| top(path))),
-        (Reach::Group(_) | Reach::Tree(_), Whom::One(user)) => changed.push(person(user)),
-        (Reach::Group(_) | Reach::Tree(_), Whom::MembersOf(_)) => changed.push(GROUPS.to_owned()),
         (Reach::Group(_) | Reach::Tree(_), Whom::Everybody) => {
             changed.push(GROUPS.to_owned());
             changed.extend(paths.first().map(|path| top(path)));

@@ -2,11 +2,12 @@
 //! one of its causes, in the same transaction, and only as far as that cause reaches.
 //!
 //! A role in a group comes from membership of it or of a group above, or from being a member of a group that one of
-//! these was shared with, directly or from above that group; then the share says how much at most. Shares do not chain.
-//! Minimal access is no more than a seat: it ends where it was given. Projects take over the roles of their group and
-//! add their own members and shares.
+//! these was shared with; then the share says how much at most. Members of what lies above the invited group gain
+//! nothing by that. Minimal access is no more than a seat: it ends where it was given. Projects take over the roles of
+//! their group and add their own members and shares: whoever has a role in a group has it, up to what the share says,
+//! in the projects that are shared with the group, unless the project's own group keeps to itself.
 
-use db::{Conn, Tx, each_backend, error};
+use db::{Conn, Tx, each_backend, error, schema::project_group_links};
 use diesel::{
     prelude::*,
     sql_query,
@@ -18,7 +19,7 @@ use kernel::{
 };
 
 use super::{Event, Role, bans, changes};
-use crate::member::billable::projection as seats;
+use crate::{member::billable::projection as seats, namespace::model::keeps_to_itself};
 
 /// Later than any end that can be asked for: the role holds until somebody changes it.
 pub const FOREVER: Ts = Ts(799_999_999_999_999_999);
@@ -44,8 +45,10 @@ pub enum Reach {
 pub(crate) enum Whom {
     Everybody,
     One(UserId),
-    /// Whoever is a member of a group, or of one above it.
+    /// Whoever was made a member of a group itself.
     MembersOf(NamespaceId),
+    /// Whoever has a role in a group, wherever it comes from. Only for projects: it is read from the rows of groups.
+    PeopleIn(NamespaceId),
 }
 
 /// Lets nobody else change causes of roles before this transaction ends. Roles are worked out from what others have
@@ -68,27 +71,56 @@ pub(crate) fn refresh(tx: &mut Tx<'_>, reach: Reach, whom: Whom) -> Result<()> {
     alone(tx)?;
     let text = Text { now: tx.now, whom };
     let hall = text.hall();
-    let theirs = text.among("user_id");
     if !matches!(reach, Reach::Project(_)) {
-        let spots = format!("{hall}, {}", spots(reach));
-        run(
-            tx,
-            &format!(
-                "WITH RECURSIVE {spots} DELETE FROM namespace_access \
-                 WHERE namespace_id IN (SELECT id FROM spot) {theirs}"
-            ),
-        )?;
-        let held = text.held();
-        run(
-            tx,
-            &format!(
-                "WITH RECURSIVE {spots}, {held} \
-                 INSERT INTO namespace_access (user_id, namespace_id, access_level, until) \
-                 SELECT user_id, spot_id, max(worth) / {UNIT} * 5, max(worth) % {UNIT} FROM held GROUP BY user_id, spot_id"
-            ),
-        )?;
+        write_groups(tx, &text, &format!("{hall}, {}", spots(reach)))?;
     }
-    let aims = format!("{hall}, {}", aims(reach));
+    write_projects(tx, &text, &format!("{hall}, {}", aims(reach)))?;
+    tx.mention(Event::Roles(reach));
+    let paths = seats::touched(tx, reach)?;
+    changes::follow(tx, reach, whom, &paths)?;
+    seats::follow(tx, &paths, whom)
+}
+
+/// Works out all roles anew, in a few statements: the rules are others than those by which they were worked out.
+pub(super) fn rebuild(tx: &mut Tx<'_>) -> Result<()> {
+    alone(tx)?;
+    let text = Text { now: tx.now, whom: Whom::Everybody };
+    let hall = text.hall();
+    let tops = "tops(id) AS (SELECT id FROM namespaces WHERE parent_id IS NULL AND deleted_at IS NULL)";
+    write_groups(tx, &text, &format!("{hall}, {tops}, {SPOT}"))?;
+    let all =
+        "aim(id, home) AS (SELECT p.id, p.namespace_id FROM projects p WHERE p.deleted_at IS NULL)";
+    write_projects(tx, &text, &format!("{hall}, {all}"))?;
+    changes::groups(tx)?;
+    seats::forget(tx)
+}
+
+/// Writes down who has which role in groups; `spots` says in which.
+fn write_groups(tx: &mut Tx<'_>, text: &Text, spots: &str) -> Result<()> {
+    let theirs = text.among("user_id");
+    run(
+        tx,
+        &format!(
+            "WITH RECURSIVE {spots} DELETE FROM namespace_access \
+             WHERE namespace_id IN (SELECT id FROM spot) {theirs}"
+        ),
+    )?;
+    let held = text.held();
+    run(
+        tx,
+        &format!(
+            "WITH RECURSIVE {spots}, {held} \
+             INSERT INTO namespace_access (user_id, namespace_id, access_level, until) \
+             SELECT user_id, spot_id, max(worth) / {UNIT} * 5, max(worth) % {UNIT} FROM held GROUP BY user_id, spot_id"
+        ),
+    )?;
+    // Before roles in groups are handed on to projects.
+    bans::leave_out_of_groups(tx, text.whom)
+}
+
+/// As [`write_groups`], of the projects that `aims` says.
+fn write_projects(tx: &mut Tx<'_>, text: &Text, aims: &str) -> Result<()> {
+    let theirs = text.among("user_id");
     run(
         tx,
         &format!(
@@ -103,7 +135,9 @@ pub(crate) fn refresh(tx: &mut Tx<'_>, reach: Reach, whom: Whom) -> Result<()> {
          FROM aim a JOIN namespace_access r ON r.namespace_id = a.home WHERE r.access_level >= 10 {}",
         text.among("r.user_id")
     );
-    let given = text.given(&inherited);
+    let lent = "SELECT h.aim_id, h.cap, h.ending, r.user_id, r.access_level, r.until FROM lodge h \
+                JOIN namespace_access r ON r.namespace_id = h.id";
+    let given = text.given(&inherited, lent);
     run(
         tx,
         &format!(
@@ -112,11 +146,7 @@ pub(crate) fn refresh(tx: &mut Tx<'_>, reach: Reach, whom: Whom) -> Result<()> {
              SELECT user_id, aim_id, max(worth) / {UNIT} * 5, max(worth) % {UNIT} FROM given GROUP BY user_id, aim_id"
         ),
     )?;
-    bans::leave_out(tx, whom)?;
-    tx.mention(Event::Roles(reach));
-    let paths = seats::touched(tx, reach)?;
-    changes::follow(tx, reach, whom, &paths)?;
-    seats::follow(tx, &paths, whom)
+    bans::leave_out_of_projects(tx, text.whom)
 }
 
 /// The projects in reach.
@@ -143,11 +173,12 @@ pub(super) fn role_in_namespace(
     user: UserId,
     namespace: NamespaceId,
 ) -> Result<Role> {
-    if bans::holds(tx, user, namespace)? {
+    if bans::hold(tx, user, &[namespace])?.contains(&namespace) {
         return Ok(LOCKED_OUT);
     }
     let text = Text { now: tx.now, whom: Whom::One(user) };
-    let spot = format!("{}, {}, spot(id) AS (SELECT id FROM tops)", text.hall(), only(namespace));
+    let spot =
+        format!("{}, {}, spot(id) AS (SELECT id FROM tops)", text.hall(), these(&[namespace]));
     let seeds = text.seeds();
     best(tx, &format!("WITH RECURSIVE {spot}, {seeds} SELECT max(worth) AS worth FROM seed"))
 }
@@ -159,21 +190,38 @@ pub(super) fn role_in_project(
     project: ProjectId,
     home: NamespaceId,
 ) -> Result<Role> {
-    if bans::holds(tx, user, home)? {
+    let invited = invited_to(tx, project)?;
+    let places: Vec<NamespaceId> = invited.iter().copied().chain([home]).collect();
+    let shut = bans::hold(tx, user, &places)?;
+    if shut.contains(&home) {
         return Ok(LOCKED_OUT);
     }
+    let open: Vec<NamespaceId> = places.into_iter().filter(|place| !shut.contains(place)).collect();
     let text = Text { now: tx.now, whom: Whom::One(user) };
-    let spot = format!("{}, {}, spot(id) AS (SELECT id FROM tops)", text.hall(), only(home));
+    let spot = format!("{}, {}, spot(id) AS (SELECT id FROM tops)", text.hall(), these(&open));
     let (seeds, aims) = (text.seeds(), aims(Reach::Project(project)));
-    let inherited =
-        format!("SELECT a.id, s.user_id, s.worth FROM aim a, seed s WHERE s.worth >= 2 * {UNIT}");
-    let given = text.given(&inherited);
+    let inherited = format!(
+        "SELECT a.id, s.user_id, s.worth FROM aim a JOIN seed s ON s.spot_id = a.home WHERE s.worth >= 2 * {UNIT}"
+    );
+    let lent = format!(
+        "SELECT h.aim_id, h.cap, h.ending, s.user_id, s.worth / {UNIT} * 5, s.worth % {UNIT} FROM lodge h \
+         JOIN seed s ON s.spot_id = h.id"
+    );
+    let given = text.given(&inherited, &lent);
     best(
         tx,
         &format!(
             "WITH RECURSIVE {spot}, {seeds}, {aims}, {given} SELECT max(worth) AS worth FROM given"
         ),
     )
+}
+
+/// The groups that a project is shared with.
+fn invited_to(tx: &mut Tx<'_>, project: ProjectId) -> Result<Vec<NamespaceId>> {
+    let query = project_group_links::table
+        .filter(project_group_links::project_id.eq(project))
+        .select(project_group_links::namespace_id);
+    each_backend!(tx, |conn| query.load(conn).map_err(error("Group")))
 }
 
 fn run(tx: &mut Tx<'_>, text: &str) -> Result<()> {
@@ -195,15 +243,17 @@ fn best(tx: &mut Tx<'_>, text: &str) -> Result<Role> {
     Ok(Role { level, until: Ts(worth % UNIT) })
 }
 
-/// A namespace alone, as where to begin.
-fn only(namespace: NamespaceId) -> String {
-    format!("tops(id) AS (SELECT CAST({namespace} AS BIGINT))")
+/// Some namespaces alone, as where to begin.
+fn these(namespaces: &[NamespaceId]) -> String {
+    let each = namespaces.iter().map(|id| format!("SELECT CAST({id} AS BIGINT)"));
+    format!("tops(id) AS ({})", each.collect::<Vec<_>>().join(" UNION "))
 }
+
+const SPOT: &str = "spot(id) AS (SELECT id FROM tops \
+    UNION SELECT n.id FROM namespaces n JOIN spot s ON n.parent_id = s.id WHERE n.deleted_at IS NULL)";
 
 /// `below`: a group and all in it. `tops`: where the trees begin that are worked out; `spot`: all in them.
 fn spots(reach: Reach) -> String {
-    const SPOT: &str = "spot(id) AS (SELECT id FROM tops \
-        UNION SELECT n.id FROM namespaces n JOIN spot s ON n.parent_id = s.id WHERE n.deleted_at IS NULL)";
     let tops = match reach {
         Reach::Group(group) => format!(
             "below(id) AS (SELECT CAST({group} AS BIGINT) \
@@ -211,23 +261,22 @@ fn spots(reach: Reach) -> String {
              tops(id) AS (SELECT CAST({group} AS BIGINT) \
              UNION SELECT l.namespace_id FROM group_group_links l JOIN below b ON l.invited_id = b.id)"
         ),
-        Reach::Tree(group) => only(group),
+        Reach::Tree(group) => these(&[group]),
         Reach::Project(_) => return "spot(id) AS (SELECT 0)".to_owned(),
     };
     format!("{tops}, {SPOT}")
 }
 
-/// `aim`: the projects that are worked out, and their namespaces.
+/// `aim`: the projects that are worked out, and their namespaces: what lies in a spot, and what is shared with one.
 fn aims(reach: Reach) -> String {
     const INSIDE: &str = "SELECT p.id, p.namespace_id FROM projects p JOIN spot s ON p.namespace_id = s.id \
         WHERE p.deleted_at IS NULL";
-    const INVITING: &str = "SELECT p.id, p.namespace_id FROM project_group_links k JOIN below b ON k.namespace_id = b.id \
+    const INVITING: &str = "SELECT p.id, p.namespace_id FROM project_group_links k JOIN spot s ON k.namespace_id = s.id \
         JOIN projects p ON p.id = k.project_id WHERE p.deleted_at IS NULL";
     match reach {
-        Reach::Group(_) => {
+        Reach::Group(_) | Reach::Tree(_) => {
             format!("{}, aim(id, home) AS ({INSIDE} UNION {INVITING})", spots(reach))
         }
-        Reach::Tree(_) => format!("{}, aim(id, home) AS ({INSIDE})", spots(reach)),
         Reach::Project(project) => format!(
             "aim(id, home) AS (SELECT p.id, p.namespace_id FROM projects p \
              WHERE p.id = {project} AND p.deleted_at IS NULL)"
@@ -247,20 +296,24 @@ impl Text {
         match self.whom {
             Whom::Everybody => String::new(),
             Whom::One(user) => format!("AND {column} = {user}"),
-            Whom::MembersOf(_) => format!("AND {column} IN (SELECT user_id FROM hall)"),
+            Whom::MembersOf(_) | Whom::PeopleIn(_) => {
+                format!("AND {column} IN (SELECT user_id FROM hall)")
+            }
         }
     }
 
-    /// `hall`: the members of a group and of those above it, where only their roles are wanted.
+    /// `hall`: the people of a group, where only their roles are wanted.
     fn hall(&self) -> String {
-        let Whom::MembersOf(group) = self.whom else {
-            return "hall(user_id) AS (SELECT 0)".to_owned();
+        let people = match self.whom {
+            Whom::Everybody | Whom::One(_) => "0".to_owned(),
+            Whom::MembersOf(group) => {
+                format!("m.user_id FROM members m WHERE m.namespace_id = {group}")
+            }
+            Whom::PeopleIn(group) => {
+                format!("r.user_id FROM namespace_access r WHERE r.namespace_id = {group}")
+            }
         };
-        format!(
-            "floor(id) AS (SELECT CAST({group} AS BIGINT) UNION SELECT n.parent_id FROM floor f \
-             JOIN namespaces n ON n.id = f.id WHERE n.parent_id IS NOT NULL), \
-             hall(user_id) AS (SELECT m.user_id FROM floor f JOIN members m ON m.namespace_id = f.id)"
-        )
+        format!("hall(user_id) AS (SELECT {people})")
     }
 
     fn living(&self, alias: &str) -> String {
@@ -272,12 +325,10 @@ impl Text {
         format!("{level} / 5 * {UNIT} + {end}")
     }
 
-    /// What a member `m` of an invited group gets by a share `h`: the lower role, until the earlier end.
-    fn capped() -> String {
-        let level =
-            "(CASE WHEN m.access_level < h.cap THEN m.access_level ELSE h.cap END)".to_owned();
-        let end = "(CASE WHEN m.expires_at < h.ending THEN m.expires_at ELSE h.ending END)";
-        Self::worth(&level, end)
+    /// What a role of `level` until `end` in an invited group is worth by a share `h`: the lower one, until the earlier end.
+    fn capped(level: &str, end: &str) -> String {
+        let level = format!("(CASE WHEN {level} < h.cap THEN {level} ELSE h.cap END)");
+        Self::worth(&level, &format!("(CASE WHEN {end} < h.ending THEN {end} ELSE h.ending END)"))
     }
 
     /// `seed`: each role that is given in a spot, or above it and felt there.
@@ -286,7 +337,7 @@ impl Text {
         let own = Self::worth("m.access_level", &format!("coalesce(m.expires_at, {})", FOREVER.0));
         let owner = Self::worth("50", &FOREVER.0.to_string());
         let (m, n) = (self.among("m.user_id"), self.among("n.owner_id"));
-        let capped = Self::capped();
+        let capped = Self::capped("m.access_level", "m.expires_at");
         format!(
             "entry(top_id, id) AS (SELECT n.id, n.parent_id FROM tops t JOIN namespaces n ON n.id = t.id \
              WHERE n.parent_id IS NOT NULL AND n.deleted_at IS NULL \
@@ -295,9 +346,7 @@ impl Text {
              WHERE n.deleted_at IS NULL UNION ALL SELECT top_id, id, 0 FROM entry), \
              house(spot_id, own, cap, ending, id) AS (SELECT p.spot_id, p.own, l.access_level, \
              coalesce(l.expires_at, {FOREVER}), l.invited_id FROM place p JOIN group_group_links l ON l.namespace_id = p.id \
-             JOIN namespaces g ON g.id = l.invited_id WHERE g.deleted_at IS NULL AND {link} \
-             UNION SELECT h.spot_id, h.own, h.cap, h.ending, n.parent_id FROM house h JOIN namespaces n ON n.id = h.id \
-             WHERE n.parent_id IS NOT NULL), \
+             JOIN namespaces g ON g.id = l.invited_id WHERE g.deleted_at IS NULL AND {link}), \
              seed(spot_id, user_id, worth) AS (SELECT p.spot_id, m.user_id, {own} FROM place p \
              JOIN members m ON m.namespace_id = p.id WHERE {member} AND m.access_level >= 10 - 5 * p.own {m} \
              UNION ALL SELECT p.spot_id, n.owner_id, {owner} FROM place p JOIN namespaces n ON n.id = p.id \
@@ -318,22 +367,23 @@ impl Text {
         )
     }
 
-    /// `given`: each role that anything gives in a project; `inherited` selects those of its namespace.
-    fn given(&self, inherited: &str) -> String {
+    /// `given`: each role that anything gives in a project; `inherited` selects those of its namespace, `lent` each share
+    /// of `lodge` with those in the group that it names.
+    fn given(&self, inherited: &str, lent: &str) -> String {
         let (member, link) = (self.living("m"), self.living("l"));
         let own = Self::worth("m.access_level", &format!("coalesce(m.expires_at, {})", FOREVER.0));
-        let (m, capped) = (self.among("m.user_id"), Self::capped());
+        let (m, h) = (self.among("m.user_id"), self.among("h.user_id"));
+        let (capped, locked) = (Self::capped("h.level", "h.until"), keeps_to_itself("o.settings"));
         format!(
             "lodge(aim_id, cap, ending, id) AS (SELECT a.id, l.access_level, coalesce(l.expires_at, {FOREVER}), \
              l.namespace_id FROM aim a JOIN project_group_links l ON l.project_id = a.id \
-             JOIN namespaces g ON g.id = l.namespace_id WHERE g.deleted_at IS NULL AND {link} \
-             UNION SELECT h.aim_id, h.cap, h.ending, n.parent_id FROM lodge h JOIN namespaces n ON n.id = h.id \
-             WHERE n.parent_id IS NOT NULL), \
+             JOIN namespaces g ON g.id = l.namespace_id JOIN namespaces o ON o.id = a.home \
+             WHERE g.deleted_at IS NULL AND NOT {locked} AND {link}), \
+             lent(aim_id, cap, ending, user_id, level, until) AS ({lent}), \
              given(aim_id, user_id, worth) AS ({inherited} \
              UNION ALL SELECT a.id, m.user_id, {own} FROM aim a JOIN members m ON m.project_id = a.id \
              WHERE {member} AND m.access_level >= 5 {m} \
-             UNION ALL SELECT h.aim_id, m.user_id, {capped} FROM lodge h JOIN members m ON m.namespace_id = h.id \
-             WHERE {member} AND m.access_level >= 10 AND h.cap >= 5 {m})",
+             UNION ALL SELECT h.aim_id, h.user_id, {capped} FROM lent h WHERE h.level >= 10 AND h.cap >= 5 {h})",
             FOREVER = FOREVER.0,
         )
     }

@@ -27,6 +27,7 @@ use super::{
 use crate::{
     access::{self, projection::FOREVER},
     listing::{Bind, ids, rows as rows_of, value},
+    namespace::model::keeps_to_itself,
     search::containing,
     user::{User, store::UserStore},
 };
@@ -93,14 +94,21 @@ fn counted(tree: &Tree, now: i64, of: Option<UserId>) -> String {
         (format!("coalesce(m.expires_at, {never})"), format!("coalesce(l.expires_at, {never})"));
     let level = "CASE WHEN m.access_level < h.cap THEN m.access_level ELSE h.cap END";
     let first = format!("CASE WHEN h.ending < {own} THEN h.ending ELSE {own} END");
+    let least = "CASE WHEN l.access_level < h.cap THEN l.access_level ELSE h.cap END";
+    let sooner = format!("CASE WHEN h.ending < {lent} THEN h.ending ELSE {lent} END");
+    let locked = keeps_to_itself("o.settings");
     format!(
         "WITH RECURSIVE {parts}, \
+         lodge(id, cap, ending) AS (SELECT l.namespace_id, l.access_level, {lent} FROM project_group_links l \
+         JOIN inside i ON i.id = l.project_id JOIN projects p ON p.id = i.id JOIN namespaces o ON o.id = p.namespace_id \
+         WHERE {link} AND l.access_level >= 10 AND NOT {locked} \
+         UNION SELECT n.parent_id, h.cap, h.ending FROM lodge h JOIN namespaces n ON n.id = h.id \
+         WHERE n.parent_id IS NOT NULL AND n.deleted_at IS NULL), \
          house(id, cap, kind, ending) AS (SELECT l.invited_id, l.access_level, 3, {lent} FROM group_group_links l \
          JOIN groups g ON g.id = l.namespace_id WHERE {link} AND l.access_level >= 10 \
-         UNION SELECT l.namespace_id, l.access_level, 4, {lent} FROM project_group_links l \
-         JOIN inside i ON i.id = l.project_id WHERE {link} AND l.access_level >= 10 \
-         UNION SELECT n.parent_id, h.cap, h.kind, h.ending FROM house h JOIN namespaces n ON n.id = h.id \
-         WHERE n.parent_id IS NOT NULL AND n.deleted_at IS NULL), \
+         UNION SELECT h.id, h.cap, 4, h.ending FROM lodge h \
+         UNION SELECT l.invited_id, {least}, 4, {sooner} FROM lodge h \
+         JOIN group_group_links l ON l.namespace_id = h.id WHERE {link} AND l.access_level >= 10), \
          given(user_id, kind, level, since, ending) AS ( \
          SELECT m.user_id, 1, m.access_level, m.created_at, {own} FROM groups g JOIN members m ON m.namespace_id = g.id \
          WHERE {member} AND m.access_level >= 10 {whose} \

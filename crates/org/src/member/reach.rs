@@ -18,6 +18,7 @@ use crate::{
     access::projection::FOREVER,
     ends::living_in,
     listing::{self, value},
+    namespace::model::keeps_to_itself,
 };
 
 /// The places whose members have a role.
@@ -26,7 +27,7 @@ pub(super) struct Reach {
     pub(super) project: Option<ProjectId>,
     /// The source itself, when it is a group, and those above: their members have their whole role.
     own: Vec<NamespaceId>,
-    /// Invited groups and those above them, with the role that their members have at most.
+    /// Groups whose members have a role by a share, with the one that they have at most.
     invited: BTreeMap<NamespaceId, AccessLevel>,
     /// Whether a group was invited that the reader may not know of.
     hides: bool,
@@ -54,7 +55,12 @@ impl Reach {
             Source::Group(_) => None,
         };
         let own = lineage.ids();
-        let houses = houses(tx, actor, project, &own)?;
+        let house = house(tx, actor, project, &listed(own.iter()));
+        let houses: Vec<House> = listing::rows(
+            tx,
+            &format!("WITH RECURSIVE {house} SELECT id, cap, shown FROM house"),
+            &[],
+        )?;
         let mut invited: BTreeMap<NamespaceId, AccessLevel> = BTreeMap::new();
         let mut hides = false;
         for house in houses {
@@ -149,42 +155,38 @@ fn exists(tx: &mut Tx<'_>, rows: &str) -> Result<bool> {
     Ok(answers.first().is_some_and(|answer| answer.there))
 }
 
-/// The groups that were invited to the project or one of `own`, and those above them. Each tells whether the group that
-/// was invited is public or the actor's.
-fn houses(
-    tx: &mut Tx<'_>,
-    actor: Actor,
-    project: Option<ProjectId>,
-    own: &[NamespaceId],
-) -> Result<Vec<House>> {
-    let (own, shown, counts) = (listed(own.iter()), shown(tx, actor), counts(tx));
+/// The groups whose members have a role by a share, as rows `house` of a statement: those that were invited to one of
+/// `own`, which is SQL for groups, or to the project; then also those above these, and those invited to any of them. Each
+/// tells whether the groups by which it came are public or the actor's.
+fn house(tx: &Tx<'_>, actor: Actor, project: Option<ProjectId>, own: &str) -> String {
+    let (shown, counts, locked) = (shown(tx, actor), counts(tx), keeps_to_itself("o.settings"));
     let project = value(project.unwrap_or(ProjectId(0)));
-    let text = format!(
-        "WITH RECURSIVE house(id, cap, shown) AS ( \
-         SELECT g.id, l.access_level, {shown} FROM group_group_links l JOIN namespaces g ON g.id = l.invited_id \
-         WHERE l.namespace_id IN ({own}) AND {counts} \
-         UNION SELECT g.id, l.access_level, {shown} FROM project_group_links l JOIN namespaces g ON g.id = l.namespace_id \
-         WHERE l.project_id = {project} AND {counts} \
-         UNION SELECT n.parent_id, h.cap, h.shown FROM house h JOIN namespaces n ON n.id = h.id \
-         WHERE n.parent_id IS NOT NULL) SELECT id, cap, shown FROM house"
-    );
-    listing::rows(tx, &text, &[])
+    format!(
+        "lodge(id, cap, shown) AS (SELECT g.id, l.access_level, {shown} FROM project_group_links l \
+         JOIN namespaces g ON g.id = l.namespace_id JOIN projects p ON p.id = l.project_id \
+         JOIN namespaces o ON o.id = p.namespace_id \
+         WHERE l.project_id = {project} AND {counts} AND NOT {locked} \
+         UNION SELECT n.parent_id, h.cap, h.shown FROM lodge h JOIN namespaces n ON n.id = h.id \
+         WHERE n.parent_id IS NOT NULL), \
+         house(id, cap, shown) AS (SELECT id, cap, shown FROM lodge \
+         UNION SELECT g.id, CASE WHEN l.access_level < h.cap THEN l.access_level ELSE h.cap END, h.shown AND {shown} \
+         FROM lodge h JOIN group_group_links l ON l.namespace_id = h.id JOIN namespaces g ON g.id = l.invited_id \
+         WHERE {counts} \
+         UNION SELECT g.id, l.access_level, {shown} FROM group_group_links l JOIN namespaces g ON g.id = l.invited_id \
+         WHERE l.namespace_id IN ({own}) AND {counts})"
+    )
 }
 
 /// Whether a group was invited to a project, or to one that it lies in, that the reader may not know of.
 pub(super) fn hides_somebody(tx: &mut Tx<'_>, actor: Actor, project: ProjectId) -> Result<bool> {
-    let (project, shown, counts) = (value(project), shown(tx, actor), counts(tx));
-    let hidden = format!("{counts} AND NOT {shown}");
+    let house = house(tx, actor, Some(project), "SELECT id FROM above");
     exists(
         tx,
         &format!(
-            "SELECT 1 FROM project_group_links l JOIN namespaces g ON g.id = l.namespace_id \
-             WHERE l.project_id = {project} AND {hidden} \
-             UNION ALL SELECT 1 FROM group_group_links l JOIN namespaces g ON g.id = l.invited_id \
-             WHERE l.namespace_id IN (WITH RECURSIVE above(id) AS ( \
-             SELECT p.namespace_id FROM projects p WHERE p.id = {project} \
-             UNION SELECT n.parent_id FROM above b JOIN namespaces n ON n.id = b.id \
-             WHERE n.parent_id IS NOT NULL) SELECT id FROM above) AND {hidden}"
+            "WITH RECURSIVE above(id) AS (SELECT p.namespace_id FROM projects p WHERE p.id = {} \
+             UNION SELECT n.parent_id FROM above b JOIN namespaces n ON n.id = b.id WHERE n.parent_id IS NOT NULL), \
+             {house} SELECT 1 FROM house WHERE NOT shown",
+            value(project)
         ),
     )
 }

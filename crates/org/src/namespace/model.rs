@@ -127,6 +127,12 @@ pub struct GroupSettings {
     pub runners_token: Option<String>,
 }
 
+/// Whether a group lets nobody into its projects by way of other groups, as SQL about the text of its settings.
+pub(crate) fn keeps_to_itself(settings: &str) -> String {
+    // Quotes inside of values are written with a backslash, so that only the setting itself reads like this.
+    format!("({settings} LIKE '%\"share_with_group_lock\":true%')")
+}
+
 impl Default for GroupSettings {
     fn default() -> Self {
         Self {

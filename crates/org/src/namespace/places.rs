@@ -10,7 +10,7 @@ use kernel::{
     page::{Page, PageRequest},
 };
 
-use super::{Kind, Namespace, list::in_order, networks, search, seen};
+use super::{Kind, Namespace, list::in_order, model::keeps_to_itself, networks, search, seen};
 use crate::{
     ends::living_in,
     listing::{Bind, Conditions, Selection, count, ids, list_of, page_of_ids, rows},
@@ -179,16 +179,17 @@ fn seats_inside(tx: &mut Tx<'_>, groups: &[i64]) -> Result<HashMap<i64, i64>> {
     // In this order and no other: from the groups to what hangs on them.
     let projects = "inside CROSS JOIN projects p";
     let home = "p.namespace_id = inside.id AND p.deleted_at IS NULL";
-    let invited = "CROSS JOIN namespace_access a WHERE";
+    let locked = keeps_to_itself("o.settings");
     let people = format!(
         ", people (top, user_id) AS ( \
              SELECT inside.top, m.user_id FROM inside CROSS JOIN members m WHERE m.namespace_id = inside.id AND {member} \
              UNION SELECT inside.top, m.user_id FROM {projects} CROSS JOIN members m \
              WHERE {home} AND m.project_id = p.id AND {member} \
-             UNION SELECT inside.top, a.user_id FROM {projects} CROSS JOIN project_group_links l {invited} {home} \
-             AND l.project_id = p.id AND {link} AND a.namespace_id = l.namespace_id AND {reached} \
-             UNION SELECT inside.top, a.user_id FROM inside CROSS JOIN group_group_links l {invited} \
-             l.namespace_id = inside.id AND {link} AND a.namespace_id = l.invited_id AND {reached})"
+             UNION SELECT inside.top, a.user_id FROM {projects} CROSS JOIN project_group_links l \
+             CROSS JOIN namespaces o CROSS JOIN namespace_access a WHERE {home} AND l.project_id = p.id AND {link} \
+             AND o.id = p.namespace_id AND NOT {locked} AND a.namespace_id = l.namespace_id AND {reached} \
+             UNION SELECT inside.top, m.user_id FROM inside CROSS JOIN group_group_links l CROSS JOIN members m \
+             WHERE l.namespace_id = inside.id AND {link} AND m.namespace_id = l.invited_id AND {member})"
     );
     counted(
         tx,

@@ -184,16 +184,26 @@ impl Tree {
     /// their roles are worked out anew.
     fn end_shares(&self, tx: &mut Tx<'_>) -> Result<()> {
         let ours = groups_of!(self).select(namespaces::id);
-        let groups = group_group_links::table
-            .filter(group_group_links::invited_id.eq_any(ours))
-            .select((group_group_links::namespace_id, group_group_links::invited_id));
-        let groups: Vec<(NamespaceId, NamespaceId)> =
-            each_backend!(tx, |conn| groups.load(conn).map_err(error("Group")))?;
         let shared = project_group_links::table
             .filter(project_group_links::namespace_id.eq_any(ours))
             .select((project_group_links::project_id, project_group_links::namespace_id));
         let shared: Vec<(ProjectId, NamespaceId)> =
             each_backend!(tx, |conn| shared.load(conn).map_err(error("Group")))?;
+        run!(
+            tx,
+            diesel::delete(
+                project_group_links::table.filter(project_group_links::namespace_id.eq_any(ours))
+            )
+        );
+        // First, while the roles in these groups tell who had one in the projects.
+        for (project, invited) in shared {
+            access::refresh_project_share(tx, project, invited)?;
+        }
+        let groups = group_group_links::table
+            .filter(group_group_links::invited_id.eq_any(ours))
+            .select((group_group_links::namespace_id, group_group_links::invited_id));
+        let groups: Vec<(NamespaceId, NamespaceId)> =
+            each_backend!(tx, |conn| groups.load(conn).map_err(error("Group")))?;
         run!(
             tx,
             diesel::delete(
@@ -204,17 +214,8 @@ impl Tree {
                 )
             )
         );
-        run!(
-            tx,
-            diesel::delete(
-                project_group_links::table.filter(project_group_links::namespace_id.eq_any(ours))
-            )
-        );
         for (group, invited) in groups {
             access::refresh_group_share(tx, group, invited)?;
-        }
-        for (project, invited) in shared {
-            access::refresh_project_share(tx, project, invited)?;
         }
         Ok(())
     }

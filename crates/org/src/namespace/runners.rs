@@ -12,7 +12,7 @@ use kernel::{
 };
 
 use super::{GroupSettings, Namespace, addresses::below, networks};
-use crate::{faults::Faults, member::store::MemberStore, project::settings::SettingsStore};
+use crate::{access, faults::Faults, member::store::MemberStore, project::settings::SettingsStore};
 
 kernel::text_enum! {
     /// Whether shared runners take a group's jobs, and whether what is below it may say otherwise.
@@ -97,6 +97,9 @@ pub(super) fn hand_down(tx: &mut Tx<'_>, old: &GroupSettings, group: &Namespace)
     let new = group.settings();
     if new.share_with_group_lock && !old.share_with_group_lock {
         each_below(tx, group, |settings| settings.share_with_group_lock = true)?;
+    }
+    if new.share_with_group_lock != old.share_with_group_lock {
+        access::refresh_projects_in(tx, group.id)?;
     }
     let setting = new.shared_runners_setting();
     if setting != SharedRunners::Enabled && setting != old.shared_runners_setting() {

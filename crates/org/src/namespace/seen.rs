@@ -1,10 +1,13 @@
-//! Which groups somebody knows of by membership: those with a role in, and those above them, whose names are part of
-//! the way there.
+//! Which groups somebody knows of by membership: those with a role in, and those above them and above projects with a
+//! role in, whose names are part of the way there. Pages of groups and lists of them ask here, so that they agree.
 
 use std::sync::Arc;
 
 use db::{Tx, stamp::Remembered};
-use kernel::{AccessLevel, Result, Ts, ids::UserId};
+use kernel::{
+    AccessLevel, Actor, Result, Ts,
+    ids::{NamespaceId, UserId},
+};
 
 use crate::{
     access::changes,
@@ -30,13 +33,21 @@ pub(crate) fn belongs(tx: &mut Tx<'_>, user: UserId, group: &str, value: Bind) -
     Ok(!ids(tx, &sql, &[Bind::Number(user.0), value])?.is_empty())
 }
 
-/// The groups above somebody's groups in which they have no role themselves.
+/// The groups above somebody's groups and projects in which they have no role themselves.
 pub(crate) fn above(tx: &mut Tx<'_>, user: UserId) -> Result<Arc<[i64]>> {
     static ABOVE: Remembered<Arc<[i64]>> = Remembered::new();
     let reached = reached(tx.now, AccessLevel::Minimal);
     // Roles end with a minute, too.
     let question = format!("{user}, who {reached}");
     ABOVE.answer(tx, &question, &changes::of_person(user), |tx| found_above(tx, user, &reached))
+}
+
+/// Whether a group is one of those [`above`] what somebody has a role in: they must know of it to get there.
+pub(crate) fn is_way(tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<bool> {
+    match actor.id {
+        Some(user) => Ok(above(tx, user)?.contains(&group.0)),
+        None => Ok(false),
+    }
 }
 
 fn found_above(tx: &mut Tx<'_>, user: UserId, reached: &str) -> Result<Arc<[i64]>> {
@@ -47,11 +58,19 @@ fn found_above(tx: &mut Tx<'_>, user: UserId, reached: &str) -> Result<Arc<[i64]
              SELECT m.namespace_id FROM members m WHERE m.user_id = $1 AND m.namespace_id IS NOT NULL \
              UNION SELECT l.namespace_id FROM namespace_access a CROSS JOIN group_group_links l \
              WHERE a.user_id = $1 AND {reached} AND l.invited_id = a.namespace_id), \
+         joined (id) AS ( \
+             SELECT m.project_id FROM members m WHERE m.user_id = $1 AND m.project_id IS NOT NULL \
+             UNION SELECT l.project_id FROM namespace_access a CROSS JOIN project_group_links l \
+             WHERE a.user_id = $1 AND {reached} AND l.namespace_id = a.namespace_id), \
          above (id) AS ( \
              SELECT n.parent_id FROM entered e CROSS JOIN namespaces n \
              WHERE n.id = e.id AND n.parent_id IS NOT NULL AND n.deleted_at IS NULL \
              AND EXISTS (SELECT 1 FROM namespace_access a \
                  WHERE a.user_id = $1 AND a.namespace_id = e.id AND {reached} LIMIT 1 OFFSET 0) \
+             UNION SELECT p.namespace_id FROM joined j CROSS JOIN projects p CROSS JOIN namespaces n \
+             WHERE p.id = j.id AND p.deleted_at IS NULL AND n.id = p.namespace_id AND n.kind = 'group' \
+             AND EXISTS (SELECT 1 FROM project_access a \
+                 WHERE a.user_id = $1 AND a.project_id = j.id AND {reached} LIMIT 1 OFFSET 0) \
              UNION SELECT n.parent_id FROM above CROSS JOIN namespaces n \
              WHERE n.id = above.id AND n.parent_id IS NOT NULL) \
          SELECT above.id AS id FROM above WHERE NOT EXISTS \

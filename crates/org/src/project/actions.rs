@@ -24,7 +24,7 @@ use super::{
     store::ProjectStore,
 };
 use crate::{
-    access::{self, IdOrPath},
+    access::{self, IdOrPath, changes},
     faults::Faults,
     jobs::PurgeRemoved,
     member,
@@ -374,6 +374,8 @@ fn remove(tx: &mut Tx<'_>, project: &Project) -> Result<()> {
     change::update(tx, project.id, columns, FeatureChange::default())?;
     let access = project_access::table.filter(project_access::project_id.eq(project.id));
     each_backend!(tx, |conn| diesel::delete(access).execute(conn).map_err(error("Project")))?;
+    // Who came through groups above it does no more.
+    changes::groups(tx)?;
     let paths = redirects::table.filter(redirects::project_id.eq(project.id));
     each_backend!(tx, |conn| diesel::delete(paths).execute(conn).map_err(error("Project")))?;
     tx.enqueue(&PurgeRemoved {})

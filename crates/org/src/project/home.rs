@@ -16,7 +16,7 @@ use super::{
     settings::SettingsStore,
 };
 use crate::{
-    access,
+    access::{self, changes},
     member::{self, billable::projection as seats},
     namespace::{Kind, Namespace, runners::SharedRunners},
     user::User,
@@ -184,6 +184,7 @@ pub(super) fn move_to(
     }
     member::actions::settle_owner(tx, project.id, home.owner_id)?;
     access::refresh_project(tx, project.id)?;
+    changes::groups(tx)?;
     Ok(moved)
 }
 

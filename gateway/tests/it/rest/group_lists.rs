@@ -38,6 +38,31 @@ async fn tree(ada: &Person<'_>) -> [i64; 4] {
 }
 
 #[actix_web::test]
+async fn members_of_a_project_see_the_way_to_it() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let [a, _, c, other] = tree(&ada).await;
+    let new = json!({ "name": "engine", "namespace_id": c });
+    let engine = ada.post("/projects", new).await.created()["id"].as_i64().expect("an id");
+    ada.post(&format!("/groups/{a}/labels"), json!({ "name": "bug", "color": "#ff0000" }))
+        .await
+        .created();
+    let bob = app.member(kernel::ids::ProjectId(engine), "bob", Guest);
+
+    assert_eq!(paths(&bob, "/groups").await, ["aa", "aa/bb", "aa/bb/cc"]);
+    assert_eq!(bob.get(&format!("/groups/{a}/labels")).await.each("name"), ["bug"]);
+    for list in ["issues", "merge_requests", "milestones"] {
+        bob.get(&format!("/groups/{a}/{list}")).await.ok();
+    }
+    assert_eq!(bob.get(&format!("/groups/{c}/projects")).await.each("id"), [engine]);
+    bob.get(&format!("/groups/{other}")).await.with(404);
+    let user = app.user("bob").id;
+    ada.delete(&format!("/projects/{engine}/members/{user}")).await.with(204);
+    bob.get(&format!("/groups/{a}")).await.with(404);
+    assert_eq!(paths(&bob, "/groups").await, Vec::<String>::new());
+}
+
+#[actix_web::test]
 async fn members_see_the_way_to_their_groups_and_what_is_below_them() {
     let app = TestApp::new();
     let (ada, bob, eve) = (app.person("ada"), app.person("bob"), app.person("eve"));

@@ -166,16 +166,22 @@ async fn what_is_shared_with_a_group_is_listed_to_those_who_can_open_it() {
         (group(&ada, "crew", json!({})).await, group(&ada, "guests", json!({})).await);
     ada.adds("bob", 30, &format!("/groups/{guests}")).await;
     app.invite_group(crew, guests, kernel::AccessLevel::Developer);
-    let lent = app.project(&ada, "lent", Private);
-    let share = json!({ "group_id": crew, "group_access": 30 });
+    let yard = group(&ada, "yard", json!({})).await;
+    let lent = project(&ada, yard, "lent", json!({})).await;
+    let share = json!({ "group_id": crew, "group_access": 20 });
     ada.post(&format!("/projects/{lent}/share"), share).await.created();
 
-    let opens = bob.get(&format!("/projects/{lent}")).await.status == 200;
-
-    for list in ["projects", "projects/shared", "projects?include_subgroups=true"] {
-        let listed = !paths(&bob, &format!("/groups/{crew}/{list}")).await.is_empty();
-        assert_eq!(listed, opens, "{list}");
+    for (locked, status) in [(false, 200), (true, 404), (false, 200)] {
+        let lock = json!({ "share_with_group_lock": locked });
+        ada.put(&format!("/groups/{yard}"), lock).await.ok();
+        bob.get(&format!("/projects/{lent}")).await.with(status);
+        for list in ["projects", "projects/shared", "projects?include_subgroups=true"] {
+            let listed = !paths(&bob, &format!("/groups/{crew}/{list}")).await.is_empty();
+            assert_eq!(listed, status == 200, "{list}");
+        }
     }
+    let level = bob.get("/projects?min_access_level=20").await.each("id");
+    assert_eq!((level, paths(&bob, "/projects?min_access_level=30").await), (vec![json!(lent)], vec![]));
 }
 
 #[actix_web::test]

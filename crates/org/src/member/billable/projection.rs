@@ -22,7 +22,6 @@ use crate::{
         changes,
         projection::{FOREVER, Reach, Whom},
     },
-    namespace::addresses::below,
     user::{State, User},
 };
 
@@ -93,7 +92,7 @@ pub(crate) fn follow(tx: &mut Tx<'_>, paths: &[String], whom: Whom) -> Result<()
             }
             Ok(())
         }
-        Whom::Everybody | Whom::MembersOf(_) => outdate(tx, paths),
+        Whom::Everybody | Whom::MembersOf(_) | Whom::PeopleIn(_) => outdate(tx, paths),
     }
 }
 
@@ -134,6 +133,13 @@ pub(crate) fn leaves(tx: &mut Tx<'_>, full_path: &str) -> Result<()> {
     outdate(tx, &[path])
 }
 
+/// No rows hold any more.
+pub(crate) fn forget(tx: &mut Tx<'_>) -> Result<()> {
+    let marks = diesel::delete(seat_lists::table);
+    each_backend!(tx, |conn| marks.execute(conn).map_err(error("Member")))?;
+    Ok(())
+}
+
 /// The rows of the trees in which these lie do not hold any more.
 fn outdate(tx: &mut Tx<'_>, paths: &[String]) -> Result<()> {
     let tops: Vec<NamespaceId> = kept(tx, paths)?.into_iter().map(|(top, _)| top).collect();
@@ -163,7 +169,8 @@ struct Path {
     path_key: String,
 }
 
-/// The paths of what a change reaches: where it is, and whatever that, or anything below it, was invited to.
+/// The paths of what a change reaches: where it is, whatever that, or anything below it, was invited to, and projects that
+/// are shared with any of these.
 pub(crate) fn touched(tx: &mut Tx<'_>, reach: Reach) -> Result<Vec<String>> {
     let group = match reach {
         Reach::Project(id) => {
@@ -175,19 +182,25 @@ pub(crate) fn touched(tx: &mut Tx<'_>, reach: Reach) -> Result<Vec<String>> {
     let query = namespaces::table.find(group).select(namespaces::path_key);
     let mut paths: Vec<String> =
         each_backend!(tx, |conn| query.load(conn).map_err(error("Group")))?;
-    let (Reach::Group(_), Some(own)) = (reach, paths.first()) else { return Ok(paths) };
-    let (from, to) = below(own);
+    let inviting = match reach {
+        Reach::Group(_) => {
+            "SELECT n.id, n.path_key FROM inside i JOIN group_group_links l ON l.invited_id = i.id \
+             JOIN namespaces n ON n.id = l.namespace_id"
+        }
+        Reach::Tree(_) | Reach::Project(_) => "SELECT i.id, i.path_key FROM inside i WHERE 1 = 0",
+    };
+    // From the few to what hangs on them: a group, and those that it is in reach of, each with all below it.
     let text = format!(
-        "SELECT n.path_key AS path_key FROM namespaces i JOIN group_group_links l ON l.invited_id = i.id \
-         JOIN namespaces n ON n.id = l.namespace_id WHERE i.id = {group} OR (i.path_key > $1 AND i.path_key < $2) \
-         UNION SELECT p.path_key FROM namespaces i JOIN project_group_links l ON l.namespace_id = i.id \
-         JOIN projects p ON p.id = l.project_id WHERE i.id = {group} OR (i.path_key > $1 AND i.path_key < $2)"
+        "WITH RECURSIVE inside(id, path_key) AS (SELECT n.id, n.path_key FROM namespaces n WHERE n.id = {group} \
+         UNION SELECT n.id, n.path_key FROM inside i JOIN namespaces n ON n.parent_id = i.id), \
+         inviting(id, path_key) AS ({inviting} \
+         UNION SELECT n.id, n.path_key FROM inviting i JOIN namespaces n ON n.parent_id = i.id) \
+         SELECT path_key FROM inviting \
+         UNION SELECT p.path_key FROM (SELECT id FROM inside UNION SELECT id FROM inviting) g \
+         JOIN project_group_links l ON l.namespace_id = g.id JOIN projects p ON p.id = l.project_id"
     );
-    let invited: Vec<Path> = each_backend!(tx, |conn| sql_query(text)
-        .bind::<Text, _>(from)
-        .bind::<Text, _>(to)
-        .load(conn)
-        .map_err(error("Group")))?;
+    let invited: Vec<Path> =
+        each_backend!(tx, |conn| sql_query(text).load(conn).map_err(error("Group")))?;
     paths.extend(invited.into_iter().map(|found| found.path_key));
     Ok(paths)
 }

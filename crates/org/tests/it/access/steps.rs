@@ -8,13 +8,13 @@ use diesel::prelude::*;
 use forgeway_org::{
     access::{
         bans, refresh_group, refresh_group_member, refresh_group_share, refresh_project,
-        refresh_project_member, refresh_project_share,
+        refresh_project_member, refresh_project_share, refresh_projects_in,
     },
     member::{
         self,
         actions::{NewMember, Source},
     },
-    namespace::Kind,
+    namespace::{Kind, GroupSettings},
     project::actions::{NewProject, insert},
     user::{
         User,
@@ -22,7 +22,7 @@ use forgeway_org::{
     },
 };
 use kernel::{
-    Result, Ts, Visibility,
+    Error, Result, Ts, Visibility,
     ids::{NamespaceId, ProjectId, UserId},
 };
 use time::Duration;
@@ -199,6 +199,18 @@ pub(super) fn take(tx: &mut Tx<'_>, world: &mut World, rows: &Rows, step: &Step)
         Step::LetIn { group, person } => {
             world.locked_out.remove(&(group, person));
             bans::let_in(tx, rows.groups[group], rows.people[person])
+        }
+        Step::SetLock { group, on } => {
+            match on {
+                true => world.locks.insert(group),
+                false => world.locks.remove(&group),
+            };
+            let group = rows.groups[group];
+            let settings = GroupSettings { share_with_group_lock: on, ..GroupSettings::default() };
+            let text = serde_json::to_string(&settings).map_err(Error::internal)?;
+            let row = namespaces::table.find(group);
+            run!(tx, diesel::update(row).set(namespaces::settings.eq(text)));
+            refresh_projects_in(tx, group)
         }
         Step::Sleep { .. } => Ok(()),
     }

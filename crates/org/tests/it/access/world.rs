@@ -76,6 +76,11 @@ pub(super) enum Step {
         group: usize,
         person: usize,
     },
+    /// Whether projects right in a group are reached by way of other groups.
+    SetLock {
+        group: usize,
+        on: bool,
+    },
     /// A day passes. What ended is cleared away, or nobody has come to it yet.
     Sleep {
         cleared: bool,
@@ -98,6 +103,7 @@ pub(super) fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(group, person)| Step::LockOut { group, person }),
         1 => (group.clone(), person)
             .prop_map(|(group, person)| Step::LetIn { group, person }),
+        1 => (group.clone(), any::<bool>()).prop_map(|(group, on)| Step::SetLock { group, on }),
         3 => (group.clone(), group.clone(), level.clone(), end.clone())
             .prop_map(|(group, invited, level, end)| Step::ShareGroup { group, invited, level, end }),
         1 => (group.clone(), group.clone())
@@ -126,6 +132,7 @@ pub(super) struct World {
     pub(super) group_links: BTreeMap<(usize, usize), Given>,
     pub(super) project_links: BTreeMap<(usize, usize), Given>,
     pub(super) locked_out: BTreeSet<(usize, usize)>,
+    pub(super) locks: BTreeSet<usize>,
 }
 
 fn living(given: Option<&Given>, now: Ts) -> Option<usize> {
@@ -159,7 +166,8 @@ impl World {
         for at in self.line(group) {
             for ((_, invited), link) in self.group_links.iter().filter(|(key, _)| key.0 == at) {
                 let Some(cap) = living(Some(link), now) else { continue };
-                let level = self.own(*invited, person, now).map(|level| level.min(cap));
+                let member = living(self.in_groups.get(&(*invited, person)), now);
+                let level = member.filter(|level| *level > 0).map(|level| level.min(cap));
                 levels.push(level.filter(|level| at == group || *level > 0));
             }
         }
@@ -172,9 +180,12 @@ impl World {
         }
         let inherited = self.in_group(self.homes[project], person, now).filter(|level| *level > 0);
         let mut levels = vec![inherited, living(self.in_projects.get(&(project, person)), now)];
-        for ((_, invited), link) in self.project_links.iter().filter(|(key, _)| key.0 == project) {
+        let open = !self.locks.contains(&self.homes[project]);
+        let links = self.project_links.iter().filter(|(key, _)| open && key.0 == project);
+        for ((_, invited), link) in links {
             let Some(cap) = living(Some(link), now) else { continue };
-            levels.push(self.own(*invited, person, now).map(|level| level.min(cap)));
+            let there = self.in_group(*invited, person, now).filter(|level| *level > 0);
+            levels.push(there.map(|level| level.min(cap)));
         }
         levels.into_iter().flatten().max()
     }

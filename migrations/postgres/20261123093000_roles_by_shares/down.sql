@@ -1,0 +1,1 @@
+DELETE FROM stamps WHERE subject = 'roles by older rules';

@@ -56,6 +56,7 @@ mod item_races;
 mod iterations;
 mod labels;
 mod linked_groups;
+mod lists_agree;
 mod markdown;
 mod member_rules;
 mod members;

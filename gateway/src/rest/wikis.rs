@@ -77,7 +77,7 @@ params! {
         title: Option<String>,
         content: Option<RawText>,
         format: PageFormat = PageFormat::Markdown,
-    } with at_least_one("content", "title", "format");
+    } with at_least_one("content", "title");
 }
 
 params! {

@@ -39,21 +39,26 @@ pub(crate) fn above(tx: &mut Tx<'_>, user: UserId) -> Result<Arc<[i64]>> {
     let reached = reached(tx.now, AccessLevel::Minimal);
     // Roles end with a minute, too.
     let question = format!("{user}, who {reached}");
-    ABOVE.answer(tx, &question, &changes::of_person(user), |tx| found_above(tx, user, &reached))
+    ABOVE.answer(tx, &question, &changes::of_person(user), |tx| {
+        let all = format!("{} SELECT above.id AS id FROM above", rows_above(&reached));
+        Ok(ids(tx, &all, &[Bind::Number(user.0)])?.into())
+    })
 }
 
-/// Whether a group is one of those [`above`] what somebody has a role in: they must know of it to get there.
+/// Whether a group is one of those [`above`] what somebody has a role in: they must know of it to get there. Nothing is
+/// remembered of it, so that what is hidden takes as long as what is not there.
 pub(crate) fn is_way(tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<bool> {
-    match actor.id {
-        Some(user) => Ok(above(tx, user)?.contains(&group.0)),
-        None => Ok(false),
-    }
+    let Some(user) = actor.id else { return Ok(false) };
+    let reached = reached(tx.now, AccessLevel::Minimal);
+    let one = format!("{} SELECT above.id AS id FROM above WHERE above.id = $2", rows_above(&reached));
+    Ok(!ids(tx, &one, &[Bind::Number(user.0), Bind::Number(group.0)])?.is_empty())
 }
 
-fn found_above(tx: &mut Tx<'_>, user: UserId, reached: &str) -> Result<Arc<[i64]>> {
+/// `above`, those groups as rows of a statement, whose first value is the person.
+fn rows_above(reached: &str) -> String {
     // Where somebody was let in, by membership or by a share, is where a role begins: everything below follows from it.
     // In the order of these words and no other: that begins with the few, and asks for the rest one by one.
-    let sql = format!(
+    format!(
         "WITH RECURSIVE entered (id) AS ( \
              SELECT m.namespace_id FROM members m WHERE m.user_id = $1 AND m.namespace_id IS NOT NULL \
              UNION SELECT l.namespace_id FROM namespace_access a CROSS JOIN group_group_links l \
@@ -62,7 +67,7 @@ fn found_above(tx: &mut Tx<'_>, user: UserId, reached: &str) -> Result<Arc<[i64]
              SELECT m.project_id FROM members m WHERE m.user_id = $1 AND m.project_id IS NOT NULL \
              UNION SELECT l.project_id FROM namespace_access a CROSS JOIN project_group_links l \
              WHERE a.user_id = $1 AND {reached} AND l.namespace_id = a.namespace_id), \
-         above (id) AS ( \
+         passed (id) AS ( \
              SELECT n.parent_id FROM entered e CROSS JOIN namespaces n \
              WHERE n.id = e.id AND n.parent_id IS NOT NULL AND n.deleted_at IS NULL \
              AND EXISTS (SELECT 1 FROM namespace_access a \
@@ -71,10 +76,9 @@ fn found_above(tx: &mut Tx<'_>, user: UserId, reached: &str) -> Result<Arc<[i64]
              WHERE p.id = j.id AND p.deleted_at IS NULL AND n.id = p.namespace_id AND n.kind = 'group' \
              AND EXISTS (SELECT 1 FROM project_access a \
                  WHERE a.user_id = $1 AND a.project_id = j.id AND {reached} LIMIT 1 OFFSET 0) \
-             UNION SELECT n.parent_id FROM above CROSS JOIN namespaces n \
-             WHERE n.id = above.id AND n.parent_id IS NOT NULL) \
-         SELECT above.id AS id FROM above WHERE NOT EXISTS \
-             (SELECT 1 FROM namespace_access a WHERE a.user_id = $1 AND a.namespace_id = above.id AND {reached})"
-    );
-    Ok(ids(tx, &sql, &[Bind::Number(user.0)])?.into())
+             UNION SELECT n.parent_id FROM passed CROSS JOIN namespaces n \
+             WHERE n.id = passed.id AND n.parent_id IS NOT NULL), \
+         above (id) AS (SELECT passed.id FROM passed WHERE NOT EXISTS \
+             (SELECT 1 FROM namespace_access a WHERE a.user_id = $1 AND a.namespace_id = passed.id AND {reached}))"
+    )
 }

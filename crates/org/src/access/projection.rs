@@ -86,7 +86,8 @@ pub(super) fn rebuild(tx: &mut Tx<'_>) -> Result<()> {
     alone(tx)?;
     let text = Text { now: tx.now, whom: Whom::Everybody };
     let hall = text.hall();
-    let tops = "tops(id) AS (SELECT id FROM namespaces WHERE parent_id IS NULL AND deleted_at IS NULL)";
+    let tops =
+        "tops(id) AS (SELECT id FROM namespaces WHERE parent_id IS NULL AND deleted_at IS NULL)";
     write_groups(tx, &text, &format!("{hall}, {tops}, {SPOT}"))?;
     let all =
         "aim(id, home) AS (SELECT p.id, p.namespace_id FROM projects p WHERE p.deleted_at IS NULL)";

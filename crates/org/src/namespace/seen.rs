@@ -50,7 +50,8 @@ pub(crate) fn above(tx: &mut Tx<'_>, user: UserId) -> Result<Arc<[i64]>> {
 pub(crate) fn is_way(tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<bool> {
     let Some(user) = actor.id else { return Ok(false) };
     let reached = reached(tx.now, AccessLevel::Minimal);
-    let one = format!("{} SELECT above.id AS id FROM above WHERE above.id = $2", rows_above(&reached));
+    let one =
+        format!("{} SELECT above.id AS id FROM above WHERE above.id = $2", rows_above(&reached));
     Ok(!ids(tx, &one, &[Bind::Number(user.0), Bind::Number(group.0)])?.is_empty())
 }
 

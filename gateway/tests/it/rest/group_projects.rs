@@ -181,7 +181,10 @@ async fn what_is_shared_with_a_group_is_listed_to_those_who_can_open_it() {
         }
     }
     let level = bob.get("/projects?min_access_level=20").await.each("id");
-    assert_eq!((level, paths(&bob, "/projects?min_access_level=30").await), (vec![json!(lent)], vec![]));
+    assert_eq!(
+        (level, paths(&bob, "/projects?min_access_level=30").await),
+        (vec![json!(lent)], vec![])
+    );
 }
 
 #[actix_web::test]

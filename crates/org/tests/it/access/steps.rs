@@ -14,7 +14,7 @@ use forgeway_org::{
         self,
         actions::{NewMember, Source},
     },
-    namespace::{Kind, GroupSettings},
+    namespace::{GroupSettings, Kind},
     project::actions::{NewProject, insert},
     user::{
         User,

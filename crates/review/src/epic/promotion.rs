@@ -16,7 +16,8 @@ use crate::{
         labels::{LabelChange, Unknown},
     },
     note::write_system_note_about,
-    ports::Places,
+    ports::{Forge, Places},
+    reference::rewritten,
 };
 
 /// The group of which an issue can become an epic, for somebody who may manage the issue: an ordinary one that is open
@@ -41,7 +42,7 @@ pub(crate) fn target(
 /// issue.
 pub(crate) fn promote(
     tx: &mut Tx<'_>,
-    places: &impl Places,
+    forge: &impl Forge,
     who: &Standing,
     issue: &Issue,
     group: NamespaceId,
@@ -49,15 +50,17 @@ pub(crate) fn promote(
     let by = who.actor.user()?;
     let worn = tx.labels_of(ItemKind::Issue, &[issue.id.0])?.remove(&issue.id.0);
     let names = worn.into_iter().flatten().map(|label| label.name).collect();
+    let texts = issue.description.clone().into_iter().collect();
+    let description = rewritten(tx, forge, issue.project_id, Home::Group(group), texts)?.pop();
     let asked = EpicChange {
         title: Some(issue.title.clone()),
-        description: Some(issue.description.clone()),
+        description: Some(description),
         confidential: Some(issue.confidential),
         labels: LabelChange { all: Some(names), ..LabelChange::default() },
         ..EpicChange::default()
     };
-    let epic = make(tx, places, group, by, asked, Unknown::LeaveOut)?;
-    copy_notes(tx, issue, &epic.whole())?;
+    let epic = make(tx, forge, group, by, asked, Unknown::LeaveOut)?;
+    copy_notes(tx, forge, issue, &epic.whole())?;
     let row = diesel::update(issues::table.find(issue.id));
     let row = row.set(issues::promoted_to_epic_id.eq(epic.id));
     each_backend!(tx, |conn| row.execute(conn).map_err(error("Issue")))?;

@@ -8,21 +8,27 @@ use db::{
 };
 use diesel::prelude::*;
 use kernel::{
-    AccessLevel, Error, Result, Standing,
+    AccessLevel, Error, Result, Standing, Ts,
     ids::{IssueId, MilestoneId, NoteId, ProjectId, UserId},
 };
 
-use super::{Issue, IssueStore, actions, link::actions::named, store};
+use super::{
+    Issue, IssueStore, actions,
+    link::{LinkStore as _, actions::named},
+    store,
+};
 use crate::{
     Event, Home,
     emoji::{AwardStore as _, Awarded, AwardedKind},
     item::{
         Item, ItemId, ItemKind, ItemStore as _, assignees,
         labels::{self, LabelChange, Unknown},
+        time::TimeStore as _,
     },
     milestone::{MilestoneFilter, MilestoneStore as _},
     note::{Note, NoteStore as _, fresh_discussion, write_system_note_about},
     ports::Forge,
+    reference::rewritten,
 };
 
 const SAME_PROJECT: &str = "Cannot move issue to project it originates from!";
@@ -58,8 +64,8 @@ pub fn relocate(
     if issue.moved_to_id.is_some() {
         return Err(gone());
     }
-    let new = copied(tx, forge, issue, to, issue.author_id, by)?;
-    copy_notes(tx, issue, &new.item())?;
+    let new = copied(tx, forge, issue, to, (issue.author_id, issue.created_at), by)?;
+    copy_notes(tx, forge, issue, &new.item())?;
     let (was, is) = (ItemId::from(issue.id), ItemId::from(new.id));
     copy_reactions(tx, was.into(), is.into(), Some(to))?;
     // Of two who move it at once, one does.
@@ -67,8 +73,18 @@ pub fn relocate(
     let (there, here) = (named(tx, forge, &old, &new)?, named(tx, forge, &new, &old)?);
     write_system_note_about(tx, &old.item(), by, &format!("moved to {there}"), &new.item())?;
     write_system_note_about(tx, &new.item(), by, &format!("moved from {here}"), &old.item())?;
+    take_links_along(tx, old.id, new.id)?;
     actions::close(tx, &old, by)?;
     fresh(tx, new.id)
+}
+
+/// What an issue has to do with others, it has at its new place from now on.
+fn take_links_along(tx: &mut Tx<'_>, from: IssueId, to: IssueId) -> Result<()> {
+    tx.hand_links_over(from, to)?;
+    for blocker in [vec![from, to], tx.blockers_of(to)?].concat() {
+        tx.count_blocked(blocker)?;
+    }
+    Ok(())
 }
 
 /// Makes a copy of an issue in a project, which may be its own.
@@ -86,9 +102,9 @@ pub fn copy(
     let by = who.actor.user()?;
     let there = standing(tx, forge, who, to)?;
     ensure_manages_both(who, &there, NOT_CLONED)?;
-    let new = copied(tx, forge, issue, to, by, by)?;
+    let new = copied(tx, forge, issue, to, (by, tx.now), by)?;
     if with == Notes::Copy {
-        copy_notes(tx, issue, &new.item())?;
+        copy_notes(tx, forge, issue, &new.item())?;
     }
     let (there, here) = (named(tx, forge, issue, &new)?, named(tx, forge, &new, issue)?);
     write_system_note_about(tx, &issue.item(), by, &format!("cloned to {there}"), &new.item())?;
@@ -123,14 +139,16 @@ fn copied(
     forge: &impl Forge,
     issue: &Issue,
     to: ProjectId,
-    author: UserId,
+    (author, created_at): (UserId, Ts),
     by: UserId,
 ) -> Result<Issue> {
+    let texts = issue.description.clone().into_iter().collect();
+    let description = rewritten(tx, forge, issue.project_id, Home::Project(to), texts)?.pop();
     let row = store::IssueRow {
         project: to,
         iid: store::next_iid(tx, to, None)?,
         title: issue.title.clone(),
-        description: issue.description.clone(),
+        description,
         issue_type: issue.issue_type,
         author,
         confidential: issue.confidential,
@@ -142,9 +160,11 @@ fn copied(
         weight: issue.weight,
         health_status: issue.health_status,
         due_date: issue.due_date,
-        created_at: tx.now,
+        created_at,
     };
-    let new = store::insert(tx, &row)?;
+    let mut new = store::insert(tx, &row)?;
+    new.time_estimate = tx.keep_estimate(new.id.into(), issue.time_estimate)?.estimate;
+    new.updated_at = tx.now;
     let (item, old) = (new.item(), ItemId::from(issue.id));
     let names = tx.labels_of(old.kind, &[old.id])?.remove(&old.id).unwrap_or_default();
     let names = names.into_iter().map(|label| label.name).collect();
@@ -180,7 +200,12 @@ fn milestone(
 }
 
 /// Copies all that was said about an issue, with its threads, to another.
-pub(crate) fn copy_notes(tx: &mut Tx<'_>, from: &Issue, to: &Item) -> Result<()> {
+pub(crate) fn copy_notes(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    from: &Issue,
+    to: &Item,
+) -> Result<()> {
     let rows = notes::table
         .filter(notes::item_kind.eq(ItemKind::Issue).and(notes::item_id.eq(from.id.0)))
         .order(notes::id);
@@ -190,9 +215,11 @@ pub(crate) fn copy_notes(tx: &mut Tx<'_>, from: &Issue, to: &Item) -> Result<()>
         .select((Note::as_select(), source))
         .load(conn)
         .map_err(error("Note")))?;
+    let texts = all.iter().map(|(note, _)| note.body.clone()).collect();
+    let bodies = rewritten(tx, forge, from.project_id, to.home, texts)?;
     let mut threads: HashMap<String, String> = HashMap::new();
     let mut said = 0;
-    for (note, source) in all {
+    for ((note, source), body) in all.into_iter().zip(bodies) {
         let thread = threads.entry(note.discussion).or_insert_with(fresh_discussion).clone();
         let row = (
             notes::item_kind.eq(to.id.kind),
@@ -200,7 +227,7 @@ pub(crate) fn copy_notes(tx: &mut Tx<'_>, from: &Issue, to: &Item) -> Result<()>
             notes::project_id.eq(to.project()),
             notes::discussion.eq(thread),
             notes::note_type.eq(note.note_type),
-            notes::body.eq(note.body),
+            notes::body.eq(body),
             notes::author_id.eq(note.author_id),
             notes::is_system.eq(note.is_system),
             notes::internal.eq(note.internal),

@@ -34,6 +34,17 @@ kernel::text_enum! {
     pub enum ItemKind { Issue = "Issue", MergeRequest = "MergeRequest", Epic = "Epic" }
 }
 
+impl ItemKind {
+    /// What stands before the numbers of such items in texts.
+    pub fn sign(self) -> char {
+        match self {
+            Self::Issue => '#',
+            Self::MergeRequest => '!',
+            Self::Epic => '&',
+        }
+    }
+}
+
 /// The number of an item within its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ItemId {

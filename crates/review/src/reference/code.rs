@@ -95,7 +95,7 @@ fn is_item(text: &str) -> bool {
             && (after_digits.starts_with(". ") || after_digits.starts_with(") ")))
 }
 
-/// The text with blanks in place of all code.
+/// The text with as many blanks in place of all code: what is left stands where it stood.
 pub(crate) fn without_code(text: &str) -> String {
     let mut blocks = Blocks::new();
     let (mut shown, mut paragraph) = (String::with_capacity(text.len()), String::new());
@@ -104,13 +104,19 @@ pub(crate) fn without_code(text: &str) -> String {
         if is_code || line.trim().is_empty() {
             push_without_spans(&paragraph, &mut shown);
             paragraph.clear();
-            shown.push('\n');
+            let end = if line.ends_with('\n') { "\n" } else { "" };
+            push_blanks(line.len() - end.len(), &mut shown);
+            shown.push_str(end);
         } else {
             paragraph.push_str(line);
         }
     }
     push_without_spans(&paragraph, &mut shown);
     shown
+}
+
+fn push_blanks(count: usize, shown: &mut String) {
+    shown.extend(std::iter::repeat_n(' ', count));
 }
 
 /// A span of code ends at the next run of as many backticks as it began with.
@@ -126,8 +132,8 @@ fn push_without_spans(paragraph: &str, shown: &mut String) {
         match next_same[place] {
             Some(end) => {
                 shown.push_str(&paragraph[from..*start]);
-                shown.push(' ');
                 from = runs[end].0 + length;
+                push_blanks(from - start, shown);
                 place = end + 1;
             }
             None => place += 1,
@@ -173,6 +179,16 @@ mod tests {
     fn spans_end_with_as_many_backticks() {
         assert_eq!(words("a `b` c ``d ` e`` f ` g"), ["a", "c", "f", "`", "g"]);
         assert_eq!(words("a `b\nc` d `\n\n` e"), ["a", "d", "`", "`", "e"]);
+    }
+
+    #[test]
+    fn what_is_left_stands_where_it_stood() {
+        let text = "é `a` x\n```\nb\n```\n\n    c\r\nd `e\nf` g";
+        let shown = without_code(text);
+        assert_eq!(shown.len(), text.len());
+        for word in ["é", "x", "d", "g"] {
+            assert_eq!(shown.find(word), text.find(word), "{word}");
+        }
     }
 
     #[test]

@@ -305,11 +305,7 @@ pub(crate) fn name_from(
     item: &Item,
     from: Home,
 ) -> Result<String> {
-    let sign = match item.id.kind {
-        ItemKind::Issue => '#',
-        ItemKind::MergeRequest => '!',
-        ItemKind::Epic => '&',
-    };
+    let sign = item.id.kind.sign();
     let path = match item.home {
         home if home == from => None,
         Home::Project(project) => forge.paths(tx, &[project])?.remove(&project),

@@ -182,3 +182,53 @@ async fn lists_know_what_somebody_reacted_to() {
     assert_eq!(ada.get(&format!("{list}=None")).await.each("title"), ["Two"]);
     assert_eq!(ada.get(&format!("{list}=star")).await.each("title"), Vec::<Value>::new());
 }
+
+#[actix_web::test]
+async fn a_moved_issue_keeps_its_age_its_estimate_and_what_it_has_to_do_with() {
+    let app = TestApp::new();
+    let (ada, from, to) = two_projects(&app).await;
+    let path = format!("/projects/{from}/issues/1");
+    ada.post(&format!("{path}/time_estimate"), json!({ "duration": "3h" })).await.ok();
+    issue(&ada, from, json!({ "title": "Two" })).await;
+    let link =
+        json!({ "target_project_id": from.0, "target_issue_iid": 2, "link_type": "is_blocked_by" });
+    ada.post(&format!("{path}/links"), link).await.created();
+    let old = ada.get(&path).await.ok();
+    app.clock.advance(time::Duration::days(3));
+
+    let moved = ada.post(&format!("{path}/move"), json!({ "to_project_id": to.0 })).await.created();
+
+    assert_eq!(moved["created_at"], old["created_at"]);
+    assert_ne!(moved["updated_at"], old["updated_at"]);
+    assert_eq!(moved["time_stats"]["time_estimate"], 10_800);
+    let linked = ada.get(&format!("/projects/{to}/issues/1/links")).await.ok();
+    assert_eq!(
+        (&linked[0]["title"], &linked[0]["link_type"]),
+        (&json!("Two"), &json!("is_blocked_by"))
+    );
+    assert_eq!(ada.get(&format!("{path}/links")).await.ok(), json!([]));
+    let blocker = format!("/projects/{from}/issues/2");
+    assert_eq!(ada.get(&blocker).await.ok()["blocking_issues_count"], 1);
+}
+
+#[actix_web::test]
+async fn what_a_moved_issue_names_is_the_same_where_it_goes() {
+    let app = TestApp::new();
+    let (ada, from, to) = two_projects(&app).await;
+    let orchid = ada.group("orchid", None).await;
+    let far = json!({ "name": "far", "namespace_id": orchid });
+    let far = ada.post("/projects", far).await.created()["id"].clone();
+    let text = "see #1, !9 and to#1, `#1` http://forge.test/ada/from/-/issues/1\n\n    #1\n";
+    issue(&ada, to, json!({ "title": "There" })).await;
+    let new = issue(&ada, from, json!({ "title": "Two", "description": text })).await;
+    let path = format!("/projects/{from}/issues/{}", new["iid"]);
+    ada.post(&format!("{path}/notes"), json!({ "body": "as #1" })).await.created();
+
+    let moved = ada.post(&format!("{path}/move"), json!({ "to_project_id": far })).await.created();
+
+    let kept =
+        "see ada/from#1, !9 and ada/to#1, `#1` http://forge.test/ada/from/-/issues/1\n\n    #1\n";
+    assert_eq!(moved["description"], kept);
+    let notes = format!("/projects/{far}/issues/{}/notes", moved["iid"]);
+    assert!(ada.get(&notes).await.each("body").contains(&json!("as ada/from#1")));
+}

@@ -34,6 +34,8 @@ pub trait LinkStore {
         link_type: LinkType,
     ) -> Result<IssueLink>;
     fn delete_link(&mut self, id: i64) -> Result<()>;
+    /// Makes the links of an issue those of another one that has none.
+    fn hand_links_over(&mut self, from: IssueId, to: IssueId) -> Result<()>;
     /// Counts anew how many open issues wait for this one.
     fn count_blocked(&mut self, issue: IssueId) -> Result<()>;
     /// The issues that this one waits for.
@@ -94,6 +96,16 @@ impl LinkStore for Tx<'_> {
     fn delete_link(&mut self, id: i64) -> Result<()> {
         let row = diesel::delete(links::table.find(id));
         each_backend!(self, |conn| row.execute(conn).map_err(error("Issue Link")))?;
+        Ok(())
+    }
+
+    fn hand_links_over(&mut self, from: IssueId, to: IssueId) -> Result<()> {
+        let rows = diesel::update(links::table.filter(links::source_id.eq(from)));
+        let rows = rows.set(links::source_id.eq(to));
+        each_backend!(self, |conn| rows.execute(conn).map_err(error("Issue Link")))?;
+        let rows = diesel::update(links::table.filter(links::target_id.eq(from)));
+        let rows = rows.set(links::target_id.eq(to));
+        each_backend!(self, |conn| rows.execute(conn).map_err(error("Issue Link")))?;
         Ok(())
     }
 

@@ -1,5 +1,7 @@
 //! Which labels an item gets: names as people write them, and the labels they stand for.
 
+use std::collections::HashMap;
+
 use db::Tx;
 use kernel::{Result, ids::UserId};
 
@@ -50,7 +52,8 @@ pub enum Unknown {
     LeaveOut,
 }
 
-/// The labels that an item of a project or group has after a change, where it had `old`.
+/// The labels that an item of a project or group has after a change, where it had `old`. Of those of one scope, as in
+/// `scope::value`, it gets the one that is named last, and loses the others.
 pub fn chosen(
     tx: &mut Tx<'_>,
     places: &impl Places,
@@ -72,9 +75,27 @@ pub fn chosen(
     all.extend(of(&names(&change.add)));
     let gone = names(&change.remove);
     all.retain(|label| !gone.contains(&label.name));
+    let latest = latest_of_scopes(&all, change);
+    all.retain(|label| {
+        let latest = scope(&label.name).and_then(|scope| latest.get(scope));
+        latest.is_none_or(|name| *name == label.name)
+    });
     all.sort_by(|a, b| (&a.name, a.id).cmp(&(&b.name, b.id)));
     all.dedup_by_key(|label| label.id);
     Ok(all)
+}
+
+/// Which label of each scope a change names last, of those that are there.
+fn latest_of_scopes<'c>(all: &[Label], change: &'c LabelChange) -> HashMap<&'c str, &'c str> {
+    let asked = change.all.iter().flatten().chain(&change.add).map(|name| name.trim());
+    let known = asked.filter(|name| all.iter().any(|label| label.name == *name));
+    known.filter_map(|name| Some((scope(name)?, name))).collect()
+}
+
+/// What stands before the value of a label: `a::b` of `a::b::c`.
+fn scope(name: &str) -> Option<&str> {
+    let (scope, value) = name.rsplit_once("::")?;
+    (!scope.is_empty() && !value.is_empty()).then_some(scope)
 }
 
 /// Gives an item these labels, where it had `old`.
@@ -135,4 +156,18 @@ fn named(
 /// A name that no label can have is no reason to refuse an item.
 fn is_possible(name: &str) -> bool {
     name.chars().count() <= 255 && !name.contains([',', '\n', '\r'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::scope;
+
+    #[test]
+    fn a_scope_is_all_before_the_value() {
+        assert_eq!(scope("priority::1"), Some("priority"));
+        assert_eq!(scope("team::a::red"), Some("team::a"));
+        for name in ["plain", "one:two", "::value", "scope::"] {
+            assert_eq!(scope(name), None, "{name}");
+        }
+    }
 }

@@ -92,6 +92,7 @@ mod quick_actions;
 mod rebase;
 mod ref_names;
 mod resource_access_tokens;
+mod scoped_labels;
 mod search_words;
 mod seats;
 mod settings;

@@ -8,7 +8,7 @@ use kernel::{
 use org::{jobs::PurgeRemoved, namespace::removal, project::actions};
 
 use repo::git::Wiki;
-use review::{epic::forget_gone, item::removal::forget_project};
+use review::{epic::forget_gone, item::removal::forget_project, merge_request::forks};
 
 use super::{
     avatars::{Owner, tidy},
@@ -56,6 +56,8 @@ async fn purge_project(app: &App, project: ProjectId) -> Result<()> {
     tidy(app, Owner::Project(project), None).await?;
     remove_uploads(app, project).await?;
     let gone = app.db.write(move |tx| {
+        // Those of a project that went with its group.
+        forks::close_from(tx, project, None)?;
         forget_project(tx, project)?;
         actions::purge(tx, project)
     });

@@ -15,7 +15,7 @@ use repo::{
 };
 use review::{
     item::departure,
-    merge_request::{self, merge::failed, state::Step},
+    merge_request::{self, forks, merge::failed, state::Step},
 };
 use worker::Queue;
 
@@ -157,6 +157,9 @@ fn of_project(tx: &mut Tx<'_>, fact: &project::event::Event) -> Result<()> {
         }
         project::event::Event::ApprovalsRequired { project, required } => {
             approvals::require(tx, *project, *required)
+        }
+        project::event::Event::NetworkLeft { project, user } => {
+            forks::close_from(tx, *project, *user)
         }
     }
 }

@@ -105,7 +105,7 @@ impl Surroundings {
     pub fn facts(&self, row: &MergeRequest) -> Facts {
         Facts {
             state: row.state,
-            merge_status: row.merge_status,
+            merge_status: row.known_merge_status(),
             draft: row.draft,
             approved: row.approved,
             has_open_threads: row.unresolved_threads > 0,

@@ -350,6 +350,7 @@ pub fn delete(
     let project = tx.project(grant.project())?;
     project.updated_at.ensure_unchanged_since(unless_newer)?;
     remove(tx, &project)?;
+    tx.emit(Event::NetworkLeft { project: project.id, user: grant.actor().id })?;
     Ok(project)
 }
 

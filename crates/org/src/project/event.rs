@@ -11,6 +11,8 @@ pub enum Event {
     ProjectCreated { project: ProjectId, namespace: NamespaceId, creator: UserId, name: String },
     /// So many people have to approve each merge request.
     ApprovalsRequired { project: ProjectId, required: i64 },
+    /// Nothing leads from it to other projects any more: it is deleted, or is no fork of theirs from now on.
+    NetworkLeft { project: ProjectId, user: Option<UserId> },
 }
 
 impl kernel::event::Event for Event {
@@ -18,14 +20,15 @@ impl kernel::event::Event for Event {
         match self {
             Self::ProjectCreated { .. } => "project.created",
             Self::ApprovalsRequired { .. } => "project.approvals_required",
+            Self::NetworkLeft { .. } => "project.network_left",
         }
     }
 
     fn project(&self) -> Option<ProjectId> {
         match self {
-            Self::ProjectCreated { project, .. } | Self::ApprovalsRequired { project, .. } => {
-                Some(*project)
-            }
+            Self::ProjectCreated { project, .. }
+            | Self::ApprovalsRequired { project, .. }
+            | Self::NetworkLeft { project, .. } => Some(*project),
         }
     }
 

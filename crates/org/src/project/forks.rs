@@ -11,6 +11,7 @@ use super::{
     FeatureChange, Project,
     actions::{self, NewProject},
     change::{self, Columns},
+    event::Event,
     home, names,
     settings::SettingsStore,
     store::ProjectStore,
@@ -174,7 +175,8 @@ pub fn unrelate(
     count_forks(tx, source, -1)?;
     let columns =
         Columns { forked_from_id: Some(None), fork_root_id: Some(None), ..Columns::default() };
-    change::update(tx, project.id, columns, FeatureChange::default()).map(drop)
+    change::update(tx, project.id, columns, FeatureChange::default())?;
+    tx.emit(Event::NetworkLeft { project: project.id, user: grant.actor().id })
 }
 
 /// One fork more or less.

@@ -7,6 +7,7 @@ mod commits;
 pub mod context;
 pub mod draft;
 mod event;
+pub mod forks;
 pub mod lending;
 pub mod list;
 pub mod merge;

@@ -87,6 +87,15 @@ pub struct MergeRequest {
 }
 
 impl MergeRequest {
+    /// What is known of the merge. Without the fork that it came from there is nothing to merge, whatever git said
+    /// before.
+    pub fn known_merge_status(&self) -> MergeStatus {
+        match self.source_project_id {
+            Some(_) => self.merge_status,
+            None => MergeStatus::CannotBeMerged,
+        }
+    }
+
     /// As notes, labels, people and to-dos see it.
     pub fn item(&self) -> Item {
         Item {

@@ -4,8 +4,9 @@ use kernel::{
     AccessLevel::{Guest, Reporter},
     Visibility::{Private, Public},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::collaboration::Fork;
 use crate::support::TestApp;
 
 #[actix_web::test]
@@ -89,4 +90,52 @@ async fn owners_tie_and_untie_a_fork() {
     ada.delete(&format!("/projects/{other}/fork")).await.with(204);
     ada.delete(&format!("/projects/{other}/fork")).await.with(304);
     assert_eq!(ada.get(&format!("/projects/{source}")).await.ok()["forks_count"], 0);
+}
+
+/// How the merge request from `bob`'s fork stands, and that it is not merged.
+async fn is_closed(app: &TestApp, project: &Value) {
+    let one = format!("/projects/{project}/merge_requests/1");
+    let shown = app.person("ada").get(&one).await.ok();
+    let stands = (&shown["state"], &shown["detailed_merge_status"]);
+    assert_eq!(stands, (&json!("closed"), &json!("not_open")));
+    let merge = app.person("ada").put(&format!("{one}/merge"), json!({})).await;
+    merge.refused(405, json!({ "message": "405 Method Not Allowed" }));
+}
+
+#[actix_web::test]
+async fn a_merge_request_is_closed_with_its_fork() {
+    let app = TestApp::new();
+    let Fork { project, fork } = Fork::new(&app).await;
+
+    app.person("bob").delete(&format!("/projects/{fork}")).await.with(202);
+
+    is_closed(&app, &project).await;
+    let shown = app.person("ada").get(&format!("/projects/{project}/merge_requests/1")).await.ok();
+    assert_eq!(shown["closed_by"]["username"], "bob");
+    app.work().await;
+    is_closed(&app, &project).await;
+}
+
+#[actix_web::test]
+async fn a_merge_request_is_closed_when_its_source_is_no_fork_any_more() {
+    let app = TestApp::new();
+    let Fork { project, fork } = Fork::new(&app).await;
+
+    app.person("bob").delete(&format!("/projects/{fork}/fork")).await.with(204);
+
+    is_closed(&app, &project).await;
+}
+
+#[actix_web::test]
+async fn a_merge_request_is_closed_with_the_group_of_its_fork() {
+    let app = TestApp::new();
+    let Fork { project, fork } = Fork::new(&app).await;
+    let bob = app.person("bob");
+    let group = bob.group("orchid", None).await;
+    bob.put(&format!("/projects/{fork}/transfer"), json!({ "namespace": group })).await.ok();
+
+    bob.delete(&format!("/groups/{group}")).await.with(202);
+    app.work().await;
+
+    is_closed(&app, &project).await;
 }

@@ -165,7 +165,7 @@ impl IssueEntity {
             author: user(row.author_id),
             closed_by: row.closed_by_id.and_then(user),
             kind: row.issue_type.to_string().to_uppercase(),
-            severity: row.severity.to_string().to_uppercase(),
+            severity: row.shown_severity().to_string().to_uppercase(),
             time_stats: TimeStatsEntity::new(row.time_estimate, row.total_time_spent),
             has_tasks: tasks.count > 0,
             task_status: task_status(tasks),

@@ -118,11 +118,15 @@ impl Details {
             faults.add("name", "can't be blank");
         }
         faults.at_most("name", Some(&self.name), LONGEST_NAME);
-        if same_type().any(|rule| rule.row.name == self.name && rule.row.section == self.section) {
+        let is_any = self.rule_type == RuleType::AnyApprover;
+        let is_namesake =
+            |rule: &Rule| rule.row.name == self.name && rule.row.section == self.section;
+        // Of those there is one, whatever it is called.
+        if !is_any && same_type().any(is_namesake) {
             faults.add("name", "has already been taken");
         }
         faults_of_count(&mut faults, self.approvals_required);
-        if self.rule_type == RuleType::AnyApprover && same_type().next().is_some() {
+        if is_any && same_type().next().is_some() {
             faults
                 .add("rule_type", format!("any-approver for the {} already exists", scope.word()));
         }
@@ -164,7 +168,10 @@ pub(super) fn details_of_new(
         None => RuleType::Regular,
     };
     if rule_type == RuleType::AnyApprover {
-        return Ok(Details::of_any(new.approvals_required));
+        let any = Details::of_any(new.approvals_required);
+        let name = new.name.trim();
+        let name = if name.is_empty() { any.name.clone() } else { name.to_owned() };
+        return Ok(Details { name, ..any });
     }
     let of_project = scope.merge_request.is_none();
     let named = if of_project && !new.all_protected {

@@ -9,7 +9,7 @@ use kernel::{
     ids::{MilestoneId, ProjectId, UserId},
 };
 
-pub use super::steps::{close, reopen};
+pub use super::steps::{Cause, close, close_for, reopen};
 use super::{
     HealthStatus, Issue, IssueStep, IssueStore, IssueType, Severity, changes,
     follow_up::FollowUp,

@@ -80,6 +80,14 @@ pub struct Issue {
 }
 
 impl Issue {
+    /// How bad it is, which is known of incidents alone.
+    pub fn shown_severity(&self) -> Severity {
+        match self.issue_type {
+            IssueType::Incident => self.severity,
+            _ => Severity::Unknown,
+        }
+    }
+
     /// The issue as notes, to-dos and references see it.
     pub fn item(&self) -> Item {
         Item {

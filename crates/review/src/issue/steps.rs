@@ -1,17 +1,63 @@
 //! Closing issues, and opening them again.
 
 use db::Tx;
-use kernel::{Result, ids::UserId};
+use kernel::{
+    Result,
+    ids::{ProjectId, UserId},
+};
 
 use super::{Issue, IssueState, IssueStep, link, store};
-use crate::{Event, note::write_system_note, todo::TodoStore as _};
+use crate::{
+    Event,
+    merge_request::MergeRequest,
+    note::{write_system_note, write_system_note_about},
+    ports::Forge,
+    reference::name_from,
+    todo::TodoStore as _,
+};
 
 /// Closes an issue; one that is closed stays so.
 pub fn close(tx: &mut Tx<'_>, issue: &Issue, by: UserId) -> Result<Issue> {
     let Some(closed) = moved(tx, issue, IssueStep::Close, by)? else { return Ok(issue.clone()) };
+    write_system_note(tx, &closed.item(), by, "closed")?;
+    announce_closed(tx, closed, by)
+}
+
+/// What closes an issue when nobody says so.
+#[derive(Clone, Copy, Debug)]
+pub enum Cause<'c> {
+    MergeRequest(&'c MergeRequest),
+    Commit { of: ProjectId, sha: &'c str },
+}
+
+/// As [`close`], telling what closed it: a merge request to those who may read it.
+pub fn close_for(
+    tx: &mut Tx<'_>,
+    forge: &impl Forge,
+    issue: &Issue,
+    cause: Cause<'_>,
+    by: UserId,
+) -> Result<Issue> {
+    let Some(closed) = moved(tx, issue, IssueStep::Close, by)? else { return Ok(issue.clone()) };
     let item = closed.item();
-    write_system_note(tx, &item, by, "closed")?;
-    tx.finish_todos(item.id, by)?;
+    match cause {
+        Cause::MergeRequest(row) => {
+            let request = row.item();
+            let name = name_from(tx, forge, &request, item.home)?;
+            let told = format!("closed via merge request {name}");
+            write_system_note_about(tx, &item, by, &told, &request)?;
+        }
+        Cause::Commit { of, sha } if of == closed.project_id => {
+            write_system_note(tx, &item, by, &format!("closed via commit {sha}"))?;
+        }
+        // Not everybody who reads the issue may read the code of another project.
+        Cause::Commit { .. } => write_system_note(tx, &item, by, "closed")?,
+    }
+    announce_closed(tx, closed, by)
+}
+
+fn announce_closed(tx: &mut Tx<'_>, closed: Issue, by: UserId) -> Result<Issue> {
+    tx.finish_todos(closed.id.into(), by)?;
     tx.emit(Event::IssueClosed { issue: (&closed).into(), user: by })?;
     Ok(closed)
 }

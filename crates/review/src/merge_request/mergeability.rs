@@ -104,6 +104,8 @@ impl Facts {
         use DetailedMergeStatus as Said;
         let over = matches!(self.state, MergeRequestState::Merged | MergeRequestState::Closed);
         match self.merge_status {
+            // Nobody asks git about it any more: a push may have brought it before git was asked.
+            _ if self.state == MergeRequestState::Merged => return Said::NotOpen,
             MergeStatus::Checking => return Said::Checking,
             MergeStatus::Unchecked | MergeStatus::CannotBeMergedRecheck => return Said::Unchecked,
             _ if over => return Said::NotOpen,
@@ -208,6 +210,14 @@ mod tests {
             table.push('\n');
         }
         insta::assert_snapshot!(table);
+    }
+
+    #[test]
+    fn what_a_push_merged_is_over_before_git_was_asked() {
+        for merge_status in MergeStatus::ALL.iter().copied() {
+            let facts = Facts { state: MergeRequestState::Merged, merge_status, ..fine() };
+            assert_eq!(facts.detailed_merge_status(), DetailedMergeStatus::NotOpen);
+        }
     }
 
     #[test]

@@ -216,8 +216,12 @@ fn faults(
     faults.at_most("title", Some(&details.title), LONGEST_TITLE);
     faults.at_most("description", details.description.as_deref(), LONGEST_DESCRIPTION);
     if old_title != Some(&details.title) {
+        // A project shares its titles with the group that it is in. Groups have their own: those of one above mean
+        // something else.
         let mut around = MilestoneFilter::of(home);
-        around.groups.extend(places.above(tx, home)?);
+        if home.project().is_some() {
+            around.groups.extend(places.above(tx, home)?.into_iter().next());
+        }
         if tx.is_title_taken(&around, &details.title)? {
             faults.add("title", TAKEN);
         }

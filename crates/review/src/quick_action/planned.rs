@@ -3,9 +3,13 @@
 use kernel::{TextEnum as _, Ts};
 use serde_json::{Value, json};
 
-use super::{apply::Doing, day::day, table::Effect};
+use super::{
+    apply::{Doing, Row},
+    day::day,
+    table::Effect,
+};
 use crate::{
-    issue::{HealthStatus, Severity},
+    issue::{HealthStatus, IssueType, Severity},
     ports::{Branches, Forge},
 };
 
@@ -69,6 +73,11 @@ impl<F: Forge + Branches> Doing<'_, F> {
     }
 
     fn severity(&mut self, argument: &str) {
+        let is_incident =
+            matches!(&self.row, Row::Issue(issue) if issue.issue_type == IssueType::Incident);
+        if !is_incident {
+            return;
+        }
         let name = argument.to_lowercase();
         let number = match name.as_str() {
             "s1" => "critical",

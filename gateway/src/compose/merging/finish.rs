@@ -18,7 +18,10 @@ use repo::{
     push::{Push, RefChange, Via},
 };
 use review::{
-    issue::{self, Issue},
+    issue::{
+        Issue,
+        actions::{Cause, close_for},
+    },
     item::ItemStore as _,
     merge_request::{
         Ends, MergeRequest, MergeRequestState, MergeRequestStore as _,
@@ -37,6 +40,7 @@ use super::{
 use crate::{
     app::App,
     compose::{
+        forge::Forge,
         merge_requests::{branch_head, look_at},
         review::Places,
     },
@@ -95,6 +99,7 @@ async fn close_issues(app: &App, row: &MergeRequest) -> Result<()> {
     let Some(by) = row.merge_user_id else { return Ok(()) };
     let messages = merged_messages(app, row).await?;
     let (row, home) = (row.clone(), app.urls.base().to_owned());
+    let forge = Forge::new(&app.urls);
     let closed = app.db.write(move |tx| {
         let branch = tx.project(row.project_id)?.default_branch;
         let wanted = tx.project_settings(row.project_id)?.autoclose_referenced_issues;
@@ -104,9 +109,9 @@ async fn close_issues(app: &App, row: &MergeRequest) -> Result<()> {
         let texts: Vec<&str> = messages.iter().map(String::as_str).collect();
         let named = named_issues(tx, &NamedProjects, row.project_id, &texts, &home)?;
         for issue in tx.closed_issues(row.id)? {
-            let in_commits = named.iter().any(|one| one.id == issue.id);
+            let in_commits = named.iter().any(|(one, _)| one.id == issue.id);
             if in_commits || may_close(tx, by, &issue)? {
-                issue::actions::close(tx, &issue, by)?;
+                close_for(tx, &forge, &issue, Cause::MergeRequest(&row), by)?;
             }
         }
         Ok(())

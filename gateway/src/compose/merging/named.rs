@@ -7,10 +7,13 @@ use kernel::{
     ids::{ProjectId, UserId},
 };
 use org::project::settings::SettingsStore as _;
-use repo::push::Push;
+use repo::{git::Oid, push::Push};
 use review::{
-    issue,
-    merge_request::{closing::closes, merge::closes::named_issues},
+    issue::actions::{Cause, close_for},
+    merge_request::{
+        closing::closes,
+        merge::{closes::named_issues, run},
+    },
 };
 use serde::{Deserialize, Serialize};
 use worker::{Job, Queue as _};
@@ -19,7 +22,10 @@ use super::{
     finish::may_close,
     look::{NamedProjects, commits_between},
 };
-use crate::{app::App, compose::jobs::worker};
+use crate::{
+    app::App,
+    compose::{forge::Forge, jobs::worker},
+};
 
 /// Closes what the commits between two others name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -73,10 +79,12 @@ pub async fn close_named(app: App, job: CloseNamed) -> Result<()> {
     if !app.storage.exists(project) {
         return Ok(());
     }
-    let (before, after) = (before.parse()?, after.parse()?);
+    let (before, after): (Oid, Oid) = (before.parse()?, after.parse()?);
     let read = app.git_read(project, move |reader| Ok(commits_between(reader, before, after)?));
-    let commits = read.await?;
-    let home = app.urls.base().to_owned();
+    let mut commits = read.await?;
+    // The one that named an issue first closes it.
+    commits.reverse();
+    let (home, forge) = (app.urls.base().to_owned(), Forge::new(&app.urls));
     if commits.iter().all(|commit| closes(&commit.message, &home).is_empty()) {
         return Ok(());
     }
@@ -87,10 +95,17 @@ pub async fn close_named(app: App, job: CloseNamed) -> Result<()> {
         let texts: Vec<&str> = commits.iter().map(|commit| commit.message.as_str()).collect();
         let mut issues = named_issues(tx, &NamedProjects, project, &texts, &home)?;
         // In one order, so that of two pushes that name the same neither waits for the other half-way.
-        issues.sort_unstable_by_key(|issue| issue.id);
-        for issue in issues {
+        issues.sort_unstable_by_key(|(issue, _)| issue.id);
+        let merged = run::merged_as(tx, project, &after.to_string())?;
+        for (issue, place) in issues {
+            let Some(commit) = commits.get(place) else { continue };
+            let sha = commit.id.to_string();
+            let cause = match &merged {
+                Some(request) => Cause::MergeRequest(request),
+                None => Cause::Commit { of: project, sha: &sha },
+            };
             if may_close(tx, user, &issue)? {
-                issue::actions::close(tx, &issue, user)?;
+                close_for(tx, &forge, &issue, cause, user)?;
             }
         }
         Ok(())

@@ -108,11 +108,8 @@ async fn a_rule_that_cannot_be_is_refused() {
         ada.post(&rules, sent).await.refused(400, json!({ "message": message }));
     }
     let second = json!({ "name": "x", "approvals_required": 1, "rule_type": "any_approver" });
-    let told = ada.post(&rules, second).await.with(400);
-    assert_eq!(
-        told["message"]["rule_type"],
-        json!(["any-approver for the project already exists"])
-    );
+    let exists = json!({ "rule_type": ["any-approver for the project already exists"] });
+    ada.post(&rules, second).await.refused(400, json!({ "message": exists }));
     let missing = json!({ "error": "approvals_required is missing, name is missing" });
     ada.post(&rules, json!({})).await.refused(400, missing);
     let odd = json!({ "name": "x", "approvals_required": 1, "rule_type": "code_owner" });

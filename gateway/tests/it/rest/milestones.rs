@@ -166,3 +166,22 @@ async fn a_last_day_that_is_over_is_told() {
 
     assert_eq!(ada.get(&milestones).await.each("expired"), [json!(false), json!(true)]);
 }
+
+#[actix_web::test]
+async fn a_group_has_titles_of_its_own_and_shares_them_with_its_projects() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let above = ada.group("orchid", None).await;
+    let group = ada.group("below", Some(above)).await;
+    let project = json!({ "name": "site", "namespace_id": group });
+    let project = ada.post("/projects", project).await.created()["id"].clone();
+    let named = json!({ "title": "1.0" });
+
+    for place in [format!("/groups/{above}"), format!("/groups/{group}")] {
+        ada.post(&format!("{place}/milestones"), named.clone()).await.created();
+    }
+
+    let refused = ada.post(&format!("/projects/{project}/milestones"), named).await.with(400);
+    let told = refused["message"].as_str().unwrap_or_default();
+    assert!(told.contains("already being used for another group or project milestone."), "{told}");
+}

@@ -44,6 +44,7 @@ mod groups;
 mod health;
 mod hidden_items;
 mod invitations;
+mod issue_closing;
 mod issue_follow_ups;
 mod issue_limits;
 mod issue_links;

@@ -133,33 +133,34 @@ fn count(tx: &mut Tx<'_>, issue: IssueId) -> Result<()> {
     Ok(())
 }
 
-/// The issues that texts of a project say that they close, as far as they exist, in the order of the texts.
+/// The issues that texts of a project say that they close, as far as they exist, each with the place of the first text
+/// that says so.
 pub fn named_issues(
     tx: &mut Tx<'_>,
     projects: &impl NamedProjects,
     from: ProjectId,
     texts: &[&str],
     home: &str,
-) -> Result<Vec<Issue>> {
-    let mut named: Vec<NamedIssue> = Vec::new();
-    for text in texts {
+) -> Result<Vec<(Issue, usize)>> {
+    let mut named: Vec<(NamedIssue, usize)> = Vec::new();
+    for (place, text) in texts.iter().enumerate() {
         for issue in closing::closes(text, home) {
-            if !named.contains(&issue) {
-                named.push(issue);
+            if !named.iter().any(|(known, _)| *known == issue) {
+                named.push((issue, place));
             }
         }
     }
-    let mut found: Vec<Issue> = Vec::new();
-    for one in named {
+    let mut found: Vec<(Issue, usize)> = Vec::new();
+    for (one, place) in named {
         let project = match &one.project {
             None => Some(from),
             Some(path) => projects.project_named(tx, from, path)?,
         };
         let Some(project) = project else { continue };
         if let Some(issue) = issue_at(tx, project, one.iid)?
-            && !found.iter().any(|known| known.id == issue.id)
+            && !found.iter().any(|(known, _)| known.id == issue.id)
         {
-            found.push(issue);
+            found.push((issue, place));
         }
     }
     Ok(found)
@@ -190,6 +191,6 @@ pub fn refresh(
     let own = [of.title.as_str(), of.description.as_deref().unwrap_or_default()];
     let texts: Vec<&str> = own.into_iter().chain(messages.iter().map(String::as_str)).collect();
     let issues = named_issues(tx, projects, of.project_id, &texts, home)?;
-    let ids: Vec<IssueId> = issues.into_iter().map(|issue| issue.id).collect();
+    let ids: Vec<IssueId> = issues.into_iter().map(|(issue, _)| issue.id).collect();
     tx.keep_closes(of.id, &ids)
 }

@@ -4,7 +4,7 @@ use db::{Tx, each_backend, error, schema::merge_requests};
 use diesel::prelude::*;
 use kernel::{
     Error, Result, Ts,
-    ids::{MergeRequestId, UserId},
+    ids::{MergeRequestId, ProjectId, UserId},
 };
 
 use super::{AutoMerge, LookStore as _};
@@ -107,6 +107,24 @@ fn merged(
     }
     told::step(tx, &merged, by, Step::Merge)?;
     Ok(merged)
+}
+
+/// The merge request that was merged into a project by what a commit made of it.
+pub fn merged_as(tx: &mut Tx<'_>, project: ProjectId, sha: &str) -> Result<Option<MergeRequest>> {
+    let is_it = merge_requests::merge_commit_sha
+        .eq(sha)
+        .or(merge_requests::squash_commit_sha.eq(sha))
+        .or(merge_requests::head_sha.eq(sha));
+    let rows = merge_requests::table
+        .filter(merge_requests::project_id.eq(project))
+        .filter(merge_requests::state.eq(MergeRequestState::Merged))
+        .filter(is_it.assume_not_null())
+        .order(merge_requests::id.desc());
+    each_backend!(tx, |conn| rows
+        .select(MergeRequest::as_select())
+        .first(conn)
+        .optional()
+        .map_err(error("Merge request")))
 }
 
 /// Ends badly: it is open again and says why.

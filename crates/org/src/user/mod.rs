@@ -6,6 +6,7 @@ pub mod addresses;
 mod common_passwords;
 pub mod event;
 mod full;
+mod hasher;
 pub mod life;
 pub mod links;
 pub mod list;

@@ -3,12 +3,12 @@
 use std::sync::LazyLock;
 
 use argon2::{
-    Argon2, PasswordHasher, PasswordVerifier,
+    PasswordHasher, PasswordVerifier,
     password_hash::{PasswordHash, SaltString},
 };
 use kernel::{Error, Result};
 
-use super::{common_passwords::COMMON, model::Identity};
+use super::{common_passwords::COMMON, hasher::Hasher, model::Identity};
 use crate::settings::Settings;
 
 /// The most that is hashed.
@@ -116,7 +116,7 @@ fn missing_kinds(clear: &str, settings: &Settings) -> Vec<String> {
 pub fn hash(password: &str) -> Result<String> {
     let failed = |cause: argon2::password_hash::Error| Error::internal(cause.to_string());
     let salt = SaltString::encode_b64(&rand::random::<[u8; 16]>()).map_err(failed)?;
-    let hash = Argon2::default().hash_password(password.as_bytes(), &salt);
+    let hash = Hasher.hash_password(password.as_bytes(), &salt);
     Ok(hash.map_err(failed)?.to_string())
 }
 
@@ -124,7 +124,7 @@ pub fn hash(password: &str) -> Result<String> {
 pub fn verify(password: &str, stored: Option<&str>) -> bool {
     let Some(compared) = stored.or(NOBODY.as_deref()) else { return false };
     let Ok(parsed) = PasswordHash::new(compared) else { return false };
-    let same = Argon2::default().verify_password(password.as_bytes(), &parsed).is_ok();
+    let same = Hasher.verify_password(password.as_bytes(), &parsed).is_ok();
     same && stored.is_some()
 }
 

@@ -94,6 +94,9 @@ pub struct MergeRequestEntity {
     pub discussion_locked: Option<bool>,
     pub should_remove_source_branch: Option<bool>,
     pub force_remove_source_branch: Option<bool>,
+    /// All is known of it from the beginning.
+    #[schema(value_type = String)]
+    pub prepared_at: Ts,
     /// Of those from forks alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_collaboration: Option<bool>,
@@ -181,6 +184,7 @@ impl MergeRequestEntity {
             discussion_locked: row.discussion_locked,
             should_remove_source_branch: row.should_remove_source_branch,
             force_remove_source_branch: row.force_remove_source_branch,
+            prepared_at: row.created_at,
             allow_collaboration: collaboration,
             allow_maintainer_to_push: collaboration,
             reference: references.relative.clone(),

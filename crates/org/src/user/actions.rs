@@ -91,8 +91,8 @@ pub(super) fn insert(tx: &mut Tx<'_>, new: &NewUser) -> Result<User> {
         users::created_by.eq(new.created_by),
         users::confirmed_at.eq(Some(now)),
         users::sign_in_count.eq(0),
-        users::projects_limit.eq(if new.external { 0 } else { 100_000 }),
-        users::can_create_group.eq(!new.external),
+        users::projects_limit.eq(if new.external || new.bot { 0 } else { 100_000 }),
+        users::can_create_group.eq(!new.external && !new.bot),
         users::private_profile.eq(false),
         users::internal.eq(false),
     );
@@ -103,9 +103,7 @@ pub(super) fn insert(tx: &mut Tx<'_>, new: &NewUser) -> Result<User> {
         .map_err(error("User")))?;
     insert_profile(tx, user.id)?;
     tx.insert_account(user.id)?;
-    if !new.bot {
-        insert_personal_namespace(tx, &user)?;
-    }
+    insert_personal_namespace(tx, &user)?;
     Ok(user)
 }
 

@@ -1,5 +1,6 @@
 //! Lists of people, and finding them.
 
+use kernel::Visibility::Public;
 use serde_json::json;
 
 use crate::support::TestApp;
@@ -225,4 +226,23 @@ async fn administrators_read_the_same_of_people_in_lists_as_one_by_one() {
     assert_eq!((&listed["sign_in_count"], &listed["trial"]), (&json!(0), &json!(false)));
     assert!(listed.get("plan").is_some());
     assert_eq!(listed, root.get(&format!("/users/{ada}")).await.ok());
+}
+
+#[actix_web::test]
+async fn bots_have_a_namespace_in_which_they_make_nothing() {
+    let app = TestApp::new();
+    let (root, ada) = (app.admin(), app.person("ada"));
+    let tokens = format!("/projects/{}/access_tokens", app.project(&ada, "tool", Public));
+    let wanted = json!({ "name": "ci", "scopes": ["api"] });
+    let token = ada.post(&tokens, wanted).await.created();
+
+    let record = root.get(&format!("/users/{}", token["user_id"])).await.ok();
+
+    assert!(record["namespace_id"].is_i64());
+    assert_eq!(
+        (&record["projects_limit"], &record["can_create_group"]),
+        (&json!(0), &json!(false))
+    );
+    let bot = app.anonymous().sending("PRIVATE-TOKEN", token["token"].as_str().expect("a secret"));
+    assert_eq!(bot.post("/projects", json!({ "name": "own" })).await.status, 403);
 }

@@ -1,6 +1,7 @@
 //! Pushes that succeed, and the rows they leave.
 
 use kernel::Visibility;
+use repo::push::{Journal, settle};
 
 use super::{Client, Forge};
 
@@ -304,4 +305,29 @@ async fn what_a_killed_process_left_locked_holds_nobody_up() {
 
     assert_eq!(forge.stored("rev-parse main v1").await, format!("{tip}\n{tip}"));
     assert_eq!(forge.happened().len(), 5);
+}
+
+#[actix_web::test]
+async fn what_was_decided_and_then_failed_is_carried_out_while_the_server_runs() {
+    let (forge, client) = Forge::with_commit(Visibility::Private).await;
+    let first = client.run("rev-parse main").await.ok();
+    let second = client.commit("second").await;
+    client.run("push -q origin main").await.ok();
+    let back = format!("update-ref refs/heads/main {first}");
+    let state = &forge.app.state;
+    let before = state.db.clock().now().plus(std::time::Duration::from_secs(60));
+
+    // A server that does not know that the refs have followed.
+    forge.stored(&back).await;
+    let lost = Journal::default();
+    let moved = settle(&state.db, &state.git, &state.storage, &lost, before).await.unwrap();
+    assert_eq!((moved, forge.stored("rev-parse main").await), (1, second));
+
+    // One that does leaves alone what somebody does by hand.
+    client.commit("third").await;
+    client.run("push -q origin main").await.ok();
+    forge.stored(&back).await;
+    let known = &state.journal;
+    let moved = settle(&state.db, &state.git, &state.storage, known, before).await.unwrap();
+    assert_eq!((moved, forge.stored("rev-parse main").await), (0, first));
 }

@@ -26,7 +26,7 @@ async fn options_that_nobody_knows_are_passed_over() {
 
     for option in options {
         client.git(&["push", "-o", option, "origin", "add-tea"]).await.ok();
-        client.commit("more").await;
+        client.commit(&format!("after {option}")).await;
     }
 
     assert_eq!(forge.events().len(), 5);

@@ -105,13 +105,17 @@ pub async fn find(app: &App, secret: &str, name: &str) -> Result<(ProjectId, Pat
         return Err(Error::Missing);
     }
     let (folder, name) = (app.data().join("uploads").join(secret), name.to_owned());
-    let found = spawn_blocking(move || -> Option<(ProjectId, PathBuf)> {
-        let owner = fs::read_dir(folder).ok()?.next()?.ok()?;
-        let id = owner.file_name().to_str()?.parse().ok()?;
+    let found = spawn_blocking(move || -> io::Result<Option<(ProjectId, PathBuf)>> {
+        let mut owners = match fs::read_dir(folder) {
+            Err(absent) if absent.kind() == io::ErrorKind::NotFound => return Ok(None),
+            owners => owners?,
+        };
+        let Some(owner) = owners.next().transpose()? else { return Ok(None) };
+        let id = owner.file_name().to_str().and_then(|name| name.parse().ok());
         let file = owner.path().join(name);
-        file.is_file().then_some((ProjectId(id), file))
+        Ok(id.filter(|_| file.is_file()).map(|id| (ProjectId(id), file)))
     });
-    found.await.map_err(Error::internal)?.ok_or(Error::Missing)
+    found.await.map_err(Error::internal)?.map_err(Error::internal)?.ok_or(Error::Missing)
 }
 
 /// Removes all that was uploaded to a project.

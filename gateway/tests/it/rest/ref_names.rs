@@ -127,3 +127,39 @@ async fn a_name_that_no_ref_can_have_for_its_length_is_unknown() {
         assert_eq!(ada.put(&format!("/projects/{project}"), renamed).await.status, 400);
     }
 }
+
+#[actix_web::test]
+async fn a_name_below_or_above_another_one_says_which() {
+    let (app, fixture) = (TestApp::new(), Fixture::new());
+    fixture.git(&["update-ref", "refs/heads/feat/one", "topic"]);
+    fixture.git(&["update-ref", "refs/tags/rel/one", "topic"]);
+    let repository = format!("/projects/{}/repository", app.project_from(&fixture));
+    let ada = app.person("ada");
+    let refused =
+        |name: &str, other: &str| told(&format!("'{name}' cannot be created: '{other}' exists"));
+    for (name, other) in [("feat", "feat/one"), ("feat/one/x", "feat/one"), ("main/x", "main")] {
+        let branch = json!({ "branch": name, "ref": "main" });
+        let answer = ada.post(&format!("{repository}/branches"), branch).await;
+        answer.refused(400, refused(name, other));
+    }
+    let tag = json!({ "tag_name": "rel", "ref": "main" });
+    ada.post(&format!("{repository}/tags"), tag).await.refused(400, refused("rel", "rel/one"));
+}
+
+#[actix_web::test]
+async fn of_several_who_make_one_branch_the_others_read_that_it_is_there() {
+    let app = TestApp::new();
+    let repository = format!("/projects/{}/repository", app.project_from(&Fixture::new()));
+    let ada = app.person("ada");
+    for (kind, name, sentence) in [
+        ("branches", json!({ "branch": "new", "ref": "main" }), "Branch already exists"),
+        ("tags", json!({ "tag_name": "new", "ref": "main" }), "Tag new already exists"),
+    ] {
+        let path = format!("{repository}/{kind}");
+        let made = (0..6).map(|_| ada.post(&path, name.clone()));
+        let answers = futures_util::future::join_all(made).await;
+        let (won, lost): (Vec<_>, Vec<_>) = answers.into_iter().partition(|one| one.status == 201);
+        assert_eq!(won.len(), 1, "{kind}");
+        lost.into_iter().for_each(|answer| answer.refused(400, told(sentence)));
+    }
+}

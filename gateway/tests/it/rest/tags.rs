@@ -142,6 +142,8 @@ async fn a_signature_is_shown_where_there_is_one() {
 
     let shown = nobody.get(&format!("{tags}/signed/signature")).await.ok();
     assert_eq!(shown["signature_type"], "SSH");
+    let message = nobody.get(&format!("{tags}/signed")).await.ok()["message"].clone();
+    assert_eq!(message, "Signed\n-----BEGIN SSH SIGNATURE-----\nU1NI\n-----END SSH SIGNATURE-----");
     for name in ["v0.1", "v1.0"] {
         let path = format!("{tags}/{name}/signature");
         nobody.get(&path).await.refused(404, rejected("404 Signature Not Found"));

@@ -25,7 +25,7 @@ pub struct TagInfo {
     pub name: RefName,
     pub target: Oid,
     pub commit: Option<Oid>,
-    /// The annotation without its signature; `None` for a lightweight tag.
+    /// The annotation as it was written, a signature at its end included; `None` for a lightweight tag.
     pub message: Option<String>,
     pub tagger: Option<Signature>,
     pub signed: bool,
@@ -175,8 +175,11 @@ impl Reader {
         }
         let object = self.object(target.gix())?;
         let annotated = object.try_to_tag_ref()?;
+        let message = object.data.split_once_str("\n\n").map(|(_, message)| message);
         Ok(TagInfo {
-            message: Some(annotated.message.to_str_lossy().trim_end_matches('\n').to_owned()),
+            message: Some(
+                message.unwrap_or_default().to_str_lossy().trim_end_matches('\n').to_owned(),
+            ),
             tagger: annotated.tagger.map(|tagger| commits::signature(tagger, None)),
             signed: annotated.signature.is_some(),
             ..plain

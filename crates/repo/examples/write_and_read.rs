@@ -60,10 +60,9 @@ async fn main() -> Result<(), Failure> {
     refs::move_now(&git, &repo, std::slice::from_ref(&undone.branch)).await?;
 
     let mut out = std::io::stdout().lock();
-    for range in blame(&git, &repo, undone.id, &TreePath::new("README.md")?, None, 1 << 20).await? {
-        for line in range.lines {
-            writeln!(out, "{} {}", range.commit.short(), String::from_utf8_lossy(&line))?;
-        }
+    let found = blame(&git, &repo, undone.id, &TreePath::new("README.md")?, None).await?;
+    for span in found.spans {
+        writeln!(out, "{} wrote {} lines", span.commit.short(), span.lines)?;
     }
     Ok(())
 }

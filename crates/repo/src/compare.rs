@@ -1,5 +1,7 @@
 //! What one commit has that another lacks.
 
+use std::sync::Arc;
+
 use kernel::{Error, Result};
 
 use crate::{
@@ -13,8 +15,8 @@ pub struct Comparison {
     /// What the files are compared with: the merge base, or the first commit itself.
     pub base: Oid,
     pub head: Oid,
-    /// Oldest first.
-    pub commits: Vec<CommitInfo>,
+    /// Oldest first, and never too many: they are read when they are shown.
+    pub commits: Arc<[Oid]>,
     pub files: Vec<FileDiff>,
     /// Whether there was more to compare than can be told.
     pub is_cut_short: bool,
@@ -32,28 +34,26 @@ pub enum Start {
 
 pub fn compare(reader: &Reader, from: Oid, to: Oid, start: Start) -> Result<Comparison> {
     let query = LogQuery { exclude: vec![from], ..LogQuery::of(to) };
-    let mut commits = reader.log(&query, deadline())?;
+    let mut commits = reader.log_ids(&query, deadline())?;
     commits.reverse();
     let base = match start {
         Start::Straight => from,
         // Without a common ancestor there is only the commit itself.
         Start::MergeBase => reader.merge_base(&[from, to])?.unwrap_or(from),
     };
-    let compared = reader.diff(Some(base), to, DiffLimits::default(), deadline());
-    let (files, timed_out) = match compared {
-        Err(GitError::Timeout) => (Vec::new(), true),
+    let compared = reader.diff_that_fits(Some(base), to, DiffLimits::default(), deadline());
+    let ((files, is_cut_short), timed_out) = match compared {
+        Err(GitError::Timeout) => ((Vec::new(), true), true),
         compared => (compared?, false),
     };
-    let is_cut_short = timed_out || files.iter().any(|file| file.collapsed);
-    let is_same = from == to;
+    let (commits, is_same) = (commits.into(), from == to);
     Ok(Comparison { base, head: to, commits, files, is_cut_short, timed_out, is_same })
 }
 
 impl Comparison {
     /// About how many bytes it takes.
     pub(crate) fn weight(&self) -> usize {
-        let commits = self.commits.iter().map(|one| 400 + one.title.len() + one.message.len());
-        commits.sum::<usize>() + bytes_of(&self.files)
+        self.commits.len() * size_of::<Oid>() + bytes_of(&self.files)
     }
 }
 

@@ -54,20 +54,37 @@ pub struct ComparisonEntity {
 }
 
 impl ComparisonEntity {
-    /// `project_url` is the address of the project's page.
-    pub fn new(comparison: &Comparison, project_url: &str) -> Self {
-        let entities =
-            comparison.commits.iter().map(|commit| CommitEntity::new(commit, project_url));
-        let commits: Vec<CommitEntity> = entities.collect();
+    /// `project_url` is the address of the project's page; `last` is the last commit, which is also one of `commits`.
+    pub fn new(
+        comparison: &Comparison,
+        last: Option<CommitEntity>,
+        commits: Vec<CommitEntity>,
+        project_url: &str,
+    ) -> Self {
         let Comparison { base, head, .. } = comparison;
         Self {
-            commit: commits.last().cloned(),
+            commit: last,
             commits,
             diffs: comparison.files.iter().map(DiffEntity::from).collect(),
             compare_timeout: comparison.is_cut_short,
             compare_same_ref: comparison.is_same,
             web_url: format!("{project_url}/-/compare/{base}...{head}"),
         }
+    }
+
+    /// The record as JSON, in two parts: what comes before the commits, and what comes after them.
+    pub fn around_commits(&self) -> serde_json::Result<(String, String)> {
+        #[derive(Serialize)]
+        struct Before<'a> {
+            commit: &'a Option<CommitEntity>,
+            commits: [(); 0],
+        }
+        const END: &str = "]}";
+        let mut before = serde_json::to_string(&Before { commit: &self.commit, commits: [] })?;
+        let whole = serde_json::to_string(&Self { commits: Vec::new(), ..self.clone() })?;
+        before.truncate(before.len() - END.len());
+        let after = whole[before.len()..].to_owned();
+        Ok((before, after))
     }
 }
 

@@ -3,16 +3,25 @@
 use std::collections::HashMap;
 
 use actix_web::HttpResponse;
-use bstr::ByteSlice as _;
-use kernel::Error;
+use bytes::Bytes;
+use kernel::{Error, Result};
 use repo::{
-    commit::{FileQuery, blame},
-    git::{Oid, blame::LineRange},
+    commit::{
+        FileQuery,
+        blame::{self, lines_of},
+    },
+    git::{
+        Oid, Reader,
+        blame::{Blame, LineRange},
+    },
     policy::ReadFiles,
 };
 use serde_json::{Value, json};
 
-use super::files::find;
+use super::{
+    blame_lines::streamed,
+    files::{find, open},
+};
 use crate::{
     app::App,
     entities::blame::{BlameEntity, BlamedCommitEntity},
@@ -41,7 +50,7 @@ pub struct Lines {
 }
 
 impl Param for Lines {
-    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+    fn read(raw: &Raw) -> std::result::Result<Option<Self>, Flaws> {
         let Raw::Map(map) = raw else {
             return if matches!(raw, Raw::Null) { Ok(None) } else { Err(Flaws::one(INVALID)) };
         };
@@ -90,7 +99,8 @@ params! {
     }
 }
 
-/// Whoever asks for the head alone is told no length and no tag of a body that nobody worked out.
+/// Documented as records; their text is kept, and a long one is sent while it is written. Whoever asks for the head alone
+/// is told no length and no tag of a body that nobody worked out.
 type Shown = Either<WithHeaders<Json<Vec<BlameEntity>>>, WithHeaders<Custom>>;
 
 async fn show(app: App, call: Call<ReadFiles, BlamedFile>) -> ApiResult<Shown> {
@@ -110,20 +120,40 @@ async fn show(app: App, call: Call<ReadFiles, BlamedFile>) -> ApiResult<Shown> {
     let (project, path) = (call.grant.project(), &facts.entry.path);
     let repo = app.storage.repository(project);
     let lines = range.map(LineRange::from);
-    let ranges = blame::of_file(&app.git, &repo, &app.answers, facts.commit, path, lines).await?;
-    let read = app.git_read(project, move |reader| {
-        let mut commits: HashMap<Oid, BlamedCommitEntity> = HashMap::new();
-        let mut shown = Vec::with_capacity(ranges.len());
-        for range in ranges.iter() {
-            let commit = match commits.get(&range.commit) {
-                Some(known) => known.clone(),
-                None => BlamedCommitEntity::from(&reader.commit(range.commit)?),
-            };
-            commits.insert(range.commit, commit.clone());
-            let lines = range.lines.iter().map(|line| line.to_str_lossy().into_owned()).collect();
-            shown.push(BlameEntity { commit, lines });
-        }
-        Ok(shown)
-    });
-    Ok(Either::Left(WithHeaders { body: Json(read.await?), headers }))
+    let mut response = HttpResponse::Ok();
+    response.content_type("application/json");
+    if let Some(text) = app.answers.blame_text(facts.commit, path, lines) {
+        return Ok(Either::Right(WithHeaders { body: Custom(response.body(text)), headers }));
+    }
+    let blame = blame::of_file(&app.git, &repo, &app.answers, facts.commit, path, lines).await?;
+    if let Some(content) = facts.content.clone() {
+        let read = app.git_read(project, move |reader| {
+            let text = serde_json::to_vec(&entities(reader, &blame, &content)?);
+            Ok(Bytes::from(text.map_err(Error::internal)?))
+        });
+        let text = read.await?;
+        app.answers.keep_blame_text(facts.commit, path, lines, &text);
+        return Ok(Either::Right(WithHeaders { body: Custom(response.body(text)), headers }));
+    }
+    let content = open(&app, &call.grant, &facts).await?;
+    let body = Custom(response.streaming(streamed(app.clone(), project, blame, content)));
+    Ok(Either::Right(WithHeaders { body, headers }))
+}
+
+fn entities(reader: &Reader, blame: &Blame, content: &[u8]) -> Result<Vec<BlameEntity>> {
+    let count = |lines: u32| usize::try_from(lines).unwrap_or(usize::MAX);
+    let mut lines = lines_of(content).skip(count(blame.skipped));
+    let mut commits: HashMap<Oid, BlamedCommitEntity> = HashMap::new();
+    let mut shown = Vec::with_capacity(blame.spans.len());
+    for span in &blame.spans {
+        let commit = match commits.get(&span.commit) {
+            Some(known) => known.clone(),
+            None => BlamedCommitEntity::from(&reader.commit(span.commit)?),
+        };
+        commits.insert(span.commit, commit.clone());
+        let own = lines.by_ref().take(count(span.lines));
+        let lines = own.map(|line| String::from_utf8_lossy(line).into_owned()).collect();
+        shown.push(BlameEntity { commit, lines });
+    }
+    Ok(shown)
 }

@@ -1,19 +1,28 @@
 //! Two commits side by side.
 
+use std::sync::Arc;
+
+use actix_web::HttpResponse;
 use kernel::{Ability as _, Error, Grant, Result, ids::ProjectId};
 use org::{
     access::{IdOrPath, locate_project},
     project::store::ProjectStore,
 };
 use repo::{
-    compare::{self, Start},
-    git::{Oid, RepoPath, reader::Joined},
+    compare::{self, Comparison, Start},
+    git::{Oid, Reader, RepoPath},
     policy::ReadCode,
 };
 
+use super::compared_commits::{AT_ONCE, Source};
 use crate::{
-    app::App, entities::tree::ComparisonEntity, error::ApiResult, extract::Call, params,
-    present::Json, routes,
+    app::App,
+    entities::{commit::CommitEntity, tree::ComparisonEntity},
+    error::ApiResult,
+    extract::Call,
+    params,
+    present::{Custom, Either, Json, head_alone},
+    routes,
 };
 
 routes! { "Comparisons" at "/projects/{id}/repository/compare";
@@ -32,29 +41,65 @@ params! {
     }
 }
 
-async fn show(app: App, call: Call<ReadCode, Compare>) -> ApiResult<Json<ComparisonEntity>> {
+type Shown = Either<Json<ComparisonEntity>, Custom>;
+
+async fn show(app: App, call: Call<ReadCode, Compare>) -> ApiResult<Shown> {
+    let is_head = call.is_method("HEAD");
     let (grant, params) = (call.grant, call.params);
-    let source = params.from_project_id.filter(|id| *id != grant.project());
-    let elsewhere = match source {
-        Some(source) => Some(located(&app, &grant, source, params.from.clone()).await?),
-        None => None,
-    };
-    let url = app.urls.at(&grant.facts().full_path);
+    let other = params.from_project_id.filter(|id| *id != grant.project());
     let start = if params.straight { Start::Straight } else { Start::MergeBase };
     let answers = app.answers.clone();
-    let read = app.git_read(grant.project(), move |reader| {
-        let Some((from, theirs)) = elsewhere else {
-            let from = compare::side(reader, &params.from)?;
-            let to = compare::side(reader, &params.to)?;
-            return answers.comparison(reader, from, to, start);
-        };
-        let to = compare::side(reader, &params.to)?;
-        // Both are read as one; nothing moves from one to the other.
-        let both = Joined::new(reader.path(), &[&theirs.as_path().join("objects")])?;
-        answers.comparison(both.reader(), from, to, start)
-    });
-    let found = read.await?;
-    Ok(Json(ComparisonEntity::new(&found, &url)))
+    let url = app.urls.at(&grant.facts().full_path);
+    let mut source =
+        Source { app: app.clone(), project: grant.project(), elsewhere: None, url: url.clone() };
+    let (found, commits) = match other {
+        None => {
+            let url = url.clone();
+            let read = source.read(move |reader| {
+                let from = compare::side(reader, &params.from)?;
+                let to = compare::side(reader, &params.to)?;
+                beginning(reader, answers.comparison(reader, from, to, start)?, &url)
+            });
+            read.await?
+        }
+        Some(other) => {
+            let (from, theirs) = located(&app, &grant, other, params.from).await?;
+            let to = source.read(move |reader| compare::side(reader, &params.to)).await?;
+            source.elsewhere = Some(theirs.as_path().join("objects"));
+            let url = url.clone();
+            let read = source.read(move |reader| {
+                beginning(reader, answers.comparison(reader, from, to, start)?, &url)
+            });
+            read.await?
+        }
+    };
+    let last = commits.last().cloned();
+    if found.commits.len() <= AT_ONCE {
+        return Ok(Either::Left(Json(ComparisonEntity::new(&found, last, commits, &url))));
+    }
+    let mut response = HttpResponse::Ok();
+    response.content_type("application/json");
+    if is_head {
+        return Ok(Either::Right(Custom(head_alone(response))));
+    }
+    let record = ComparisonEntity::new(&found, last, Vec::new(), &url);
+    let around = record.around_commits().map_err(Error::internal)?;
+    let pieces = source.streamed(Arc::clone(&found.commits), around);
+    Ok(Either::Right(Custom(response.streaming(pieces))))
+}
+
+/// A comparison with the records of its commits, or of the last one where there are many.
+fn beginning(
+    reader: &Reader,
+    found: Arc<Comparison>,
+    url: &str,
+) -> Result<(Arc<Comparison>, Vec<CommitEntity>)> {
+    let skipped = match found.commits.len() {
+        few if few <= AT_ONCE => 0,
+        many => many - 1,
+    };
+    let commits = reader.commits(&found.commits[skipped..])?;
+    Ok((found, commits.iter().map(|commit| CommitEntity::new(commit, url)).collect()))
 }
 
 /// A commit of another project of the fork network, and where that lies.

@@ -108,7 +108,7 @@ fn entity(facts: &FileFacts, checksum: &str, ref_name: String) -> FileEntity {
 
 pub(super) type Pieces = Pin<Box<dyn Stream<Item = Result<Bytes, GitError>>>>;
 
-async fn open(app: &App, grant: &Grant<ReadFiles>, facts: &FileFacts) -> Result<Pieces> {
+pub(super) async fn open(app: &App, grant: &Grant<ReadFiles>, facts: &FileFacts) -> Result<Pieces> {
     let repo = app.storage.repository(grant.project());
     Ok(Box::pin(blob_stream(&app.git, &repo, facts.entry.id).await?))
 }

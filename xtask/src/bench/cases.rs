@@ -90,6 +90,8 @@ fn histories(projects: &Projects, history: &History) -> Result<Vec<Case>> {
     let base = format!("/projects/{}/repository", projects.large);
     let hot = history.hot_files(10)?;
     let shas = history.commits(200)?;
+    let branch = encoded(&history.branch);
+    let root = history.line(&["rev-list", "--max-parents=0", "--first-parent", &history.branch])?;
     Ok(vec![
         case("commits list", [format!("{base}/commits")]),
         case("commits list, page 50", (45..55).map(|page| format!("{base}/commits?page={page}"))),
@@ -101,6 +103,11 @@ fn histories(projects: &Projects, history: &History) -> Result<Vec<Case>> {
         case("commit diff", shas.iter().map(|sha| format!("{base}/commits/{sha}/diff"))),
         case("branches", [format!("{base}/branches")]),
         case("tags", [format!("{base}/tags")]),
+        // One client: an answer may hold every commit there is.
+        Case {
+            connections: Some(1),
+            ..case("compare, whole history", [format!("{base}/compare?from={root}&to={branch}")])
+        },
         case(
             "compare",
             (1..20)

@@ -3,6 +3,7 @@
 
 use std::{collections::HashSet, sync::Arc};
 
+use bytes::Bytes;
 use moka::sync::Cache;
 use sha2::{Digest as _, Sha256};
 
@@ -10,7 +11,7 @@ use crate::compare::{self, Comparison, Start, bytes_of};
 use crate::git::{
     Deadline, DiffLimits, FileDiff, GitError, LineStats, LogQuery, Oid, Reader, Result, Tips,
     TreePath,
-    blame::{BlameRange, LineRange},
+    blame::{Blame, LineRange, Span},
 };
 
 /// Entries of a store whose values are small.
@@ -18,7 +19,8 @@ const ENTRIES: u64 = 100_000;
 /// One or two for each project that somebody looks at.
 const PROJECTS: u64 = 10_000;
 const LOG_BYTES: u64 = 16 << 20;
-const BLAME_BYTES: u64 = 32 << 20;
+const BLAME_BYTES: u64 = 16 << 20;
+const BLAME_TEXT_BYTES: u64 = 64 << 20;
 const COMPARISON_BYTES: u64 = 32 << 20;
 const DIFF_BYTES: u64 = 64 << 20;
 
@@ -42,7 +44,9 @@ pub struct Answers {
     ref_times: Cache<Oid, i64>,
     checksums: Cache<Oid, Arc<str>>,
     languages: Cache<Oid, Languages>,
-    blames: Cache<BlameKey, Arc<Vec<BlameRange>>>,
+    blames: Cache<BlameKey, Arc<Blame>>,
+    /// Blames as they are sent.
+    blame_texts: Cache<BlameKey, Bytes>,
     comparisons: Cache<ComparisonKey, Arc<Comparison>>,
     diffs: Cache<Oid, Arc<Vec<FileDiff>>>,
     /// How the files differ between two commits, within the usual limits.
@@ -67,11 +71,14 @@ impl Default for Answers {
             checksums: Cache::new(ENTRIES),
             languages: Cache::new(PROJECTS),
             blames: Cache::builder()
-                .weigher(move |_: &BlameKey, ranges: &Arc<Vec<BlameRange>>| {
-                    let lines = ranges.iter().flat_map(|range| &range.lines);
-                    weight(200 + lines.map(|line| line.len() + 40).sum::<usize>())
+                .weigher(move |_: &BlameKey, blame: &Arc<Blame>| {
+                    weight(200 + blame.spans.len() * size_of::<Span>())
                 })
                 .max_capacity(BLAME_BYTES)
+                .build(),
+            blame_texts: Cache::builder()
+                .weigher(move |_: &BlameKey, text: &Bytes| weight(200 + text.len()))
+                .max_capacity(BLAME_TEXT_BYTES)
                 .build(),
             comparisons: Cache::builder()
                 .weigher(move |_: &ComparisonKey, found: &Arc<Comparison>| weight(found.weight()))
@@ -232,12 +239,7 @@ impl Answers {
         })
     }
 
-    pub fn blame(
-        &self,
-        at: Oid,
-        path: &TreePath,
-        lines: Option<LineRange>,
-    ) -> Option<Arc<Vec<BlameRange>>> {
+    pub fn blame(&self, at: Oid, path: &TreePath, lines: Option<LineRange>) -> Option<Arc<Blame>> {
         self.blames.get(&blame_key(at, path, lines))
     }
 
@@ -246,9 +248,26 @@ impl Answers {
         at: Oid,
         path: &TreePath,
         lines: Option<LineRange>,
-        ranges: &Arc<Vec<BlameRange>>,
+        found: &Arc<Blame>,
     ) {
-        self.blames.insert(blame_key(at, path, lines), Arc::clone(ranges));
+        self.blames.insert(blame_key(at, path, lines), Arc::clone(found));
+    }
+}
+
+impl Answers {
+    /// A blame as it was sent before.
+    pub fn blame_text(&self, at: Oid, path: &TreePath, lines: Option<LineRange>) -> Option<Bytes> {
+        self.blame_texts.get(&blame_key(at, path, lines))
+    }
+
+    pub fn keep_blame_text(
+        &self,
+        at: Oid,
+        path: &TreePath,
+        lines: Option<LineRange>,
+        text: &Bytes,
+    ) {
+        self.blame_texts.insert(blame_key(at, path, lines), text.clone());
     }
 }
 

@@ -1,19 +1,25 @@
 //! Who wrote each line of a file, as git sees it.
 
-use bstr::ByteSlice;
-use bytes::Bytes;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::ChildStdout;
 use tokio::time::timeout_at;
 
 use super::cli::{Git, Running};
 use super::{GitError, Oid, RepoPath, TreePath};
 
-/// Lines of a file in a row that came with the same commit, without their line ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BlameRange {
+/// Lines of a file in a row that came with the same commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
     pub commit: Oid,
-    pub lines: Vec<Bytes>,
+    pub lines: u32,
+}
+
+/// Whose the lines of a file are, one span behind the other. The lines themselves are in the blob.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Blame {
+    /// How many lines of the file come before the first span.
+    pub skipped: u32,
+    pub spans: Vec<Span>,
 }
 
 /// First and last line, counted from 1.
@@ -30,21 +36,21 @@ pub async fn blame(
     at: Oid,
     path: &TreePath,
     lines: Option<LineRange>,
-    output_limit: u64,
-) -> Result<Vec<BlameRange>, GitError> {
-    let mut call = git.at(repo, "blame").args(["--porcelain"]);
+) -> Result<Blame, GitError> {
+    // Says only where the lines of each commit are, not the lines: a few bytes for a file of any size.
+    let mut call = git.at(repo, "blame").args(["--incremental"]);
     if let Some(LineRange { first, last }) = lines {
         call = call.arg(format!("-L{first},{last}"));
     }
     let mut child = call.id(at).paths([path]).start().await?;
-    let Some(stdout) = child.stdout.take() else { return Ok(Vec::new()) };
-    let ranges = match timeout_at(child.deadline(), read_ranges(stdout, output_limit)).await {
-        Ok(ranges) => ranges?,
+    let Some(stdout) = child.stdout.take() else { return Ok(Blame::default()) };
+    let found = match timeout_at(child.deadline(), read_places(stdout)).await {
+        Ok(found) => found?,
         Err(_) => return Err(GitError::Timeout),
     };
     match end(&mut child).await? {
-        End::Done => Ok(ranges),
-        End::BeyondTheFile => Ok(Vec::new()),
+        End::Done => Ok(in_order(found)),
+        End::BeyondTheFile => Ok(Blame::default()),
     }
 }
 
@@ -68,49 +74,48 @@ async fn end(child: &mut Running) -> Result<End, GitError> {
     Err(GitError::Corrupt(format!("git blame: {}", complaint.trim())))
 }
 
-/// Each line is a header that begins with an id, facts about commits that are new, and the line after a tab.
-async fn read_ranges(stdout: ChildStdout, limit: u64) -> Result<Vec<BlameRange>, GitError> {
-    let mut reader = BufReader::new(stdout.take(limit.saturating_add(1)));
-    let (mut read, mut current) = (0_u64, None);
-    let mut ranges: Vec<BlameRange> = Vec::new();
-    let mut line = Vec::new();
+/// A span and where it begins in the file, counted from 1.
+struct Place {
+    start: u32,
+    span: Span,
+}
+
+/// Each place is a line `<id> <start in that commit> <start> <lines>`, facts about the commit where it is new, and at the
+/// end the file's name in that commit. Git tells them in no order.
+async fn read_places(stdout: ChildStdout) -> Result<Vec<Place>, GitError> {
+    let mut reader = BufReader::new(stdout);
+    let (mut places, mut line) = (Vec::new(), Vec::new());
+    let mut is_between = true;
     loop {
         line.clear();
-        let length = reader.read_until(b'\n', &mut line).await?;
-        if length == 0 {
-            return Ok(ranges);
+        if reader.read_until(b'\n', &mut line).await? == 0 {
+            return Ok(places);
         }
-        read = read.saturating_add(u64::try_from(length).or(Err(GitError::TooLarge))?);
-        if read > limit {
-            return Err(GitError::TooLarge);
+        if is_between {
+            places.push(place(&line).ok_or_else(|| {
+                GitError::Corrupt("git blame: a place that cannot be read".to_owned())
+            })?);
         }
-        let line = line.strip_suffix(b"\n").unwrap_or(&line);
-        match (line.strip_prefix(b"\t"), current) {
-            (Some(text), Some(commit)) => {
-                push_line(&mut ranges, commit, text);
-                current = None;
-            }
-            (None, None) => current = Some(header(line)?),
-            // A fact about the commit; whoever shows it reads the commit itself.
-            (None, Some(_)) => {}
-            (Some(_), None) => {
-                return Err(GitError::Corrupt("git blame: a line without header".to_owned()));
-            }
-        }
+        is_between = line.starts_with(b"filename ");
     }
 }
 
-fn header(line: &[u8]) -> Result<Oid, GitError> {
-    let id = line.split_str(" ").next().unwrap_or_default();
-    id.to_str_lossy()
-        .parse()
-        .or(Err(GitError::Corrupt("git blame: a header without id".to_owned())))
+fn place(line: &[u8]) -> Option<Place> {
+    let mut words = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
+    let commit = words.next()?.parse().ok()?;
+    let (start, lines) = (words.nth(1)?.parse().ok()?, words.next()?.parse().ok()?);
+    Some(Place { start, span: Span { commit, lines } })
 }
 
-fn push_line(ranges: &mut Vec<BlameRange>, commit: Oid, text: &[u8]) {
-    let line = Bytes::copy_from_slice(text);
-    match ranges.last_mut() {
-        Some(range) if range.commit == commit => range.lines.push(line),
-        _ => ranges.push(BlameRange { commit, lines: vec![line] }),
+fn in_order(mut places: Vec<Place>) -> Blame {
+    places.sort_unstable_by_key(|place| place.start);
+    let skipped = places.first().map_or(0, |first| first.start.saturating_sub(1));
+    let mut spans: Vec<Span> = Vec::new();
+    for Place { span, .. } in places {
+        match spans.last_mut() {
+            Some(last) if last.commit == span.commit => last.lines += span.lines,
+            _ => spans.push(span),
+        }
     }
+    Blame { skipped, spans }
 }

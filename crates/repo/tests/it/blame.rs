@@ -1,14 +1,12 @@
 //! Blame, line by line as git prints it.
 
-use bytes::Bytes;
-use forgeway_repo::git::blame::{BlameRange, LineRange, blame};
+use forgeway_repo::commit::blame::lines_of;
+use forgeway_repo::git::blame::{Blame, LineRange, blame};
 use forgeway_repo::git::change::ActionKind::{Create, Move, Update};
 use forgeway_repo::git::change::FileAction;
 use forgeway_repo::git::{GitError, TreePath};
 
 use crate::scratch::Scratch;
-
-const LIMIT: u64 = 1024 * 1024;
 
 fn numbered(changed: &[usize]) -> String {
     (1..=30)
@@ -38,15 +36,22 @@ async fn blamed(
     scratch: &Scratch,
     path: &str,
     lines: Option<LineRange>,
-) -> Result<Vec<BlameRange>, GitError> {
+) -> Result<Blame, GitError> {
     let path = TreePath::lookup(path).unwrap();
-    blame(&scratch.git, &scratch.repo, scratch.tip("main"), &path, lines, LIMIT).await
+    blame(&scratch.git, &scratch.repo, scratch.tip("main"), &path, lines).await
 }
 
-fn flat(ranges: &[BlameRange]) -> Vec<String> {
-    let lines =
-        ranges.iter().flat_map(|range| range.lines.iter().map(move |line| (range.commit, line)));
-    lines.map(|(commit, line)| format!("{commit} {}", String::from_utf8_lossy(line))).collect()
+/// `<id> <text>` for each line of the file that is blamed.
+fn flat(scratch: &Scratch, found: &Blame) -> Vec<String> {
+    let content = scratch.ask(&["show", "main:d/a *"]);
+    let mut lines = lines_of(content.as_bytes()).skip(usize::try_from(found.skipped).unwrap());
+    let mut flat = Vec::new();
+    for span in &found.spans {
+        for line in lines.by_ref().take(usize::try_from(span.lines).unwrap()) {
+            flat.push(format!("{} {}", span.commit, String::from_utf8_lossy(line)));
+        }
+    }
+    flat
 }
 
 /// `<id> <text>` for each line, from the form that repeats everything.
@@ -72,11 +77,11 @@ fn as_git_says(scratch: &Scratch, options: &[&str]) -> Vec<String> {
 async fn every_line_has_the_commit_that_git_names() {
     let scratch = with_history().await;
 
-    let ranges = blamed(&scratch, "d/a *", None).await.unwrap();
+    let found = blamed(&scratch, "d/a *", None).await.unwrap();
 
-    assert_eq!(flat(&ranges), as_git_says(&scratch, &[]));
-    assert!(ranges.windows(2).all(|pair| pair[0].commit != pair[1].commit));
-    assert_eq!(ranges.len(), 8);
+    assert_eq!(flat(&scratch, &found), as_git_says(&scratch, &[]));
+    assert!(found.spans.windows(2).all(|pair| pair[0].commit != pair[1].commit));
+    assert_eq!(found.spans.len(), 8);
 }
 
 #[tokio::test]
@@ -85,10 +90,11 @@ async fn a_range_is_cut_at_the_end_of_the_file() {
     let range = |first, last| Some(LineRange { first, last });
 
     let middle = blamed(&scratch, "d/a *", range(5, 21)).await.unwrap();
-    assert_eq!(flat(&middle), as_git_says(&scratch, &["-L5,21"]));
+    assert_eq!(flat(&scratch, &middle), as_git_says(&scratch, &["-L5,21"]));
 
-    assert_eq!(flat(&blamed(&scratch, "d/a *", range(29, 99)).await.unwrap()).len(), 2);
-    assert!(blamed(&scratch, "d/a *", range(31, 99)).await.unwrap().is_empty());
+    let end = blamed(&scratch, "d/a *", range(29, 99)).await.unwrap();
+    assert_eq!(flat(&scratch, &end).len(), 2);
+    assert_eq!(blamed(&scratch, "d/a *", range(31, 99)).await.unwrap(), Blame::default());
 }
 
 #[tokio::test]
@@ -102,11 +108,10 @@ async fn lines_are_bytes_and_the_last_needs_no_end() {
         ])
         .await;
 
-    let ranges = blamed(&scratch, "a", None).await.unwrap();
+    let found = blamed(&scratch, "a", None).await.unwrap();
 
-    let lines: [&[u8]; 4] = [b"caf\xe9\r", b"", b"\ttab", b"no end"];
-    assert_eq!(ranges[0].lines, lines.map(Bytes::copy_from_slice));
-    assert!(blamed(&scratch, "empty", None).await.unwrap().is_empty());
+    assert_eq!(found.spans.iter().map(|span| span.lines).collect::<Vec<_>>(), [4]);
+    assert_eq!(blamed(&scratch, "empty", None).await.unwrap(), Blame::default());
 }
 
 #[tokio::test]
@@ -116,14 +121,4 @@ async fn what_cannot_be_blamed_is_not_found() {
     for path in ["none", "d", "d/*", "--output=x"] {
         assert!(matches!(blamed(&scratch, path, None).await, Err(GitError::NotFound)), "{path}");
     }
-}
-
-#[tokio::test]
-async fn a_blame_beyond_the_limit_is_refused() {
-    let scratch = with_history().await;
-    let path = TreePath::new("d/a *").unwrap();
-
-    let refused = blame(&scratch.git, &scratch.repo, scratch.tip("main"), &path, None, 500).await;
-
-    assert!(matches!(refused, Err(GitError::TooLarge)));
 }

@@ -1,5 +1,7 @@
 //! Reading, blaming and writing single files.
 
+use std::fmt::Write as _;
+
 use actix_web::http::Method;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use kernel::{AccessLevel, Visibility};
@@ -433,4 +435,56 @@ async fn a_protected_branch_is_kept_from_developers() {
     }
     let aside = written("y", json!({ "branch": "aside", "start_branch": "main" }));
     developer.put(&file, aside).await.ok();
+}
+
+/// A text of so many lines whose first and last were changed later, in a public project.
+fn with_large_file(lines: usize) -> (TestApp, Fixture, String) {
+    let text = |first: &str| {
+        let mut text = format!("{first}\n");
+        for number in 2..lines {
+            let _infallible = writeln!(text, "line {number}");
+        }
+        text + first
+    };
+    let mut history = History::new();
+    let one =
+        history.commit("main", 1_600_000_000, "one", &[], &[Entry::file("large", &text("a"))]);
+    history.commit("main", 1_600_000_001, "two", &[one], &[Entry::file("large", &text("b"))]);
+    let (app, fixture) = (TestApp::new(), Fixture::of(history));
+    let project = app.project_from(&fixture);
+    (app, fixture, format!("/projects/{project}/repository/files/large/blame?ref=main"))
+}
+
+#[actix_web::test]
+async fn a_large_file_is_blamed_line_by_line() {
+    const LINES: usize = 300_000;
+    let (app, fixture, path) = with_large_file(LINES);
+
+    let body = app.anonymous().get(&path).await.ok();
+
+    let (new, old) = (fixture.id("main").to_string(), fixture.id("main~1").to_string());
+    let spans: Vec<(&str, usize)> = body
+        .as_array()
+        .expect("spans")
+        .iter()
+        .map(|span| {
+            let lines = span["lines"].as_array().expect("lines");
+            (span["commit"]["id"].as_str().expect("an id"), lines.len())
+        })
+        .collect();
+    assert_eq!(spans, [(&*new, 1), (&*old, LINES - 2), (&*new, 1)]);
+    assert_eq!(body[0]["lines"][0], "b");
+    assert_eq!(body[1]["lines"][LINES - 3], format!("line {}", LINES - 1));
+    assert_eq!(body[2]["commit"]["message"], "two");
+
+    let ranged =
+        app.anonymous().get(&format!("{path}&range[start]=299999&range[end]=400000")).await.ok();
+    assert_eq!(ranged[0]["lines"], json!(["line 299999"]));
+    assert_eq!(
+        (ranged[0]["commit"]["id"].as_str(), &ranged[1]["lines"]),
+        (Some(&*old), &json!(["b"]))
+    );
+    let beyond =
+        app.anonymous().get(&format!("{path}&range[start]=300001&range[end]=300002")).await;
+    assert_eq!(beyond.ok(), json!([]));
 }

@@ -1,7 +1,7 @@
 //! Folders, blobs, comparisons, contributors and merge bases, held against git.
 
 use kernel::Visibility;
-use repo::testing::Fixture;
+use repo::testing::{Entry, Fixture, History};
 use serde_json::{Value, json};
 
 use crate::support::TestApp;
@@ -294,4 +294,66 @@ async fn a_fork_is_compared_with_its_source() {
     assert_eq!((&behind["commits"], &behind["commit"]), (&json!([]), &Value::Null));
     // Looking brings nothing over.
     app.anonymous().get(&format!("{repository}/commits/{id}")).await.with(404);
+}
+
+/// A history in one line, of so many commits that each add a word.
+fn long_history(commits: usize) -> Fixture {
+    let mut history = History::new();
+    let mut parent = history.commit("main", 1_600_000_000, "0", &[], &[Entry::file("a", "0\n")]);
+    for number in 1..=commits {
+        let (at, entry) = (1_600_000_000, Entry::file("a", &format!("{number}\n")));
+        let seconds = i64::try_from(number).expect("a small number");
+        parent = history.commit("main", at + seconds, &number.to_string(), &[parent], &[entry]);
+    }
+    Fixture::of(history)
+}
+
+#[actix_web::test]
+async fn a_long_comparison_comes_in_pieces_and_says_the_same() {
+    let (app, fixture) = (TestApp::new(), long_history(2_500));
+    let project = app.project_from(&fixture);
+    let nobody = app.anonymous();
+    let compared =
+        |from: &str| format!("/projects/{project}/repository/compare?from={from}&to=main");
+
+    for count in [1_000, 1_001, 2_500] {
+        let path = compared(&format!("main~{count}"));
+        let body = nobody.get(&path).await.ok();
+        let range = format!("main~{count}..main");
+        let ids = fixture.lines(&["rev-list", "--reverse", &range]);
+        let told: Vec<&str> = body["commits"]
+            .as_array()
+            .expect("commits")
+            .iter()
+            .map(|commit| commit["id"].as_str().expect("an id"))
+            .collect();
+        assert_eq!(told, ids, "{count}");
+        assert_eq!(body["commit"], body["commits"][count - 1]);
+        assert_eq!(body["diffs"][0]["new_path"], "a");
+        assert_eq!(
+            (&body["compare_timeout"], &body["compare_same_ref"]),
+            (&json!(false), &json!(false))
+        );
+        let keys: Vec<&String> = body.as_object().expect("a record").keys().collect();
+        assert_eq!(keys.len(), 6, "{keys:?}");
+        assert_eq!(nobody.head(&path).await.status, 200);
+    }
+}
+
+#[actix_web::test]
+async fn a_comparison_ends_where_the_limits_of_diffs_are() {
+    let (app, mut history) = (TestApp::new(), History::new());
+    let base = history.commit("main", 1_600_000_000, "base", &[], &[Entry::file("a", "a\n")]);
+    let files: Vec<Entry> =
+        (0..1_010).map(|n| Entry::file(&format!("f{n:04}"), &format!("{n}\n"))).collect();
+    history.commit("topic", 1_600_000_001, "many", &[base], &files);
+    let project = app.project_from(&Fixture::of(history));
+
+    let path = format!("/projects/{project}/repository/compare?from=main&to=topic");
+    let body = app.anonymous().get(&path).await.ok();
+
+    assert_eq!(body["diffs"].as_array().map(Vec::len), Some(1_000));
+    assert_eq!(body["compare_timeout"], true);
+    let diffs = body["diffs"].as_array().expect("diffs");
+    assert!(diffs.iter().all(|file| file["diff"] != ""), "each that is told is told whole");
 }

@@ -203,3 +203,23 @@ fn what_is_too_much_is_left_out_and_said() {
     assert!(files.last().unwrap().collapsed);
     assert_eq!(files.len(), diff(DiffLimits::NONE).len());
 }
+
+#[test]
+fn a_diff_that_must_fit_ends_at_its_limits() {
+    let fixture = Fixture::new();
+    let reader = fixture.reader();
+    let (from, to) = (fixture.id("v0.1"), fixture.id("main"));
+    let within = |limits| reader.diff_that_fits(Some(from), to, limits, Deadline::NEVER).unwrap();
+    let whole = reader.diff(Some(from), to, DiffLimits::NONE, Deadline::NEVER).unwrap();
+
+    assert_eq!(within(DiffLimits::NONE), (whole.clone(), false));
+    for files in 0..whole.len() {
+        let (shown, is_cut_short) = within(DiffLimits { files, ..DiffLimits::NONE });
+        assert!(is_cut_short && shown.len() >= files.min(1), "{files}");
+        assert_eq!(shown, whole[..shown.len()], "{files}");
+    }
+    let (shown, is_cut_short) = within(DiffLimits { total_lines: 5, ..DiffLimits::NONE });
+    assert!(is_cut_short && shown.iter().map(|file| file.stats.total()).sum::<u64>() <= 5);
+    let (shown, is_cut_short) = within(DiffLimits { total_bytes: 100, ..DiffLimits::NONE });
+    assert!(is_cut_short && shown.iter().map(|file| file.text.len()).sum::<usize>() <= 100);
+}

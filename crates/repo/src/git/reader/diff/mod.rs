@@ -70,6 +70,29 @@ impl Reader {
         Ok(files)
     }
 
+    /// As [`diff`](Self::diff), but ends before the first file that is beyond the limits; and whether it did.
+    pub fn diff_that_fits(
+        &self,
+        from: Option<Oid>,
+        to: Oid,
+        limits: DiffLimits,
+        deadline: Deadline,
+    ) -> Result<(Vec<FileDiff>, bool)> {
+        let mut files = Vec::new();
+        let mut room = Room::of(limits);
+        for change in self.changes(from, to, deadline)? {
+            deadline.check()?;
+            for change in change.split_by_type() {
+                let file = self.file_diff(&change, limits, &mut room)?;
+                if file.collapsed || files.len() >= limits.files {
+                    return Ok((files, true));
+                }
+                files.push(file);
+            }
+        }
+        Ok((files, false))
+    }
+
     /// What a commit changed; a merge is compared with its first parent.
     pub fn commit_diff(
         &self,

@@ -6,6 +6,7 @@ mod count;
 mod database;
 mod error;
 mod figures;
+mod folded;
 mod lane;
 pub mod listing;
 mod migrations;
@@ -24,7 +25,8 @@ pub use commit_number::Loss;
 pub use count::CountOf;
 pub use database::{Database, Listener, Location};
 pub use error::{error, is_duplicate};
-pub use tx::{Conn, Tx, lower};
+pub use folded::{Folded, lower};
+pub use tx::{Conn, Tx};
 
 #[doc(hidden)]
 pub use diesel;

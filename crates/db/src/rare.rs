@@ -9,7 +9,7 @@ use std::{
 };
 
 use diesel::{prelude::*, sql_types::Text};
-use kernel::{Result, Ts};
+use kernel::{Result, Ts, like::containing};
 use time::Duration;
 
 use crate::{
@@ -45,18 +45,66 @@ pub fn rarest<'w>(
     Ok(rarest_in(&sample, &parts))
 }
 
-/// How a text is compared with a part of a word: what has one case alone is compared as it is, which is much less work.
-pub fn like(part: &str) -> &'static str {
-    let has_cases = |letter: char| letter.to_lowercase().ne(letter.to_uppercase());
-    if part.chars().any(has_cases) { "ILIKE" } else { "LIKE" }
+/// How PostgreSQL is asked whether a text contains a word: the operator, and the value that stands behind it.
+///
+/// Columns are compared by their bytes, so that `ILIKE` knows the cases of ASCII alone. Every other letter is looked for in
+/// each of its cases, by a pattern that the index of texts understands as well. What has one case alone is compared as it
+/// is, which is much less work.
+pub fn sought(word: &str) -> (&'static str, String) {
+    let cased: Vec<char> = word.chars().filter(|letter| has_cases(*letter)).collect();
+    match &cased[..] {
+        [] => ("LIKE", containing(word)),
+        cased if cased.iter().all(char::is_ascii) => ("ILIKE", containing(word)),
+        _ => ("~", word.chars().map(in_each_case).collect()),
+    }
 }
 
-/// Whether a text contains a word, asked of the index by the rarest part of it where there is one. All are SQL.
-pub fn contains(text: &str, whole: &str, part: Option<&str>) -> String {
-    match part {
+fn has_cases(letter: char) -> bool {
+    letter.to_lowercase().ne(letter.to_uppercase())
+}
+
+/// A letter in each of its cases, as a part of a regular expression.
+fn in_each_case(letter: char) -> String {
+    if letter.is_alphanumeric() && !has_cases(letter) {
+        return letter.to_string();
+    }
+    if !has_cases(letter) {
+        // What has a meaning in the expression, and what has none, as a set of this alone.
+        return match letter {
+            '^' | '\\' | '[' | ']' => format!("\\{letter}"),
+            letter => format!("[{letter}]"),
+        };
+    }
+    let small: Vec<char> = letter.to_lowercase().collect();
+    let mut cases: Vec<char> = Vec::new();
+    let large = letter.to_uppercase().filter(|_| letter.to_uppercase().count() == 1);
+    // At the end of a word the Greek one has a form of its own.
+    let last = small.contains(&'\u{3c3}').then_some('\u{3c2}');
+    for case in [letter].into_iter().chain(small).chain(large).chain(last) {
+        if !cases.contains(&case) {
+            cases.push(case);
+        }
+    }
+    format!("[{}]", cases.into_iter().collect::<String>())
+}
+
+/// Whether a text contains a word, as SQL for PostgreSQL, asked of the index by the rarest part of it where there is one.
+/// `bind` takes a value along and tells how it is named.
+pub fn contains(
+    text: &str,
+    word: &str,
+    part: Option<&str>,
+    bind: &mut impl FnMut(String) -> String,
+) -> String {
+    let (operator, whole) = sought(word);
+    let whole = bind(whole);
+    match part.map(sought) {
         // What is put together is in no index, so the index is not asked for the rest as well.
-        Some(part) => format!("{text} ILIKE {part} AND {text} || '' ILIKE {whole}"),
-        None => format!("{text} ILIKE {whole}"),
+        Some((asked, part)) => {
+            let part = bind(part);
+            format!("{text} {asked} {part} AND {text} || '' {operator} {whole}")
+        }
+        None => format!("{text} {operator} {whole}"),
     }
 }
 
@@ -141,11 +189,14 @@ mod tests {
     }
 
     #[test]
-    fn only_letters_have_cases() {
-        assert_eq!(
-            ["4321", "-77!", "größe", "4321x", "日本語"].map(like),
-            ["LIKE", "LIKE", "ILIKE", "ILIKE", "LIKE"]
-        );
+    fn letters_beyond_ascii_are_looked_for_in_each_case() {
+        let asked = |word: &str| sought(word);
+        assert_eq!(asked("-7_!"), ("LIKE", "%-7\\_!%".to_owned()));
+        assert_eq!(asked("4321x"), ("ILIKE", "%4321x%".to_owned()));
+        assert_eq!(asked("日本語"), ("LIKE", "%日本語%".to_owned()));
+        assert_eq!(asked("жук"), ("~", "[жЖ][уУ][кК]".to_owned()));
+        assert_eq!(asked("Ä.(b^"), ("~", "[Ää][.][(][bB]\\^".to_owned()));
+        assert_eq!(asked("όσ"), ("~", "[όΌ][σΣς]".to_owned()));
     }
 
     #[test]

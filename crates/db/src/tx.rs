@@ -66,13 +66,7 @@ impl<'c> Tx<'c> {
 
 #[diesel::declare_sql_function]
 extern "SQL" {
-    /// Lower case for every script.
-    fn lower(text: diesel::sql_types::Text) -> diesel::sql_types::Text;
-}
-
-#[diesel::declare_sql_function]
-extern "SQL" {
-    /// What [`lower()`] is on SQLite, whose own function knows only ASCII: each connection replaces it.
+    /// Small letters of every script. SQLite's own function knows only ASCII: each connection replaces it.
     #[sql_name = "lower"]
     fn lower_or_null(
         text: diesel::sql_types::Nullable<diesel::sql_types::Text>,

@@ -74,7 +74,7 @@ impl ListEpics {
         let by = match self.order_by {
             EpicOrder::CreatedAt => Order::Column("created_at"),
             EpicOrder::UpdatedAt => Order::Column("updated_at"),
-            EpicOrder::Title => Order::Column("title"),
+            EpicOrder::Title => Order::Title,
         };
         let direction = match self.sort {
             Sort::Asc => Direction::Ascending,

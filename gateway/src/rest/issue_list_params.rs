@@ -207,7 +207,7 @@ impl ShowIssues {
             IssueOrder::Popularity => Order::Column("upvotes"),
             IssueOrder::Priority => Order::Priority,
             IssueOrder::RelativePosition => Order::Column("relative_position"),
-            IssueOrder::Title => Order::Column("title"),
+            IssueOrder::Title => Order::Title,
             IssueOrder::Weight => Order::Optional("weight"),
         };
         // People put issues in this order from the first on; it has no other way round.

@@ -241,7 +241,7 @@ impl ShowMergeRequests {
             MergeRequestOrder::MilestoneDue => Order::MilestoneDue,
             MergeRequestOrder::Popularity => Order::Column("upvotes"),
             MergeRequestOrder::Priority => Order::Priority,
-            MergeRequestOrder::Title => Order::Column("title"),
+            MergeRequestOrder::Title => Order::Title,
             MergeRequestOrder::UpdatedAt => Order::Column("updated_at"),
             MergeRequestOrder::MergedAt => Order::Optional("merged_at"),
         };

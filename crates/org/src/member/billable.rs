@@ -120,22 +120,25 @@ fn counted(tree: &Tree, now: i64, of: Option<UserId>) -> String {
     )
 }
 
-fn order(sort: Option<Sort>) -> &'static str {
-    match sort {
+fn order(tx: &Tx<'_>, sort: Option<Sort>) -> String {
+    let order = match sort {
         None => "s.user_id",
         Some(Sort::AccessLevelAsc) => "s.access_level, s.user_id",
         Some(Sort::AccessLevelDesc) => "s.access_level DESC, s.user_id",
         Some(Sort::LastJoined) => "s.since DESC, s.user_id DESC",
         Some(Sort::OldestJoined) => "s.since, s.user_id",
-        Some(Sort::NameAsc) => "lower(u.name), u.id",
-        Some(Sort::NameDesc) => "lower(u.name) DESC, u.id DESC",
+        Some(Sort::NameAsc) => return format!("{}, u.id", tx.reading_order("u.name", "ASC")),
+        Some(Sort::NameDesc) => {
+            return format!("{}, u.id DESC", tx.reading_order("u.name", "DESC"));
+        }
         Some(Sort::OldestSignIn) => "u.current_sign_in_at IS NULL, u.current_sign_in_at, u.id",
         Some(Sort::RecentSignIn) => "u.current_sign_in_at IS NULL, u.current_sign_in_at DESC, u.id",
         Some(Sort::LastActivityOnAsc) => "u.last_activity_at IS NOT NULL, u.last_activity_at, u.id",
         Some(Sort::LastActivityOnDesc) => {
             "u.last_activity_at IS NULL, u.last_activity_at DESC, u.id"
         }
-    }
+    };
+    order.to_owned()
 }
 
 /// Everybody who counts, once; nothing where that is to be worked out first, by [`work_out`].
@@ -150,7 +153,7 @@ pub fn list(
         return Ok(None);
     }
     let search = filter.search.as_deref().filter(|search| !search.is_empty());
-    let (order, limit, offset) = (order(filter.sort), page.per_page, page.offset());
+    let (order, limit, offset) = (order(tx, filter.sort), page.per_page, page.offset());
     let top = value(tree.top);
     let seats = format!("FROM seats s WHERE s.namespace_id = {top} AND s.is_counted");
     // In this order and no other: very many people are active.
@@ -161,8 +164,9 @@ pub fn list(
         None if order.contains("u.") => (people, seats, Vec::new()),
         None => (seats.clone(), seats, Vec::new()),
         Some(search) => {
+            let (name, address) = (tx.folded("u.name"), tx.folded("u.public_email"));
             let found = format!(
-                "{people} AND (lower(u.name) LIKE $1 ESCAPE '\\' OR u.username_key LIKE $1 ESCAPE '\\' OR lower(u.public_email) = $2)"
+                "{people} AND ({name} LIKE $1 ESCAPE '\\' OR u.username_key LIKE $1 ESCAPE '\\' OR {address} = $2)"
             );
             let words = [containing(search), search.to_lowercase()];
             (found.clone(), found, words.map(Bind::Word).to_vec())

@@ -178,12 +178,13 @@ fn chosen(
     rows += &match query {
         None => " AND $1 = $2".to_owned(),
         Some(_) => {
+            let (name, shown) = (tx.folded("u.name"), tx.folded("u.public_email"));
             let address = match filter.any_email {
-                true => "u.email_key = $2 OR lower(u.public_email) = $2",
-                false => "lower(u.public_email) = $2",
+                true => format!("u.email_key = $2 OR {shown} = $2"),
+                false => format!("{shown} = $2"),
             };
             format!(
-                " AND EXISTS (SELECT 1 FROM users u WHERE u.id = m.user_id AND (lower(u.name) LIKE $1 ESCAPE '\\' \
+                " AND EXISTS (SELECT 1 FROM users u WHERE u.id = m.user_id AND ({name} LIKE $1 ESCAPE '\\' \
                  OR u.username_key LIKE $1 ESCAPE '\\' OR {address}))"
             )
         }

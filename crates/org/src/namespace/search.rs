@@ -32,7 +32,7 @@ pub(super) fn matching(
             let text = all.bind(Bind::Word(text));
             let same = columns.map(|column| match column {
                 "full_path" => format!("{table}.path_key = {text}"),
-                _ => format!("lower({table}.{column}) = {text}"),
+                _ => format!("{} = {text}", tx.folded(&format!("{table}.{column}"))),
             });
             all.plain(format!("({})", same.join(" OR ")));
         }
@@ -63,11 +63,11 @@ pub(super) fn matching(
             let mut each: [Vec<String>; 2] = Default::default();
             for word in &words {
                 let part = rarest(tx, "namespaces", "name", word)?;
-                let part = part.map(|part| all.bind(Bind::Word(containing(part.text))));
-                let whole = all.bind(Bind::Word(containing(word)));
+                let part = part.map(|part| part.text);
                 for (column, conditions) in columns.iter().zip(&mut each) {
                     let text = format!("{table}.{column}");
-                    conditions.push(rare::contains(&text, &whole, part.as_deref()));
+                    let mut bind = |value: String| all.bind(Bind::Word(value));
+                    conditions.push(rare::contains(&text, word, part, &mut bind));
                 }
             }
             let each = each.map(|conditions| format!("({})", conditions.join(" AND ")));

@@ -138,14 +138,15 @@ impl Conditions {
         let mut each: [Vec<String>; 2] = Default::default();
         for (index, word) in words.iter().enumerate() {
             let part = parts.get(index).and_then(Option::as_deref);
-            let part = part.map(|part| self.bind(Bind::Word(containing(part))));
-            let whole = self.bind(Bind::Word(containing(word)));
             for (column, conditions) in ["u.username", "u.name"].iter().zip(&mut each) {
+                let mut bind = |value: String| self.bind(Bind::Word(value));
                 conditions.push(match on_sqlite {
-                    false => rare::contains(column, &whole, part.as_deref()),
+                    false => rare::contains(column, word, part, &mut bind),
                     // SQLite's own comparison knows ASCII alone, and is much faster than ours.
-                    true if word.is_ascii() => format!("{column} LIKE {whole} ESCAPE '\\'"),
-                    true => format!("lower({column}) LIKE {whole} ESCAPE '\\'"),
+                    true if word.is_ascii() => {
+                        format!("{column} LIKE {} ESCAPE '\\'", bind(containing(word)))
+                    }
+                    true => format!("lower({column}) LIKE {} ESCAPE '\\'", bind(containing(word))),
                 });
             }
         }

@@ -50,7 +50,7 @@ pub fn list(
         all.plain(format!("({})", any.join(" OR ")));
     }
     if let Some(search) = &filter.search {
-        sought(&mut all, search);
+        sought(tx, &mut all, search);
     }
     if let Some(after) = filter.updated_after {
         all.number("i.updated_at >= {}", after.0);
@@ -69,9 +69,12 @@ pub fn list(
     Ok(Page { items: tx.iterations_in_order(&found.items)?, total: found.total })
 }
 
-fn sought(all: &mut Conditions, search: &Search) {
+fn sought(tx: &Tx<'_>, all: &mut Conditions, search: &Search) {
     let pattern = all.bind(Bind::Word(containing(&search.text)));
-    let like = |column: &str| format!("lower(coalesce({column}, '')) LIKE {pattern} ESCAPE '\\'");
+    let like = |column: &str| {
+        let text = tx.folded(&format!("coalesce({column}, '')"));
+        format!("{text} LIKE {pattern} ESCAPE '\\'")
+    };
     let mut any = Vec::new();
     if search.in_title {
         any.push(like("i.title"));

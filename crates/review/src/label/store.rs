@@ -82,7 +82,7 @@ impl LabelStore for Tx<'_> {
                 }
             };
             let items = chosen()
-                .order((labels::name, labels::id))
+                .order((lower(labels::name), labels::name, labels::id))
                 .limit(page.per_page)
                 .offset(page.offset())
                 .select(Label::as_select())

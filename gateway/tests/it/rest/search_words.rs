@@ -3,9 +3,10 @@
 use db::{Conn, Tx, each_backend, error};
 use diesel::{QueryableByName, RunQueryDsl, sql_query, sql_types::Text};
 use kernel::Visibility::Private;
+use org::{token::Scope, user::actions::NewUser};
 use serde_json::json;
 
-use crate::support::TestApp;
+use crate::support::{Person, TestApp};
 
 /// The database learns which texts there are, and what was known of them before becomes too old.
 fn learn_texts(app: &TestApp) {
@@ -74,6 +75,99 @@ async fn people_groups_and_projects_are_found_by_words_with_several_parts() {
     assert_eq!(found("/projects?search=engine-bob-77", "path").await, ["engine-bob-77"]);
     let both = ["engine-77-bob", "engine-bob-77"];
     assert_eq!(found("/projects?search=engine+bob", "path").await, both);
+}
+
+/// Of four scripts.
+const WORDS: [&str; 4] = ["Ägypten", "Жуки", "Λόγια", "Գիրքն"];
+
+/// Everything that has a name, four times, in a group; what lists of it are called, with the name's place.
+async fn named(app: &TestApp, ada: &Person<'_>) -> Vec<String> {
+    let top = ada.group_with("top", json!({ "visibility": "public" })).await;
+    let new = json!({ "name": "site", "namespace_id": top, "initialize_with_readme": true });
+    let site = ada.post("/projects", new).await.created()["id"].as_i64().expect("an id");
+    let (group, at) = (format!("/groups/{top}"), format!("/projects/{site}"));
+    for (number, word) in WORDS.iter().enumerate() {
+        let new = NewUser { name: (*word).to_owned(), ..NewUser::named(&format!("p{number}")) };
+        let person = app.someone(&new, &[Scope::Api]);
+        ada.adds(&person.username, 30, &group).await;
+        person.post(&format!("{at}/star"), json!({})).await.created();
+        ada.group_with(&format!("g{number}"), json!({ "name": word, "parent_id": top })).await;
+        let project = json!({ "name": word, "path": format!("x{number}"), "namespace_id": top });
+        ada.post("/projects", project).await.created();
+        let title = json!({ "title": word });
+        ada.post(&format!("{at}/issues"), title.clone()).await.created();
+        ada.post(&format!("{group}/epics"), title.clone()).await.created();
+        ada.post(&format!("{at}/milestones"), title).await.created();
+        let label = json!({ "name": word, "color": "#112233" });
+        ada.post(&format!("{at}/labels"), label).await.created();
+        ada.post(&format!("{at}/protected_branches"), json!({ "name": word })).await.created();
+        let request = json!({ "title": word, "source_branch": format!("b{number}"), "target_branch": "main" });
+        let branch = json!({ "branch": format!("b{number}"), "ref": "main" });
+        ada.post(&format!("{at}/repository/branches"), branch).await.created();
+        ada.post(&format!("{at}/merge_requests"), request).await.created();
+    }
+    [
+        "/users?search=",
+        "/groups?search=",
+        "/namespaces?search=",
+        "/projects?search=",
+        "/issues?scope=all&search=",
+        "/issues?scope=all&in=title&search=",
+        "/merge_requests?scope=all&search=",
+        "GROUP/subgroups?search=",
+        "GROUP/descendant_groups?search=",
+        "GROUP/projects?search=",
+        "GROUP/members?query=",
+        "GROUP/members/all?query=",
+        "GROUP/billable_members?search=",
+        "GROUP/epics?search=",
+        "GROUP/issues?search=",
+        "PROJECT/issues?search=",
+        "PROJECT/merge_requests?search=",
+        "PROJECT/users?search=",
+        "PROJECT/members/all?query=",
+        "PROJECT/labels?search=",
+        "PROJECT/milestones?search=",
+        "PROJECT/protected_branches?search=",
+        "PROJECT/starrers?search=",
+    ]
+    .map(|list| list.replace("GROUP", &group).replace("PROJECT", &at))
+    .to_vec()
+}
+
+#[actix_web::test]
+async fn words_of_every_script_are_found_however_they_are_written() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let lists = named(&app, &ada).await;
+    for word in WORDS {
+        for written in [word.to_owned(), word.to_lowercase(), word.to_uppercase()] {
+            let asked: String = written.bytes().map(|byte| format!("%{byte:02X}")).collect();
+            for list in &lists {
+                let found = ada.get(&format!("{list}{asked}")).await.ok();
+                assert_eq!(found.as_array().map(Vec::len), Some(1), "{written} in {list}: {found}");
+            }
+        }
+    }
+}
+
+#[actix_web::test]
+async fn names_are_read_without_regard_to_case_and_then_by_bytes() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let site = app.project(&ada, "site", Private);
+    let titles = ["banana", "Apple", "cherry", "Zebra", "apple pie", "apple", "ähre", "Äpfel"];
+    for title in titles {
+        ada.post(&format!("/projects/{site}/issues"), json!({ "title": title })).await.created();
+    }
+    let mut sorted = ["Apple", "apple", "apple pie", "banana", "cherry", "Zebra", "ähre", "Äpfel"];
+    for (sort, list) in [("asc", "/issues"), ("desc", "/issues")] {
+        let path = format!("{list}?scope=all&order_by=title&sort={sort}");
+        assert_eq!(ada.get(&path).await.each("title"), sorted);
+        let second = ada.get(&format!("{path}&per_page=3&page=2")).await;
+        assert_eq!(second.each("title"), sorted[3..6]);
+        sorted.reverse();
+    }
 }
 
 #[derive(QueryableByName)]

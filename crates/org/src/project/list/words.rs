@@ -2,7 +2,7 @@
 
 use db::{
     Conn, Tx,
-    rare::{like, rarest},
+    rare::{rarest, sought},
 };
 use kernel::{
     Result,
@@ -40,7 +40,8 @@ pub(super) fn containing(
         Wanted::Exactly(text) => {
             all.binds.push(Bind::Word(text));
             let place = all.binds.len();
-            let same = columns.map(|column| format!("lower(p.{column}) = ${place}"));
+            let same =
+                columns.map(|column| format!("{} = ${place}", tx.folded(&format!("p.{column}"))));
             all.plain(&format!("({})", same.join(" OR ")));
         }
         Wanted::Words(words) if on_sqlite => {
@@ -55,7 +56,9 @@ pub(super) fn containing(
                     .map_or(word.as_str(), |part| part.text);
                 all.binds.push(Bind::Word(containing_text(part)));
                 let place = all.binds.len();
-                all.plain(&format!("{} {} ${place}", together(columns), like(part)));
+                // These know every script by themselves: their collation is the database's own.
+                let like = if sought(part).0 == "LIKE" { "LIKE" } else { "ILIKE" };
+                all.plain(&format!("{} {like} ${place}", together(columns)));
             }
             let each = columns.map(|column| {
                 let text = format!("p.{column} COLLATE \"default\"");

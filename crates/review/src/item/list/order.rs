@@ -1,5 +1,7 @@
 //! In which order lists show items.
 
+use db::Tx;
+
 use super::conditions::table_of;
 use crate::item::ItemKind;
 
@@ -10,6 +12,8 @@ pub enum Order {
     Id,
     /// A column of theirs that always has a value.
     Column(&'static str),
+    /// As people read their titles.
+    Title,
     /// A column of theirs; those without a value come last, whichever way the list runs.
     Optional(&'static str),
     MilestoneDue,
@@ -52,12 +56,13 @@ impl Sorting {
     }
 
     /// What stands after `ORDER BY`.
-    pub(super) fn sql(&self, kind: ItemKind) -> String {
+    pub(super) fn sql(&self, tx: &Tx<'_>, kind: ItemKind) -> String {
         let direction = self.direction.sql();
         let last = |what: &str| format!("({what}) {direction} NULLS LAST");
         match self.by {
             Order::Id => format!("i.id {direction}"),
             Order::Column(column) => format!("i.{column} {direction}, i.id DESC"),
+            Order::Title => format!("{}, i.id DESC", tx.reading_order("i.title", direction)),
             Order::Optional(column) => format!("{}, i.id DESC", last(&format!("i.{column}"))),
             Order::MilestoneDue => format!("{}, i.id DESC", last("om.due_date")),
             Order::LabelPriority => format!("{}, i.id DESC", last(&most_urgent(kind))),
@@ -68,12 +73,12 @@ impl Sorting {
     }
 
     /// What stands after rows `found` that have ids alone.
-    pub(super) fn of_found(&self, kind: ItemKind) -> String {
+    pub(super) fn of_found(&self, tx: &Tx<'_>, kind: ItemKind) -> String {
         if self.by == Order::Id {
             return format!(" ORDER BY found.id {}", self.direction.sql());
         }
         let (table, join) = (table_of(kind), self.join());
-        format!(" JOIN {table} i ON i.id = found.id{join} ORDER BY {}", self.sql(kind))
+        format!(" JOIN {table} i ON i.id = found.id{join} ORDER BY {}", self.sql(tx, kind))
     }
 }
 

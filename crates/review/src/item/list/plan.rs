@@ -364,7 +364,7 @@ impl<'a> Walk<'a> {
             self.table(),
             sorting.join(),
             all.join(" AND "),
-            sorting.sql(self.query.conditions.kind),
+            sorting.sql(tx, self.query.conditions.kind),
         );
         ids(tx, &sql, &binds)
     }
@@ -379,7 +379,7 @@ impl<'a> Walk<'a> {
         skip: i64,
     ) -> Result<Vec<i64>> {
         let (all, binds) = self.wanted();
-        let order = sorting.sql(self.query.conditions.kind);
+        let order = sorting.sql(tx, self.query.conditions.kind);
         let first = most + skip;
         let parts = projects.iter().map(|project| {
             let mut all = all.clone();

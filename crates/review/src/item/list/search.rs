@@ -3,7 +3,7 @@
 use db::{
     Conn, Tx,
     listing::Bind,
-    rare::{like, rarest},
+    rare::{rarest, sought},
 };
 use kernel::{
     Result,
@@ -49,7 +49,9 @@ impl Conditions {
         let columns = search.fields.columns();
         match understand(&search.text) {
             Wanted::Exactly(text) => {
-                let same = columns.iter().map(|column| format!("lower(i.{column}) = {{}}"));
+                let same = columns
+                    .iter()
+                    .map(|column| format!("{} = {{}}", tx.folded(&format!("i.{column}"))));
                 let sql = format!("({})", same.collect::<Vec<_>>().join(" OR "));
                 let binds = columns.iter().map(|_| Bind::Word(text.clone())).collect();
                 self.plain.push(Part::with(sql, binds));
@@ -109,8 +111,9 @@ pub(super) fn by_rarest(
             .collect();
         all.push(in_one_column(about.columns, |column| {
             let each = asked.iter().map(|part| {
-                binds.push(Bind::Word(containing(part)));
-                format!("i.{column} {} {{}}", like(part))
+                let (operator, value) = sought(part);
+                binds.push(Bind::Word(value));
+                format!("i.{column} {operator} {{}}")
             });
             each.collect::<Vec<_>>().join(" AND ")
         }));
@@ -143,11 +146,13 @@ fn in_one_column(columns: &[&str], mut has: impl FnMut(&str) -> String) -> Strin
 /// Whether a column of PostgreSQL has a word, in a way that no index is asked for. Letters of ASCII are made small much
 /// sooner than those of a language.
 fn compared(column: &str, word: &str, binds: &mut Vec<Bind>) -> String {
-    binds.push(Bind::Word(containing(word)));
-    match word.is_ascii() {
-        true => format!("lower(i.{column} COLLATE \"C\") LIKE {{}}"),
-        false => format!("i.{column} || '' ILIKE {{}}"),
+    if word.is_ascii() {
+        binds.push(Bind::Word(containing(word)));
+        return format!("lower(i.{column} COLLATE \"C\") LIKE {{}}");
     }
+    let (operator, value) = sought(word);
+    binds.push(Bind::Word(value));
+    format!("i.{column} || '' {operator} {{}}")
 }
 
 /// Whether one of the columns, written after `before`, has all the words.
@@ -160,10 +165,14 @@ fn contains(before: &str, columns: &[&str], words: &[String], on_sqlite: bool) -
             true => format!("lower({before}{column})"),
             false => format!("{before}{column}"),
         };
-        let condition = if on_sqlite { "LIKE {} ESCAPE '\\'" } else { "ILIKE {}" };
         let all = words.iter().map(|word| {
-            binds.push(Bind::Word(containing(word)));
-            format!("{text} {condition}")
+            if on_sqlite {
+                binds.push(Bind::Word(containing(word)));
+                return format!("{text} LIKE {{}} ESCAPE '\\'");
+            }
+            let (operator, value) = sought(word);
+            binds.push(Bind::Word(value));
+            format!("{text} {operator} {{}}")
         });
         format!("({})", all.collect::<Vec<_>>().join(" AND "))
     });

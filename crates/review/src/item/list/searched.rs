@@ -50,7 +50,7 @@ pub(super) fn searched(
 ) -> Result<Page<i64>> {
     let (from, binds) = gathered(tx, query)?;
     let all = format!("SELECT i.id AS id FROM {from}");
-    let order = sorting.of_found(query.conditions.kind);
+    let order = sorting.of_found(tx, query.conditions.kind);
     if let Some(found) = page_of_few(tx, &all, &binds, FEW, &order, page)? {
         return Ok(found);
     }

@@ -1,0 +1,78 @@
+//! Texts without regard to case, the same on both databases: small letters of every script, compared by their bytes.
+//!
+//! SQLite's own function is replaced by one that knows every script. On PostgreSQL columns are compared by their bytes, and
+//! so is what `lower` would do to them: only ASCII. The letters of other scripts are known to the database's own collation.
+
+use diesel::{
+    expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping},
+    pg::Pg,
+    query_builder::{AstPass, QueryFragment, QueryId},
+    result::QueryResult,
+    sql_types::Text,
+    sqlite::Sqlite,
+};
+
+use crate::{Conn, Tx};
+
+/// What stands around a text for PostgreSQL.
+const OPEN: &str = "(lower(";
+const CLOSE: &str = " COLLATE \"default\") COLLATE \"C\")";
+
+/// A text in small letters, as an expression of a query.
+pub fn lower<E: Expression<SqlType = Text>>(text: E) -> Folded<E> {
+    Folded(text)
+}
+
+#[derive(Clone, Copy, Debug, QueryId, ValidGrouping)]
+pub struct Folded<E>(E);
+
+impl<E: Expression> Expression for Folded<E> {
+    type SqlType = Text;
+}
+
+impl<E, QS> AppearsOnTable<QS> for Folded<E>
+where
+    E: AppearsOnTable<QS>,
+    Self: Expression,
+{
+}
+
+impl<E, QS> SelectableExpression<QS> for Folded<E>
+where
+    E: SelectableExpression<QS>,
+    Self: AppearsOnTable<QS>,
+{
+}
+
+impl<E: QueryFragment<Sqlite>> QueryFragment<Sqlite> for Folded<E> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        out.push_sql("lower(");
+        self.0.walk_ast(out.reborrow())?;
+        out.push_sql(")");
+        Ok(())
+    }
+}
+
+impl<E: QueryFragment<Pg>> QueryFragment<Pg> for Folded<E> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        out.push_sql(OPEN);
+        self.0.walk_ast(out.reborrow())?;
+        out.push_sql(CLOSE);
+        Ok(())
+    }
+}
+
+impl Tx<'_> {
+    /// A text in small letters, as SQL about it.
+    pub fn folded(&self, text: &str) -> String {
+        match self.conn {
+            Conn::Sqlite(_) => format!("lower({text})"),
+            Conn::Postgres(_) => format!("{OPEN}{text}{CLOSE}"),
+        }
+    }
+
+    /// The order in which people read names, as SQL about them: without regard to case, then by bytes.
+    pub fn reading_order(&self, text: &str, direction: &str) -> String {
+        format!("{} {direction}, {text} {direction}", self.folded(text))
+    }
+}

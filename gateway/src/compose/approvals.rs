@@ -14,7 +14,7 @@ use org::{
 };
 use repo::{
     event::Moved,
-    protection::{BranchRuleStore, rules_matching},
+    protection::{self, BranchRuleStore, rules_matching},
 };
 use review::{
     approval::{
@@ -158,8 +158,15 @@ pub async fn settle(app: &App) {
 pub fn access_changed(tx: &mut Tx<'_>, fact: &Event) -> Result<()> {
     let projects = match fact {
         Event::SignIn(user) => tx.projects_with_approver(*user)?,
+        Event::ShareEnded { project, group } => {
+            protection::departure::forget_group(tx, *project, *group)?;
+            approval::departure::forget_group(tx, *project, *group)?;
+            tx.projects_with_rules(&[*project])?
+        }
         Event::Roles(reach) => {
             let reached = projects_within(tx, *reach)?;
+            protection::departure::forget_strangers(tx, &reached)?;
+            approval::departure::forget_strangers(tx, &reached)?;
             let mut reached = tx.projects_with_rules(&reached)?;
             if let Reach::Group(group) | Reach::Tree(group) = reach {
                 let named = tx.groups_with_rules()?;

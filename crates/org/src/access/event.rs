@@ -1,6 +1,6 @@
 //! Who may do what has changed: for those who keep something that follows from it.
 
-use kernel::ids::{ProjectId, UserId};
+use kernel::ids::{NamespaceId, ProjectId, UserId};
 use serde::Serialize;
 
 use super::Reach;
@@ -10,6 +10,8 @@ use super::Reach;
 pub enum Event {
     /// Roles were worked out anew.
     Roles(Reach),
+    /// A project is shared with a group no more.
+    ShareEnded { project: ProjectId, group: NamespaceId },
     /// Somebody may sign in who could not, or the other way round.
     SignIn(UserId),
 }
@@ -18,13 +20,16 @@ impl kernel::event::Event for Event {
     fn kind(&self) -> &'static str {
         match self {
             Self::Roles(_) => "access.roles",
+            Self::ShareEnded { .. } => "access.share_ended",
             Self::SignIn(_) => "access.sign_in",
         }
     }
 
     fn project(&self) -> Option<ProjectId> {
         match self {
-            Self::Roles(Reach::Project(project)) => Some(*project),
+            Self::Roles(Reach::Project(project)) | Self::ShareEnded { project, .. } => {
+                Some(*project)
+            }
             Self::Roles(Reach::Group(_) | Reach::Tree(_)) | Self::SignIn(_) => None,
         }
     }

@@ -115,7 +115,9 @@ pub fn unshare(
     }
     let row = project_group_links::table.find(found.id);
     each_backend!(tx, |conn| diesel::delete(row).execute(conn).map_err(error("Group Link")))?;
-    access::refresh_project_share(tx, grant.project(), group)
+    access::refresh_project_share(tx, grant.project(), group)?;
+    tx.mention(access::Event::ShareEnded { project: grant.project(), group });
+    Ok(())
 }
 
 /// How many expired links one transaction removes.
@@ -139,6 +141,7 @@ pub fn remove_expired(tx: &mut Tx<'_>) -> Result<bool> {
         let row = project_group_links::table.find(id);
         each_backend!(tx, |conn| diesel::delete(row).execute(conn).map_err(error("Group Link")))?;
         access::refresh_project_share(tx, *project, *invited)?;
+        tx.mention(access::Event::ShareEnded { project: *project, group: *invited });
     }
     Ok(i64::try_from(expired.len()).unwrap_or(0) == REMOVED_AT_ONCE)
 }

@@ -1,6 +1,7 @@
 //! Which branches and tags are protected, and whom that keeps out.
 
 pub mod actions;
+pub mod departure;
 mod guard;
 pub mod model;
 mod pattern;

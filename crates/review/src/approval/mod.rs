@@ -2,6 +2,7 @@
 
 pub mod actions;
 pub mod config;
+pub mod departure;
 mod event;
 pub mod filter;
 mod head;

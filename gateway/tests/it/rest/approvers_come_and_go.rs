@@ -49,7 +49,7 @@ async fn whoever_leaves_or_is_locked_out_has_not_approved() {
 }
 
 #[actix_web::test]
-async fn whom_a_share_let_in_has_approved_while_it_lasts() {
+async fn whom_a_share_let_in_is_named_while_it_lasts() {
     let app = TestApp::new();
     let forge = forge(&app).await;
     let owls = forge.ada.group("owls", None).await;
@@ -64,10 +64,15 @@ async fn whom_a_share_let_in_has_approved_while_it_lasts() {
     assert_eq!(stored(&app), [true]);
 
     forge.ada.delete(&format!("{shares}/{owls}")).await.with(204);
-    assert_eq!(stored(&app), [false]);
+    let rules = format!("/projects/{}/approval_rules", forge.project);
+    let named = forge.ada.get(&rules).await.ok();
+    assert!(
+        named.as_array().expect("rules").iter().all(|rule| rule["groups"] == json!([])),
+        "{named}"
+    );
     forge.ada.post(&shares, share).await.created();
     app.work().await;
-    assert_eq!(stored(&app), [true]);
+    assert_eq!(forge.ada.get(&rules).await.ok(), named, "nobody is named again by itself");
 }
 
 #[actix_web::test]

@@ -36,6 +36,37 @@ async fn a_protected_tag_lets_maintainers_in_unless_told_otherwise() {
 }
 
 #[actix_web::test]
+async fn records_go_with_the_membership_or_the_share() {
+    let app = TestApp::new();
+    let (project, mia) = set_up(&app);
+    let at = format!("/projects/{project}");
+    let dan = app.member(project, "dan", Developer);
+    let (user, crew) = (app.user(&dan.username).id.0, mia.group("crew", None).await);
+    let share = json!({ "group_id": crew, "group_access": 30 });
+    mia.post(&format!("{at}/share"), share.clone()).await.created();
+    let named = json!([{ "user_id": user }, { "group_id": crew }]);
+    let tag = json!({ "name": "v*", "create_access_level": 40, "allowed_to_create": named });
+    mia.post(&format!("{at}/protected_tags"), tag).await.created();
+    let branch = json!({ "name": "main", "push_access_level": 40, "allowed_to_push": named });
+    mia.post(&format!("{at}/protected_branches"), branch).await.created();
+    let left = async || {
+        let tag = mia.get(&format!("{at}/protected_tags/v*")).await.ok();
+        let branch = mia.get(&format!("{at}/protected_branches/main")).await.ok();
+        [&tag["create_access_levels"], &branch["push_access_levels"]]
+            .map(|records| records.as_array().map_or(0, Vec::len))
+    };
+    assert_eq!(left().await, [3, 3]);
+
+    mia.delete(&format!("{at}/members/{user}")).await.with(204);
+    assert_eq!(left().await, [2, 2]);
+    mia.delete(&format!("{at}/share/{crew}")).await.with(204);
+    assert_eq!(left().await, [1, 1]);
+    app.member(project, "dan", Developer);
+    mia.post(&format!("{at}/share"), share).await.created();
+    assert_eq!(left().await, [1, 1]);
+}
+
+#[actix_web::test]
 async fn what_cannot_be_protected_is_told() {
     let app = TestApp::new();
     let (project, mia) = set_up(&app);

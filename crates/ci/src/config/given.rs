@@ -108,3 +108,66 @@ impl Default for Limits {
         Self { includes: 150, needs: 50, jobs: None }
     }
 }
+
+impl<'g> Given<'g> {
+    /// A push to a branch, with nothing to compare it with and nothing to look at.
+    pub fn push(branch: &'g str, project: &'g str, variables: &'g Known) -> Self {
+        Self {
+            source: Source::Push,
+            ref_name: branch,
+            ref_kind: RefKind::Branch,
+            project,
+            has_kubernetes: false,
+            variables,
+            changes: None,
+            tree: &Nothing,
+            fetch: &Nothing,
+            deadline: None,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// No files, and nowhere to fetch from.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nothing;
+
+impl Tree for Nothing {
+    fn project(&self) -> &str {
+        ""
+    }
+
+    fn sha(&self) -> &str {
+        ""
+    }
+
+    fn text(&self, _path: &str) -> Result<Option<String>> {
+        Ok(None)
+    }
+
+    fn fingerprint(&self, _path: &str) -> Result<Option<String>> {
+        Ok(None)
+    }
+
+    fn paths(&self) -> Result<Arc<[String]>> {
+        Ok(Arc::from([]))
+    }
+
+    fn changed_since(&self, _reference: &str) -> Result<Option<Vec<String>>> {
+        Ok(None)
+    }
+}
+
+impl Fetch for Nothing {
+    fn project(&self, _path: &str, _reference: Option<&str>) -> Result<Project<'_>> {
+        Ok(Project::NotFound)
+    }
+
+    fn remote(&self, _address: &str) -> std::result::Result<String, Unreachable> {
+        Err(Unreachable::Socket)
+    }
+
+    fn artifact(&self, _job: &str, _path: &str) -> Result<Artifact> {
+        Ok(Artifact::NoParent)
+    }
+}

@@ -1,18 +1,20 @@
 //! Every configuration in `tests/cases/config`, with what it is given and what must come of it.
 
-use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path, sync::Arc};
+use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
 
 use forgeway_ci::{
     config::{
         Kind, Plan, PlannedJob, Refusal, compile,
-        given::{Artifact, Fetch, Given, Limits, Project, RefKind, Tree, Unreachable},
+        given::{Given, Nothing, RefKind},
         variables::{Known, Scoped, Variable},
     },
     pipeline::Source,
 };
-use kernel::{Result, TextEnum as _};
+use kernel::TextEnum as _;
 use serde::Deserialize;
 use serde_json::{Value, json};
+
+use crate::files::Files;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/config");
 
@@ -63,50 +65,6 @@ enum Expectation {
     },
 }
 
-struct Files(BTreeMap<String, String>);
-
-impl Tree for Files {
-    fn project(&self) -> &str {
-        "group/project"
-    }
-
-    fn sha(&self) -> &str {
-        "c0ffee"
-    }
-
-    fn text(&self, path: &str) -> Result<Option<String>> {
-        Ok(self.0.get(path).cloned())
-    }
-
-    fn fingerprint(&self, path: &str) -> Result<Option<String>> {
-        Ok(self.0.get(path).cloned())
-    }
-
-    fn paths(&self) -> Result<Arc<[String]>> {
-        Ok(self.0.keys().cloned().collect())
-    }
-
-    fn changed_since(&self, _: &str) -> Result<Option<Vec<String>>> {
-        Ok(None)
-    }
-}
-
-struct Nowhere;
-
-impl Fetch for Nowhere {
-    fn project(&self, _: &str, _: Option<&str>) -> Result<Project<'_>> {
-        Ok(Project::NotFound)
-    }
-
-    fn remote(&self, _: &str) -> std::result::Result<String, Unreachable> {
-        Err(Unreachable::Socket)
-    }
-
-    fn artifact(&self, _: &str, _: &str) -> Result<Artifact> {
-        Ok(Artifact::NoParent)
-    }
-}
-
 /// What the server would know before a pipeline is made.
 fn known(given: &CaseGiven, kind: RefKind) -> Known {
     let mut beneath = vec![
@@ -136,16 +94,11 @@ fn compiled(text: &str, given: &CaseGiven) -> std::result::Result<Plan, Refusal>
         text,
         &Given {
             source: Source::find(&given.source).unwrap_or(Source::Push),
-            ref_name: &given.reference,
             ref_kind,
-            project: "group/project",
-            has_kubernetes: false,
-            variables: &known(given, ref_kind),
             changes: given.changes.as_deref(),
             tree: &Files(given.files.clone()),
-            fetch: &Nowhere,
-            deadline: None,
-            limits: Limits::default(),
+            fetch: &Nothing,
+            ..Given::push(&given.reference, "group/project", &known(given, ref_kind))
         },
     )
 }

@@ -1,0 +1,94 @@
+//! Small files that mean much: each ends soon, with a sentence. Nothing here is measured by a clock; without its bound a
+//! test would not end at all, or take all memory.
+
+use std::fmt::Write as _;
+
+use forgeway_ci::config::{
+    compile,
+    given::Given,
+    variables::{Known, Variable},
+};
+
+const TOO_BIG: &str = "The parsed YAML is too big";
+
+fn problem(text: &str) -> String {
+    let known = Known::default();
+    match compile(text, &Given::push("main", "group/project", &known)) {
+        Ok(plan) => format!("{} jobs", plan.jobs.len()),
+        Err(refusal) => refusal.sentence(),
+    }
+}
+
+#[test]
+fn aliases_that_double_themselves_are_too_big() {
+    let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..30 {
+        let inner = vec![format!("*a{}", level - 1); 10].join(", ");
+        writeln!(text, "a{level}: &a{level} [{inner}]").unwrap();
+    }
+
+    assert_eq!(problem(&text), TOO_BIG);
+}
+
+#[test]
+fn what_lies_too_deep_is_too_big() {
+    for (open, close) in [("[", "]"), ("{a: ", "}")] {
+        let text = format!("a: {}{}", open.repeat(50_000), close.repeat(50_000));
+        assert_eq!(problem(&text), TOO_BIG);
+    }
+    assert_eq!(problem(&"- ".repeat(50_000)), TOO_BIG);
+}
+
+#[test]
+fn a_text_of_more_than_two_mebibytes_is_too_big() {
+    assert_eq!(problem(&format!("a: {{script: {}}}", "x".repeat(3 << 20))), TOO_BIG);
+}
+
+#[test]
+fn a_matrix_makes_no_more_than_its_share_of_jobs() {
+    let values = format!("[{}]", vec!["x"; 1000].join(", "));
+    let rows: Vec<String> = (0..20).map(|key| format!("V{key}: {values}")).collect();
+    let text = format!("a: {{script: x, parallel: {{matrix: [{{{}}}]}}}}", rows.join(", "));
+
+    let problem = problem(&text);
+
+    assert!(problem.contains("generates too many jobs"), "{problem}");
+}
+
+#[test]
+fn patterns_take_time_by_the_length_of_what_they_are_held_against() {
+    let text = "a: {script: x, rules: [{if: '$A =~ /^(a+)+(a|a)*(a*)*$/'}]}";
+    let known = Known {
+        beneath: vec![Variable::public("A", format!("{}!", "a".repeat(50_000)))],
+        above: Vec::new(),
+    };
+
+    let refusal = compile(text, &Given::push("main", "group/project", &known)).unwrap_err();
+
+    assert_eq!(refusal.sentence(), "No stages / jobs for this pipeline.");
+}
+
+#[test]
+fn globs_take_time_by_the_length_of_what_they_are_held_against() {
+    let pattern = format!("{}b", "*a".repeat(200));
+    let deep = "**/".repeat(200);
+    let paths: Vec<String> = vec!["a".repeat(10_000), "a/".repeat(2000)];
+    let known = Known::default();
+    for pattern in [pattern, format!("{deep}b"), "{a,".repeat(200)] {
+        let text = format!("a: {{script: x, rules: [{{changes: ['{pattern}']}}]}}");
+        let given = Given { changes: Some(&paths), ..Given::push("main", "group/project", &known) };
+
+        assert!(compile(&text, &given).is_err(), "{pattern}");
+    }
+}
+
+#[test]
+fn a_job_that_extends_much_is_written_out_only_so_often() {
+    let keys: String = (0..2000).map(|key| format!("    K{key}: {}\n", "x".repeat(100))).collect();
+    let mut text = format!(".base:\n  script: x\n  variables:\n{keys}");
+    for job in 0..3000 {
+        writeln!(text, "j{job}: {{extends: .base}}").unwrap();
+    }
+
+    assert_eq!(problem(&text), TOO_BIG);
+}

@@ -1,0 +1,189 @@
+//! Files that a configuration includes, and what they may cost.
+
+use std::{
+    cell::Cell,
+    time::{Duration, Instant},
+};
+
+use forgeway_ci::config::{
+    IncludeKind, Plan, Refusal, compile,
+    given::{Artifact, Fetch, Given, Nothing, Project, Unreachable},
+    variables::{Known, Variable},
+};
+use kernel::Result;
+
+use crate::files::Files;
+
+/// One other project and one address, and how often it was asked.
+#[derive(Default)]
+struct Web {
+    asked: Cell<usize>,
+}
+
+impl Fetch for Web {
+    fn project(&self, path: &str, reference: Option<&str>) -> Result<Project<'_>> {
+        self.asked.set(self.asked.get() + 1);
+        Ok(match (path, reference) {
+            ("group/shared", None | Some("v1")) => {
+                let files = [
+                    ("jobs/a.yml", "include: /jobs/b.yml\na: {script: a}"),
+                    ("jobs/b.yml", "b: {script: b}"),
+                ];
+                Project::Found(Box::new(Files::of(&files)))
+            }
+            ("group/shared", _) => Project::NoReference,
+            _ => Project::NotFound,
+        })
+    }
+
+    fn remote(&self, address: &str) -> std::result::Result<String, Unreachable> {
+        self.asked.set(self.asked.get() + 1);
+        match address {
+            "https://forge.test/r.yml" => Ok("r: {script: r}".to_owned()),
+            "https://forge.test/slow.yml" => Err(Unreachable::Timeout),
+            "https://10.0.0.1/r.yml" => {
+                Err(Unreachable::Refused("its host is not allowed".to_owned()))
+            }
+            _ => Err(Unreachable::Status(404)),
+        }
+    }
+
+    fn artifact(&self, _: &str, _: &str) -> Result<Artifact> {
+        Ok(Artifact::NoParent)
+    }
+}
+
+fn compiled(
+    text: &str,
+    files: &[(&str, &str)],
+    fetch: &dyn Fetch,
+) -> std::result::Result<Plan, Refusal> {
+    let known = Known {
+        beneath: vec![Variable::public("CI_COMMIT_BRANCH", "main"), Variable::public("DIR", "ci")],
+        above: Vec::new(),
+    };
+    let given = Given::push("main", "group/project", &known);
+    compile(text, &Given { tree: &Files::of(files), fetch, ..given })
+}
+
+fn names(plan: &Plan) -> Vec<&str> {
+    plan.jobs.iter().map(|job| &*job.name).collect()
+}
+
+fn problem(text: &str, files: &[(&str, &str)]) -> String {
+    compiled(text, files, &Web::default()).unwrap_err().sentence()
+}
+
+#[test]
+fn a_wildcard_takes_files_in_the_order_of_their_names() {
+    let files = [
+        ("ci/b.yml", "b: {script: b}"),
+        ("ci/a.yml", "a: {script: a}"),
+        ("ci/x/c.yml", "c: {script: c}"),
+    ];
+
+    let flat = compiled("include: $DIR/*.yml", &files, &Nothing).unwrap();
+    let deep = compiled("include: {local: ci/**.yml}", &files, &Nothing).unwrap();
+
+    assert_eq!(names(&flat), ["a", "b"]);
+    assert_eq!(names(&deep), ["a", "b", "c"]);
+    assert_eq!(flat.includes[0].location, "ci/a.yml");
+}
+
+#[test]
+fn names_in_files_of_another_project_are_looked_up_there() {
+    let text = "include: {project: group/shared, ref: v1, file: [jobs/a.yml]}";
+
+    let plan = compiled(text, &[("jobs/b.yml", "other: {script: x}")], &Web::default()).unwrap();
+
+    assert_eq!(names(&plan), ["b", "a"]);
+    let kinds: Vec<_> = plan.includes.iter().map(|include| include.kind).collect();
+    assert_eq!(kinds, [IncludeKind::File, IncludeKind::Local]);
+}
+
+#[test]
+fn rules_let_files_in_or_keep_them_out() {
+    let files = [("a.yml", "a: {script: a}"), ("Dockerfile", "")];
+    let included = |rules: &str| {
+        let text = format!("include: {{local: a.yml, rules: {rules}}}\nb: {{script: b}}");
+        names(&compiled(&text, &files, &Nothing).unwrap()).len()
+    };
+
+    assert_eq!(included("[{if: '$CI_COMMIT_BRANCH == \"main\"'}]"), 2);
+    assert_eq!(included("[{if: '$CI_COMMIT_BRANCH == \"other\"'}]"), 1);
+    assert_eq!(included("[{exists: [Dockerfile]}]"), 2);
+    assert_eq!(included("[{exists: [Makefile]}]"), 1);
+    assert_eq!(included("[{if: $CI_COMMIT_BRANCH, when: never}]"), 1);
+}
+
+#[test]
+fn what_cannot_be_had_is_told() {
+    for (text, sentence) in [
+        ("include: /no.yml", "Local file `no.yml` does not exist!"),
+        (
+            "include: {project: group/shared, ref: v2, file: a.yml}",
+            "Project `group/shared` reference `v2` does not exist!",
+        ),
+        (
+            "include: https://forge.test/no.yml",
+            "Remote file `https://forge.test/no.yml` could not be fetched because of HTTP code `404` error!",
+        ),
+        (
+            "include: https://forge.test/slow.yml",
+            "Remote file `https://forge.test/slow.yml` could not be fetched because of a timeout error!",
+        ),
+        (
+            "include: https://10.0.0.1/r.yml",
+            "Remote file `https://10.0.0.1/r.yml` could not be fetched because its host is not allowed!",
+        ),
+        (
+            "include: {template: No.gitlab-ci.yml}",
+            "Included file `No.gitlab-ci.yml` is empty or does not exist!",
+        ),
+        (
+            "include: {artifact: a.yml, job: b}",
+            "Including configs from artifacts is only allowed when triggering child pipelines",
+        ),
+    ] {
+        assert_eq!(problem(text, &[]), sentence);
+    }
+}
+
+#[test]
+fn a_file_that_includes_itself_ends_at_the_limit() {
+    let files = [("a.yml", "include: a.yml\na: {script: a}")];
+
+    assert_eq!(problem("include: a.yml", &files), "Maximum of 150 nested includes are allowed!");
+}
+
+#[test]
+fn files_that_double_themselves_come_to_an_end() {
+    let files = [("a.yml", "include: [b.yml, b.yml]"), ("b.yml", "include: [a.yml, a.yml]")];
+
+    assert_eq!(problem("include: a.yml", &files), "Maximum of 150 nested includes are allowed!");
+}
+
+#[test]
+fn nothing_is_fetched_when_the_time_is_over() {
+    let (web, known) = (Web::default(), Known::default());
+    let over = Instant::now().checked_sub(Duration::from_secs(1));
+    let given =
+        Given { fetch: &web, deadline: over, ..Given::push("main", "group/project", &known) };
+
+    let refusal = compile("include: https://forge.test/r.yml", &given).unwrap_err();
+
+    assert_eq!(refusal.sentence(), "Request timed out when fetching configuration files.");
+    assert_eq!(web.asked.get(), 0);
+}
+
+#[test]
+fn what_is_masked_is_not_told_in_a_problem() {
+    let secret = Variable { masked: true, ..Variable::secret("TOKEN", "s3cr3t-word") };
+    let known = Known { beneath: vec![secret], above: Vec::new() };
+    let web = Web::default();
+    let given = Given { fetch: &web, ..Given::push("main", "group/project", &known) };
+
+    let refusal = compile("include: 'https://forge.test/$TOKEN.yml'", &given).unwrap_err();
+
+    assert!(!refusal.sentence().contains("s3cr3t"), "{}", refusal.sentence());
+}

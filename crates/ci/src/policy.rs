@@ -18,6 +18,11 @@ kernel::abilities! { in Project, signed in;
     ReportCommitStatus if |who| reads(who) && who.writes(Developer),
 }
 
+kernel::abilities! { in Project, signed in;
+    /// Run pipelines, and ask what a configuration would come to. Protected branches and tags have rules of their own.
+    CreatePipelines if |who| reads(who) && who.writes(Developer),
+}
+
 fn reads(who: &Standing) -> bool {
     who.reads(Feature::Builds, Guest) && who.reads(Feature::Repository, Guest)
 }

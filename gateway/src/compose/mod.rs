@@ -6,6 +6,7 @@ pub mod approvals;
 pub mod avatars;
 pub mod beginnings;
 pub mod ci;
+pub mod ci_config;
 pub mod code_owners;
 pub mod collaboration;
 pub mod commands;

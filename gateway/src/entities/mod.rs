@@ -10,6 +10,7 @@ pub mod blame;
 pub mod branch;
 pub mod brief_user;
 pub mod changelog;
+pub mod ci_lint;
 pub mod commit;
 pub mod commit_comment;
 pub mod commit_discussion;

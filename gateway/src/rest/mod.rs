@@ -18,6 +18,7 @@ pub mod blobs;
 pub mod branches;
 pub mod changelog;
 pub mod choices;
+pub mod ci_lint;
 pub mod commit_actions;
 pub mod commit_comments;
 pub mod commit_discussions;
@@ -149,6 +150,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         blobs::ROUTES,
         branches::ROUTES,
         changelog::ROUTES,
+        ci_lint::ROUTES,
         commit_actions::ROUTES,
         commit_comments::ROUTES,
         commit_discussions::ROUTES,

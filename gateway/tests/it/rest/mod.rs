@@ -13,6 +13,7 @@ mod avatar;
 mod award_emoji;
 mod branches;
 mod changelog;
+mod ci_lint;
 mod client_expectations;
 mod code_owners;
 pub(crate) mod collaboration;

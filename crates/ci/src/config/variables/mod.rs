@@ -2,10 +2,12 @@
 
 mod circle;
 mod expand;
+mod predefined;
 mod scope;
 
 pub use circle::circle;
 pub use expand::{Unknown, expand, expanded};
+pub use predefined::{CommitFacts, Server, of_commit, of_project, of_server};
 pub use scope::in_scope;
 pub(super) use scope::{Lookup, View};
 

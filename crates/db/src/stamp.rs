@@ -66,6 +66,31 @@ pub fn remove(tx: &mut Tx<'_>, subject: &str) -> Result<()> {
     Ok(())
 }
 
+/// The stamp of a subject, nothing where it never got one.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn of(tx: &mut Tx<'_>, subject: &str) -> Result<Option<i64>> {
+    let found = stamps::table.find(subject).select(stamps::stamp);
+    each_backend!(tx, |conn| found.first(conn).optional().map_err(error("Record")))
+}
+
+/// The stamp of a subject, which nobody else renews before this transaction is over. One that never got a stamp has one
+/// from now on.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn held(tx: &mut Tx<'_>, subject: &str) -> Result<i64> {
+    let row = (stamps::subject.eq(subject), stamps::stamp.eq(rand::random::<i64>()));
+    // Where there is one this changes nothing, but whoever renews it waits, or is waited for.
+    let row = diesel::insert_into(stamps::table)
+        .values(row)
+        .on_conflict(stamps::subject)
+        .do_update()
+        .set(stamps::stamp.eq(stamps::stamp));
+    each_backend!(tx, |conn| row.returning(stamps::stamp).get_result(conn).map_err(error("Record")))
+}
+
 #[derive(QueryableByName)]
 struct Stamped {
     #[diesel(sql_type = Text)]

@@ -58,6 +58,7 @@ pub fn worker(app: App) -> Worker<App> {
         .on(merging::finish_merge)
         .on(merging::merge_waiting)
         .on(merging::look_after)
+        .on(merging::look_into)
         .on(merging::unlock_merges)
         .every(Duration::minutes(5), UnlockMerges {})
         .on(look_at_commits)

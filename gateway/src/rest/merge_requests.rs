@@ -16,7 +16,7 @@ use crate::{
     compose::{
         merge_request_records::{self as records, Extras},
         merge_request_writes::{MergeRequestDraft, create_merge_request, update_merge_request},
-        merging::recheck,
+        merging::checked,
     },
     entities::merge_request_detail::MergeRequestDetail,
     error::ApiResult,
@@ -54,10 +54,7 @@ async fn show(
 ) -> ApiResult<Json<MergeRequestDetail>> {
     let (grant, params, urls) = (call.grant, call.params, app.urls.clone());
     let row = found(&app, &grant, params.merge_request_iid).await?;
-    if row.merge_status.is_open() {
-        let seen = row.clone();
-        app.db.write(move |tx| recheck(tx, &seen)).await?;
-    }
+    let row = checked(&app, row).await?;
     let diverged = match params.include_diverged_commits_count {
         true => Some(records::diverged_commits(&app, &row).await?),
         false => None,

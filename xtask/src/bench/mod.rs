@@ -11,6 +11,7 @@ mod people;
 mod review;
 mod review_cases;
 mod review_seed;
+mod review_targets;
 mod seed;
 mod sign_ins;
 mod table;

@@ -18,6 +18,7 @@ use super::{
     people::{id, person, post},
     review_cases::{self, Names},
     review_seed::{self, Size, Templates},
+    review_targets,
     transport::Timed,
     wrk::{Generator, Measured},
 };
@@ -61,10 +62,13 @@ impl Run<'_> {
                 cases.push(self.measured(wanted.case.name, &wanted.case.requests, token)?);
             }
         }
-        let transport = match self.only {
+        let mut transport = match self.only {
             None => vec![self.merges(from.large)?],
             Some(_) => Vec::new(),
         };
+        if self.only.is_none_or(|only| "commit to a branch".contains(only)) {
+            transport.extend(review_targets::commits(&self.installation, &self.scratch, group)?);
+        }
         notes.push(("resident after the run", megabytes(&server)?));
         server.stop()?;
         Ok(Report { database, cases, transport, compared: Vec::new(), notes })
@@ -174,7 +178,13 @@ fn branches() -> String {
     out
 }
 
-fn commit(out: &mut String, branch: &str, message: &str, file: &str, from: Option<&str>) {
+pub(super) fn commit(
+    out: &mut String,
+    branch: &str,
+    message: &str,
+    file: &str,
+    from: Option<&str>,
+) {
     let from = from.map_or_else(String::new, |from| format!("from refs/heads/{from}\n"));
     // Writing to a string cannot fail.
     let _ = write!(
@@ -186,7 +196,7 @@ fn commit(out: &mut String, branch: &str, message: &str, file: &str, from: Optio
     );
 }
 
-fn git(arguments: &[&str], folder: &Path, input: Option<&str>) -> Result<()> {
+pub(super) fn git(arguments: &[&str], folder: &Path, input: Option<&str>) -> Result<()> {
     std::fs::create_dir_all(folder)?;
     let mut git = Command::new("git");
     git.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");

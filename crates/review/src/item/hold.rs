@@ -7,12 +7,14 @@ use db::{
 };
 use diesel::prelude::*;
 use kernel::{
-    Result,
+    Result, TextEnum as _,
     ids::{IssueId, MergeRequestId, ProjectId},
 };
 
 use super::{ItemId, ItemKind};
-use crate::merge_request::{MergeRequest, MergeRequestState, MergeRequestStore as _};
+use crate::merge_request::{
+    MergeRequest, MergeRequestState, MergeRequestStore as _, MergeStatus, mergeability::Look,
+};
 
 /// Nobody else changes the item before this transaction is over. Tells whether somebody may have since it was read.
 pub(crate) fn hold(tx: &mut Tx<'_>, item: ItemId) -> Result<bool> {
@@ -42,8 +44,9 @@ pub fn held_merge_request(tx: &mut Tx<'_>, id: MergeRequestId) -> Result<MergeRe
     tx.merge_request(id)
 }
 
-/// As `hold`, for all merge requests that come from these branches or lead to them, in one order, so that of two who
-/// hold several neither waits for the other.
+/// As `hold`, for what a move of these branches changes: the merge requests that come from them, and of those that lead
+/// to them the ones that wait, are being merged, or say something that is true no longer. In one order, so that of two
+/// who hold several neither waits for the other.
 pub fn hold_merge_requests_of(
     tx: &mut Tx<'_>,
     project: ProjectId,
@@ -54,8 +57,18 @@ pub fn hold_merge_requests_of(
         .eq(project)
         .assume_not_null()
         .and(merge_requests::source_branch.eq_any(branches));
-    let into =
-        merge_requests::project_id.eq(project).and(merge_requests::target_branch.eq_any(branches));
+    let statuses = MergeStatus::ALL.iter().copied();
+    let changing = statuses.filter(|status| status.after(Look::Changed) != *status);
+    let says = merge_requests::state
+        .eq(MergeRequestState::Opened)
+        .and(merge_requests::merge_status.eq_any(changing.collect::<Vec<_>>()));
+    let waits = merge_requests::auto_merge
+        .is_not_null()
+        .or(merge_requests::state.eq(MergeRequestState::Locked));
+    let into = merge_requests::project_id
+        .eq(project)
+        .and(merge_requests::target_branch.eq_any(branches))
+        .and(says.or(waits));
     let rows = merge_requests::table
         .filter(merge_requests::state.ne(MergeRequestState::Merged))
         .filter(from.or(into))

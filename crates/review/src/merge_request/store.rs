@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use db::{Tx, each_backend, error, schema::merge_requests};
+use db::{
+    Tx, each_backend, error,
+    schema::{merge_request_commits as held, merge_requests},
+};
 use diesel::prelude::*;
 use kernel::{
     Error, Result, Ts,
@@ -11,6 +14,9 @@ use kernel::{
 
 use super::{MergeRequest, MergeRequestState, MergeStatus};
 use crate::{Home, sequence};
+
+/// So many commits are asked for in one question.
+const AT_ONCE: usize = 500;
 
 /// From where to where a merge request leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,6 +97,30 @@ pub trait MergeRequestStore {
         &mut self,
         project: ProjectId,
         branch: &str,
+    ) -> Result<Vec<MergeRequest>>;
+    /// Those of [`open_merge_requests_into`](Self::open_merge_requests_into) whose newest commit is one of these.
+    fn open_into_with_heads(
+        &mut self,
+        project: ProjectId,
+        branch: &str,
+        heads: &[String],
+    ) -> Result<Vec<MergeRequest>>;
+    /// The open merge requests into a branch that were looked up where it was elsewhere, so many at most.
+    fn left_behind_into(
+        &mut self,
+        project: ProjectId,
+        branch: &str,
+        at: &str,
+        most: i64,
+    ) -> Result<Vec<MergeRequest>>;
+    /// Those of [`left_behind_into`](Self::left_behind_into) that have one of these commits.
+    fn left_behind_with(
+        &mut self,
+        project: ProjectId,
+        branch: &str,
+        at: &str,
+        commits: &[String],
+        most: i64,
     ) -> Result<Vec<MergeRequest>>;
     /// Whether something of somebody's was ever merged into a project.
     fn has_merged_into(&mut self, project: ProjectId, author: UserId) -> Result<bool>;
@@ -173,6 +203,77 @@ impl MergeRequestStore for Tx<'_> {
             .select(MergeRequest::as_select())
             .load(conn)
             .map_err(error("Merge request")))
+    }
+
+    fn open_into_with_heads(
+        &mut self,
+        project: ProjectId,
+        branch: &str,
+        heads: &[String],
+    ) -> Result<Vec<MergeRequest>> {
+        let mut found: Vec<MergeRequest> = Vec::new();
+        for heads in heads.chunks(AT_ONCE) {
+            let some: Vec<MergeRequest> = each_backend!(self, |conn| merge_requests::table
+                .filter(merge_requests::project_id.eq(project))
+                .filter(merge_requests::target_branch.eq(branch))
+                .filter(merge_requests::state.eq_any(NOT_OVER))
+                .filter(merge_requests::head_sha.eq_any(heads))
+                .select(MergeRequest::as_select())
+                .load(conn)
+                .map_err(error("Merge request")))?;
+            found.extend(some);
+        }
+        found.sort_unstable_by_key(|row| row.id);
+        Ok(found)
+    }
+
+    fn left_behind_into(
+        &mut self,
+        project: ProjectId,
+        branch: &str,
+        at: &str,
+        most: i64,
+    ) -> Result<Vec<MergeRequest>> {
+        each_backend!(self, |conn| merge_requests::table
+            .filter(merge_requests::project_id.eq(project))
+            .filter(merge_requests::target_branch.eq(branch))
+            .filter(merge_requests::state.eq(MergeRequestState::Opened))
+            .filter(merge_requests::start_sha.ne(at))
+            .order(merge_requests::id)
+            .limit(most)
+            .select(MergeRequest::as_select())
+            .load(conn)
+            .map_err(error("Merge request")))
+    }
+
+    fn left_behind_with(
+        &mut self,
+        project: ProjectId,
+        branch: &str,
+        at: &str,
+        commits: &[String],
+        most: i64,
+    ) -> Result<Vec<MergeRequest>> {
+        let mut found: Vec<MergeRequest> = Vec::new();
+        for some in commits.chunks(AT_ONCE) {
+            let having = held::table.filter(held::sha.eq_any(some)).select(held::merge_request_id);
+            let some: Vec<MergeRequest> = each_backend!(self, |conn| merge_requests::table
+                .filter(merge_requests::project_id.eq(project))
+                .filter(merge_requests::target_branch.eq(branch))
+                .filter(merge_requests::state.eq(MergeRequestState::Opened))
+                .filter(merge_requests::start_sha.ne(at))
+                .filter(merge_requests::id.eq_any(having))
+                .order(merge_requests::id)
+                .limit(most)
+                .select(MergeRequest::as_select())
+                .load(conn)
+                .map_err(error("Merge request")))?;
+            found.extend(some);
+        }
+        found.sort_unstable_by_key(|row| row.id);
+        found.dedup_by_key(|row| row.id);
+        found.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+        Ok(found)
     }
 
     fn open_merge_requests_into(

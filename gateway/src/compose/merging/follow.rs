@@ -17,7 +17,7 @@ use repo::{
 use review::{
     item::hold_merge_requests_of,
     merge_request::{
-        MergeRequest, MergeRequestCommitStore as _, MergeRequestState, MergeRequestStore as _,
+        MergeRequest, MergeRequestCommitStore as _, MergeRequestStore as _,
         merge::{
             LookStore as _,
             pushed::{self, BranchMove},
@@ -26,15 +26,20 @@ use review::{
     },
 };
 use serde::{Deserialize, Serialize};
+use time::Duration;
 use worker::{Job, Queue as _};
 
 use super::{look::look, named::close_promised, renew::renew, settle::go_on};
 use crate::app::{App, State};
 
-/// So many merge requests into a branch are looked at in one go.
-const AT_ONCE: i64 = 100;
-/// So many merge requests into a branch are looked at before its pusher is answered.
-const BEFORE_THE_ANSWER: usize = 10;
+/// Of the merge requests into a branch that moved, git is asked about so many before somebody reads them.
+const MOST_LOOKED_AT: i64 = 100;
+/// Who pushes once often does so again: git is asked when the branch has come to rest.
+const REST: Duration = Duration::seconds(5);
+/// So many merge requests into a branch get another version before its pusher is answered.
+const BEFORE_THE_ANSWER: i64 = 10;
+/// Of a push with more commits than that, merge requests are not looked up by commit.
+const MOST_ASKED_FOR: usize = 5_000;
 
 /// Looks after merge requests when somebody pushed.
 pub struct Follower(pub Weak<State>);
@@ -51,6 +56,21 @@ pub struct FollowPush {
 
 impl Job for FollowPush {
     const KIND: &'static str = "merge_request.follow_push";
+}
+
+/// Asks git about the merge requests into a branch that moved.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LookInto {
+    project: ProjectId,
+    branch: String,
+}
+
+impl Job for LookInto {
+    const KIND: &'static str = "merge_request.look_into";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(format!("{}:{}", self.project, self.branch))
+    }
 }
 
 impl Aftermath for Follower {
@@ -102,59 +122,62 @@ pub fn note_push(
         if pushed::note(tx, step, user)? {
             let (before, after) = (moved.before.clone(), moved.after.clone());
             let branch = branch.to_owned();
+            let rested = tx.now.plus(REST);
+            tx.enqueue_at(&LookInto { project, branch: branch.clone() }, rested)?;
             tx.enqueue(&FollowPush { project, branch, before, after, user })?;
         }
     }
     Ok(())
 }
 
-/// What is done before the pusher is answered, should that not have happened, and then what can wait: the merge
-/// requests into the branch.
+/// What is done before the pusher is answered, should that not have happened, and what can wait: other versions of as
+/// many merge requests into the branch as there are.
 pub async fn follow_push(app: App, job: FollowPush) -> Result<()> {
-    if !app.storage.exists(job.project) {
-        return Ok(());
-    }
-    let mut done = follow_branch(&app, &job, usize::MAX).await;
-    let mut last = MergeRequestId(0);
-    loop {
-        let (project, branch) = (job.project, job.branch.clone());
-        let some = app.db.read(move |tx| tx.unlooked_into(project, &branch, last, AT_ONCE)).await?;
-        let Some(end) = some.last().copied() else { return done };
-        for id in some {
-            done = done.and(unless_gone(look(&app, id).await.map(drop)));
-        }
-        last = end;
+    match app.storage.exists(job.project) {
+        true => follow_branch(&app, &job, i64::MAX).await,
+        false => Ok(()),
     }
 }
 
+/// Whoever reads one of the others has git asked about it.
+pub async fn look_into(app: App, job: LookInto) -> Result<()> {
+    let LookInto { project, branch } = job;
+    if !app.storage.exists(project) {
+        return Ok(());
+    }
+    let into = app.db.read(move |tx| tx.unlooked_into(project, &branch, MOST_LOOKED_AT)).await?;
+    let mut done = Ok(());
+    for id in into {
+        done = done.and(unless_gone(look(&app, id).await.map(drop)));
+    }
+    done
+}
+
 /// What fails for one merge request keeps nothing from the others.
-async fn follow_branch(app: &App, moved: &FollowPush, most: usize) -> Result<()> {
+async fn follow_branch(app: &App, moved: &FollowPush, most: i64) -> Result<()> {
     if moved.after.is_none() {
         return Ok(());
     }
     let mut done = renew_from(app, moved).await;
     match brought(app, moved).await {
-        Ok(Some((into, push))) => {
-            done = done.and(merge_arrived(app, moved, into, &push).await);
-            done = done.and(renew_into(app, moved, push, most).await);
+        Ok(Some(push)) => {
+            done = done.and(merge_arrived(app, moved, &push).await);
+            done.and(renew_into(app, moved, &push, most).await)
         }
-        Ok(None) => {}
-        Err(failure) => done = done.and(Err(failure)),
+        Ok(None) => done,
+        Err(failure) => done.and(Err(failure)),
     }
-    done.and(look_into(app, moved).await)
 }
 
-/// What is proposed to the branch, with what came to it; nothing where nobody has to know.
-async fn brought(app: &App, moved: &FollowPush) -> Result<Option<(Vec<MergeRequest>, Brought)>> {
+/// What came to the branch; nothing where nobody proposes to change it.
+async fn brought(app: &App, moved: &FollowPush) -> Result<Option<Brought>> {
     let (Some(before), Some(after)) = (&moved.before, &moved.after) else { return Ok(None) };
     let (before, after): (Oid, Oid) = (before.parse()?, after.parse()?);
     let (project, branch) = (moved.project, moved.branch.clone());
-    let into = app.db.read(move |tx| tx.open_merge_requests_into(project, &branch)).await?;
-    if into.is_empty() {
+    if !app.db.read(move |tx| tx.is_target(project, &branch)).await? {
         return Ok(None);
     }
-    let push = app.git_read(project, move |reader| Ok(reader.brought(before, after)?)).await?;
-    Ok(Some((into, push)))
+    Ok(Some(app.git_read(project, move |reader| Ok(reader.brought(before, after)?)).await?))
 }
 
 /// What is gone by now has nothing to be done for it.
@@ -183,36 +206,37 @@ async fn renew_and_look(app: &App, row: MergeRequest, user: Option<UserId>) -> R
     go_on(app, id).await
 }
 
-/// What is into a branch that many propose to change waits for the job; the pusher does not.
-async fn look_into(app: &App, moved: &FollowPush) -> Result<()> {
+/// Merge requests that hold something else than before now that their target has some of it, or was moved elsewhere. So
+/// many of them get another version.
+async fn renew_into(app: &App, moved: &FollowPush, push: &Brought, most: i64) -> Result<()> {
     let (project, branch) = (moved.project, moved.branch.clone());
-    let first = MergeRequestId(0);
-    let into = app.db.read(move |tx| tx.unlooked_into(project, &branch, first, AT_ONCE)).await?;
+    let Some(at) = moved.after.clone() else { return Ok(()) };
+    let (forward, commits) = (push.forward, names_of(push));
+    let into = app.db.read(move |tx| {
+        if !forward {
+            return tx.left_behind_into(project, &branch, &at, most);
+        }
+        if commits.len() <= MOST_ASKED_FOR {
+            let commits: Vec<String> = commits.into_iter().collect();
+            return tx.left_behind_with(project, &branch, &at, &commits, most);
+        }
+        let mut into = tx.left_behind_into(project, &branch, &at, i64::MAX)?;
+        let among: Vec<MergeRequestId> = into.iter().map(|row| row.id).collect();
+        let held = tx.holding_any(&among, &commits)?;
+        into.retain(|row| held.contains(&row.id));
+        into.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+        Ok(into)
+    });
     let mut done = Ok(());
-    for id in into.into_iter().take(BEFORE_THE_ANSWER) {
-        done = done.and(unless_gone(look(app, id).await.map(drop)));
+    for row in into.await? {
+        done = done.and(unless_gone(renew_and_go_on(app, row, moved.user).await));
     }
     done
 }
 
-/// Merge requests that hold something else than before now that their target has some of it, or was moved elsewhere. So
-/// many of them get another version.
-async fn renew_into(app: &App, moved: &FollowPush, push: Brought, most: usize) -> Result<()> {
-    let (project, branch) = (moved.project, moved.branch.clone());
-    let mut into = app.db.read(move |tx| tx.open_merge_requests_into(project, &branch)).await?;
-    into.retain(|row| row.state == MergeRequestState::Opened);
-    into.retain(|row| row.start_sha.is_some() && row.start_sha != moved.after);
-    if push.forward && !into.is_empty() {
-        let among: Vec<MergeRequestId> = into.iter().map(|row| row.id).collect();
-        let pushed: HashSet<String> = push.commits.keys().map(ToString::to_string).collect();
-        let held = app.db.read(move |tx| tx.holding_any(&among, &pushed)).await?;
-        into.retain(|row| held.contains(&row.id));
-    }
-    let mut done = Ok(());
-    for row in into.into_iter().take(most) {
-        done = done.and(unless_gone(renew_and_go_on(app, row, moved.user).await));
-    }
-    done
+/// The commits that came.
+fn names_of(push: &Brought) -> HashSet<String> {
+    push.commits.keys().map(ToString::to_string).collect()
 }
 
 async fn renew_and_go_on(app: &App, row: MergeRequest, user: Option<UserId>) -> Result<()> {
@@ -222,14 +246,20 @@ async fn renew_and_go_on(app: &App, row: MergeRequest, user: Option<UserId>) -> 
 }
 
 /// Merge requests whose commits were pushed to where they lead are merged.
-async fn merge_arrived(
-    app: &App,
-    moved: &FollowPush,
-    into: Vec<MergeRequest>,
-    push: &Brought,
-) -> Result<()> {
+async fn merge_arrived(app: &App, moved: &FollowPush, push: &Brought) -> Result<()> {
+    let (project, branch) = (moved.project, moved.branch.clone());
+    let heads = names_of(push);
+    let arrived = app.db.read(move |tx| {
+        if heads.len() <= MOST_ASKED_FOR {
+            let heads: Vec<String> = heads.into_iter().collect();
+            return tx.open_into_with_heads(project, &branch, &heads);
+        }
+        let mut into = tx.open_merge_requests_into(project, &branch)?;
+        into.retain(|row| row.head_sha.as_ref().is_some_and(|head| heads.contains(head)));
+        Ok(into)
+    });
     let mut done = Ok(());
-    for row in into {
+    for row in arrived.await? {
         let head = row.head_sha.as_deref().and_then(|sha| sha.parse::<Oid>().ok());
         let Some((head, by)) = head.and_then(|head| push.commits.get_key_value(&head)) else {
             continue;

@@ -9,7 +9,7 @@ use kernel::{
 use org::project::{settings::SettingsStore as _, store::ProjectStore as _};
 use repo::{
     git::{CommitInfo, Deadline, LogQuery, Oid, Reader, RepoPath, transfer},
-    push::head::MOST_READ,
+    push::{head::MOST_READ, journal::JournalStore as _},
 };
 use review::{
     merge_request::{
@@ -26,6 +26,8 @@ use crate::{app::App, compose::merge_requests::branch_head};
 
 /// So often git is asked again when something changed meanwhile.
 const TRIES: usize = 5;
+/// So long it is waited for a branch that is about to move.
+const PAUSE: std::time::Duration = std::time::Duration::from_millis(40);
 
 /// Where both branches of a merge request are, and that is in the repository it leads to.
 #[derive(Clone, Debug)]
@@ -53,16 +55,52 @@ pub(super) async fn sides(app: &App, row: &MergeRequest) -> Result<Option<Sides>
 /// Asks git, where something changed since it was asked, and keeps the answer.
 pub async fn look(app: &App, id: MergeRequestId) -> Result<MergeRequest> {
     for _ in 0..TRIES {
-        let seen = app.db.read(move |tx| tx.seen(id)).await?;
+        let found = app.db.read(move |tx| {
+            let seen = tx.seen(id)?;
+            let leaving = leaving(tx, &seen.row)?;
+            Ok((seen, leaving))
+        });
+        let (seen, leaving) = found.await?;
         if seen.row.state != MergeRequestState::Opened || !seen.row.merge_status.is_open() {
             return Ok(seen.row);
         }
-        let said = ask(app, sides(app, &seen.row).await?.as_ref()).await?;
+        let sides = sides(app, &seen.row).await?;
+        // A push is decided a moment before its branch moves: this is what the target was before.
+        if sides.as_ref().is_some_and(|sides| leaving == Some(sides.target.to_string())) {
+            tokio::time::sleep(PAUSE).await;
+            continue;
+        }
+        let said = ask(app, sides.as_ref()).await?;
         if let Some(row) = app.db.write(move |tx| tx.keep_look(&seen, said)).await? {
             return Ok(row);
         }
     }
     app.db.read(move |tx| tx.merge_request(id)).await
+}
+
+/// The commit that the target is leaving, or has just left.
+fn leaving(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<Option<String>> {
+    let name = format!("refs/heads/{}", row.target_branch);
+    let mut moves = tx.journal()?.into_iter();
+    let last = moves.rfind(|one| one.project_id == row.project_id && one.ref_name == name);
+    Ok(last.filter(|one| one.new_sha != one.old_sha).and_then(|one| one.old_sha))
+}
+
+/// As [`look`], for somebody who reads a merge request. What git cannot say now, the background asks again.
+pub async fn checked(app: &App, row: MergeRequest) -> Result<MergeRequest> {
+    if row.state != MergeRequestState::Opened || !row.merge_status.is_open() {
+        return Ok(row);
+    }
+    match look(app, row.id).await {
+        Err(failure @ Error::NotFound(_)) => Err(failure),
+        Err(failure) => {
+            tracing::warn!(merge_request = %row.id, %failure, "git is asked later");
+            let seen = row.clone();
+            app.db.write(move |tx| recheck(tx, &seen)).await?;
+            Ok(row)
+        }
+        looked => looked,
+    }
 }
 
 /// Asks git whatever it said before, and tells what is to be merged; `None` where it cannot merge that.
@@ -96,7 +134,7 @@ impl Job for LookAt {
     }
 }
 
-/// Lets git be asked soon, where it has yet to say something. Whoever reads a merge request does not wait for it.
+/// Lets git be asked soon, where it has yet to say something. Whoever reads a list does not wait for it.
 pub fn recheck(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<()> {
     let open = row.state == MergeRequestState::Opened && row.merge_status.is_open();
     if open { tx.enqueue(&LookAt { merge_request: row.id }) } else { Ok(()) }
@@ -120,7 +158,7 @@ pub fn facts(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<Facts> {
     };
     Ok(Facts {
         state: row.state,
-        merge_status: row.merge_status,
+        merge_status: row.known_merge_status(),
         draft: row.draft,
         approved: row.approved,
         has_open_threads: row.unresolved_threads > 0,

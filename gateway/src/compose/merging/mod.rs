@@ -15,9 +15,11 @@ mod words;
 pub use accept::{Wish, accept, ensure_may_merge};
 pub use automatic::{MergeWaiting, cancel, merge_waiting, merge_waiting_for, wake};
 pub use finish::{FinishMerge, RefreshCloses, finish_merge, refresh_closed_issues};
-pub use follow::{FollowPush, Follower, follow_push, hold_touched, note_push};
+pub use follow::{FollowPush, Follower, LookInto, follow_push, hold_touched, look_into, note_push};
 pub(crate) use look::Sides;
-pub use look::{LookAt, NamedProjects, facts, head_pipeline, look, look_at, recheck, stands};
+pub use look::{
+    LookAt, NamedProjects, checked, facts, head_pipeline, look, look_at, recheck, stands,
+};
 pub use named::{CloseNamed, close_named, promise_to_close};
 pub use rebase::{merge_ref, rebase};
 pub use renew::catch_up;

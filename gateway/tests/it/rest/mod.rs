@@ -103,6 +103,7 @@ mod snapshot;
 mod stars;
 mod statements;
 mod tags;
+mod target_moves;
 mod time_tracking;
 mod todos;
 mod tree;

@@ -103,6 +103,24 @@ pub fn end(
     Ok(kept)
 }
 
+/// The open merge requests into a branch that wait for a pipeline.
+pub fn waiting_into(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    branch: &str,
+) -> Result<Vec<MergeRequest>> {
+    let waiting = merge_requests::table
+        .filter(merge_requests::project_id.eq(project))
+        .filter(merge_requests::target_branch.eq(branch))
+        .filter(merge_requests::state.eq(MergeRequestState::Opened))
+        .filter(merge_requests::auto_merge.is_not_null())
+        .order(merge_requests::id);
+    each_backend!(tx, |conn| waiting
+        .select(MergeRequest::as_select())
+        .load(conn)
+        .map_err(error("Merge request")))
+}
+
 /// The merge requests that wait for a pipeline of this commit of a source project.
 pub fn waiting_for(tx: &mut Tx<'_>, source: ProjectId, sha: &str) -> Result<Vec<MergeRequestId>> {
     let waiting = merge_requests::table

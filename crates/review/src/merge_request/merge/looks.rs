@@ -1,6 +1,11 @@
 //! What git last said of merge requests. Answers take a while: one about something that changed meanwhile is dropped.
+//!
+//! What many merge requests lead to moves often, and git is asked about few of them before it moves again. So a move
+//! gives the branch another stamp, and touches those rows alone that said something else than that git is to be asked.
 
-use db::{Tx, each_backend, error, schema::merge_requests};
+use std::fmt::Write as _;
+
+use db::{Tx, each_backend, error, schema::merge_requests, stamp};
 use diesel::{dsl::sql, prelude::*, sql_types::Text};
 use kernel::{
     Result, TextEnum as _,
@@ -8,6 +13,7 @@ use kernel::{
 };
 
 use crate::{
+    item::hold,
     merge_request::{MergeRequest, MergeRequestState, MergeStatus, mergeability::Look},
     todo::{TodoAction, TodoStore as _},
 };
@@ -17,6 +23,13 @@ use crate::{
 pub struct Seen {
     pub row: MergeRequest,
     looks: i64,
+    /// The stamp of the target.
+    target: Option<i64>,
+}
+
+/// What every answer about a merge request into a branch follows from.
+fn target(project: ProjectId, branch: &str) -> String {
+    format!("merge_target:{project}:{branch}")
 }
 
 pub trait LookStore {
@@ -25,16 +38,17 @@ pub trait LookStore {
     fn keep_look(&mut self, of: &Seen, look: Look) -> Result<Option<MergeRequest>>;
     /// Something changed: what git said does not count any more.
     fn forget_look(&mut self, of: &MergeRequest) -> Result<()>;
-    /// As [`forget_look`](Self::forget_look), for every open merge request into a branch.
+    /// As [`forget_look`](Self::forget_look), for every open merge request into a branch, however many there are.
     fn forget_looks_into(&mut self, project: ProjectId, branch: &str) -> Result<()>;
-    /// Some of the open merge requests into a branch that git has yet to look at.
+    /// The open merge requests into a branch that git has yet to look at, the newest first, so many at most.
     fn unlooked_into(
         &mut self,
         project: ProjectId,
         branch: &str,
-        after: MergeRequestId,
         most: i64,
     ) -> Result<Vec<MergeRequestId>>;
+    /// Whether an open merge request leads to the branch.
+    fn is_target(&mut self, project: ProjectId, branch: &str) -> Result<bool>;
     /// Whether an open merge request comes from the branch or leads to it.
     fn is_touched(&mut self, project: ProjectId, branch: &str) -> Result<bool>;
 }
@@ -46,10 +60,17 @@ impl LookStore for Tx<'_> {
             .select((MergeRequest::as_select(), merge_requests::looks))
             .first(conn)
             .map_err(error("Merge request")))?;
-        Ok(Seen { row, looks })
+        let row: MergeRequest = row;
+        let target = stamp::of(self, &target(row.project_id, &row.target_branch))?;
+        Ok(Seen { row, looks, target })
     }
 
     fn keep_look(&mut self, of: &Seen, look: Look) -> Result<Option<MergeRequest>> {
+        hold(self, of.row.id.into())?;
+        let branch = target(of.row.project_id, &of.row.target_branch);
+        if of.target != Some(stamp::held(self, &branch)?) {
+            return Ok(None);
+        }
         let status = of.row.merge_status.after(look);
         let set = (merge_requests::merge_status.eq(status), merge_requests::looks.eq(of.looks + 1));
         let head = || sql::<Text>("coalesce(head_sha, '')");
@@ -92,23 +113,28 @@ impl LookStore for Tx<'_> {
     }
 
     fn forget_looks_into(&mut self, project: ProjectId, branch: &str) -> Result<()> {
-        // What follows from one status is never changed once more: those are left out that stay what they are.
-        let statuses = MergeStatus::ALL.iter().copied();
-        let (staying, changing): (Vec<MergeStatus>, Vec<MergeStatus>) =
-            statuses.partition(|status| status.after(Look::Changed) == *status);
-        for status in staying.into_iter().chain(changing) {
-            let those = merge_requests::table
-                .filter(merge_requests::project_id.eq(project))
-                .filter(merge_requests::target_branch.eq(branch))
-                .filter(merge_requests::state.eq(MergeRequestState::Opened))
-                .filter(merge_requests::merge_status.eq(status));
-            let set = (
-                merge_requests::merge_status.eq(status.after(Look::Changed)),
-                merge_requests::looks.eq(merge_requests::looks + 1),
-            );
-            let rows = diesel::update(those).set(set);
-            each_backend!(self, |conn| rows.execute(conn).map_err(error("Merge request")))?;
+        stamp::renew(self, &[target(project, branch)])?;
+        let mut after = "CASE merge_status".to_owned();
+        let mut changing = Vec::new();
+        for status in MergeStatus::ALL.iter().copied() {
+            let other = status.after(Look::Changed);
+            if other != status {
+                changing.push(status);
+                // Writing to a String cannot fail.
+                let _ = write!(after, " WHEN '{status}' THEN '{other}'");
+            }
         }
+        let those = merge_requests::table
+            .filter(merge_requests::project_id.eq(project))
+            .filter(merge_requests::target_branch.eq(branch))
+            .filter(merge_requests::state.eq(MergeRequestState::Opened))
+            .filter(merge_requests::merge_status.eq_any(changing));
+        let set = (
+            merge_requests::merge_status.eq(sql::<Text>(&format!("{after} END"))),
+            merge_requests::looks.eq(merge_requests::looks + 1),
+        );
+        let rows = diesel::update(those).set(set);
+        each_backend!(self, |conn| rows.execute(conn).map_err(error("Merge request")))?;
         Ok(())
     }
 
@@ -116,7 +142,6 @@ impl LookStore for Tx<'_> {
         &mut self,
         project: ProjectId,
         branch: &str,
-        after: MergeRequestId,
         most: i64,
     ) -> Result<Vec<MergeRequestId>> {
         let open: Vec<MergeStatus> =
@@ -126,35 +151,42 @@ impl LookStore for Tx<'_> {
             .filter(merge_requests::target_branch.eq(branch))
             .filter(merge_requests::state.eq(MergeRequestState::Opened))
             .filter(merge_requests::merge_status.eq_any(&open))
-            .filter(merge_requests::id.gt(after))
-            .order(merge_requests::id)
+            .order(merge_requests::id.desc())
             .limit(most)
             .select(merge_requests::id)
             .load(conn)
             .map_err(error("Merge request")))
     }
 
-    fn is_touched(&mut self, project: ProjectId, branch: &str) -> Result<bool> {
-        let open = merge_requests::table
+    fn is_target(&mut self, project: ProjectId, branch: &str) -> Result<bool> {
+        let into = merge_requests::table
+            .filter(merge_requests::project_id.eq(project))
+            .filter(merge_requests::target_branch.eq(branch))
             .filter(
                 merge_requests::state
                     .eq_any([MergeRequestState::Opened, MergeRequestState::Locked]),
             )
             .select(merge_requests::id);
-        let into = open
-            .clone()
-            .filter(merge_requests::project_id.eq(project))
-            .filter(merge_requests::target_branch.eq(branch));
-        let from = open
-            .filter(merge_requests::source_project_id.eq(project))
-            .filter(merge_requests::source_branch.eq(branch));
-        let found: Option<MergeRequestId> = each_backend!(self, |conn| {
-            let into = into.first(conn).optional().map_err(error("Merge request"))?;
-            match into {
-                Some(id) => Some(id),
-                None => from.first(conn).optional().map_err(error("Merge request"))?,
-            }
-        });
+        let found: Option<MergeRequestId> = each_backend!(self, |conn| into
+            .first(conn)
+            .optional()
+            .map_err(error("Merge request")))?;
         Ok(found.is_some())
+    }
+
+    fn is_touched(&mut self, project: ProjectId, branch: &str) -> Result<bool> {
+        let from = merge_requests::table
+            .filter(merge_requests::source_project_id.eq(project))
+            .filter(merge_requests::source_branch.eq(branch))
+            .filter(
+                merge_requests::state
+                    .eq_any([MergeRequestState::Opened, MergeRequestState::Locked]),
+            )
+            .select(merge_requests::id);
+        let found: Option<MergeRequestId> = each_backend!(self, |conn| from
+            .first(conn)
+            .optional()
+            .map_err(error("Merge request")))?;
+        Ok(found.is_some() || self.is_target(project, branch)?)
     }
 }

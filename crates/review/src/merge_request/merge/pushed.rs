@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     merge_request::{
-        Columns, MergeRequest, MergeRequestState, MergeRequestStore as _, change,
+        Columns, MergeRequest, MergeRequestStore as _, change,
         draft::{drafted, is_draft},
     },
     note::write_system_note,
@@ -40,14 +40,14 @@ pub fn note(tx: &mut Tx<'_>, moved: BranchMove<'_>, by: Option<UserId>) -> Resul
             Some(head) => follow(tx, row, head, by)?,
         }
     }
-    let into = tx.open_merge_requests_into(project, branch)?;
-    if !into.is_empty() {
+    let is_target = tx.is_target(project, branch)?;
+    if is_target {
         tx.forget_looks_into(project, branch)?;
+        for row in auto::waiting_into(tx, project, branch)? {
+            auto::end(tx, &row, by.unwrap_or(row.author_id), Reason::TargetMoved)?;
+        }
     }
-    for row in into.iter().filter(|row| row.state == MergeRequestState::Opened) {
-        auto::end(tx, row, by.unwrap_or(row.author_id), Reason::TargetMoved)?;
-    }
-    Ok(!from.is_empty() || !into.is_empty())
+    Ok(!from.is_empty() || is_target)
 }
 
 /// The source has another head: where it left the target is not known until git has looked.

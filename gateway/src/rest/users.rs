@@ -175,15 +175,13 @@ async fn show(
     app.rates.check_person(reader)?;
     let annotated = actor.admin && call.params.with_custom_attributes;
     let found = app.db.peek(move |tx| {
-        let user = tx.user(id)?;
         let notes = match annotated {
             true => Some(tx.custom_attributes(Subject::User(id))?),
             false => None,
         };
-        Ok((tx.full_users(vec![user], actor.id)?, notes))
+        Ok((tx.full_user(id, actor.id, actor.admin)?, notes))
     });
-    let (mut full, notes) = found.await?;
-    let full = full.pop().ok_or(Error::NotFound("User"))?;
+    let (full, notes) = found.await?;
     if actor.admin {
         let mut shown = AdminUser::new(&app.urls, &full);
         shown.custom_attributes = notes.map(entities);

@@ -28,6 +28,13 @@ pub trait AccountStore {
     fn keep_two_factor(&mut self, id: UserId, two_factor: bool) -> Result<()>;
     /// What the longer forms tell a reader of people, in a fixed number of queries.
     fn full_users(&mut self, users: Vec<User>, reader: Option<UserId>) -> Result<Vec<FullUser>>;
+    /// One person by one statement, with who made the account where that is wanted.
+    fn full_user(
+        &mut self,
+        id: UserId,
+        reader: Option<UserId>,
+        with_creator: bool,
+    ) -> Result<FullUser>;
     /// Gives somebody an account elsewhere, in place of another one with the same provider.
     fn keep_identity(&mut self, id: UserId, identity: &ExternalIdentity) -> Result<()>;
     /// Whose account elsewhere this is.
@@ -88,7 +95,7 @@ impl AccountStore for Tx<'_> {
 
     fn full_users(&mut self, users: Vec<User>, reader: Option<UserId>) -> Result<Vec<FullUser>> {
         if let [user] = &users[..] {
-            return Ok(vec![full::one(self, user, reader)?]);
+            return Ok(vec![full::one(self, user.id, reader, true)?]);
         }
         let ids: Vec<UserId> = users.iter().map(|user| user.id).collect();
         let mut profiles = profiles(self, &ids)?;
@@ -113,6 +120,15 @@ impl AccountStore for Tx<'_> {
             user,
         });
         Ok(full.collect())
+    }
+
+    fn full_user(
+        &mut self,
+        id: UserId,
+        reader: Option<UserId>,
+        with_creator: bool,
+    ) -> Result<FullUser> {
+        full::one(self, id, reader, with_creator)
     }
 
     fn keep_identity(&mut self, id: UserId, identity: &ExternalIdentity) -> Result<()> {

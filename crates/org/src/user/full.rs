@@ -22,6 +22,7 @@ const NOBODY: UserId = UserId(0);
 /// What is kept beside a person's row.
 #[derive(Queryable)]
 struct Row {
+    user: User,
     profile: Option<Profile>,
     account: Option<Account>,
     namespace_id: Option<NamespaceId>,
@@ -31,25 +32,30 @@ struct Row {
     has_identities: bool,
 }
 
-/// A person as `reader` sees them.
-pub(super) fn one(tx: &mut Tx<'_>, user: &User, reader: Option<UserId>) -> Result<FullUser> {
-    let row = row(tx, user.id, reader.unwrap_or(NOBODY))?;
+/// A person as `reader` sees them. Who made the account takes a further question, and few are told.
+pub(super) fn one(
+    tx: &mut Tx<'_>,
+    id: UserId,
+    reader: Option<UserId>,
+    with_creator: bool,
+) -> Result<FullUser> {
+    let row = row(tx, id, reader.unwrap_or(NOBODY))?;
     Ok(FullUser {
         profile: row.profile.unwrap_or_default(),
         namespace_id: row.namespace_id,
-        created_by: match user.created_by {
+        created_by: match row.user.created_by.filter(|_| with_creator) {
             Some(creator) => tx.find_user(creator)?,
             None => None,
         },
         account: row.account.unwrap_or_default(),
         identities: match row.has_identities {
-            true => identities(tx, user.id)?,
+            true => identities(tx, id)?,
             false => Vec::new(),
         },
         followers: row.followers.unwrap_or_default(),
         following: row.following.unwrap_or_default(),
         is_followed: row.is_followed,
-        user: user.clone(),
+        user: row.user,
     })
 }
 
@@ -67,6 +73,7 @@ fn row(tx: &mut Tx<'_>, id: UserId, reader: UserId) -> Result<Row> {
         .filter(users::id.eq(id));
     each_backend!(tx, |conn| query
         .select((
+            User::as_select(),
             Option::<Profile>::as_select(),
             Option::<Account>::as_select(),
             namespaces::id.nullable(),

@@ -160,3 +160,33 @@ async fn people_of_a_project_are_listed_with_at_most_one_look_at_what_is_shared(
         assert!(shares.count() <= looks, "{}", asked.join("\n"));
     }
 }
+
+/// How often PostgreSQL is asked for one record, the first times aside, when statements are prepared.
+async fn round_trips_of(app: &TestApp, person: &Person<'_>, path: &str) -> Vec<String> {
+    for _ in 0..8 {
+        person.get(path).await.ok();
+    }
+    app.round_trips();
+    person.get(path).await.ok();
+    app.round_trips()
+}
+
+#[actix_web::test]
+async fn a_record_is_read_from_postgresql_with_few_round_trips() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = ada.group("orchid", None).await;
+    let project = app.project(&ada, "forge", Public);
+    let issue = app.issue(project, &ada);
+    let user = app.user("ada").id;
+    for (path, most) in [
+        (format!("/users/{user}"), 2),
+        (format!("/projects/{project}"), 4),
+        (format!("/groups/{group}"), 12),
+        (format!("/projects/{project}/issues/{issue}"), 14),
+    ] {
+        let asked = round_trips_of(&app, &ada, &path).await;
+        assert!(asked.len() <= most, "{path}: {} times\n{}", asked.len(), asked.join("\n"));
+        println!("{path}: {} round trips", asked.len());
+    }
+}

@@ -89,6 +89,11 @@ impl TestApp {
         self.database.statements()
     }
 
+    /// What went to PostgreSQL and back since the last call; nothing on SQLite.
+    pub(crate) fn round_trips(&self) -> Vec<String> {
+        self.database.round_trips()
+    }
+
     /// Does the background work that is due.
     pub(crate) async fn work(&self) -> usize {
         jobs::worker(self.state.clone()).run_due().await.expect("the queue can be read")

@@ -39,6 +39,7 @@ use crate::{
     },
     git_http::Transport,
     identity::Signer,
+    memory,
     passwords::Passwords,
     places::Places,
     proxies::Proxies,
@@ -87,6 +88,8 @@ pub struct State {
     data: PathBuf,
     ready: AtomicBool,
     git_reads: Places,
+    /// Texts that are being rendered for their own sake.
+    pub renderings: Places,
     wiki_locks: wiki::Locks,
     access_changes: Arc<AtomicU64>,
     /// The background work that is being done.
@@ -160,6 +163,7 @@ impl State {
             data: settings.data.clone(),
             ready: AtomicBool::new(false),
             git_reads: Places::new(reads_at_once()),
+            renderings: Places::new(memory::at_once(reads_at_once(), 32)),
             wiki_locks: wiki::Locks::default(),
             access_changes,
             underway: Underway::default(),
@@ -219,6 +223,7 @@ impl State {
         path: RepoPath,
         work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
     ) -> Result<T> {
+        memory::ensure_some()?;
         let place = self.git_reads.take().await?;
         let repositories = self.repositories.clone();
         let done = tokio::task::spawn_blocking(move || {
@@ -273,7 +278,8 @@ impl State {
 
 /// Git reads are bound to a core while they run, and rarely wait.
 fn reads_at_once() -> usize {
-    std::thread::available_parallelism().map_or(4, |cores| cores.get() * 2)
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    memory::at_once(cores * 2, 16)
 }
 
 /// Bounds on what comes from outside.

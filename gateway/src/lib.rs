@@ -17,6 +17,7 @@ pub mod identity;
 pub mod large_files;
 pub mod listener;
 pub mod log_noise;
+pub mod memory;
 pub mod metrics;
 pub mod openapi;
 pub mod passwords;

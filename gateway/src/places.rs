@@ -28,9 +28,14 @@ pub struct Place {
     _own: Option<OwnedSemaphorePermit>,
 }
 
+/// So many may wait for each place.
+const WAITING: usize = 8;
+
 #[derive(Debug)]
 pub struct Places {
     all: Arc<Semaphore>,
+    /// Those who wait and hold much meanwhile.
+    waiting: Semaphore,
     each: usize,
     own: Mutex<HashMap<Who, Arc<Semaphore>>>,
 }
@@ -39,7 +44,8 @@ impl Places {
     /// `all` places, of which one person has at most half.
     pub fn new(all: usize) -> Self {
         let each = all.div_ceil(2).max(1);
-        Self { all: Arc::new(Semaphore::new(all)), each, own: Mutex::default() }
+        let waiting = Semaphore::new(all * WAITING);
+        Self { all: Arc::new(Semaphore::new(all)), waiting, each, own: Mutex::default() }
     }
 
     /// Waits for a place. Who has their share already waits behind themselves, and keeps nobody else waiting.
@@ -51,6 +57,12 @@ impl Places {
         };
         let of_all = Arc::clone(&self.all).acquire_owned().await.map_err(Error::internal)?;
         Ok(Place { _of_all: of_all, _own: own })
+    }
+
+    /// As [`take`](Self::take), for those whose request is large: where many such wait already, one more is to come back.
+    pub async fn take_soon(&self) -> Result<Place> {
+        let _waiting = self.waiting.try_acquire().map_err(Error::out_of_reach)?;
+        self.take().await
     }
 
     fn share(&self, who: Who) -> Arc<Semaphore> {
@@ -81,6 +93,17 @@ mod tests {
             Poll::Ready(place) => place.ok(),
             Poll::Pending => None,
         }
+    }
+
+    #[test]
+    fn many_who_wait_with_much_are_sent_away() {
+        let places = Places::new(1);
+        let mut cx = Context::from_waker(Waker::noop());
+        let _held = at_once(&places, Who::Address(None));
+        let mut waiting: Vec<_> = (0..9).map(|_| Box::pin(places.take_soon())).collect();
+        let outcomes = waiting.iter_mut().map(|one| one.as_mut().poll(&mut cx));
+        let refused = outcomes.filter(|one| matches!(one, Poll::Ready(Err(_)))).count();
+        assert_eq!(refused, 1, "eight wait, the ninth is to come back");
     }
 
     #[test]

@@ -33,7 +33,7 @@ use crate::{
     git_http,
     listener::{self, Bounds},
     log_noise::Strangers,
-    metrics,
+    memory, metrics,
 };
 
 /// How long requests that are being answered may take after the signal to stop.
@@ -103,7 +103,10 @@ pub async fn open_unchecked(config: &Config) -> anyhow::Result<App> {
         settings.data.display()
     );
     belonging::ensure_file(&settings.database, &settings.data)?;
-    let git = Git::find(cli::Settings::new(crate::config::search_path())).await?;
+    let mut children = cli::Settings::new(crate::config::search_path());
+    children.plumbing = memory::at_once(children.plumbing, 16);
+    children.transport = memory::at_once(children.transport, 32);
+    let git = Git::find(children).await?;
     let app = State::open(&settings, Arc::new(Clock::system()), git)
         .with_context(|| format!("the database {} cannot be opened", settings.database))?;
     Ok(app)

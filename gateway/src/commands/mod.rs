@@ -12,7 +12,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use crate::{
     belonging,
     config::{self, Config, Flags},
-    server,
+    memory, server,
 };
 
 /// A whole software-development platform in one binary.
@@ -103,6 +103,7 @@ pub async fn run() -> anyhow::Result<()> {
     match arguments.command.unwrap_or(Command::Serve) {
         Command::Serve => {
             server::begin_logging(config)?;
+            memory::be_frugal();
             server::run(loaded.config).await
         }
         Command::Config => {

@@ -21,6 +21,7 @@ use super::{
 use crate::{
     app::{App, Limits},
     error::{ApiError, ApiResult},
+    memory,
     places::Who,
     present::PageLinks,
     route::Matched,
@@ -130,6 +131,7 @@ async fn before_a_long_body(
     if route.is_probe() {
         return Ok(app.limits.for_strangers());
     }
+    memory::ensure_some()?;
     match credential::find(app, req, query, route).await {
         Ok(Some(_)) => Ok(app.limits),
         Ok(None) => Ok(app.limits.for_strangers()),

@@ -20,7 +20,7 @@ use crate::{
     compose::downloads,
     error::{ApiError, ApiResult},
     extract::{Call, Flaws, Param, PathBytes, Raw, params::NOT_LISTED},
-    large_files, params,
+    large_files, memory, params,
     present::{Custom, head_alone},
     routes,
 };
@@ -104,6 +104,7 @@ pub(crate) async fn send<P>(app: &App, call: &Call<ReadCode, P>, wish: Wish) -> 
         return Err(ApiError::NotAcceptable);
     }
     app.rates.check_archive(call.caller.actor().id, call.address())?;
+    memory::ensure_some()?;
     let with_large_files = wish.with_large_files;
     let wanted = wanted(app, &call.grant, wish).await?;
     let name = format!("{}.{}", wanted.top, wanted.format.extension());

@@ -11,7 +11,7 @@ use crate::{
     compose::references::{self, Place},
     error::ApiResult,
     extract::{Call, RawText},
-    params,
+    memory, params,
     present::Created,
     routes,
 };
@@ -47,7 +47,9 @@ async fn render(app: App, call: Call<SignedIn, RenderText>) -> ApiResult<Created
     };
     let uploads = place.as_ref().filter(|_| gfm);
     let uploads = uploads.map(|project| app.urls.at(&format!("-/project/{}/uploads", project.id)));
-    // A long text takes a moment.
+    // A long text takes a moment, and many times its size.
+    memory::ensure_some()?;
+    let _place_of_work = app.renderings.take_soon().await?;
     let rendered = spawn_blocking(move || {
         let links = uploads.as_deref().map_or(markup::Links::none(), markup::Links::of_project);
         markup::render(&text.0, markup::Format::Markdown, &links)

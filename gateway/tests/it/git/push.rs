@@ -315,7 +315,7 @@ async fn what_was_decided_and_then_failed_is_carried_out_while_the_server_runs()
     client.run("push -q origin main").await.ok();
     let back = format!("update-ref refs/heads/main {first}");
     let state = &forge.app.state;
-    let before = state.db.clock().now().plus(std::time::Duration::from_secs(60));
+    let before = state.db.clock().now().plus(time::Duration::seconds(60));
 
     // A server that does not know that the refs have followed.
     forge.stored(&back).await;

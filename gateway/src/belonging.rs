@@ -115,7 +115,7 @@ pub async fn bond(app: &App) -> Result<Bond> {
 
 fn facts(tx: &mut Tx<'_>, own: i64, has_files: bool) -> Result<Facts> {
     Ok(Facts {
-        kept: stamp::stamp(tx, FOLDER)?,
+        kept: stamp::of(tx, FOLDER)?,
         own,
         has_people: tx.has_users()?,
         has_projects: actions::has_any(tx)?,

@@ -111,15 +111,6 @@ fn stamps_of(tx: &mut Tx<'_>, subjects: &[String]) -> Result<Vec<(String, i64)>>
     Ok(found)
 }
 
-/// The stamp that a subject has now.
-///
-/// # Errors
-/// When the database cannot be read.
-pub fn stamp(tx: &mut Tx<'_>, subject: &str) -> Result<Option<i64>> {
-    let row = stamps::table.find(subject).select(stamps::stamp);
-    each_backend!(tx, |conn| row.get_result(conn).optional().map_err(error("Record")))
-}
-
 /// Gives a subject this very stamp.
 ///
 /// # Errors

@@ -13,7 +13,7 @@ use diesel::{RunQueryDsl, prelude::*, sql_query};
 use forgeway_db::{
     Conn, Database, Location, Loss, Tx, error,
     schema::stamps,
-    stamp::{keep, stamp},
+    stamp::{keep, of},
     testing::TestDatabase,
 };
 use kernel::{Error, Result};
@@ -179,9 +179,9 @@ async fn a_connection_that_was_ended_is_nobodys_business() {
     let test = TestDatabase::new();
     test.db.write(|tx| keep(tx, "a", 1)).await.unwrap();
     for round in 2..5 {
-        assert_eq!(test.db.read(|tx| stamp(tx, "a")).await.unwrap(), Some(round - 1));
+        assert_eq!(test.db.read(|tx| of(tx, "a")).await.unwrap(), Some(round - 1));
         end_connections(&test);
-        assert_eq!(test.db.peek(|tx| stamp(tx, "a")).await.unwrap(), Some(round - 1));
+        assert_eq!(test.db.peek(|tx| of(tx, "a")).await.unwrap(), Some(round - 1));
         end_connections(&test);
         test.db.write(move |tx| keep(tx, "a", round)).await.unwrap();
     }
@@ -206,5 +206,5 @@ async fn a_transaction_that_lost_its_connection_is_done_again_from_its_begin() {
     done.await.unwrap();
 
     assert_eq!(tries.load(Ordering::SeqCst), 2);
-    assert_eq!(ended.db.read(|tx| stamp(tx, "b")).await.unwrap(), Some(1));
+    assert_eq!(ended.db.read(|tx| of(tx, "b")).await.unwrap(), Some(1));
 }

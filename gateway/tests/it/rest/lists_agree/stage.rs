@@ -191,6 +191,8 @@ impl<'a> Stage<'a> {
 
     /// A day passes, and what ended with it is cleared away.
     pub(super) async fn sleep(&mut self) {
+        // What is done daily is planned by the first who asks for it, and done by the next.
+        self.app.recurring().await;
         self.app.clock.advance(Duration::days(1));
         self.world.today += 1;
         self.app.recurring().await;

@@ -282,7 +282,7 @@ async fn what_tells_of_an_epic_stays_hidden_where_the_issue_moves() {
         "{told:?}"
     );
     let told = ada.get(&format!("{moved}/notes")).await.each("body");
-    assert!(told.contains(&json!("added to epic &1")), "{told:?}");
+    assert!(told.contains(&json!("added to epic orchid&1")), "{told:?}");
 }
 
 #[actix_web::test]

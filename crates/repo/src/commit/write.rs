@@ -20,7 +20,7 @@ use crate::{
     },
     policy::{NOT_YOUR_BRANCH, PushToBranch},
     ports::{Aftermath, Lending, People},
-    protection,
+    protection::{self, rules::looks_like_id},
     push::{self, Incoming, Journal, Lost, Push, RefChange, Setback, Via},
 };
 
@@ -69,7 +69,8 @@ pub fn ensure_may_push(
     lending: &dyn Lending,
 ) -> Result<()> {
     let refused = || Error::Rejected(NOT_YOUR_BRANCH.to_owned());
-    let Ok(name) = RefName::branch(branch) else {
+    let name = RefName::branch(branch).ok().filter(|_| !looks_like_id(branch));
+    let Some(name) = name else {
         return if who.writes(Developer) { Ok(()) } else { Err(refused()) };
     };
     // The move of a branch that is there: who may make a protected branch is who may push to it.

@@ -183,11 +183,11 @@ async fn who_looks_again_by_himself_waits_for_no_lock() {
     let begun = Instant::now();
 
     for (name, old) in [("main", Expect::Exactly(id)), ("x", Expect::Absent)] {
-        let lock = scratch.repo.as_path().join(format!("refs/heads/{name}.lock"));
-        std::fs::write(&lock, "").unwrap();
         let step = branch(name, old, Some(id));
+        let held = prepare(&scratch.git, &scratch.repo, std::slice::from_ref(&step)).await.unwrap();
         let told = move_within(&scratch.git, &scratch.repo, &[step], Duration::ZERO).await;
         assert!(matches!(told, Err(GitError::Stale { actual }) if actual == old.oid()), "{told:?}");
+        held.abort().await.unwrap();
     }
 
     assert!(begun.elapsed() < Duration::from_secs(4));

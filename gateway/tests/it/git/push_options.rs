@@ -99,7 +99,7 @@ async fn what_cannot_be_proposed_is_pushed_all_the_same() {
     let (forge, client) = with_topic().await;
 
     let said = client
-        .run("push -o merge_request.create -o merge_request.target=none origin add-tea")
+        .run("push -o merge_request.create -o merge_request.target=add-tea origin add-tea")
         .await;
 
     assert!(said.went_well(), "{}", said.complaint());

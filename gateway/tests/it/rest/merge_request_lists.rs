@@ -175,6 +175,7 @@ async fn approvals_choose_merge_requests() {
     let app = TestApp::new();
     let (ada, dora, project) = set_up(&app).await;
     let list = format!("/projects/{project}/merge_requests");
+    ada.commit(&project, "one", "one.txt").await;
     app.member(ProjectId(project.as_i64().expect("an id")), "gil", Developer);
     let (dora_id, gil) = (app.user("dora").id, app.user("gil").id);
     let rule = |user| json!({ "name": "Own", "approvals_required": 1, "user_ids": [user] });
@@ -207,6 +208,7 @@ async fn only_the_first_five_approvers_count() {
     let app = TestApp::new();
     let (ada, _, project) = set_up(&app).await;
     let list = format!("/projects/{project}/merge_requests");
+    ada.commit(&project, "one", "one.txt").await;
     let mut ids = Vec::new();
     for name in ["p1", "p2", "p3", "p4", "p5"] {
         let person = app.member(ProjectId(project.as_i64().expect("an id")), name, Developer);

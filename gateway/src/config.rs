@@ -94,7 +94,10 @@ pub const SETTINGS: [(&str, &str); 27] = [
     ("workers", "threads that serve requests; 0 is one per core"),
     ("max_connections", "connections held open at once, over all threads"),
     ("request_seconds", "time a client has to send its request's head, and to begin with its body"),
-    ("body_limit", "bytes of a request body, pushes and uploads excepted"),
+    (
+        "body_limit",
+        "bytes of a request body, all parts of a form together, pushes and uploads excepted",
+    ),
     ("upload_limit", "bytes of one uploaded file"),
     ("push_limit", "bytes of one git push; 0 is no limit"),
     ("object_limit", "bytes of one file in a git push, unpacked; 0 is no limit"),

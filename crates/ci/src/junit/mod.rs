@@ -1,4 +1,4 @@
-//! Test reports: what JUnit files say of the tests of a job.
+//! Test reports: what `JUnit` files say of the tests of a job.
 //!
 //! `source.rs` counts lines and bytes, `element.rs` turns elements into values, `walk.rs` finds the cases among them while
 //! the file streams by. A [`Suite`] takes the files of all jobs of one name; one bad file leaves it with an error alone.

@@ -114,12 +114,12 @@ proptest! {
                 Ok(next)
             }).expect("the step is taken");
         }
-        rebuild(&database, &world, rows);
+        rebuild(&database, &world, &rows);
     }
 }
 
 /// A database whose roles follow older rules has the same ones after the start.
-fn rebuild(database: &TestDatabase, world: &World, rows: Rows) {
+fn rebuild(database: &TestDatabase, world: &World, rows: &Rows) {
     let marked = database.db.write_blocking(|tx| {
         let (groups, projects) =
             (diesel::delete(namespace_access::table), diesel::delete(project_access::table));
@@ -131,8 +131,8 @@ fn rebuild(database: &TestDatabase, world: &World, rows: Rows) {
     access::follow_rules(&database.db).expect("roles are worked out");
     let world = world.clone();
     let same = database.db.read_blocking(|tx| {
-        check(tx, &world, &rows)?;
-        check_rows(tx, &world, &rows, true)
+        check(tx, &world, rows)?;
+        check_rows(tx, &world, rows, true)
     });
     same.expect("roles can be read");
 }

@@ -109,6 +109,7 @@ impl Storage {
     }
 
     /// Moves a repository out of the way that was made for nothing.
+    #[expect(clippy::needless_pass_by_value, reason = "what was made is taken back once")]
     pub fn take_back(&self, made: Made) -> Result<()> {
         self.discard(&made.0)
     }

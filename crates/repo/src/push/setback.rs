@@ -61,7 +61,8 @@ impl Lost {
 /// Whether one of the names is a folder of the other.
 fn shut_out(one: &RefName, other: &RefName) -> bool {
     let is_below = |inner: &RefName, outer: &RefName| {
-        let rest = inner.as_bstr().strip_prefix(outer.as_bstr().as_ref() as &[u8]);
+        let outer: &[u8] = outer.as_bstr();
+        let rest = inner.as_bstr().strip_prefix(outer);
         rest.is_some_and(|rest| rest.starts_with(b"/"))
     };
     is_below(one, other) || is_below(other, one)

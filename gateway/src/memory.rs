@@ -61,7 +61,6 @@ const POOLS: &str = "MALLOC_ARENA_MAX";
 
 /// Begins the process anew with few pools of memory, where it has little of it. Does nothing when that was said already,
 /// or cannot be.
-#[expect(clippy::disallowed_methods, reason = "this is no setting of ours, but of the C library")]
 pub fn be_frugal() {
     use std::os::unix::process::CommandExt as _;
     let is_small = BOUND.as_ref().is_some_and(|bound| bound.limit <= SMALL);

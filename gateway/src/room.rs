@@ -15,7 +15,7 @@ use crate::app::App;
 /// So long the last answer counts; probes are open to everybody.
 const HOLDS: Duration = Duration::from_secs(1);
 /// Less than this is no room.
-const NEEDED: [u8; 128 << 10] = [0x5a; 128 << 10];
+static NEEDED: [u8; 128 << 10] = [0x5a; 128 << 10];
 
 /// What was found out last, and when.
 #[derive(Debug, Default)]

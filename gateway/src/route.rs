@@ -73,7 +73,7 @@ impl Matched {
 
     /// Whether load balancers and Prometheus ask here, however often they like.
     pub fn is_probe(&self) -> bool {
-        self.0.pattern.starts_with("//-/") && self.0.scope == "Instance"
+        self.0.resource == "Health"
     }
 
     pub fn any_scope(&self) -> bool {

@@ -191,8 +191,7 @@ async fn receive(
     let place = match entrance {
         Entrance::Open(place) => place,
         Entrance::ToBeMade { path } => {
-            let brings =
-                |command: &RefCommand| matches!(pushable(command), Ok(_) if command.new.is_some());
+            let brings = |command: &RefCommand| pushable(command).is_ok() && command.new.is_some();
             if !head.commands.iter().any(brings) {
                 return exchange::turn_down(app, &nothing(app).await?, protocol, body).await;
             }

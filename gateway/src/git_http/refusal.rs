@@ -96,6 +96,7 @@ impl Refusal {
         response.body(format!("{text}\n"))
     }
 
+    #[expect(clippy::too_many_lines, reason = "a table with a row for each refusal")]
     pub(super) fn parts(&self) -> (StatusCode, String) {
         let (status, text) = match self {
             Self::NoCredential => {

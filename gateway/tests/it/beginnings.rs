@@ -65,9 +65,10 @@ async fn a_half_made_fork_goes_and_a_finished_one_stays() {
 /// A repository that lies where the next project's is to be, with something in it.
 fn repository_in_the_way(app: &TestApp, before: ProjectId) -> std::path::PathBuf {
     let next = ProjectId(before.0 + 1);
-    let main = repo::git::RefName::branch("main").unwrap();
-    let home = app.state.storage.create(next, &main).unwrap();
-    std::fs::write(home.as_path().join("precious"), "work of years").unwrap();
+    let main = repo::git::RefName::branch("main").expect("a repository in the way");
+    let home = app.state.storage.create(next, &main).expect("a repository in the way");
+    std::fs::write(home.as_path().join("precious"), "work of years")
+        .expect("a repository in the way");
     home.as_path().join("precious")
 }
 

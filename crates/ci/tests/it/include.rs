@@ -71,7 +71,10 @@ fn names(plan: &Plan) -> Vec<&str> {
 }
 
 fn problem(text: &str, files: &[(&str, &str)]) -> String {
-    compiled(text, files, &Web::default()).unwrap_err().sentence()
+    match compiled(text, files, &Web::default()) {
+        Ok(plan) => panic!("it is taken: {:?}", names(&plan)),
+        Err(refusal) => refusal.sentence(),
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Lists of tags, held against git.
 
+use std::collections::BTreeSet;
+
 use forgeway_repo::{
     commit::Answers,
     name_filter::NameFilter,
@@ -23,7 +25,8 @@ fn names(count: usize) -> Vec<String> {
 fn versions_are_ordered_as_git_orders_them() {
     let fixture = Fixture::new();
     let id = fixture.id("main");
-    let wanted = names(400)
+    let wanted: BTreeSet<String> = names(400).into_iter().collect();
+    let wanted = wanted
         .into_iter()
         .filter(|name| fixture.try_git(&["check-ref-format", &format!("refs/tags/{name}")], b"").0);
     let commands: String = wanted.map(|name| format!("update refs/tags/{name} {id}\n")).collect();

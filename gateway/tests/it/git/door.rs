@@ -192,15 +192,6 @@ async fn an_archived_project_is_only_read() {
 }
 
 #[actix_web::test]
-async fn an_address_without_its_ending_gets_a_hint() {
-    let (forge, _) = Forge::with_commit(Visibility::Public).await;
-
-    clone(&forge.at("", "alice/work"))
-        .await
-        .told("The address of a repository is /<namespace>/<project>.git: does it end in .git?");
-}
-
-#[actix_web::test]
 async fn old_and_foreign_clients_are_turned_away() {
     let (forge, _) = Forge::with_commit(Visibility::Public).await;
     let anybody = forge.app.anonymous();

@@ -187,6 +187,5 @@ async fn a_record_is_read_from_postgresql_with_few_round_trips() {
     ] {
         let asked = round_trips_of(&app, &ada, &path).await;
         assert!(asked.len() <= most, "{path}: {} times\n{}", asked.len(), asked.join("\n"));
-        println!("{path}: {} round trips", asked.len());
     }
 }

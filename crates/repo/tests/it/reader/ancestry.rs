@@ -179,6 +179,6 @@ fn contributors_are_counted_by_address_without_merges() {
             people.iter().map(|person| person.commits).sum::<u64>(),
             u64::try_from(lines.len()).unwrap()
         );
-        assert_eq!(people.len(), 3, "{people:?}");
+        assert_eq!(people.len(), 4, "{people:?}");
     }
 }

@@ -301,7 +301,8 @@ async fn somebody_who_is_blocked_is_refused_everywhere() {
     let project = app.project(&ada, "kept", Visibility::Public).to_string();
     app.block("ada");
 
-    for row in rest::tables().into_iter().flatten() {
+    // Probes look at no credential.
+    for row in rest::tables().into_iter().flatten().filter(|row| row.resource != "Health") {
         let answer = ask(&ada, row, &project).await;
         let refusal = json!({ "message": "403 Forbidden - Your account has been blocked." });
         assert_eq!((answer.status, &answer.body), (403, &refusal), "{row:?}");

@@ -251,7 +251,9 @@ impl Drop for Server<'_> {
 /// A database without any table on the test cluster, or nothing where tests use SQLite.
 fn empty_database() -> Option<String> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let Location::Postgres(url) = TestDatabase::new().location else { return None };
+    // It is there as long as the value, and somebody has to be connected to a database to make another one.
+    let neighbour = TestDatabase::new();
+    let Location::Postgres(url) = &neighbour.location else { return None };
     let (server, _) = url.rsplit_once('/').expect("a database name");
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let name = format!("forgeway_test_cli_{}_{number}", std::process::id());

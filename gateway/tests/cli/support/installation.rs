@@ -257,7 +257,7 @@ fn empty_database() -> Option<String> {
     let (server, _) = url.rsplit_once('/').expect("a database name");
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let name = format!("forgeway_test_cli_{}_{number}", std::process::id());
-    let mut conn = PgConnection::establish(&url).expect("the cluster answers");
+    let mut conn = PgConnection::establish(url).expect("the cluster answers");
     conn.batch_execute(&format!("CREATE DATABASE {name}")).expect("an empty database");
     Some(format!("{server}/{name}"))
 }

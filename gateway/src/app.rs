@@ -386,6 +386,11 @@ impl Urls {
         &self.base[..end]
     }
 
+    /// The folder below the origin in which everything lies; usually none.
+    pub fn folder(&self) -> &str {
+        self.base.strip_prefix(self.origin()).unwrap_or_default()
+    }
+
     /// Host and port alone.
     pub fn host(&self) -> &str {
         self.origin().split_once("://").map_or(self.origin(), |(_, host)| host)

@@ -1,7 +1,13 @@
 //! How much memory this process may use, and whether that is nearly all taken: then heavy work is refused, so that the
 //! system need not kill the server.
 
-use std::{fs, path::PathBuf, process::Command, sync::LazyLock};
+use std::{
+    fs,
+    path::PathBuf,
+    process::Command,
+    sync::{LazyLock, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use kernel::{Error, Result};
 
@@ -74,11 +80,19 @@ pub fn be_frugal() {
     tracing::warn!(error = %failure, "memory that was used once may not be given back");
 }
 
+/// So long an answer counts. The system adds the figures up when they are read, and most requests ask.
+const HOLDS: Duration = Duration::from_millis(20);
+
 /// To be asked before work that takes megabytes.
 pub fn ensure_some() -> Result<()> {
-    match &*BOUND {
-        Some(bound) if bound.is_scarce() => Err(Error::out_of_reach("nearly all memory is in use")),
-        _ => Ok(()),
+    static LAST: Mutex<Option<(Instant, bool)>> = Mutex::new(None);
+    let Some(bound) = &*BOUND else { return Ok(()) };
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = last.filter(|(at, _)| at.elapsed() < HOLDS);
+    let (_, is_scarce) = *last.insert(known.unwrap_or_else(|| (Instant::now(), bound.is_scarce())));
+    match is_scarce {
+        true => Err(Error::out_of_reach("nearly all memory is in use")),
+        false => Ok(()),
     }
 }
 

@@ -239,11 +239,23 @@ fn allow_many_files() {
 }
 
 async fn keep_up(app: App) {
+    // A ref that stays locked is waited for, and holds up nothing else.
+    tokio::join!(keep_settings(&app), keep_settled(&app));
+}
+
+async fn keep_settled(app: &App) {
+    let mut tick = tokio::time::interval(UPKEEP);
+    loop {
+        tick.tick().await;
+        finish_interrupted(app).await;
+    }
+}
+
+async fn keep_settings(app: &App) {
     let mut tick = tokio::time::interval(UPKEEP);
     loop {
         tick.tick().await;
         app.rates.forget_the_quiet();
-        finish_interrupted(&app).await;
         match app.db.read(|tx| tx.settings()).await {
             Ok(settings) => app.follow(&settings),
             Err(cause) => tracing::warn!(error = %cause, "the settings cannot be read"),

@@ -3,7 +3,6 @@
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    thread,
     time::{Duration, Instant},
 };
 
@@ -169,7 +168,7 @@ impl Lane {
     }
 
     fn keep(&self, mut kept: Kept) {
-        if !kept.conn.is_broken() && !thread::panicking() && kept.born.elapsed() < LIFETIME {
+        if !kept.conn.is_broken() && kept.born.elapsed() < LIFETIME {
             kept.seen = Instant::now();
             self.idle().push(kept);
         }

@@ -30,19 +30,7 @@ const DATABASE: &str = "database";
 /// # Errors
 /// When the database cannot be written.
 pub fn renew(tx: &mut Tx<'_>, subjects: &[String]) -> Result<()> {
-    let rows: Vec<_> = subjects
-        .iter()
-        .map(|subject| (stamps::subject.eq(subject), stamps::stamp.eq(rand::random::<i64>())))
-        .collect();
-    for row in rows {
-        let insert = diesel::insert_into(stamps::table)
-            .values(row)
-            .on_conflict(stamps::subject)
-            .do_update()
-            .set(stamps::stamp.eq(excluded(stamps::stamp)));
-        each_backend!(tx, |conn| insert.execute(conn).map_err(error("Record")))?;
-    }
-    Ok(())
+    subjects.iter().try_for_each(|subject| keep(tx, subject, rand::random()))
 }
 
 /// Whether a subject has a stamp.
@@ -50,10 +38,7 @@ pub fn renew(tx: &mut Tx<'_>, subjects: &[String]) -> Result<()> {
 /// # Errors
 /// When the database cannot be read.
 pub fn has(tx: &mut Tx<'_>, subject: &str) -> Result<bool> {
-    let row = stamps::table.find(subject).select(stamps::stamp);
-    let found: Option<i64> =
-        each_backend!(tx, |conn| row.get_result(conn).optional().map_err(error("Record")))?;
-    Ok(found.is_some())
+    Ok(of(tx, subject)?.is_some())
 }
 
 /// Takes a subject's stamp away.
@@ -75,20 +60,24 @@ pub fn of(tx: &mut Tx<'_>, subject: &str) -> Result<Option<i64>> {
     each_backend!(tx, |conn| found.first(conn).optional().map_err(error("Record")))
 }
 
-/// The stamp of a subject, which nobody else renews before this transaction is over. One that never got a stamp has one
-/// from now on.
+/// Whether a subject still has the stamp that it had, or still none. Nobody else renews it before this transaction is
+/// over. One that never got a stamp has one from now on.
 ///
 /// # Errors
 /// When the database cannot be written.
-pub fn held(tx: &mut Tx<'_>, subject: &str) -> Result<i64> {
-    let row = (stamps::subject.eq(subject), stamps::stamp.eq(rand::random::<i64>()));
+pub fn hold(tx: &mut Tx<'_>, subject: &str, known: Option<i64>) -> Result<bool> {
+    let new = rand::random::<i64>();
     // Where there is one this changes nothing, but whoever renews it waits, or is waited for.
     let row = diesel::insert_into(stamps::table)
-        .values(row)
+        .values((stamps::subject.eq(subject), stamps::stamp.eq(new)))
         .on_conflict(stamps::subject)
         .do_update()
         .set(stamps::stamp.eq(stamps::stamp));
-    each_backend!(tx, |conn| row.returning(stamps::stamp).get_result(conn).map_err(error("Record")))
+    let found: i64 = each_backend!(tx, |conn| row
+        .returning(stamps::stamp)
+        .get_result(conn)
+        .map_err(error("Record")))?;
+    Ok(known == (found != new).then_some(found))
 }
 
 #[derive(QueryableByName)]

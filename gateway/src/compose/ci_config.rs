@@ -351,7 +351,7 @@ fn elsewhere(path: &str) -> Option<String> {
 fn facts(commit: &CommitInfo) -> CommitFacts {
     let at = time::OffsetDateTime::from_unix_timestamp(commit.committer.at).ok();
     let offset = time::UtcOffset::from_whole_seconds(commit.committer.offset).ok();
-    let at = at.zip(offset).map(|(at, offset)| at.to_offset(offset));
+    let at = at.zip(offset).and_then(|(at, offset)| at.checked_to_offset(offset));
     let format = time::format_description::well_known::Rfc3339;
     CommitFacts {
         sha: commit.id.to_string(),

@@ -81,13 +81,10 @@ async fn make_repository(app: &App, id: ProjectId, head: RefName) -> Result<Made
 /// Takes a project away that could not be finished, with the repository that was made for it. One that was there before
 /// is not this project's, whatever its place says, and stays.
 async fn undone(app: &App, project: &Project, made: Option<Made>, cause: Error) -> Error {
-    match take_back(app, project, made).await {
-        Ok(()) => cause,
-        Err(further) => {
-            tracing::error!(error = %further, project = %project.id, "a project is left half made");
-            cause
-        }
+    if let Err(further) = take_back(app, project, made).await {
+        tracing::error!(error = %further, project = %project.id, "a project is left half made");
     }
+    cause
 }
 
 async fn take_back(app: &App, project: &Project, made: Option<Made>) -> Result<()> {

@@ -70,6 +70,8 @@ pub(super) struct Judgement {
     refused: HashMap<BString, &'static str>,
     /// Each once, in the order in which they were found.
     sentences: Vec<String>,
+    /// The same, to be looked up: a mirror may bring a hundred thousand names that are refused.
+    known: HashSet<String>,
 }
 
 impl Judgement {
@@ -100,7 +102,7 @@ impl Judgement {
 
     fn refuse(&mut self, name: BString, reason: &'static str, text: String) {
         self.refused.insert(name, reason);
-        if !self.sentences.contains(&text) {
+        if self.known.insert(text.clone()) {
             self.sentences.push(text);
         }
     }

@@ -27,7 +27,7 @@ pub(super) fn present(place: &Place, address: &str) -> Option<String> {
 /// Git prints `warning: redirecting to …`, and goes on there with everything that follows. The host stays the one that
 /// the client knows.
 pub(super) fn redirect(app: &App, req: &HttpRequest, address: &str) -> HttpResponse {
-    let folder = app.urls.base().strip_prefix(app.urls.origin()).unwrap_or_default();
+    let folder = app.urls.folder();
     let location = format!("{folder}/{address}.git/info/refs?{}", req.query_string());
     HttpResponse::MovedPermanently()
         .insert_header((header::LOCATION, location))

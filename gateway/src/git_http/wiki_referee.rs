@@ -108,7 +108,11 @@ impl WikiTarget<'_> {
             return Err(refusal);
         }
         prepared.commit().await?;
-        follow(self.app, self.wiki, moves).await
+        // The refs have moved, whatever becomes of the rest: that is promised, and done later.
+        if let Err(cause) = follow(self.app, self.wiki, moves).await {
+            tracing::warn!(error = %cause, "what follows from a push to a wiki is left for later");
+        }
+        Ok(())
     }
 
     /// Somebody may have lost the right while everything arrived.

@@ -57,7 +57,7 @@ impl Source {
         try_unfold(Some((self, progress)), |state| async move {
             let Some((source, mut progress)) = state else { return Ok(None) };
             let ids = progress.next_ids();
-            let is_over = ids.is_empty();
+            let is_over = progress.next >= progress.ids.len();
             for (nth, commit) in source.entities(ids).await?.iter().enumerate() {
                 let is_first = progress.next <= AT_ONCE && nth == 0;
                 let comma = if is_first { "" } else { "," };

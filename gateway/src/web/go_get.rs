@@ -6,11 +6,10 @@ use org::access::{IdOrPath, locate_project};
 use percent_encoding::percent_decode_str;
 
 use super::html::escaped;
-use crate::{app::App, git_http};
+use crate::{app::App, compose::projects::USUAL_BRANCH, git_http};
 
 /// Groups in groups, and the project.
 const DEEPEST: usize = 22;
-const USUAL_BRANCH: &str = "main";
 
 /// A project as modules name it.
 struct Module {

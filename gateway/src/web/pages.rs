@@ -108,7 +108,7 @@ fn shown(app: &App, name: &str, home: &str, record: &str, more: &str) -> Custom 
         "" => home,
         name => format!("{} · {home}", escaped(name)),
     };
-    let folder = app.urls.base().strip_prefix(app.urls.origin()).unwrap_or_default();
+    let folder = app.urls.folder();
     let (address, text) = (escaped(&format!("{folder}{record}")), escaped(record));
     let body = format!(
         "<p>There is no page for this yet. The API tells it: <a href=\"{address}\"><code>{text}</code></a></p>{more}"

@@ -156,14 +156,21 @@ pub async fn recover(
     }
     let mut batches: Vec<String> = rows.iter().map(|row| row.batch.clone()).collect();
     batches.dedup();
-    let mut finished = 0;
+    let (mut finished, mut failure) = (0, None);
     for row in last_of_each_ref(rows) {
-        finished += usize::from(recover_one(git, storage, &row, stale_after).await?);
+        match recover_one(git, storage, &row, stale_after).await {
+            Ok(done) => finished += usize::from(done),
+            // One ref that cannot be moved keeps nothing back but its own batch.
+            Err(cause) => {
+                batches.retain(|batch| *batch != row.batch);
+                failure = failure.or(Some(cause));
+            }
+        }
     }
     if !batches.is_empty() {
         db.write(move |tx| tx.delete_journal_batches(&batches)).await?;
     }
-    Ok(finished)
+    failure.map_or(Ok(finished), Err)
 }
 
 /// The same while the server runs, for moves that were decided before a moment and then failed.

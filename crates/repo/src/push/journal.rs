@@ -67,6 +67,8 @@ pub trait JournalStore {
     fn insert_push(&mut self, push: &Push) -> Result<()>;
     /// Every move not known to have reached git, oldest first.
     fn journal(&mut self) -> Result<Vec<JournalRow>>;
+    /// The last move of a ref that the journal holds.
+    fn last_move(&mut self, project: ProjectId, ref_name: &str) -> Result<Option<JournalRow>>;
     /// The same once every push that is being decided has ended: PostgreSQL may still carry out the commit of a server
     /// that was killed. Only in a transaction that may write.
     fn settled_journal(&mut self) -> Result<Vec<JournalRow>>;
@@ -129,6 +131,17 @@ impl JournalStore for Tx<'_> {
             .order(ref_journal::id)
             .select(JournalRow::as_select())
             .load(conn)
+            .map_err(error("Push")))
+    }
+
+    fn last_move(&mut self, project: ProjectId, ref_name: &str) -> Result<Option<JournalRow>> {
+        each_backend!(self, |conn| ref_journal::table
+            .filter(ref_journal::project_id.eq(project))
+            .filter(ref_journal::ref_name.eq(ref_name))
+            .order(ref_journal::id.desc())
+            .select(JournalRow::as_select())
+            .first(conn)
+            .optional()
             .map_err(error("Push")))
     }
 

@@ -10,8 +10,7 @@ use kernel::{
     ids::{NamespaceId, ProjectId},
 };
 
-/// Databases take only so many values in one question.
-const AT_ONCE: usize = 5_000;
+use crate::item::reading::AT_ONCE;
 
 /// Rules of these projects name people without a role there no more.
 pub fn forget_strangers(tx: &mut Tx<'_>, projects: &[ProjectId]) -> Result<()> {

@@ -152,7 +152,7 @@ pub fn readable(
 }
 
 /// Databases take only so many values in one question.
-const AT_ONCE: usize = 5_000;
+pub(crate) const AT_ONCE: usize = 5_000;
 
 /// Those of these issues that are not confidential, or are the actor's or given to them.
 fn open_issues(tx: &mut Tx<'_>, actor: Actor, ids: &[i64]) -> Result<Vec<i64>> {

@@ -13,10 +13,7 @@ use kernel::{
 };
 
 use super::model::{Note, NoteType};
-use crate::item::{Item, ItemId, ItemKind, hold};
-
-/// Databases take only so many values in one question.
-const AT_ONCE: usize = 5_000;
+use crate::item::{Item, ItemId, ItemKind, hold, reading::AT_ONCE};
 
 /// A note as it is written.
 #[derive(Clone, Debug)]

@@ -17,7 +17,11 @@ use super::{
     code::without_code,
     parse::{ItemName, Reference, find},
 };
-use crate::{Home, item::ItemKind, ports::Forge};
+use crate::{
+    Home,
+    item::{ItemKind, reading::AT_ONCE},
+    ports::Forge,
+};
 
 /// Texts of a project as they are written in another place.
 pub(crate) fn rewritten(
@@ -120,8 +124,6 @@ fn known_items(
     Ok(known)
 }
 
-/// Databases take only so many values in one question.
-const AT_ONCE: usize = 5_000;
 /// So many projects are looked up; nobody names more.
 const MOST_NEIGHBOURS: usize = 20;
 

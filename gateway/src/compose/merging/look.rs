@@ -81,8 +81,7 @@ pub async fn look(app: &App, id: MergeRequestId) -> Result<MergeRequest> {
 /// The commit that the target is leaving, or has just left.
 fn leaving(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<Option<String>> {
     let name = format!("refs/heads/{}", row.target_branch);
-    let mut moves = tx.journal()?.into_iter();
-    let last = moves.rfind(|one| one.project_id == row.project_id && one.ref_name == name);
+    let last = tx.last_move(row.project_id, &name)?;
     Ok(last.filter(|one| one.new_sha != one.old_sha).and_then(|one| one.old_sha))
 }
 

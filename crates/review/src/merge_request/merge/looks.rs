@@ -68,7 +68,7 @@ impl LookStore for Tx<'_> {
     fn keep_look(&mut self, of: &Seen, look: Look) -> Result<Option<MergeRequest>> {
         hold(self, of.row.id.into())?;
         let branch = target(of.row.project_id, &of.row.target_branch);
-        if of.target != Some(stamp::held(self, &branch)?) {
+        if !stamp::hold(self, &branch, of.target)? {
             return Ok(None);
         }
         let status = of.row.merge_status.after(look);

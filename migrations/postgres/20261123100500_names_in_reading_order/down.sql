@@ -1,0 +1,18 @@
+DROP INDEX namespaces_groups_name;
+CREATE INDEX namespaces_groups_name ON namespaces (name, id, visibility, kind, deleted_at) WHERE kind = 'group' AND deleted_at IS NULL;
+DROP INDEX namespaces_groups_path;
+CREATE INDEX namespaces_groups_path ON namespaces (path, id, visibility, kind, deleted_at) WHERE kind = 'group' AND deleted_at IS NULL;
+DROP INDEX namespaces_groups_visibility;
+CREATE INDEX namespaces_groups_visibility ON namespaces (visibility, name, id, kind, deleted_at) WHERE kind = 'group' AND deleted_at IS NULL;
+DROP INDEX namespaces_groups_parent;
+CREATE INDEX namespaces_groups_parent ON namespaces (parent_id, name, id, visibility, kind, deleted_at) WHERE kind = 'group' AND deleted_at IS NULL;
+DROP INDEX namespaces_groups_tree;
+CREATE INDEX namespaces_groups_tree ON namespaces (path_key, name, id, visibility, kind, deleted_at) WHERE kind = 'group' AND deleted_at IS NULL;
+DROP INDEX projects_name;
+CREATE INDEX projects_name ON projects (name, id);
+DROP INDEX projects_path;
+CREATE INDEX projects_path ON projects (path, id);
+DROP INDEX users_name;
+CREATE INDEX users_name ON users (name, id);
+DROP INDEX users_username;
+CREATE INDEX users_username ON users (username, id);

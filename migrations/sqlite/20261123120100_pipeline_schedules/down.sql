@@ -1,0 +1,2 @@
+DROP TABLE pipeline_schedule_variables;
+DROP TABLE pipeline_schedules;

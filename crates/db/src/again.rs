@@ -11,7 +11,7 @@ const TRIES: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(8);
 
 /// Runs a whole transaction until it is kept, or fails by a fault of its own.
-pub(crate) fn until_kept<T>(mut transaction: impl FnMut() -> Result<T>) -> Result<T> {
+pub(crate) fn until_kept(transaction: &mut dyn FnMut() -> Result<()>) -> Result<()> {
     let mut tries = 1;
     loop {
         let failure = match transaction() {

@@ -20,9 +20,11 @@ use crate::{
     figures::{Running, Waiting, Way},
     lane::Failure,
     migrations,
+    piece::{AnyPiece, Piece, Step},
     postgres::Postgres,
     sqlite::{Sqlite, Work},
     stamp,
+    tx::Afterwards,
 };
 
 /// Where the rows are.
@@ -119,9 +121,10 @@ impl Database {
     ) -> Result<T> {
         match &self.0.backend {
             Backend::Sqlite(sqlite) => {
-                let now = self.0.clock.now();
                 let _running = Running::at_once(Way::Peek);
-                sqlite.inline(|conn| work(&mut Tx::new(Conn::Sqlite(conn), now)))
+                let (mut piece, now) = (Piece::new(work), self.0.clock.now());
+                sqlite.inline(&mut |conn| piece.once(&mut Tx::new(Conn::Sqlite(conn), now)))?;
+                piece.answer()
             }
             Backend::Postgres(_) => self.read_by(Way::Peek, work).await,
         }
@@ -135,11 +138,19 @@ impl Database {
         self.read_by(Way::Read, work).await
     }
 
-    async fn read_by<T: Send + 'static>(
+    async fn read_by<T: Send + 'static, F>(&self, way: Way, work: F) -> Result<T>
+    where
+        F: FnOnce(&mut Tx<'_>) -> Result<T> + Clone + Send + 'static,
+    {
+        Piece::<F, T>::answer_of(self.read_piece(way, Piece::boxed(work)).await?)
+    }
+
+    /// Gives the piece back with its answer.
+    async fn read_piece(
         &self,
         way: Way,
-        work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Clone + Send + 'static,
-    ) -> Result<T> {
+        mut piece: Box<dyn AnyPiece>,
+    ) -> Result<Box<dyn AnyPiece>> {
         let waiting = Waiting::new(way);
         let _place = match &self.0.backend {
             Backend::Sqlite(sqlite) => sqlite.readers.acquire().await.map_err(Error::internal)?,
@@ -148,29 +159,31 @@ impl Database {
         let this = self.clone();
         let done = spawn_blocking(move || {
             let _running = waiting.over();
-            let again = work.clone();
-            match this.attempt(work) {
+            match this.attempt(&mut |tx| piece.attempt(tx)) {
                 // Nothing came of the first one, and nothing but its connection was at fault.
-                Err(Failure::Ended(_)) => this.attempt(again),
-                done => done,
+                Err(Failure::Ended(_)) => this.attempt(&mut |tx| piece.finish(tx))?,
+                done => done?,
             }
+            Ok(piece)
         });
-        Ok(done.await.map_err(Error::internal)??)
+        done.await.map_err(Error::internal)?
     }
 
     /// As [`read`](Self::read), for callers that may block. It is done once.
     pub fn read_blocking<T>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
-        Ok(self.attempt(work)?)
+        let mut piece = Piece::new(work);
+        self.attempt(&mut |tx| piece.once(tx))?;
+        piece.answer()
     }
 
-    fn attempt<T>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T, Failure> {
+    fn attempt(&self, step: Step<'_>) -> Result<(), Failure> {
         let now = self.0.clock.now();
         match &self.0.backend {
             Backend::Sqlite(sqlite) => sqlite
-                .pooled(|conn| work(&mut Tx::new(Conn::Sqlite(conn), now)))
+                .pooled(&mut |conn| step(&mut Tx::new(Conn::Sqlite(conn), now)))
                 .map_err(Failure::Plain),
             Backend::Postgres(postgres) => {
-                postgres.readers.lend(|conn| work(&mut Tx::new(Conn::Postgres(conn), now)))
+                postgres.readers.lend(&mut |conn| step(&mut Tx::new(Conn::Postgres(conn), now)))
             }
         }
     }
@@ -179,11 +192,22 @@ impl Database {
     /// connection ended while PostgreSQL was committing, nobody knows. What PostgreSQL takes back for the sake of another
     /// transaction is done again, and so is what lost its connection before that: `work` does nothing but what a
     /// transaction takes back.
-    pub async fn write<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Clone + Send + 'static,
-    ) -> Result<T> {
-        let done = self.write_once(work).await;
+    pub async fn write<T: Send + 'static, F>(&self, work: F) -> Result<T>
+    where
+        F: FnOnce(&mut Tx<'_>) -> Result<T> + Clone + Send + 'static,
+    {
+        Piece::<F, T>::answer_of(self.write_piece(Piece::boxed(work)).await?)
+    }
+
+    /// Whether rows can be written, as the last write showed; after one that found no room a small one is tried.
+    pub async fn has_room(&self) -> bool {
+        const PROBE: &str = "room";
+        !self.0.full.load(Ordering::Relaxed)
+            || self.write(|tx| stamp::keep(tx, PROBE, tx.now.unix())).await.is_ok()
+    }
+
+    async fn write_piece(&self, piece: Box<dyn AnyPiece>) -> Result<Box<dyn AnyPiece>> {
+        let done = self.write_once(piece).await;
         match &done {
             Err(Error::Full(_)) => self.0.full.store(true, Ordering::Relaxed),
             Ok(_) if self.0.full.load(Ordering::Relaxed) => {
@@ -194,20 +218,10 @@ impl Database {
         done
     }
 
-    /// Whether rows can be written, as the last write showed; after one that found no room a small one is tried.
-    pub async fn has_room(&self) -> bool {
-        const PROBE: &str = "room";
-        !self.0.full.load(Ordering::Relaxed)
-            || self.write(|tx| stamp::keep(tx, PROBE, tx.now.unix())).await.is_ok()
-    }
-
-    async fn write_once<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Clone + Send + 'static,
-    ) -> Result<T> {
+    async fn write_once(&self, piece: Box<dyn AnyPiece>) -> Result<Box<dyn AnyPiece>> {
         match &self.0.backend {
             Backend::Sqlite(sqlite) => {
-                let (work, answer) = self.queued(work);
+                let (work, answer) = self.queued(piece);
                 sqlite
                     .writer()?
                     .send(work)
@@ -219,7 +233,7 @@ impl Database {
                 let waiting = Waiting::new(Way::Write);
                 let _place = postgres.writers.place().await?;
                 let this = self.clone();
-                spawn_blocking(move || this.write_postgres(work, waiting))
+                spawn_blocking(move || this.write_postgres(piece, waiting))
                     .await
                     .map_err(Error::internal)?
             }
@@ -227,21 +241,23 @@ impl Database {
     }
 
     /// As [`write`](Self::write), for callers outside of async code.
-    pub fn write_blocking<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Clone + Send + 'static,
-    ) -> Result<T> {
-        match &self.0.backend {
+    pub fn write_blocking<T: Send + 'static, F>(&self, work: F) -> Result<T>
+    where
+        F: FnOnce(&mut Tx<'_>) -> Result<T> + Clone + Send + 'static,
+    {
+        let piece = Piece::boxed(work);
+        let piece = match &self.0.backend {
             Backend::Sqlite(sqlite) => {
-                let (work, answer) = self.queued(work);
+                let (work, answer) = self.queued(piece);
                 sqlite
                     .writer()?
                     .blocking_send(work)
                     .map_err(|refused| Error::internal(refused.to_string()))?;
                 answer.blocking_recv().map_err(Error::internal)?
             }
-            Backend::Postgres(_) => self.write_postgres(work, Waiting::new(Way::Write)),
-        }
+            Backend::Postgres(_) => self.write_postgres(piece, Waiting::new(Way::Write)),
+        };
+        Piece::<F, T>::answer_of(piece?)
     }
 
     /// Copies a SQLite database, as it is at one moment, while it is in use.
@@ -254,23 +270,28 @@ impl Database {
         }
     }
 
-    fn queued<T: Send + 'static>(
+    fn queued(
         &self,
-        work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Send + 'static,
-    ) -> (Work, oneshot::Receiver<Result<T>>) {
+        mut piece: Box<dyn AnyPiece>,
+    ) -> (Work, oneshot::Receiver<Result<Box<dyn AnyPiece>>>) {
         let (answer, receiver) = oneshot::channel();
         let inner = self.0.clone();
         let waiting = Waiting::new(Way::Write);
         let work: Work = Box::new(move |conn| {
             let running = waiting.over();
             // A savepoint: an error here undoes this piece of work and leaves the rest of its group alone.
-            let outcome =
-                conn.transaction(|conn| inner.run(Conn::Sqlite(conn), work).map_err(Failed));
+            let outcome = conn.transaction(|conn| {
+                inner.run(Conn::Sqlite(conn), &mut |tx| piece.finish(tx)).map_err(Failed)
+            });
             Box::new(move |committed| {
                 drop(running);
                 let outcome = match (outcome, committed) {
                     (Ok(_), Err(why)) => Err(Error::internal(why)),
-                    (outcome, _) => outcome.map_err(|failed| failed.0),
+                    (Ok(afterwards), Ok(())) => {
+                        afterwards.into_iter().for_each(|work| work());
+                        Ok(piece)
+                    }
+                    (Err(failed), _) => Err(failed.0),
                 };
                 // Nobody waits any more when the caller went away; the work is done all the same.
                 drop(answer.send(outcome));
@@ -279,47 +300,51 @@ impl Database {
         (work, receiver)
     }
 
-    fn write_postgres<T>(
+    fn write_postgres(
         &self,
-        work: impl FnOnce(&mut Tx<'_>) -> Result<T> + Clone,
+        mut piece: Box<dyn AnyPiece>,
         waiting: Waiting,
-    ) -> Result<T> {
+    ) -> Result<Box<dyn AnyPiece>> {
         let Backend::Postgres(postgres) = &self.0.backend else {
             return Err(Error::internal("not a PostgreSQL database"));
         };
         let _running = waiting.over();
         // Whether everything was done, so that what is left is to commit it.
         let done = Cell::new(false);
-        let attempt = || {
-            postgres.writers.lend(|conn| {
-                again::until_kept(|| {
+        let mut attempt = || {
+            postgres.writers.lend(&mut |conn| {
+                again::until_kept(&mut || {
                     done.set(false);
-                    let work = work.clone();
                     let in_it = |conn: &mut PgConnection| {
-                        let outcome = self.0.run(Conn::Postgres(conn), work).map_err(Failed)?;
+                        let run = self.0.run(Conn::Postgres(conn), &mut |tx| piece.attempt(tx));
+                        let afterwards = run.map_err(Failed)?;
                         done.set(true);
-                        Ok(outcome)
+                        Ok(afterwards)
                     };
-                    conn.transaction(in_it).map_err(|failed: Failed| failed.0)
+                    let afterwards = conn.transaction(in_it).map_err(|failed: Failed| failed.0)?;
+                    afterwards.into_iter().for_each(|work| work());
+                    Ok(())
                 })
             })
         };
         match attempt() {
-            Err(Failure::Ended(_)) if !done.get() => Ok(attempt()?),
-            outcome => Ok(outcome?),
+            Err(Failure::Ended(_)) if !done.get() => attempt()?,
+            outcome => outcome?,
         }
+        Ok(piece)
     }
 }
 
 impl Inner {
-    fn run<T>(&self, conn: Conn<'_>, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
+    /// With what is to be done once the transaction is durable.
+    fn run(&self, conn: Conn<'_>, step: Step<'_>) -> Result<Afterwards> {
         let mut tx = Tx::new(conn, self.clock.now());
-        let done = work(&mut tx)?;
+        step(&mut tx)?;
         while let Some(fact) = tx.facts.pop_front() {
             if let Some(listener) = self.listener.get() {
                 listener(&mut tx, &*fact)?;
             }
         }
-        Ok(done)
+        Ok(tx.afterwards)
     }
 }

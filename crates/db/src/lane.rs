@@ -120,10 +120,10 @@ impl Lane {
     }
 
     /// Works on a connection. Blocks.
-    pub(crate) fn lend<T>(
+    pub(crate) fn lend(
         &self,
-        work: impl FnOnce(&mut PgConnection) -> Result<T>,
-    ) -> Result<T, Failure> {
+        work: &mut dyn FnMut(&mut PgConnection) -> Result<()>,
+    ) -> Result<(), Failure> {
         let mut kept = self.take().map_err(Failure::Plain)?;
         match work(&mut kept.conn) {
             Err(cause) if cause.is_ours() && kept.conn.ping().is_err() => {
@@ -176,7 +176,7 @@ impl Lane {
 }
 
 /// The address with our limits, where it names none of its own.
-fn with_limits(url: &str) -> String {
+pub(crate) fn with_limits(url: &str) -> String {
     let mut url = url.to_owned();
     for (name, value) in LIMITS {
         if !url.contains(&format!("{name}=")) {
@@ -211,7 +211,7 @@ mod tests {
         let lane = Lane::new(NOWHERE, 1, Arc::default());
         let before = Instant::now();
         for _ in 0..100 {
-            let refused: Error = lane.lend(|_| Ok(())).err().map(Failure::into).unwrap();
+            let refused: Error = lane.lend(&mut |_| Ok(())).err().map(Failure::into).unwrap();
             assert!(matches!(refused, Error::OutOfReach(_)), "{refused:?}");
         }
         assert!(before.elapsed() < 10 * FRESH);

@@ -11,12 +11,14 @@ mod lane;
 pub mod listing;
 mod migrations;
 pub mod outbox;
+mod piece;
 mod postgres;
 pub mod rare;
 pub mod schema;
 mod sqlite;
 pub mod stamp;
 mod statement;
+mod subselect;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod tx;
@@ -26,6 +28,7 @@ pub use count::CountOf;
 pub use database::{Database, Listener, Location};
 pub use error::{error, is_duplicate};
 pub use folded::{Folded, lower};
+pub use subselect::Subselect;
 pub use tx::{Conn, Tx};
 
 #[doc(hidden)]

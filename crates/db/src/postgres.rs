@@ -5,7 +5,7 @@ use std::sync::Arc;
 use diesel::{Connection, PgConnection, QueryableByName, RunQueryDsl, sql_query, sql_types::Text};
 use kernel::{Error, Result};
 
-use crate::lane::{Lane, Reach};
+use crate::lane::{Lane, Reach, with_limits};
 
 /// Measured: few readers keep the slowest answers short, many writers share the server's group commit.
 const READERS: usize = 4;
@@ -42,7 +42,7 @@ fn warn_of_language(conn: &mut PgConnection) -> Result<()> {
 
 impl Postgres {
     pub(crate) fn open(url: &str) -> Result<Self> {
-        let mut conn = PgConnection::establish(url).map_err(Error::internal)?;
+        let mut conn = PgConnection::establish(&with_limits(url)).map_err(Error::internal)?;
         crate::migrations::run_postgres(&mut conn)?;
         warn_of_language(&mut conn)?;
         let reach = Arc::<Reach>::default();
@@ -50,5 +50,21 @@ impl Postgres {
             readers: Lane::new(url, READERS, Arc::clone(&reach)),
             writers: Lane::new(url, WRITERS, reach),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::Postgres;
+
+    #[test]
+    fn a_server_that_says_nothing_is_not_waited_for() {
+        // It takes connections, and nobody ever reads from them.
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = silent.local_addr().unwrap().port();
+        let opened = Postgres::open(&format!("postgres://forgeway@127.0.0.1:{port}/forgeway"));
+        assert!(opened.is_err());
     }
 }

@@ -216,6 +216,13 @@ diesel::table! {
 }
 
 diesel::table! {
+    instance_runner_registration (id) {
+        id -> BigInt,
+        token_digest -> Text,
+    }
+}
+
+diesel::table! {
     instance_settings (id) {
         id -> BigInt,
         settings -> Text,
@@ -356,6 +363,53 @@ diesel::table! {
 }
 
 diesel::table! {
+    job_artifacts (id) {
+        id -> BigInt,
+        job_id -> BigInt,
+        project_id -> BigInt,
+        pipeline_id -> BigInt,
+        file_type -> Text,
+        file_format -> Text,
+        filename -> Text,
+        size -> BigInt,
+        sha256 -> Text,
+        location -> Text,
+        expires_at -> Nullable<BigInt>,
+        locked -> Bool,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    job_logs (job_id) {
+        job_id -> BigInt,
+        size -> Nullable<BigInt>,
+        restricted -> Bool,
+        hidden -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    job_specs (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        digest -> Text,
+        body -> Text,
+        tags -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    job_variables (id) {
+        id -> BigInt,
+        job_id -> BigInt,
+        key -> Text,
+        clear -> Text,
+        sealed -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
     jobs (id) {
         id -> BigInt,
         project_id -> BigInt,
@@ -381,6 +435,21 @@ diesel::table! {
         queued_at -> Nullable<BigInt>,
         started_at -> Nullable<BigInt>,
         finished_at -> Nullable<BigInt>,
+        spec_id -> Nullable<BigInt>,
+        position -> BigInt,
+        run_when -> Text,
+        needs -> Nullable<Text>,
+        interruptible -> Bool,
+        attempt -> BigInt,
+        environment -> Nullable<Text>,
+        resource_group_id -> Nullable<BigInt>,
+        runner_id -> Nullable<BigInt>,
+        start_in -> Nullable<BigInt>,
+        scheduled_at -> Nullable<BigInt>,
+        timeout -> Nullable<BigInt>,
+        erased_at -> Nullable<BigInt>,
+        token_digest -> Nullable<Text>,
+        on_instance_runner -> Bool,
     }
 }
 
@@ -694,6 +763,43 @@ diesel::table! {
 }
 
 diesel::table! {
+    pipeline_schedule_variables (schedule_id, key) {
+        schedule_id -> BigInt,
+        key -> Text,
+        kind -> Text,
+        sealed -> Text,
+    }
+}
+
+diesel::table! {
+    pipeline_schedules (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        owner_id -> Nullable<BigInt>,
+        description -> Text,
+        ref_name -> Text,
+        cron -> Text,
+        cron_timezone -> Text,
+        next_run_at -> Nullable<BigInt>,
+        active -> Bool,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    pipeline_variables (id) {
+        id -> BigInt,
+        pipeline_id -> BigInt,
+        key -> Text,
+        variable_type -> Text,
+        clear -> Text,
+        raw -> Bool,
+        sealed -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
     pipelines (id) {
         id -> BigInt,
         project_id -> BigInt,
@@ -714,6 +820,16 @@ diesel::table! {
         updated_at -> BigInt,
         started_at -> Nullable<BigInt>,
         finished_at -> Nullable<BigInt>,
+        name -> Nullable<Text>,
+        failure_reason -> Nullable<Text>,
+        root_id -> Nullable<BigInt>,
+        parent_job_id -> Nullable<BigInt>,
+        merge_request_id -> Nullable<BigInt>,
+        schedule_id -> Nullable<BigInt>,
+        trigger_id -> Nullable<BigInt>,
+        auto_cancel -> Nullable<Text>,
+        auto_canceled_by -> Nullable<BigInt>,
+        schedule_run -> Nullable<BigInt>,
     }
 }
 
@@ -955,6 +1071,70 @@ diesel::table! {
 }
 
 diesel::table! {
+    resource_groups (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        key -> Text,
+        process_mode -> Text,
+        holder_id -> Nullable<BigInt>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    runner_managers (id) {
+        id -> BigInt,
+        runner_id -> BigInt,
+        system_id -> Text,
+        version -> Nullable<Text>,
+        revision -> Nullable<Text>,
+        platform -> Nullable<Text>,
+        architecture -> Nullable<Text>,
+        ip_address -> Nullable<Text>,
+        created_at -> BigInt,
+        contacted_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    runner_projects (id) {
+        id -> BigInt,
+        runner_id -> BigInt,
+        project_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    runners (id) {
+        id -> BigInt,
+        runner_type -> Text,
+        token_digest -> Text,
+        short_token -> Text,
+        created_by_person -> Bool,
+        creator_id -> Nullable<BigInt>,
+        group_id -> Nullable<BigInt>,
+        description -> Nullable<Text>,
+        maintenance_note -> Nullable<Text>,
+        active -> Bool,
+        locked -> Bool,
+        run_untagged -> Bool,
+        access_level -> Text,
+        maximum_timeout -> Nullable<BigInt>,
+        tags -> Text,
+        name -> Nullable<Text>,
+        version -> Nullable<Text>,
+        revision -> Nullable<Text>,
+        platform -> Nullable<Text>,
+        architecture -> Nullable<Text>,
+        ip_address -> Nullable<Text>,
+        contacted_at -> Nullable<BigInt>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
     saml_group_links (id) {
         id -> BigInt,
         namespace_id -> BigInt,
@@ -1051,6 +1231,20 @@ diesel::table! {
     topics (id) {
         id -> BigInt,
         name -> Text,
+    }
+}
+
+diesel::table! {
+    triggers (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        owner_id -> BigInt,
+        token_digest -> Text,
+        sealed -> Text,
+        description -> Text,
+        last_used_at -> Nullable<BigInt>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
     }
 }
 
@@ -1176,6 +1370,25 @@ diesel::table! {
 }
 
 diesel::table! {
+    variables (id) {
+        id -> BigInt,
+        project_id -> Nullable<BigInt>,
+        namespace_id -> Nullable<BigInt>,
+        kind -> Text,
+        key -> Text,
+        sealed -> Text,
+        protected -> Bool,
+        masked -> Bool,
+        hidden -> Bool,
+        raw -> Bool,
+        environment_scope -> Text,
+        description -> Nullable<Text>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
     wiki_refs (id) {
         id -> BigInt,
         wiki -> Text,
@@ -1267,6 +1480,11 @@ diesel::joinable!(item_subscriptions -> users (user_id));
 diesel::joinable!(iteration_cadences -> namespaces (namespace_id));
 diesel::joinable!(iterations -> iteration_cadences (cadence_id));
 diesel::joinable!(iterations -> namespaces (namespace_id));
+diesel::joinable!(job_artifacts -> jobs (job_id));
+diesel::joinable!(job_artifacts -> projects (project_id));
+diesel::joinable!(job_logs -> jobs (job_id));
+diesel::joinable!(job_specs -> projects (project_id));
+diesel::joinable!(job_variables -> jobs (job_id));
 diesel::joinable!(jobs -> pipelines (pipeline_id));
 diesel::joinable!(jobs -> projects (project_id));
 diesel::joinable!(label_priorities -> labels (label_id));
@@ -1306,6 +1524,10 @@ diesel::joinable!(namespace_bans -> users (user_id));
 diesel::joinable!(namespaces -> users (owner_id));
 diesel::joinable!(notes -> projects (project_id));
 diesel::joinable!(pipeline_numbers -> projects (project_id));
+diesel::joinable!(pipeline_schedule_variables -> pipeline_schedules (schedule_id));
+diesel::joinable!(pipeline_schedules -> projects (project_id));
+diesel::joinable!(pipeline_schedules -> users (owner_id));
+diesel::joinable!(pipeline_variables -> pipelines (pipeline_id));
 diesel::joinable!(pipelines -> projects (project_id));
 diesel::joinable!(project_access -> projects (project_id));
 diesel::joinable!(project_access -> users (user_id));
@@ -1336,6 +1558,12 @@ diesel::joinable!(push_rules -> namespaces (namespace_id));
 diesel::joinable!(push_rules -> projects (project_id));
 diesel::joinable!(redirects -> namespaces (namespace_id));
 diesel::joinable!(resource_events -> projects (project_id));
+diesel::joinable!(resource_groups -> projects (project_id));
+diesel::joinable!(runner_managers -> runners (runner_id));
+diesel::joinable!(runner_projects -> projects (project_id));
+diesel::joinable!(runner_projects -> runners (runner_id));
+diesel::joinable!(runners -> namespaces (group_id));
+diesel::joinable!(runners -> users (creator_id));
 diesel::joinable!(saml_group_links -> namespaces (namespace_id));
 diesel::joinable!(seat_lists -> namespaces (namespace_id));
 diesel::joinable!(seats -> namespaces (namespace_id));
@@ -1345,12 +1573,16 @@ diesel::joinable!(timelogs -> projects (project_id));
 diesel::joinable!(todos -> namespaces (namespace_id));
 diesel::joinable!(todos -> projects (project_id));
 diesel::joinable!(todos -> users (user_id));
+diesel::joinable!(triggers -> projects (project_id));
+diesel::joinable!(triggers -> users (owner_id));
 diesel::joinable!(user_accounts -> users (user_id));
 diesel::joinable!(user_emails -> users (user_id));
 diesel::joinable!(user_identities -> users (user_id));
 diesel::joinable!(user_preferences -> users (user_id));
 diesel::joinable!(user_profiles -> users (user_id));
 diesel::joinable!(user_statuses -> users (user_id));
+diesel::joinable!(variables -> namespaces (namespace_id));
+diesel::joinable!(variables -> projects (project_id));
 diesel::joinable!(wiki_refs -> namespaces (namespace_id));
 diesel::joinable!(wiki_refs -> projects (project_id));
 diesel::joinable!(x509_certificates -> x509_issuers (issuer_id));
@@ -1561,6 +1793,11 @@ diesel::allow_tables_to_appear_in_same_query!(item_subscriptions, users);
 diesel::allow_tables_to_appear_in_same_query!(iteration_cadences, iterations);
 diesel::allow_tables_to_appear_in_same_query!(iteration_cadences, namespaces);
 diesel::allow_tables_to_appear_in_same_query!(iterations, namespaces);
+diesel::allow_tables_to_appear_in_same_query!(job_artifacts, jobs);
+diesel::allow_tables_to_appear_in_same_query!(job_artifacts, projects);
+diesel::allow_tables_to_appear_in_same_query!(job_logs, jobs);
+diesel::allow_tables_to_appear_in_same_query!(job_specs, projects);
+diesel::allow_tables_to_appear_in_same_query!(job_variables, jobs);
 diesel::allow_tables_to_appear_in_same_query!(jobs, pipelines);
 diesel::allow_tables_to_appear_in_same_query!(jobs, projects);
 diesel::allow_tables_to_appear_in_same_query!(label_priorities, labels);
@@ -1664,6 +1901,7 @@ diesel::allow_tables_to_appear_in_same_query!(namespaces, protected_branch_acces
 diesel::allow_tables_to_appear_in_same_query!(namespaces, protected_tag_access);
 diesel::allow_tables_to_appear_in_same_query!(namespaces, push_rules);
 diesel::allow_tables_to_appear_in_same_query!(namespaces, redirects);
+diesel::allow_tables_to_appear_in_same_query!(namespaces, runners);
 diesel::allow_tables_to_appear_in_same_query!(namespaces, saml_group_links);
 diesel::allow_tables_to_appear_in_same_query!(namespaces, seat_lists);
 diesel::allow_tables_to_appear_in_same_query!(namespaces, seats);
@@ -1676,6 +1914,7 @@ diesel::allow_tables_to_appear_in_same_query!(namespaces, user_identities);
 diesel::allow_tables_to_appear_in_same_query!(namespaces, user_profiles);
 diesel::allow_tables_to_appear_in_same_query!(namespaces, user_statuses);
 diesel::allow_tables_to_appear_in_same_query!(namespaces, users);
+diesel::allow_tables_to_appear_in_same_query!(namespaces, variables);
 diesel::allow_tables_to_appear_in_same_query!(namespaces, wiki_refs);
 diesel::allow_tables_to_appear_in_same_query!(notes, project_access);
 diesel::allow_tables_to_appear_in_same_query!(notes, projects);
@@ -1684,6 +1923,10 @@ diesel::allow_tables_to_appear_in_same_query!(notes, resource_events);
 diesel::allow_tables_to_appear_in_same_query!(notes, timelogs);
 diesel::allow_tables_to_appear_in_same_query!(notes, todos);
 diesel::allow_tables_to_appear_in_same_query!(pipeline_numbers, projects);
+diesel::allow_tables_to_appear_in_same_query!(pipeline_schedule_variables, pipeline_schedules);
+diesel::allow_tables_to_appear_in_same_query!(pipeline_schedules, projects);
+diesel::allow_tables_to_appear_in_same_query!(pipeline_schedules, users);
+diesel::allow_tables_to_appear_in_same_query!(pipeline_variables, pipelines);
 diesel::allow_tables_to_appear_in_same_query!(pipelines, projects);
 diesel::allow_tables_to_appear_in_same_query!(project_access, project_group_links);
 diesel::allow_tables_to_appear_in_same_query!(project_access, project_settings);
@@ -1760,9 +2003,12 @@ diesel::allow_tables_to_appear_in_same_query!(projects, push_events);
 diesel::allow_tables_to_appear_in_same_query!(projects, push_rules);
 diesel::allow_tables_to_appear_in_same_query!(projects, redirects);
 diesel::allow_tables_to_appear_in_same_query!(projects, resource_events);
+diesel::allow_tables_to_appear_in_same_query!(projects, resource_groups);
+diesel::allow_tables_to_appear_in_same_query!(projects, runner_projects);
 diesel::allow_tables_to_appear_in_same_query!(projects, timelogs);
 diesel::allow_tables_to_appear_in_same_query!(projects, todos);
 diesel::allow_tables_to_appear_in_same_query!(projects, topics);
+diesel::allow_tables_to_appear_in_same_query!(projects, triggers);
 diesel::allow_tables_to_appear_in_same_query!(projects, user_accounts);
 diesel::allow_tables_to_appear_in_same_query!(projects, user_emails);
 diesel::allow_tables_to_appear_in_same_query!(projects, user_follows);
@@ -1770,6 +2016,7 @@ diesel::allow_tables_to_appear_in_same_query!(projects, user_identities);
 diesel::allow_tables_to_appear_in_same_query!(projects, user_profiles);
 diesel::allow_tables_to_appear_in_same_query!(projects, user_statuses);
 diesel::allow_tables_to_appear_in_same_query!(projects, users);
+diesel::allow_tables_to_appear_in_same_query!(projects, variables);
 diesel::allow_tables_to_appear_in_same_query!(projects, wiki_refs);
 diesel::allow_tables_to_appear_in_same_query!(protected_branch_access, protected_branches);
 diesel::allow_tables_to_appear_in_same_query!(protected_branch_access, users);
@@ -1788,6 +2035,9 @@ diesel::allow_tables_to_appear_in_same_query!(redirects, user_statuses);
 diesel::allow_tables_to_appear_in_same_query!(redirects, users);
 diesel::allow_tables_to_appear_in_same_query!(resource_events, timelogs);
 diesel::allow_tables_to_appear_in_same_query!(resource_events, todos);
+diesel::allow_tables_to_appear_in_same_query!(runner_managers, runners);
+diesel::allow_tables_to_appear_in_same_query!(runner_projects, runners);
+diesel::allow_tables_to_appear_in_same_query!(runners, users);
 diesel::allow_tables_to_appear_in_same_query!(seats, users);
 diesel::allow_tables_to_appear_in_same_query!(ssh_keys, users);
 diesel::allow_tables_to_appear_in_same_query!(timelogs, todos);
@@ -1799,6 +2049,7 @@ diesel::allow_tables_to_appear_in_same_query!(topics, user_identities);
 diesel::allow_tables_to_appear_in_same_query!(topics, user_profiles);
 diesel::allow_tables_to_appear_in_same_query!(topics, user_statuses);
 diesel::allow_tables_to_appear_in_same_query!(topics, users);
+diesel::allow_tables_to_appear_in_same_query!(triggers, users);
 diesel::allow_tables_to_appear_in_same_query!(user_accounts, user_emails);
 diesel::allow_tables_to_appear_in_same_query!(user_accounts, user_follows);
 diesel::allow_tables_to_appear_in_same_query!(user_accounts, user_identities);

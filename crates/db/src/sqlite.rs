@@ -33,6 +33,9 @@ const QUEUE: usize = 4096;
 type Reply = Box<dyn FnOnce(Result<(), String>) + Send>;
 pub(crate) type Work = Box<dyn FnOnce(&mut SqliteConnection) -> Reply + Send>;
 
+/// What is done on a connection; it keeps its answer to itself.
+type On<'a> = &'a mut dyn FnMut(&mut SqliteConnection) -> Result<()>;
+
 pub(crate) struct Sqlite {
     path: PathBuf,
     pub(crate) loss: Option<Loss>,
@@ -115,10 +118,7 @@ impl Sqlite {
     }
 
     /// Runs `work` on this thread's own connection.
-    pub(crate) fn inline<T>(
-        &self,
-        work: impl FnOnce(&mut SqliteConnection) -> Result<T>,
-    ) -> Result<T> {
+    pub(crate) fn inline(&self, work: On<'_>) -> Result<()> {
         INLINE.with_borrow_mut(|connections| {
             let conn = match connections.entry(self.serial) {
                 Entry::Occupied(known) => known.into_mut(),
@@ -129,10 +129,7 @@ impl Sqlite {
     }
 
     /// Runs `work` on a pooled connection, in one snapshot. Blocks.
-    pub(crate) fn pooled<T>(
-        &self,
-        work: impl FnOnce(&mut SqliteConnection) -> Result<T>,
-    ) -> Result<T> {
+    pub(crate) fn pooled(&self, work: On<'_>) -> Result<()> {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let known = idle().pop();
         let mut conn = known.map_or_else(|| connect(&self.path), Ok)?;

@@ -51,6 +51,19 @@ pub fn remove(tx: &mut Tx<'_>, subject: &str) -> Result<()> {
     Ok(())
 }
 
+/// As [`remove`], of all subjects that begin so.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn remove_all(tx: &mut Tx<'_>, prefix: &str) -> Result<()> {
+    let end = format!("{prefix}\u{10FFFF}");
+    let rows = diesel::delete(
+        stamps::table.filter(stamps::subject.ge(prefix).and(stamps::subject.lt(&end))),
+    );
+    each_backend!(tx, |conn| rows.execute(conn).map_err(error("Record")))?;
+    Ok(())
+}
+
 /// The stamp of a subject, nothing where it never got one.
 ///
 /// # Errors

@@ -36,11 +36,15 @@ pub struct Tx<'c> {
     /// The moment of the transaction: every row it writes carries this one.
     pub now: Ts,
     pub(crate) facts: VecDeque<Box<dyn Event>>,
+    pub(crate) afterwards: Afterwards,
 }
+
+/// What is done once a transaction is durable.
+pub(crate) type Afterwards = Vec<Box<dyn FnOnce() + Send>>;
 
 impl<'c> Tx<'c> {
     pub(crate) fn new(conn: Conn<'c>, now: Ts) -> Self {
-        Self { conn, now, facts: VecDeque::new() }
+        Self { conn, now, facts: VecDeque::new(), afterwards: Vec::new() }
     }
 
     /// Announces a fact in the transaction that made it true.
@@ -56,6 +60,12 @@ impl<'c> Tx<'c> {
         each_backend!(self, |conn| insert.execute(conn).map_err(error("Event")))?;
         self.facts.push_back(Box::new(event));
         Ok(())
+    }
+
+    /// Does something once the transaction is durable, and nothing where it comes to nothing. It runs on the thread that
+    /// commits, so it only tells others; and it is lost when the process ends before.
+    pub fn after_commit(&mut self, work: impl FnOnce() + Send + 'static) {
+        self.afterwards.push(Box::new(work));
     }
 
     /// As [`emit`](Self::emit), for those who hear it in this transaction alone: nothing is kept of it.

@@ -73,6 +73,9 @@ pub enum Error {
     /// The thing changed after the moment the caller named.
     #[error("changed meanwhile")]
     Precondition,
+    /// What was asked for cannot be had in the way that was asked for, in this sentence alone.
+    #[error("{0}")]
+    NotAcceptable(String),
     /// The thing exists but cannot be treated so.
     #[error("{0}")]
     NotAllowed(String),

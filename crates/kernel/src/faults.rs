@@ -2,7 +2,7 @@
 
 use crate::{Error, FieldErrors, Result};
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Faults(FieldErrors);
 
 impl Faults {

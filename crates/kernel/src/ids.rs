@@ -39,4 +39,10 @@ ids! {
     ApprovalRuleId,
     PipelineId,
     JobId,
+    JobSpecId,
+    ResourceGroupId,
+    VariableId,
+    PipelineScheduleId,
+    TriggerId,
+    RunnerId,
 }

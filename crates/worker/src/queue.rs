@@ -44,6 +44,8 @@ pub trait Queue {
     /// Takes what waits under these keys, due or not, and under keys that continue one after a colon; oldest first.
     fn take_work_under(&mut self, keys: &[String], by: &str) -> Result<Vec<Taken>>;
     fn finish_work(&mut self, id: WorkId) -> Result<()>;
+    /// Takes back what waits under a key, `KIND:key`, for who does it in this same transaction; whether it waited.
+    fn withdraw_work(&mut self, key: &str) -> Result<bool>;
     /// Frees what a server that was killed had taken; for its next start, before anything is taken. Other servers keep
     /// what they are doing; where there are none, whatever was taken is free.
     fn free_work(&mut self, of: Option<&str>) -> Result<usize>;
@@ -124,6 +126,14 @@ impl Queue for Tx<'_> {
         let row = work::table.find(id);
         each_backend!(self, |conn| diesel::delete(row).execute(conn).map_err(error("Work")))?;
         Ok(())
+    }
+
+    fn withdraw_work(&mut self, key: &str) -> Result<bool> {
+        let waiting = work::table.filter(work::unique_key.eq(key));
+        let gone = each_backend!(self, |conn| diesel::delete(waiting)
+            .execute(conn)
+            .map_err(error("Work")))?;
+        Ok(gone > 0)
     }
 
     fn free_work(&mut self, of: Option<&str>) -> Result<usize> {

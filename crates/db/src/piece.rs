@@ -1,0 +1,80 @@
+//! A piece of work that keeps its own answer. Pools, retries and threads then deal with one type, and are compiled once
+//! instead of once for each closure.
+
+use std::any::Any;
+
+use kernel::{Error, Result};
+
+use crate::Tx;
+
+/// Work on an open transaction that keeps its answer to itself.
+pub(crate) type Step<'a> = &'a mut dyn FnMut(&mut Tx<'_>) -> Result<()>;
+
+/// Work of any type.
+pub(crate) trait AnyPiece: Any + Send {
+    /// Runs it on a copy of what it holds, so that it can be run again.
+    fn attempt(&mut self, tx: &mut Tx<'_>) -> Result<()>;
+
+    /// Runs it for the last time.
+    fn finish(&mut self, tx: &mut Tx<'_>) -> Result<()>;
+}
+
+/// Work, and what came of it.
+pub(crate) struct Piece<F, T> {
+    work: Option<F>,
+    answer: Option<T>,
+}
+
+impl<F: FnOnce(&mut Tx<'_>) -> Result<T>, T> Piece<F, T> {
+    pub(crate) fn new(work: F) -> Self {
+        Self { work: Some(work), answer: None }
+    }
+
+    /// Runs it for the only time.
+    pub(crate) fn once(&mut self, tx: &mut Tx<'_>) -> Result<()> {
+        let work = self.work.take().ok_or_else(over)?;
+        self.answer = Some(work(tx)?);
+        Ok(())
+    }
+
+    pub(crate) fn answer(self) -> Result<T> {
+        self.answer.ok_or_else(over)
+    }
+}
+
+impl<F, T> Piece<F, T>
+where
+    F: FnOnce(&mut Tx<'_>) -> Result<T> + Clone + Send + 'static,
+    T: Send + 'static,
+{
+    pub(crate) fn boxed(work: F) -> Box<dyn AnyPiece> {
+        Box::new(Self::new(work))
+    }
+
+    /// The answer of a piece that was made from such work.
+    pub(crate) fn answer_of(piece: Box<dyn AnyPiece>) -> Result<T> {
+        let piece: Box<dyn Any> = piece;
+        piece.downcast::<Self>().map_err(|_piece| over())?.answer()
+    }
+}
+
+impl<F, T> AnyPiece for Piece<F, T>
+where
+    F: FnOnce(&mut Tx<'_>) -> Result<T> + Clone + Send + 'static,
+    T: Send + 'static,
+{
+    fn attempt(&mut self, tx: &mut Tx<'_>) -> Result<()> {
+        let work = self.work.clone().ok_or_else(over)?;
+        self.answer = Some(work(tx)?);
+        Ok(())
+    }
+
+    fn finish(&mut self, tx: &mut Tx<'_>) -> Result<()> {
+        self.once(tx)
+    }
+}
+
+/// Nobody asks for an answer before the work, or for two of them.
+fn over() -> Error {
+    Error::internal("a piece of work was run twice, or not at all")
+}

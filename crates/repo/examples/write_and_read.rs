@@ -40,7 +40,7 @@ async fn main() -> Result<(), Failure> {
         let (git, repo) = (&git, &repo);
         async move {
             let made = change::build(git, repo, change).await?;
-            refs::move_now(git, repo, std::slice::from_ref(&made.branch)).await?;
+            refs::move_now(repo, std::slice::from_ref(&made.branch)).await?;
             Ok::<NewCommit, Failure>(made)
         }
     };
@@ -57,7 +57,7 @@ async fn main() -> Result<(), Failure> {
         message: None,
     };
     let undone = merge::apply(&git, &repo, undo).await?.write(&git, &repo).await?;
-    refs::move_now(&git, &repo, std::slice::from_ref(&undone.branch)).await?;
+    refs::move_now(&repo, std::slice::from_ref(&undone.branch)).await?;
 
     let mut out = std::io::stdout().lock();
     let found = blame(&git, &repo, undone.id, &TreePath::new("README.md")?, None).await?;

@@ -4,7 +4,7 @@ use kernel::{
     head::{Growth, HeadMove},
     ids::{CommitNoteId, NamespaceId, ProjectId, UserId},
 };
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::push::{Push, journal::PushAction};
 
@@ -19,6 +19,10 @@ pub enum Event {
         /// The branch that is now the project's default, where it had none.
         becomes_default: Option<String>,
         moves: Vec<Moved>,
+        /// What the pusher gave with `--push-option`; see [`PipelineOptions`](crate::push::PipelineOptions).
+        /// Variables are for listeners alone, since they may be secret.
+        #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "without_variables")]
+        options: Vec<String>,
         /// For those who hear it at once.
         #[serde(skip)]
         head: Option<Box<HeadMove>>,
@@ -27,6 +31,9 @@ pub enum Event {
         /// Whether the server moved a branch onto another one: nobody has changed what it says.
         #[serde(skip)]
         by_rebase: bool,
+        /// So many branches and tags were made or moved by parts of the same push that came before.
+        #[serde(skip)]
+        earlier: usize,
     },
     /// A project has other large files than before: so many bytes in all.
     LfsChanged { project: ProjectId, bytes: i64 },
@@ -58,6 +65,10 @@ pub enum WikiAction {
     Attach,
 }
 
+fn without_variables<S: Serializer>(options: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(options.iter().filter(|option| !option.starts_with("ci.variable")))
+}
+
 /// One ref of [`Event::RefsMoved`].
 #[derive(Clone, Debug, Serialize)]
 pub struct Moved {
@@ -86,9 +97,11 @@ impl Event {
             user: push.who.actor.id,
             becomes_default: push.becomes_default.as_ref().map(|name| name.short().into_owned()),
             moves: moves.collect(),
+            options: push.options.clone(),
             head: push.head.clone().map(Box::new),
             growth: push.growth,
             by_rebase: push.by_rebase,
+            earlier: push.earlier,
         }
     }
 }

@@ -3,14 +3,12 @@
 use db::{Database, Tx};
 use kernel::{Error, Result, ids::ProjectId};
 use serde::{Deserialize, Serialize};
-use time::Duration;
 use tokio::task::spawn_blocking;
 use worker::{Job, Queue};
 
 use crate::{
     git::{Git, Storage, maintenance},
     lfs::{LfsFiles, LfsStore},
-    push,
 };
 
 /// Tidies one repository after pushes: the commit graph, and a repack when files have piled up.
@@ -79,26 +77,6 @@ impl EmptyTrash {
         let storage = storage.clone();
         let emptied = tokio::task::spawn_blocking(move || storage.empty_trash()).await;
         Ok(emptied.map_err(kernel::Error::internal)??)
-    }
-}
-
-/// Carries out pushes that were decided a while ago and that git could not follow at once.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct SettleJournal {}
-
-impl Job for SettleJournal {
-    const KIND: &'static str = "repo.settle_journal";
-
-    fn unique_key(&self) -> Option<String> {
-        Some(String::new())
-    }
-}
-
-impl SettleJournal {
-    pub async fn run(self, db: &Database, git: &Git, storage: &Storage) -> Result<()> {
-        let limit = db.clock().now().plus(Duration::minutes(-5));
-        push::recover(db, git, storage, Some(limit)).await?;
-        Ok(())
     }
 }
 

@@ -136,7 +136,7 @@ impl Writer<'_> {
         if !change.grows_from_its_branch() {
             return Ok(false);
         }
-        let now = refs::read(self.git, repo, [branch]).await?.get(branch).copied();
+        let now = refs::read(repo, [branch]).await?.get(branch).copied();
         let Some(now) = now.filter(|now| *now != seen) else { return Ok(false) };
         let touched = Incoming::settled(self.git, repo).changed_paths(seen, now).await?;
         Ok(!change.touches_any(&touched))

@@ -21,6 +21,7 @@ use super::commit_object::CommitText;
 use super::objects::{NewObjects, Stored, open};
 use super::reader::{Reader, exactly};
 use super::refs::{Expect, RefMove};
+use super::soundness::sound_tree_of;
 use super::transfer;
 use super::tree_edit::TreeEdit;
 use super::{Deadline, GitError, Oid, RefName, RepoPath, Signature, TreePath};
@@ -344,22 +345,6 @@ fn has_branches(repo: &gix::Repository) -> Result<bool, GitError> {
 pub(super) fn tree_of(repo: &gix::Repository, commit: Oid) -> Result<Oid, GitError> {
     let commit = repo.find_commit(commit.gix()).map_err(GitError::corrupt)?;
     Ok(Oid::of(&commit.tree_id().map_err(GitError::corrupt)?))
-}
-
-/// The tree of a commit whose bytes, and those of the tree, are what their names say; nothing where they are not.
-fn sound_tree_of(repo: &gix::Repository, commit: Oid) -> Result<Option<Oid>, GitError> {
-    let is_sound = |id: Oid| match repo.try_find_object(id.gix()) {
-        Ok(Some(found)) => {
-            let name = gix::objs::compute_hash(gix::hash::Kind::Sha1, found.kind, &found.data);
-            name.is_ok_and(|name| Oid::of(&name) == id)
-        }
-        Ok(None) | Err(_) => false,
-    };
-    if !is_sound(commit) {
-        return Ok(None);
-    }
-    let tree = tree_of(repo, commit)?;
-    Ok((tree == Oid::EMPTY_TREE || is_sound(tree)).then_some(tree))
 }
 
 /// Refuses when a file was touched after the commit that its editor had seen.

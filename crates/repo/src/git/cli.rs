@@ -103,13 +103,11 @@ impl Settings {
 }
 
 /// Who waits for whom: children of one lane never wait for a free place in another, so a push whose hook needs
-/// a merge base, or a prepared ref whose transaction is slow, cannot block the rest.
+/// a merge base cannot block the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
     /// Short questions and answers for API calls.
     Plumbing,
-    /// Moving refs: held from prepare to commit.
-    Refs,
     /// Clones, fetches and pushes of remote git clients.
     Transport,
     /// Repacking and other care while nobody waits.
@@ -125,7 +123,6 @@ struct Inner {
     settings: Settings,
     version: Version,
     plumbing: Places,
-    refs: Places,
     transport: Places,
     background: Places,
 }
@@ -170,8 +167,6 @@ impl Git {
         }
         Ok(Self(Arc::new(Inner {
             plumbing: Places::new(settings.plumbing),
-            // A prepared ref waits for the database, not for a core.
-            refs: Places::new(settings.plumbing.saturating_mul(8)),
             transport: Places::new(settings.transport),
             background: Places::new(settings.background),
             settings,
@@ -224,7 +219,6 @@ impl Git {
     fn places(&self, lane: Lane) -> &Places {
         match lane {
             Lane::Plumbing => &self.0.plumbing,
-            Lane::Refs => &self.0.refs,
             Lane::Transport => &self.0.transport,
             Lane::Background => &self.0.background,
         }
@@ -232,7 +226,7 @@ impl Git {
 
     /// Children running now, for the metrics page.
     pub fn running(&self) -> usize {
-        let lanes = [Lane::Plumbing, Lane::Refs, Lane::Transport, Lane::Background];
+        let lanes = [Lane::Plumbing, Lane::Transport, Lane::Background];
         lanes.into_iter().map(|lane| self.places(lane).taken()).sum()
     }
 }

@@ -7,7 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{RepoPath, Result, Storage, hook, ref_lock, refs::blocking};
+use super::{
+    RepoPath, Result, Storage, hook, lock_file,
+    refs::{self, blocking},
+};
 
 /// Where git makes lock files in a bare repository, and whether they lie deeper, too.
 const PLACES: [(&str, bool); 4] =
@@ -28,11 +31,15 @@ pub async fn release(repo: &RepoPath, older_than: Duration) -> Result<Locks> {
     blocking(move || release_now(repo.as_path(), older_than)).await
 }
 
-/// The same for a writer that has met a lock, at once. Where the system does not tell who works in a folder, the lock
-/// stays for later.
+/// Somebody's git may work on a repository from elsewhere; it holds a lock for a moment.
+const MOMENT: Duration = Duration::from_secs(1);
+
+/// The same for a writer that has met a lock. Where the system does not tell who works in a folder, the lock stays for
+/// later.
 pub(super) async fn heal(repo: &RepoPath) -> Result<()> {
-    if Path::new("/proc/self/stat").exists() {
-        release(repo, Duration::ZERO).await?;
+    // What is older than this process was left by one before it.
+    if let Some(age) = age_of(Path::new("/proc/self")) {
+        release(repo, MOMENT.min(age)).await?;
     }
     Ok(())
 }
@@ -69,7 +76,7 @@ fn release_now(repo: &Path, older_than: Duration) -> Result<Locks> {
     });
     for (lock, _) in &locks {
         tracing::warn!(lock = %lock.display(), "taking away a lock that nobody holds");
-        match ref_lock::remove_if_nobodys(lock) {
+        match lock_file::remove_if_nobodys(lock) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
             _ => {}
         }
@@ -90,15 +97,20 @@ fn collect(
             if deeper {
                 collect(&path, deeper, older_than, locks)?;
             }
-        } else if path.extension().is_some_and(|end| end == "lock") {
+        } else if is_passing(&path) {
             let made = entry.metadata().and_then(|about| about.modified());
             let age = made.ok().and_then(|made| made.elapsed().ok());
-            if let Some(age) = age.filter(|age| *age >= older_than && !ref_lock::is_ours(&path)) {
+            if let Some(age) = age.filter(|age| *age >= older_than && !lock_file::is_ours(&path)) {
                 locks.push((path, age));
             }
         }
     }
     Ok(())
+}
+
+/// Whether a file holds others up: git makes no new `packed-refs` where an unfinished one lies, either.
+fn is_passing(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "lock") || path.ends_with(refs::NEXT)
 }
 
 /// How long the oldest process lives that works in a repository.

@@ -7,8 +7,8 @@ use bstr::ByteSlice;
 
 use super::cli::{Call, Git, Lane};
 use super::merge::SIDE_STORE;
-use super::refs::{blocking, clear_stale_locks};
-use super::{GitError, RepoPath};
+use super::refs::{self, blocking};
+use super::{GitError, RepoPath, leftover};
 
 const TIME_LIMIT: Duration = Duration::from_secs(6 * 3600);
 
@@ -73,9 +73,9 @@ pub async fn tidy(git: &Git, repo: &RepoPath) -> Result<(), GitError> {
             "--write-midx",
         ]);
         repack.succeed().await?;
-        return pack_refs(git, repo).await;
+        return refs::pack(repo).await;
     }
-    if has_many_loose_refs(repo).await? { pack_refs(git, repo).await } else { Ok(()) }
+    if has_many_loose_refs(repo).await? { refs::pack(repo).await } else { Ok(()) }
 }
 
 /// A list of refs opens a file for each that is loose.
@@ -106,9 +106,9 @@ pub async fn thorough(
     repo: &RepoPath,
     unreachable: Unreachable,
 ) -> Result<(), GitError> {
-    clear_stale_locks(repo, LEFTOVER).await?;
+    leftover::release(repo, LEFTOVER).await?;
     clear_side_stores(repo).await?;
-    pack_refs(git, repo).await?;
+    refs::pack(repo).await?;
     let repack = background(git, repo, "repack").args(["-d", "-l", "-q", "--write-bitmap-index"]);
     match unreachable {
         Unreachable::Keep => repack.args(["-a", "-k"]).succeed().await?,
@@ -137,10 +137,6 @@ async fn write_commit_graph(git: &Git, repo: &RepoPath, split: &str) -> Result<(
         "--no-progress",
     ]);
     write.arg(split).succeed().await.map(drop)
-}
-
-async fn pack_refs(git: &Git, repo: &RepoPath) -> Result<(), GitError> {
-    background(git, repo, "pack-refs").args(["--all"]).succeed().await.map(drop)
 }
 
 fn background(git: &Git, repo: &RepoPath, subcommand: &'static str) -> Call {

@@ -1,36 +1,38 @@
-//! The one place that moves refs, in two phases: git locks and checks, the database decides, git follows.
+//! The one place that moves refs, in two phases: they are locked and compared, the database decides, they move.
 
 mod head;
-mod stale;
+mod loose;
+mod objects;
+mod pack;
+mod packed;
+mod transaction;
+mod turn;
+mod view;
+mod wait;
 
-use std::collections::{BTreeSet, HashMap};
-use std::fs::File;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::{
+    collections::{BTreeSet, HashMap},
+    path::PathBuf,
+    time::Duration,
+};
 
-use bstr::ByteSlice;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
-use tokio::process::{ChildStdin, ChildStdout};
-use tokio::task::spawn_blocking;
-use tokio::time::timeout_at;
+use tokio::{task::spawn_blocking, time::sleep};
 
-use super::cli::{Git, Lane, Running};
-use super::leftover;
-use super::ref_lock::{self, LockedRef};
+use self::transaction::{Locked, Patience};
 use super::{GitError, Oid, RefName, RepoPath};
 
 pub use head::set_head;
-pub use stale::clear_stale_locks;
+pub use pack::pack;
+pub(super) use packed::NEXT;
+pub use view::read as read_now;
 
-/// From the first lock to the commit; includes a database transaction.
-const TIME_LIMIT: Duration = Duration::from_secs(30);
-
-/// How long somebody else's lock is waited for, here and by git; see `core.filesRefLockTimeout`.
+/// How long somebody else's lock is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// Git syncs so many new values one by one; more are synced together, before the decision.
-const SYNCED_ALONE: usize = 16;
+/// How long writers of this process wait for those before them.
+const TURN_PATIENCE: Duration = Duration::from_secs(60);
+/// So often it is tried to make moves that were decided and then interrupted.
+const REDO_TRIES: u32 = 3;
+const REDO_PAUSE: Duration = Duration::from_millis(50);
 
 /// What the writer saw. There is no "anything": every writer states what its decision rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,327 +66,116 @@ pub struct RefMove {
 
 /// Refs that are locked and checked, but not moved. Dropping it gives them back unchanged.
 pub struct Prepared {
-    git: Git,
     repo: RepoPath,
     moves: Vec<RefMove>,
-    by: By,
-}
-
-/// Who holds the locks.
-enum By {
-    Us(LockedRef),
-    Git(Box<Asked>),
-}
-
-/// A git process that was asked to move refs.
-struct Asked {
-    child: Running,
-    stdin: ChildStdin,
-    answers: Lines<BufReader<ChildStdout>>,
+    locked: Locked,
 }
 
 /// Locks the refs and compares each with what its writer saw: all or nothing.
-pub async fn prepare(git: &Git, repo: &RepoPath, moves: &[RefMove]) -> Result<Prepared, GitError> {
-    prepare_within(git, repo, moves, PATIENCE).await
+pub async fn prepare(repo: &RepoPath, moves: &[RefMove]) -> Result<Prepared, GitError> {
+    prepare_within(repo, moves, Patience { turn: TURN_PATIENCE, lock: PATIENCE }).await
 }
 
 async fn prepare_within(
-    git: &Git,
     repo: &RepoPath,
     moves: &[RefMove],
-    patience: Duration,
+    patience: Patience,
 ) -> Result<Prepared, GitError> {
-    heal(repo, moves).await?;
-    let locked = match moves {
-        [step] => ref_lock::lock(repo, step, patience).await?,
-        _ => None,
-    };
-    let by = match locked {
-        Some(locked) => By::Us(locked),
-        None => By::Git(Box::new(ask(git, repo, moves, patience).await?)),
-    };
-    Ok(Prepared { git: git.clone(), repo: repo.clone(), moves: moves.to_vec(), by })
-}
-
-/// Takes away what a killed process has left locked of these refs: it costs nobody more than this one look.
-async fn heal(repo: &RepoPath, moves: &[RefMove]) -> Result<(), GitError> {
-    let (place, names) = (repo.clone(), moves.to_vec());
-    let is_locked = blocking(move || {
-        let packed = place.as_path().join("packed-refs.lock");
-        let deletes = names.iter().any(|step| step.new.is_none());
-        let own = names.iter().map(|step| lock_of(&place, &step.name));
-        Ok(own.chain(deletes.then_some(packed)).any(|lock| lock.exists()))
-    });
-    if is_locked.await? {
-        leftover::heal(repo).await?;
-    }
-    Ok(())
+    let locked = transaction::lock(repo, moves, patience).await?;
+    Ok(Prepared { repo: repo.clone(), moves: moves.to_vec(), locked })
 }
 
 /// The file that locks a ref.
 pub fn lock_of(repo: &RepoPath, name: &RefName) -> PathBuf {
-    let mut lock = repo.as_path().join(name.as_bstr().to_path_lossy()).into_os_string();
-    lock.push(".lock");
-    lock.into()
-}
-
-async fn ask(
-    git: &Git,
-    repo: &RepoPath,
-    moves: &[RefMove],
-    patience: Duration,
-) -> Result<Asked, GitError> {
-    let millis = patience.as_millis();
-    let many = moves.len() > SYNCED_ALONE;
-    let mut call = git.at(repo, "update-ref");
-    if many {
-        call = call.config("core.fsync=committed,-reference");
-    }
-    let mut child = call
-        .config(format!("core.filesRefLockTimeout={millis}"))
-        .config(format!("core.packedRefsTimeout={millis}"))
-        .args(["--no-deref", "--stdin", "-z"])
-        .lane(Lane::Refs)
-        .time_limit(TIME_LIMIT)
-        .start()
-        .await?;
-    let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err(GitError::Corrupt("git update-ref has no pipes".to_owned()));
-    };
-    let answers = BufReader::new(stdout).lines();
-    let mut asked = Asked { child, stdin, answers };
-    let mut script = b"start\0".to_vec();
-    for step in moves {
-        write_step(&mut script, step);
-    }
-    script.extend_from_slice(b"prepare\0");
-    if asked.say(&script).await?
-        && asked.hears("start: ok").await?
-        && asked.hears("prepare: ok").await?
-    {
-        if many {
-            sync_all(repo).await?;
-        }
-        return Ok(asked);
-    }
-    Err(asked.refusal(git, repo, moves).await?)
-}
-
-/// Makes everything durable that was written to the disk of the repository, in one go.
-async fn sync_all(repo: &RepoPath) -> Result<(), GitError> {
-    let repo = repo.clone();
-    blocking(move || {
-        let folder = File::open(repo.as_path())?;
-        Ok(rustix::fs::syncfs(folder).map_err(std::io::Error::from)?)
-    })
-    .await
+    loose::lock_of(repo, name)
 }
 
 /// Moves refs whose journal needs no database, or was written before.
-pub async fn move_now(git: &Git, repo: &RepoPath, moves: &[RefMove]) -> Result<(), GitError> {
-    move_within(git, repo, moves, PATIENCE).await
+pub async fn move_now(repo: &RepoPath, moves: &[RefMove]) -> Result<(), GitError> {
+    prepare(repo, moves).await?.commit().await
 }
 
 /// The same for whoever looks again by himself at what became of a lock: others are waited for as long as `patience`.
 pub async fn move_within(
-    git: &Git,
     repo: &RepoPath,
     moves: &[RefMove],
     patience: Duration,
 ) -> Result<(), GitError> {
-    prepare_within(git, repo, moves, patience).await?.commit().await
-}
-
-fn write_step(script: &mut Vec<u8>, step: &RefMove) {
-    let (verb, ids) = match (step.old, step.new) {
-        (Expect::Absent, Some(new)) => ("create ", format!("{new}\0")),
-        (Expect::Exactly(old), Some(new)) => ("update ", format!("{new}\0{old}\0")),
-        (Expect::Exactly(old), None) => ("delete ", format!("{old}\0")),
-        (Expect::Absent, None) => ("verify ", format!("{}\0", Oid::NULL)),
-    };
-    script.extend_from_slice(verb.as_bytes());
-    script.extend_from_slice(step.name.as_bstr());
-    script.push(0);
-    script.extend_from_slice(ids.as_bytes());
+    let patience = Patience { turn: patience, lock: patience };
+    prepare_within(repo, moves, patience).await?.commit().await
 }
 
 impl Prepared {
-    /// Lets the refs move. The decision was made before, so a child that was lost meanwhile is replaced.
+    /// Lets the refs move. The decision was made before, so locks that were lost meanwhile are taken again.
     pub async fn commit(self) -> Result<(), GitError> {
-        let Self { git, repo, moves, by } = self;
-        let committed = match by {
-            By::Us(locked) => locked.commit().await.map(|()| true),
-            By::Git(asked) => match asked.commit().await {
-                Ok(true) => return sync(&repo, &moves).await,
-                committed => committed,
-            },
-        };
-        if matches!(committed, Ok(true)) {
-            return Ok(());
+        let Self { repo, moves, locked } = self;
+        match locked.commit().await {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                tracing::warn!(%error, "the locks were lost between prepare and commit");
+                redo(&repo, &moves).await
+            }
         }
-        tracing::warn!(?committed, "the locks were lost between prepare and commit");
-        redo(&git, &repo, &moves).await
     }
 
     /// Gives the refs back and waits until the locks are gone.
     pub async fn abort(self) -> Result<(), GitError> {
-        match self.by {
-            By::Us(locked) => locked.abort().await,
-            By::Git(asked) => asked.abort().await,
-        }
+        self.locked.abort().await
     }
 }
 
-impl Asked {
-    /// False when git was lost.
-    async fn commit(mut self) -> Result<bool, GitError> {
-        if !(self.say(b"commit\0").await? && self.hears("commit: ok").await?) {
-            return Ok(false);
-        }
-        drop(self.stdin);
-        self.child.finish().await?;
-        Ok(true)
-    }
-
-    async fn abort(mut self) -> Result<(), GitError> {
-        self.say(b"abort\0").await?;
-        drop(self.stdin);
-        self.child.finish().await
-    }
-
-    /// False when the child has closed its end: it has complained and left.
-    async fn say(&mut self, words: &[u8]) -> Result<bool, GitError> {
-        match timeout_at(self.child.deadline(), self.stdin.write_all(words)).await {
-            Ok(Ok(())) => Ok(true),
-            Ok(Err(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
-            Ok(Err(error)) => Err(GitError::Io(error)),
-            Err(_) => Err(GitError::Timeout),
-        }
-    }
-
-    async fn hears(&mut self, expected: &str) -> Result<bool, GitError> {
-        match timeout_at(self.child.deadline(), self.answers.next_line()).await {
-            Ok(line) => Ok(line.map_err(GitError::Io)?.as_deref() == Some(expected)),
-            Err(_) => Err(GitError::Timeout),
-        }
-    }
-
-    /// Ends a refused transaction and tells why it was refused.
-    async fn refusal(
-        self,
-        git: &Git,
-        repo: &RepoPath,
-        moves: &[RefMove],
-    ) -> Result<GitError, GitError> {
-        let Self { mut child, stdin, .. } = self;
-        drop(stdin);
-        // The complaint matters, not the status.
-        let _ = child.wait().await;
-        let complaint = child.complaint().await;
-        // Its place is free again before the question why takes another.
-        drop(child);
-        why(git, repo, moves, complaint).await
-    }
-}
-
-/// Carries out moves that were decided, however many of them git had made before it was interrupted.
+/// Carries out moves that were decided, however many of them had been made before that was interrupted.
 ///
 /// # Errors
 /// [`GitError::Stale`] when a ref is neither where its writer found it nor where it was to go.
-pub async fn redo(git: &Git, repo: &RepoPath, moves: &[RefMove]) -> Result<(), GitError> {
-    let now = read(git, repo, moves.iter().map(|step| &step.name)).await?;
+pub async fn redo(repo: &RepoPath, moves: &[RefMove]) -> Result<(), GitError> {
+    try_again(|| redo_once(repo, moves)).await
+}
+
+async fn redo_once(repo: &RepoPath, moves: &[RefMove]) -> Result<(), GitError> {
+    let now = read(repo, moves.iter().map(|step| &step.name)).await?;
     let ahead: Vec<RefMove> =
         moves.iter().filter(|step| now.get(&step.name).copied() != step.new).cloned().collect();
     if ahead.is_empty() {
         return sync(repo, moves).await;
     }
-    // Boxed because the commit inside may end up here again.
-    Box::pin(move_now(git, repo, &ahead)).await
+    prepare(repo, &ahead).await?.locked.commit().await
 }
 
-/// Says what a refused transaction ran into, from the refs themselves rather than from git's wording.
-async fn why(
-    git: &Git,
-    repo: &RepoPath,
-    moves: &[RefMove],
-    complaint: String,
-) -> Result<GitError, GitError> {
-    let actual = read(git, repo, moves.iter().map(|step| &step.name)).await?;
-    for step in moves {
-        let now = actual.get(&step.name).copied();
-        if now != step.old.oid() {
-            return Ok(match step.old {
-                Expect::Absent => GitError::RefNameTaken,
-                Expect::Exactly(_) => GitError::Stale { actual: now },
-            });
+/// A lock may be lost again. What a disk refuses for good is left for whoever reads the journal.
+async fn try_again<F>(mut attempt: impl FnMut() -> F) -> Result<(), GitError>
+where
+    F: Future<Output = Result<(), GitError>>,
+{
+    for _ in 1..REDO_TRIES {
+        match attempt().await {
+            Err(error @ (GitError::Io(_) | GitError::Corrupt(_))) => {
+                tracing::warn!(%error, "moves that were decided were interrupted");
+                sleep(REDO_PAUSE).await;
+            }
+            done => return done,
         }
     }
-    if complaint.contains(".lock': File exists") {
-        let first = moves.first().and_then(|step| actual.get(&step.name).copied());
-        return Ok(GitError::Stale { actual: first });
-    }
-    if complaint.contains("cannot create") || complaint.contains("there is a non-empty directory") {
-        return Ok(GitError::RefNameTaken);
-    }
-    Ok(GitError::Corrupt(format!("git update-ref: {}", complaint.trim())))
+    attempt().await
 }
 
 /// Where the named refs are now; a ref that is not there is left out.
 pub async fn read<'a>(
-    git: &Git,
     repo: &RepoPath,
     names: impl IntoIterator<Item = &'a RefName>,
 ) -> Result<HashMap<RefName, Oid>, GitError> {
-    let wanted: Vec<&RefName> = names.into_iter().collect();
-    let patterns = wanted.iter().map(|name| name.as_bstr().to_os_str_lossy().into_owned());
-    let listing = git
-        .at(repo, "for-each-ref")
-        .args(["--format=%(objectname) %(refname)", "--"])
-        .args(patterns)
-        .succeed()
-        .await?;
-    let mut found = HashMap::new();
-    for line in ByteSlice::lines(listing.as_slice()) {
-        let Some((id, name)) = line.split_once_str(" ") else { continue };
-        let name = RefName::stored(name.as_bstr());
-        // A pattern also lists what lies below it.
-        if wanted.contains(&&name) {
-            found.insert(name, id.to_str_lossy().parse()?);
-        }
-    }
-    Ok(found)
+    let (repo, names) = (repo.clone(), names.into_iter().cloned().collect::<Vec<_>>());
+    blocking(move || read_now(&repo, &names)).await
 }
 
+/// Makes moves durable that somebody else has made, as far as it may be.
 async fn sync(repo: &RepoPath, moves: &[RefMove]) -> Result<(), GitError> {
-    let folders = folders_of(repo, moves);
-    blocking(move || sync_folders(&folders)).await
-}
-
-/// The folders in which names change: git syncs the files it renames into place, but not these.
-fn folders_of(repo: &RepoPath, moves: &[RefMove]) -> BTreeSet<PathBuf> {
-    let top = repo.as_path();
-    let mut folders = BTreeSet::new();
+    let mut folders = BTreeSet::from([repo.as_path().to_path_buf()]);
     for step in moves {
-        let file = top.join(step.name.as_bstr().to_path_lossy());
-        let between = file.ancestors().skip(1).take_while(|folder| *folder != top);
-        folders.extend(between.map(Path::to_path_buf));
-        if step.new.is_none() {
-            folders.insert(top.to_path_buf());
-        }
+        let place = loose::place(repo, &step.name);
+        folders.extend(loose::folders_above(repo, &place).map(PathBuf::from));
     }
-    folders
-}
-
-fn sync_folders(folders: &BTreeSet<PathBuf>) -> Result<(), GitError> {
-    for folder in folders {
-        match File::open(folder) {
-            Ok(open) => open.sync_all()?,
-            // The last ref in it was deleted, and git removed the folder too.
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(())
+    blocking(move || loose::sync_folders(&folders)).await
 }
 
 /// Runs file work where it does not hold up other requests.
@@ -392,4 +183,117 @@ pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, GitError> + Send + 'static,
 ) -> Result<T, GitError> {
     spawn_blocking(work).await.map_err(GitError::corrupt)?
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{cell::Cell, fs, io::ErrorKind, os::unix::fs::symlink, path::Path, time::Duration};
+
+    use kernel::ids::ProjectId;
+    use tokio::task::JoinSet;
+
+    use super::{Expect, Patience, RefMove, move_now, move_within, prepare_within, try_again};
+    use crate::git::{GitError, Oid, RefName, RepoPath, Storage};
+
+    const ID: Oid = Oid::EMPTY_TREE;
+
+    fn empty(folder: &Path) -> RepoPath {
+        let main = RefName::branch("main").unwrap();
+        Storage::new(folder).create(ProjectId(1), &main).unwrap()
+    }
+
+    /// Removes a branch. What it names is not looked at.
+    fn gone(name: &str, old: Expect) -> RefMove {
+        RefMove { name: RefName::branch(name).unwrap(), old, new: None }
+    }
+
+    fn file(repo: &RepoPath, name: &str) -> std::path::PathBuf {
+        repo.as_path().join(name)
+    }
+
+    #[tokio::test]
+    async fn what_fails_for_good_is_not_tried_for_ever() {
+        let (broken, stale): (fn(_) -> _, fn(_) -> _) =
+            (GitError::Io, |_| GitError::Stale { actual: None });
+        for (error, most) in [(broken, 3), (stale, 1)] {
+            let tries = Cell::new(0);
+            let failed = try_again(async || {
+                tries.set(tries.get() + 1);
+                Err(error(ErrorKind::PermissionDenied.into()))
+            });
+
+            failed.await.unwrap_err();
+            assert_eq!(tries.get(), most);
+        }
+    }
+
+    #[tokio::test]
+    async fn who_deletes_waits_for_the_deletions_before_however_long_all_of_them_take() {
+        let folder = tempfile::tempdir().unwrap();
+        let (repo, mut writers) = (empty(folder.path()), JoinSet::new());
+        for number in 0..20 {
+            let (repo, name) = (repo.clone(), format!("b{number}"));
+            fs::write(file(&repo, &format!("refs/heads/{name}")), ID.to_string()).unwrap();
+            writers.spawn(async move {
+                let patience = Patience { turn: Duration::from_secs(60), lock: Duration::ZERO };
+                let steps = [gone(&name, Expect::Exactly(ID))];
+                let held = prepare_within(&repo, &steps, patience).await?;
+                // As long as the database decides.
+                tokio::task::yield_now().await;
+                held.commit().await
+            });
+        }
+
+        for done in writers.join_all().await {
+            done.unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn a_file_that_cannot_be_looked_at_is_not_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let repo = empty(folder.path());
+        symlink("packed-refs", file(&repo, "packed-refs")).unwrap();
+        fs::write(file(&repo, "refs/heads/x"), ID.to_string()).unwrap();
+
+        for old in [Expect::Exactly(ID), Expect::Absent] {
+            move_now(&repo, &[gone("x", old)]).await.unwrap_err();
+            move_now(&repo, &[gone("y", old)]).await.unwrap_err();
+        }
+        super::pack(&repo).await.unwrap_err();
+
+        assert!(file(&repo, "packed-refs").is_symlink());
+    }
+
+    #[tokio::test]
+    async fn a_damaged_ref_can_be_deleted() {
+        let folder = tempfile::tempdir().unwrap();
+        let repo = empty(folder.path());
+        let packed = format!("# pack-refs with: sorted \n{ID} refs/heads/x\n");
+        fs::write(file(&repo, "packed-refs"), packed).unwrap();
+        for (name, old) in [("x", Expect::Exactly(ID)), ("y", Expect::Absent)] {
+            let place = file(&repo, &format!("refs/heads/{name}"));
+            fs::write(&place, "").unwrap();
+
+            move_now(&repo, &[gone(name, old)]).await.unwrap();
+
+            assert!(!place.exists());
+        }
+        assert!(!fs::read_to_string(file(&repo, "packed-refs")).unwrap().contains("refs/heads/x"));
+    }
+
+    #[tokio::test]
+    async fn what_lay_in_the_way_for_a_moment_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let repo = empty(folder.path());
+        let step = gone("folder/x", Expect::Absent);
+        // It is there and cannot be found, as what goes in between.
+        symlink("nowhere", file(&repo, "refs/heads/folder")).unwrap();
+
+        let told = move_within(&repo, std::slice::from_ref(&step), Duration::ZERO).await;
+        assert!(matches!(told, Err(GitError::Stale { .. })), "{told:?}");
+        fs::remove_file(file(&repo, "refs/heads/folder")).unwrap();
+
+        move_now(&repo, &[step]).await.unwrap();
+    }
 }

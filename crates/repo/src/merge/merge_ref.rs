@@ -39,7 +39,7 @@ pub async fn merge_ref(
     let id = combined.commit(git, repo, &text).await?;
     let step =
         RefMove { name: name.clone(), old: known.map(|known| known.0).into(), new: Some(id) };
-    match refs::move_now(git, repo, &[step]).await {
+    match refs::move_now(repo, &[step]).await {
         // Somebody else asked in the same moment; their merge is as good.
         Err(GitError::Stale { actual: Some(theirs) }) => Ok(theirs),
         moved => moved.map(|()| id),

@@ -36,8 +36,28 @@ struct Caller {
 
 impl Protection {
     pub fn load(tx: &mut Tx<'_>, who: &Standing, project: ProjectId) -> Result<Self> {
+        let (branches, tags) = (tx.branch_rules(project)?, tx.tag_rules(project)?);
+        Self::with(tx, who, branches, tags)
+    }
+
+    /// For who asks of branches alone.
+    pub fn of_branches(tx: &mut Tx<'_>, who: &Standing, project: ProjectId) -> Result<Self> {
         let branches = tx.branch_rules(project)?;
+        Self::with(tx, who, branches, Vec::new())
+    }
+
+    /// For who asks of tags alone.
+    pub fn of_tags(tx: &mut Tx<'_>, who: &Standing, project: ProjectId) -> Result<Self> {
         let tags = tx.tag_rules(project)?;
+        Self::with(tx, who, Vec::new(), tags)
+    }
+
+    fn with(
+        tx: &mut Tx<'_>,
+        who: &Standing,
+        branches: Vec<BranchRule>,
+        tags: Vec<TagRule>,
+    ) -> Result<Self> {
         let named = branches.iter().flat_map(BranchRule::records);
         let named = named.chain(tags.iter().flat_map(|rule| &rule.create));
         let named: Vec<NamespaceId> = named.filter_map(|access| access.holder.group()).collect();

@@ -93,13 +93,28 @@ macro_rules! queries {
 
         impl $Name {
             fn all(tx: &mut Tx<'_>, project: ProjectId) -> Result<Vec<$Rule>> {
-                let rows = each_backend!(tx, |conn| $table::table
+                let query = $table::table
+                    .left_join($access::table)
                     .filter($table::project_id.eq(project))
-                    .order($table::id)
-                    .select($Row::as_select())
+                    .order(($table::id, $access::id));
+                let columns = ($access::access_level, $access::user_id, $access::group_id);
+                type Record = (AccessRecordId, $Kind, HolderColumns);
+                let rows: Vec<($Row, Option<Record>)> = each_backend!(tx, |conn| query
+                    .select(($Row::as_select(), ($access::id, $kind, columns).nullable()))
                     .load(conn)
                     .map_err(error($told)))?;
-                Self::with_access(tx, rows)
+                let (mut rules, mut newest): (Vec<$Rule>, Option<$Id>) = (Vec::new(), None);
+                for (row, record) in rows {
+                    if newest != Some(row.id) {
+                        newest = Some(row.id);
+                        rules.push(($bare)(row));
+                    }
+                    if let (Some(rule), Some((id, kind, holder))) = (rules.last_mut(), record) {
+                        let list: fn(&mut $Rule, $Kind) -> &mut Vec<Access> = $place;
+                        list(rule, kind).push(Access { id, holder: holder.into() });
+                    }
+                }
+                Ok(rules)
             }
 
             fn page(

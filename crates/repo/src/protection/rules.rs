@@ -72,13 +72,36 @@ pub fn first_refusal(
     via: Via,
     lending: Option<&dyn Lending>,
 ) -> Result<Option<(usize, String)>> {
-    let protection = match lending {
-        Some(lending) => Protection::load_with(tx, lending, who, project.id)?,
-        None => Protection::load(tx, who, project.id)?,
-    };
+    let protection = load(tx, who, project, lending)?;
     let check = |change| refusal(&protection, who, project, change, via);
     let mut changes = changes.iter().enumerate();
     Ok(changes.find_map(|(place, change)| Some((place, check(change)?))))
+}
+
+/// Of each change the sentence that says why it is refused, where it is.
+pub fn refusals(
+    tx: &mut Tx<'_>,
+    who: &Standing,
+    project: &ProjectFacts,
+    changes: &[RefChange],
+    via: Via,
+    lending: Option<&dyn Lending>,
+) -> Result<Vec<Option<String>>> {
+    let protection = load(tx, who, project, lending)?;
+    let check = |change| refusal(&protection, who, project, change, via);
+    Ok(changes.iter().map(check).collect())
+}
+
+fn load(
+    tx: &mut Tx<'_>,
+    who: &Standing,
+    project: &ProjectFacts,
+    lending: Option<&dyn Lending>,
+) -> Result<Protection> {
+    match lending {
+        Some(lending) => Protection::load_with(tx, lending, who, project.id),
+        None => Protection::load(tx, who, project.id),
+    }
 }
 
 fn refusal(

@@ -1,12 +1,15 @@
 //! A push of many refs taken ref by ref: what is refused keeps nothing else back.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
 
 use db::Database;
 use kernel::{Error, Result};
 
 use super::{Incoming, Push, RefChange, examine, land};
-use crate::{commit::Writer, ports::People};
+use crate::{commit::Writer, ports::People, protection::rules};
 
 /// After so many refusals the rest of a group that is refused is not looked at ref by ref any more.
 const MOST_ALONE: usize = 100;
@@ -26,18 +29,56 @@ pub async fn examine_apart(
     push: &Push,
     together: bool,
 ) -> Parts {
+    // What may not move at all is known of each ref at once, and need not be looked for by halves.
+    let (allowed, refused) = match together {
+        true => (push.changes.clone(), Vec::new()),
+        false => match forbidden(db, push).await {
+            Ok(parts) => (parts.accepted, parts.refused),
+            Err(error) => {
+                return Parts {
+                    accepted: Vec::new(),
+                    refused: vec![(push.changes.clone(), error)],
+                };
+            }
+        },
+    };
     let attempt = move |changes| {
         let part = push.part(changes);
         async move { examine(db, people, incoming, &part).await }
     };
-    take_apart(push.changes.clone(), together, attempt).await
+    let mut parts = take_apart(allowed, together, attempt).await;
+    parts.refused.splice(0..0, refused);
+    parts
+}
+
+/// The refs that their pusher may not move, whatever they bring.
+async fn forbidden(db: &Database, push: &Push) -> Result<Parts> {
+    let asked = push.clone();
+    let texts = db.read(move |tx| {
+        let lending = asked.lending.as_deref();
+        rules::refusals(tx, &asked.who, &asked.project, &asked.changes, asked.via, lending)
+    });
+    let mut parts = Parts::default();
+    for (change, text) in push.changes.iter().cloned().zip(texts.await?) {
+        match text {
+            Some(text) => parts.refused.push((vec![change], Error::Rejected(text))),
+            None => parts.accepted.push(change),
+        }
+    }
+    Ok(parts)
 }
 
 /// Decides and carries out a push that was examined.
 pub async fn land_apart(by: Writer<'_>, push: &Push, together: bool) -> Parts {
-    let attempt = move |changes| {
-        let part = push.part(changes);
-        async move { Ok(land(by, part).await?) }
+    let landed = &AtomicUsize::new(0);
+    let attempt = move |changes: Vec<RefChange>| {
+        let runs = changes.iter().filter(|change| change.may_run()).count();
+        let part = Push { earlier: landed.load(Relaxed), ..push.part(changes) };
+        async move {
+            land(by, part).await?;
+            landed.fetch_add(runs, Relaxed);
+            Ok(())
+        }
     };
     take_apart(push.changes.clone(), together, attempt).await
 }
@@ -79,5 +120,5 @@ where
 }
 
 fn is_about_refs(error: &Error) -> bool {
-    matches!(error, Error::Rejected(_) | Error::Refused(_) | Error::Conflict(_))
+    matches!(error, Error::Rejected(_) | Error::Refused(_))
 }

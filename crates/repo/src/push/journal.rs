@@ -6,7 +6,10 @@ use db::{
     Conn, Tx, each_backend, error,
     schema::{push_events, ref_journal},
 };
-use diesel::prelude::*;
+use diesel::{
+    prelude::*,
+    sql_types::{BigInt, Nullable, Text},
+};
 use kernel::{
     Result, Ts,
     ids::{ProjectId, PushEventId, UserId},
@@ -32,6 +35,15 @@ impl PushAction {
 
 /// Below what a statement may have parameters, on both databases.
 const ROWS_AT_ONCE: usize = 500;
+
+/// There is no index on refs: nobody asks for a push that is older than so many others of its project.
+const PUSHES_SEARCHED: i64 = 1_000;
+
+#[derive(QueryableByName)]
+struct PusherRow {
+    #[diesel(sql_type = Nullable<BigInt>)]
+    user_id: Option<UserId>,
+}
 
 /// A ref move that was decided.
 #[derive(Clone, Debug, Queryable, Selectable)]
@@ -67,6 +79,8 @@ pub trait JournalStore {
     fn insert_push(&mut self, push: &Push) -> Result<()>;
     /// Every move not known to have reached git, oldest first.
     fn journal(&mut self) -> Result<Vec<JournalRow>>;
+    /// The same of one project.
+    fn journal_of(&mut self, project: ProjectId) -> Result<Vec<JournalRow>>;
     /// The last move of a ref that the journal holds.
     fn last_move(&mut self, project: ProjectId, ref_name: &str) -> Result<Option<JournalRow>>;
     /// The same once every push that is being decided has ended: PostgreSQL may still carry out the commit of a server
@@ -75,6 +89,13 @@ pub trait JournalStore {
     fn delete_journal_batches(&mut self, batches: &[String]) -> Result<()>;
     /// Everything that was pushed to a project, oldest first.
     fn push_events(&mut self, project: ProjectId) -> Result<Vec<PushEvent>>;
+    /// Who moved a ref to this commit, as far as the last 1,000 pushed refs of the project tell.
+    fn find_pusher(
+        &mut self,
+        project: ProjectId,
+        ref_name: &str,
+        sha: &str,
+    ) -> Result<Option<UserId>>;
     /// The refs with pushes from `moment` on, each once.
     fn refs_pushed_since(&mut self, moment: Ts) -> Result<Vec<(ProjectId, String)>>;
     /// Every project that was ever pushed to.
@@ -134,6 +155,15 @@ impl JournalStore for Tx<'_> {
             .map_err(error("Push")))
     }
 
+    fn journal_of(&mut self, project: ProjectId) -> Result<Vec<JournalRow>> {
+        each_backend!(self, |conn| ref_journal::table
+            .filter(ref_journal::project_id.eq(project))
+            .order(ref_journal::id)
+            .select(JournalRow::as_select())
+            .load(conn)
+            .map_err(error("Push")))
+    }
+
     fn last_move(&mut self, project: ProjectId, ref_name: &str) -> Result<Option<JournalRow>> {
         each_backend!(self, |conn| ref_journal::table
             .filter(ref_journal::project_id.eq(project))
@@ -154,11 +184,10 @@ impl JournalStore for Tx<'_> {
     }
 
     fn delete_journal_batches(&mut self, batches: &[String]) -> Result<()> {
-        each_backend!(self, |conn| diesel::delete(
-            ref_journal::table.filter(ref_journal::batch.eq_any(batches))
-        )
-        .execute(conn)
-        .map_err(error("Push")))?;
+        for some in batches.chunks(ROWS_AT_ONCE) {
+            let rows = ref_journal::table.filter(ref_journal::batch.eq_any(some));
+            each_backend!(self, |conn| diesel::delete(rows).execute(conn).map_err(error("Push")))?;
+        }
         Ok(())
     }
 
@@ -169,6 +198,26 @@ impl JournalStore for Tx<'_> {
             .select(PushEvent::as_select())
             .load(conn)
             .map_err(error("Push")))
+    }
+
+    fn find_pusher(
+        &mut self,
+        project: ProjectId,
+        ref_name: &str,
+        sha: &str,
+    ) -> Result<Option<UserId>> {
+        let text = format!(
+            "SELECT user_id FROM (SELECT id, user_id, ref_name, after_sha FROM push_events \
+             WHERE project_id = $1 ORDER BY id DESC LIMIT {PUSHES_SEARCHED}) AS newest \
+             WHERE ref_name = $2 AND after_sha = $3 ORDER BY id DESC LIMIT 1"
+        );
+        let query = diesel::sql_query(text)
+            .bind::<BigInt, _>(project)
+            .bind::<Text, _>(ref_name)
+            .bind::<Text, _>(sha);
+        let found: Option<PusherRow> =
+            each_backend!(self, |conn| query.get_result(conn).optional().map_err(error("Push")))?;
+        Ok(found.and_then(|row| row.user_id))
     }
 
     fn refs_pushed_since(&mut self, moment: Ts) -> Result<Vec<(ProjectId, String)>> {

@@ -15,6 +15,9 @@ use crate::{
     ports::Lending,
 };
 
+/// Bytes of push options that are kept with a push.
+const MOST_OPTIONS: usize = 64 << 10;
+
 /// How a push arrives: some refusals differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Via {
@@ -77,6 +80,11 @@ impl RefChange {
         }
     }
 
+    /// Whether it is a branch or tag that something may run for.
+    pub fn may_run(&self) -> bool {
+        self.new.is_some() && (self.name.is_branch() || self.name.is_tag())
+    }
+
     pub fn as_move(&self) -> RefMove {
         RefMove { name: self.name.clone(), old: self.old.into(), new: self.new }
     }
@@ -104,6 +112,10 @@ pub struct Push {
     /// What becomes of the default branch, where the push moves it and that was looked at.
     pub head: Option<HeadMove>,
     pub growth: Growth,
+    /// What the pusher gave with `--push-option`, as it was given.
+    pub options: Vec<String>,
+    /// So many branches and tags were made or moved by parts of the same push that came before.
+    pub earlier: usize,
     /// Names the push in the journal.
     pub batch: String,
 }
@@ -133,6 +145,8 @@ impl Push {
             lending: None,
             head: None,
             growth: Growth::By(0),
+            options: Vec::new(),
+            earlier: 0,
             batch,
         }
     }
@@ -150,6 +164,16 @@ impl Push {
     /// The same with something else that becomes true with it.
     pub fn with(self, also: Also) -> Self {
         Self { also: Some(also), ..self }
+    }
+
+    /// The same with what the pusher gave with `--push-option`, as far as anybody would keep it.
+    pub fn with_options(self, mut options: Vec<String>) -> Self {
+        let mut bytes = 0;
+        options.retain(|option| {
+            bytes += option.len();
+            bytes <= MOST_OPTIONS
+        });
+        Self { options, ..self }
     }
 
     /// The same of somebody who may push to what is lent to them.

@@ -1,5 +1,8 @@
 //! Why a push that was allowed did not move its refs.
 
+use std::collections::BTreeSet;
+
+use bstr::ByteSlice as _;
 use kernel::Error;
 use tokio::task::spawn_blocking;
 
@@ -44,12 +47,11 @@ impl Lost {
                 });
             }
         }
-        let refs = reader.all_refs()?;
         let made = || changes.iter().filter(|change| change.old.is_none());
+        let there = reader.all_refs()?.into_iter().map(|RefInfo { name, .. }| name);
+        let names: BTreeSet<RefName> = there.chain(made().map(|one| one.name.clone())).collect();
         for change in made() {
-            let arriving = made().map(|change| &change.name);
-            let names = refs.iter().map(|RefInfo { name, .. }| name).chain(arriving);
-            if let Some(other) = names.into_iter().find(|other| shut_out(&change.name, other)) {
+            if let Some(other) = excluded_by(&names, &change.name) {
                 return Ok(Self::InTheWay { name: change.name.clone(), other: other.clone() });
             }
         }
@@ -58,14 +60,13 @@ impl Lost {
     }
 }
 
-/// Whether one of the names is a folder of the other.
-fn shut_out(one: &RefName, other: &RefName) -> bool {
-    let is_below = |inner: &RefName, outer: &RefName| {
-        let outer: &[u8] = outer.as_bstr();
-        let rest = inner.as_bstr().strip_prefix(outer);
-        rest.is_some_and(|rest| rest.starts_with(b"/"))
-    };
-    is_below(one, other) || is_below(other, one)
+/// The first of these names that is a folder of `name`, or for which `name` would have to be one.
+fn excluded_by<'n>(names: &'n BTreeSet<RefName>, name: &RefName) -> Option<&'n RefName> {
+    let mut folder = name.as_bstr().to_owned();
+    folder.push(b'/');
+    let inside = names.range(RefName::stored(folder.as_bstr())..).next();
+    let inside = inside.filter(|other| other.as_bstr().starts_with(&folder));
+    inside.or_else(|| name.folders().find_map(|above| names.get(&above)))
 }
 
 /// Why refs stayed where they were.
@@ -115,15 +116,18 @@ impl From<Setback> for Error {
 
 #[cfg(test)]
 mod tests {
-    use super::shut_out;
+    use super::excluded_by;
     use crate::git::RefName;
 
     #[test]
-    fn names_shut_each_other_out_where_one_is_a_folder_of_the_other() {
+    fn names_exclude_each_other_where_one_is_a_folder_of_the_other() {
         let name = |short| RefName::branch(short).unwrap();
-        assert!(shut_out(&name("feat"), &name("feat/one")));
-        assert!(shut_out(&name("feat/one/x"), &name("feat/one")));
-        assert!(!shut_out(&name("feat"), &name("feature")));
-        assert!(!shut_out(&name("feat"), &name("feat")));
+        let there = ["feat/one", "feat-x", "fix"].map(name).into();
+        let other = |short| excluded_by(&there, &name(short)).map(|other| other.short());
+        assert_eq!(other("feat").as_deref(), Some("feat/one"));
+        assert_eq!(other("feat/one/x").as_deref(), Some("feat/one"));
+        assert_eq!(other("fix/a/b").as_deref(), Some("fix"));
+        assert_eq!(other("feature"), None);
+        assert_eq!(other("fix"), None);
     }
 }

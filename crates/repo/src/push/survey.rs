@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use super::RefChange;
-use crate::git::{Deadline, GitError, LogQuery, Oid, Reader, RefName, Result};
+use crate::git::{
+    Deadline, GitError, LogQuery, Oid, Reader, RefName, Result, change::Refusal, refs,
+};
 
 /// New commits are counted no further.
 pub(super) const MOST_COUNTED: i64 = 100_000;
@@ -39,6 +41,12 @@ impl<'r> Survey<'r> {
     /// The change, or why there can be none.
     pub(super) fn change(&mut self, way: Way) -> Result<Result<RefChange, (RefName, String)>> {
         let Way { name, old, new, base } = way;
+        if let (Some(old), Some(_)) = (old, new)
+            && self.is_damaged(&name, old)?
+        {
+            let text = Refusal::Damaged(name.short().into_owned()).to_string();
+            return Ok(Err((name, text)));
+        }
         let tip = match new {
             Some(id) => self.tip(id)?,
             None => None,
@@ -59,6 +67,15 @@ impl<'r> Survey<'r> {
             change.forced = self.is_forced(old, new)?;
         }
         Ok(Ok(change))
+    }
+
+    /// Whether a branch is where its pusher has seen it, and nobody can read what it is there.
+    fn is_damaged(&self, name: &RefName, old: Oid) -> Result<bool> {
+        if !name.is_branch() || self.reader.is_sound(old) {
+            return Ok(false);
+        }
+        let now = refs::read_now(self.reader.path(), std::slice::from_ref(name))?;
+        Ok(now.get(name) == Some(&old))
     }
 
     fn tip(&mut self, id: Oid) -> Result<Option<(Oid, String)>> {

@@ -1,7 +1,7 @@
 //! Where the refs of wikis are to be: told in the transaction that decides it, before git follows. A crash in between is
 //! finished from there at the next start.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use db::{Conn, Database, Tx, each_backend, error, schema::wiki_refs};
 use diesel::prelude::*;
@@ -12,7 +12,7 @@ use kernel::{
 
 use crate::{
     git::{
-        Git, GitError, Oid, RefName, Repositories, Storage, Wiki,
+        GitError, Oid, RefName, RepoPath, Repositories, Storage, Wiki,
         refs::{self, RefMove},
     },
     push::{STALE_LOCK, follow_late},
@@ -28,6 +28,8 @@ pub struct WikiRef {
     pub ref_name: String,
     pub old_sha: Option<String>,
     pub new_sha: Option<String>,
+    /// Whether the ref is known to have followed.
+    pub settled: bool,
 }
 
 impl WikiRef {
@@ -165,7 +167,6 @@ impl WikiJournal for Tx<'_> {
 /// Returns how many.
 pub async fn recover(
     db: &Database,
-    git: &Git,
     storage: &Storage,
     repositories: &Repositories,
 ) -> Result<usize> {
@@ -177,13 +178,12 @@ pub async fn recover(
         }
         tx.open_wiki_moves()
     });
-    finish(db, git, storage, repositories, rows.await?, Duration::ZERO).await
+    finish(db, storage, repositories, rows.await?, Duration::ZERO).await
 }
 
 /// The same while the server runs, for moves that were decided before a moment and then failed.
 pub async fn settle(
     db: &Database,
-    git: &Git,
     storage: &Storage,
     repositories: &Repositories,
     before: Ts,
@@ -195,49 +195,73 @@ pub async fn settle(
         open.retain(|row| !recent.contains(&row.id));
         Ok(open)
     });
-    finish(db, git, storage, repositories, open.await?, STALE_LOCK).await
+    finish(db, storage, repositories, open.await?, STALE_LOCK).await
 }
 
 async fn finish(
     db: &Database,
-    git: &Git,
     storage: &Storage,
     repositories: &Repositories,
     rows: Vec<WikiRef>,
     stale_after: Duration,
 ) -> Result<usize> {
-    let mut finished = 0;
-    for row in rows {
-        let Some(wiki) = row.wiki() else { continue };
-        let step = row.step()?;
+    let (mut finished, mut failure) = (0, None);
+    for (wiki, rows) in by_wiki(rows) {
+        let mut moves = rows.iter().map(WikiRef::step).collect::<Result<Vec<RefMove>>>()?;
         if storage.wiki_exists(wiki) {
             let repo = storage.wiki(wiki);
-            let late = follow_late(git, &repo, &step, stale_after).await?;
-            finished += usize::from(late);
-            let reader = repositories.open(&repo)?;
-            let lost = match reader.head_branch()? {
-                Some(head) => reader.find_reference(&head)?.is_none(),
-                None => true,
-            };
-            if late && lost && step.new.is_some() {
-                refs::set_head(&repo, &step.name).await?;
+            let late = follow_late(&repo, moves.clone(), stale_after).await;
+            finished += late.moved.len();
+            restore_head(repositories, &repo, &late.moved).await?;
+            for (stuck, cause) in late.failed {
+                moves.retain(|step| !stuck.contains(step));
+                failure = failure.or(Some(cause));
             }
         }
-        db.write(move |tx| tx.settle_wiki_moves(wiki, &[step])).await?;
+        db.write(move |tx| tx.settle_wiki_moves(wiki, &moves)).await?;
     }
-    Ok(finished)
+    failure.map_or(Ok(finished), Err)
+}
+
+fn by_wiki(rows: Vec<WikiRef>) -> Vec<(Wiki, Vec<WikiRef>)> {
+    let mut wikis: BTreeMap<String, (Wiki, Vec<WikiRef>)> = BTreeMap::new();
+    for row in rows {
+        let Some(wiki) = row.wiki() else { continue };
+        wikis.entry(key(wiki)).or_insert((wiki, Vec::new())).1.push(row);
+    }
+    wikis.into_values().collect()
+}
+
+/// The first branch of a wiki is what it shows.
+async fn restore_head(
+    repositories: &Repositories,
+    repo: &RepoPath,
+    moved: &[RefMove],
+) -> Result<()> {
+    let Some(made) = moved.iter().find(|step| step.new.is_some()) else { return Ok(()) };
+    let reader = repositories.open(repo)?;
+    let lost = match reader.head_branch()? {
+        Some(head) => reader.find_reference(&head)?.is_none(),
+        None => true,
+    };
+    if lost {
+        refs::set_head(repo, &made.name).await?;
+    }
+    Ok(())
 }
 
 /// Moves that were decided and that git has not carried out.
-pub async fn unsettled(db: &Database, git: &Git, storage: &Storage) -> Result<Vec<WikiRef>> {
+pub async fn unsettled(db: &Database, storage: &Storage) -> Result<Vec<WikiRef>> {
     let mut open = Vec::new();
-    for row in db.read(|tx| tx.open_wiki_moves()).await? {
-        let Some(wiki) = row.wiki().filter(|wiki| storage.wiki_exists(*wiki)) else { continue };
-        let step = row.step()?;
-        let now = refs::read(git, &storage.wiki(wiki), [&step.name]).await?;
-        if now.get(&step.name).copied() != step.new {
-            open.push(row);
+    for (wiki, rows) in by_wiki(db.read(|tx| tx.open_wiki_moves()).await?) {
+        if !storage.wiki_exists(wiki) {
+            continue;
         }
+        let moves = rows.iter().map(WikiRef::step).collect::<Result<Vec<RefMove>>>()?;
+        let now = refs::read(&storage.wiki(wiki), moves.iter().map(|step| &step.name)).await?;
+        let rows = rows.into_iter().zip(&moves);
+        let ahead = rows.filter(|(_, step)| now.get(&step.name).copied() != step.new);
+        open.extend(ahead.map(|(row, _)| row));
     }
     Ok(open)
 }

@@ -192,8 +192,7 @@ impl Writer {
         path: &str,
         new: NewCommit,
     ) -> Result<bool> {
-        let prepared = match refs::prepare(&self.git, repo, std::slice::from_ref(&new.branch)).await
-        {
+        let prepared = match refs::prepare(repo, std::slice::from_ref(&new.branch)).await {
             Err(GitError::Stale { .. } | GitError::RefNameTaken) => return Ok(false),
             prepared => prepared?,
         };

@@ -26,7 +26,7 @@ async fn tag(scratch: &Scratch, name: &str, message: Option<&str>) {
     let name = RefName::tag(name).unwrap();
     let step =
         create(&scratch.git, &scratch.repo, name, scratch.tip("main"), annotation).await.unwrap();
-    move_now(&scratch.git, &scratch.repo, &[step]).await.unwrap();
+    move_now(&scratch.repo, &[step]).await.unwrap();
 }
 
 #[tokio::test]

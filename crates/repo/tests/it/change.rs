@@ -294,7 +294,7 @@ async fn a_start_in_another_repository_brings_its_history() {
     let change = Change { start, ..on("topic", vec![file("started", "x")]) };
 
     let made = build(&scratch.git, &fork, change.clone()).await.unwrap();
-    move_now(&scratch.git, &fork, std::slice::from_ref(&made.branch)).await.unwrap();
+    move_now(&fork, std::slice::from_ref(&made.branch)).await.unwrap();
 
     assert_eq!((made.parent, made.first), (Some(tip), true));
     assert_eq!(ask_in(&fork, &["rev-list", "--count", "topic"]), "3");
@@ -374,9 +374,7 @@ async fn the_loser_of_a_race_is_told_to_try_again() {
         build(&scratch.git, &scratch.repo, on("main", vec![file("late", "x")])).await.unwrap();
     scratch.commit(vec![file("early", "x")]).await;
 
-    let refused = move_now(&scratch.git, &scratch.repo, std::slice::from_ref(&late.branch))
-        .await
-        .unwrap_err();
+    let refused = move_now(&scratch.repo, std::slice::from_ref(&late.branch)).await.unwrap_err();
 
     let told = forgeway_repo::git::change::ChangeError::of_move(&late.branch.name, refused);
     assert_eq!(told.to_string(), "Could not update refs/heads/main. Please refresh and try again.");

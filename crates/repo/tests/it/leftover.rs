@@ -112,12 +112,12 @@ async fn a_writer_takes_away_what_nobody_holds_and_leaves_what_somebody_does() {
     std::fs::write(&dead, "").unwrap();
     let step = |name| RefMove { name, old: Expect::Absent, new: Some(first) };
 
-    move_now(&scratch.git, &scratch.repo, &[step(name("dead"))]).await.unwrap();
+    move_now(&scratch.repo, &[step(name("dead"))]).await.unwrap();
 
     let main = RefMove { name: name("main"), old: Expect::Exactly(first), new: Some(first) };
-    let held = prepare(&scratch.git, &scratch.repo, std::slice::from_ref(&main)).await.unwrap();
+    let held = prepare(&scratch.repo, std::slice::from_ref(&main)).await.unwrap();
     let patience = Duration::from_millis(20);
-    let refused = move_within(&scratch.git, &scratch.repo, &[main], patience).await;
+    let refused = move_within(&scratch.repo, &[main], patience).await;
     assert!(matches!(refused, Err(GitError::Stale { .. })));
     held.commit().await.unwrap();
 }
@@ -130,9 +130,23 @@ async fn many_refs_move_at_once() {
     let made = |number| RefMove { name: tag(number), old: Expect::Absent, new: Some(first) };
     let gone = |number| RefMove { name: tag(number), old: Expect::Exactly(first), new: None };
 
-    move_now(&scratch.git, &scratch.repo, &(0..100).map(made).collect::<Vec<_>>()).await.unwrap();
+    move_now(&scratch.repo, &(0..100).map(made).collect::<Vec<_>>()).await.unwrap();
     assert_eq!(scratch.ask(&["tag"]).lines().count(), 100);
-    move_now(&scratch.git, &scratch.repo, &(0..100).map(gone).collect::<Vec<_>>()).await.unwrap();
+    move_now(&scratch.repo, &(0..100).map(gone).collect::<Vec<_>>()).await.unwrap();
 
     assert_eq!(scratch.ask(&["tag"]), "");
+}
+
+#[tokio::test]
+async fn git_packs_refs_again_after_it_was_killed_at_that() {
+    let scratch = Scratch::new().await;
+    scratch.commit(vec![FileAction::new(ActionKind::Create, "a").content("a")]).await;
+    for name in ["packed-refs.lock", "packed-refs.new"] {
+        std::fs::write(scratch.repo.as_path().join(name), "").unwrap();
+    }
+
+    leftover::release(&scratch.repo, Duration::ZERO).await.unwrap();
+
+    scratch.ask(&["pack-refs", "--all"]);
+    assert!(scratch.repo.as_path().join("packed-refs").is_file());
 }

@@ -15,6 +15,7 @@ mod leftover;
 mod merge;
 mod merge_requests;
 mod reader;
+mod recovery;
 mod refs;
 mod scratch;
 mod tags;

@@ -29,7 +29,7 @@ async fn attempt(scratch: &Scratch, operation: Operation, commit: Oid) -> Result
 async fn done(scratch: &Scratch, operation: Operation, commit: Oid) -> NewCommit {
     let ready = attempt(scratch, operation, commit).await.unwrap();
     let made = ready.write(&scratch.git, &scratch.repo).await.unwrap();
-    move_now(&scratch.git, &scratch.repo, std::slice::from_ref(&made.branch)).await.unwrap();
+    move_now(&scratch.repo, std::slice::from_ref(&made.branch)).await.unwrap();
     made
 }
 

@@ -46,7 +46,7 @@ impl Scratch {
         change: Change,
     ) -> Result<NewCommit, change::ChangeError> {
         let made = change::build(&self.git, &self.repo, change).await?;
-        let moved = refs::move_now(&self.git, &self.repo, std::slice::from_ref(&made.branch)).await;
+        let moved = refs::move_now(&self.repo, std::slice::from_ref(&made.branch)).await;
         moved.map_err(|error| change::ChangeError::of_move(&made.branch.name, error))?;
         Ok(made)
     }

@@ -1,6 +1,6 @@
 //! How git hands a push over: once while its objects are in quarantine, and once to have its refs moved.
 //!
-//! Git runs two hooks, both links to our own program. They carry what git says over a unix socket to the server that
+//! Git runs two hooks, or one where nothing arrives; they are links to our own program. They carry what git says over a unix socket to the server that
 //! started the push, and its answer back. Nothing else is decided in them, and git itself locks and moves no ref.
 
 mod client;

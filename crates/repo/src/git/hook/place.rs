@@ -17,6 +17,9 @@ const RETIRED: &str = "reference-transaction";
 /// What the address of a socket may be long, on every system.
 const LONGEST_SOCKET: usize = 100;
 
+/// The hooks of pushes that bring no objects: nothing is in quarantine that could be looked at before.
+const WITHOUT_QUARANTINE: &str = "without-quarantine";
+
 /// The folder and the socket. Only the owner of the server's process can reach either.
 #[derive(Clone, Debug)]
 pub struct Hooks {
@@ -34,6 +37,9 @@ impl Hooks {
         for name in [PRE_RECEIVE, PROC_RECEIVE, smudge::NAME] {
             link(program, &folder.join(name))?;
         }
+        let late = folder.join(WITHOUT_QUARANTINE);
+        DirBuilder::new().recursive(true).mode(0o700).create(&late)?;
+        link(program, &late.join(PROC_RECEIVE))?;
         let near = folder.join("socket");
         let (socket, elsewhere) = if near.as_os_str().len() <= LONGEST_SOCKET {
             (near, None)
@@ -54,8 +60,12 @@ impl Hooks {
     }
 
     /// What a push of `identity` is started with.
-    pub fn for_push(&self, identity: String) -> PushHooks {
-        PushHooks { folder: self.folder.clone(), socket: self.socket.clone(), identity }
+    pub fn for_push(&self, identity: String, brings_objects: bool) -> PushHooks {
+        let folder = match brings_objects {
+            true => self.folder.clone(),
+            false => self.folder.join(WITHOUT_QUARANTINE),
+        };
+        PushHooks { folder, socket: self.socket.clone(), identity }
     }
 }
 

@@ -39,7 +39,7 @@ pub use resolve::Range;
 pub use signature::SignedObject;
 pub use tree::TreePage;
 
-use super::{GitError, Oid, RepoPath, Result};
+use super::{GitError, Oid, RepoPath, Result, soundness::sound_tree_of};
 
 /// How many repositories stay open, for their mapped packs.
 const OPEN_REPOSITORIES: u64 = 1024;
@@ -128,6 +128,11 @@ impl Reader {
     /// Whether an object is there, of whatever kind.
     pub fn has(&self, id: Oid) -> bool {
         self.repo.has_object(id.gix())
+    }
+
+    /// Whether a commit and its tree can be read, and are what their names say.
+    pub fn is_sound(&self, commit: Oid) -> bool {
+        matches!(sound_tree_of(&self.repo, commit), Ok(Some(_)))
     }
 
     fn object(&self, id: ObjectId) -> Result<gix::Object<'_>> {

@@ -1,40 +1,73 @@
 //! HEAD, which names a branch.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write as _};
+use std::fs::File;
+use std::io::ErrorKind;
 use std::path::Path;
+use std::time::Duration;
 
 use bstr::ByteSlice;
 
-use super::blocking;
-use crate::git::{GitError, RefName, RepoPath, leftover, ref_lock};
+use super::{PATIENCE, blocking, wait::Wait};
+use crate::git::{GitError, RefName, RepoPath, lock_file::LockFile};
 
 /// Makes HEAD name `branch`, whether it exists yet or not. HEAD is a ref nobody races for, but git's own lock is
 /// taken all the same.
 pub async fn set_head(repo: &RepoPath, branch: &RefName) -> Result<(), GitError> {
-    if repo.as_path().join("HEAD.lock").exists() {
-        leftover::heal(repo).await?;
-    }
-    let (repo, branch) = (repo.clone(), branch.clone());
-    blocking(move || write_head(repo.as_path(), &branch)).await
+    set_within(repo, branch, PATIENCE).await
 }
 
+async fn set_within(repo: &RepoPath, branch: &RefName, patience: Duration) -> Result<(), GitError> {
+    let mut wait = Wait::new(patience);
+    loop {
+        let (place, name) = (repo.clone(), branch.clone());
+        match blocking(move || write_head(place.as_path(), &name)).await {
+            Err(GitError::Stale { actual }) => {
+                if !wait.again(repo, &repo.as_path().join(LOCK)).await? {
+                    return Err(GitError::Stale { actual });
+                }
+            }
+            written => return written,
+        }
+    }
+}
+
+const LOCK: &str = "HEAD.lock";
+
 fn write_head(folder: &Path, branch: &RefName) -> Result<(), GitError> {
-    let lock = folder.join("HEAD.lock");
-    let mut own = match ref_lock::create(lock) {
+    let mut lock = match LockFile::create(folder.join(LOCK)) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             return Err(GitError::Stale { actual: None });
         }
-        own => own?,
+        lock => lock?,
     };
-    let text = [b"ref: ", branch.as_bstr().as_bytes(), b"\n"].concat();
-    let written = own.file.write_all(&text).and_then(|()| own.file.sync_all());
-    let moved = written.and_then(|()| fs::rename(&own.path, folder.join("HEAD")));
-    if let Err(error) = moved {
-        // The lock must not outlive the attempt; the first error is the one to tell.
-        let _ = fs::remove_file(&own.path);
-        return Err(error.into());
+    lock.write(&[b"ref: ", branch.as_bstr().as_bytes(), b"\n"].concat())?;
+    lock.put_in_place(&folder.join("HEAD"))?;
+    Ok(File::open(folder)?.sync_all()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, time::Duration};
+
+    use kernel::ids::ProjectId;
+
+    use super::{LOCK, set_within};
+    use crate::git::{GitError, RefName, Storage, lock_file::LockFile};
+
+    #[tokio::test]
+    async fn a_lock_of_our_own_is_waited_for_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let (main, trunk) = ["main", "trunk"].map(|name| RefName::branch(name).unwrap()).into();
+        let repo = Storage::new(folder.path()).create(ProjectId(1), &main).unwrap();
+        let lock = LockFile::create(repo.as_path().join(LOCK)).unwrap();
+
+        let refused = set_within(&repo, &trunk, Duration::ZERO).await;
+        assert!(matches!(refused, Err(GitError::Stale { .. })), "{refused:?}");
+        assert!(lock.is_ours().unwrap());
+        drop(lock);
+        set_within(&repo, &trunk, Duration::ZERO).await.unwrap();
+
+        let head = fs::read(repo.as_path().join("HEAD")).unwrap();
+        assert_eq!(head, b"ref: refs/heads/trunk\n");
     }
-    File::open(folder)?.sync_all()?;
-    Ok(())
 }

@@ -124,6 +124,12 @@ impl RefName {
         self.0[folder..].as_bstr()
     }
 
+    /// The names that have to be folders where this one lies, as far as refs may be called so.
+    pub fn folders(&self) -> impl Iterator<Item = Self> + '_ {
+        let ends = self.0.find_iter("/").skip(2);
+        ends.map(|end| Self(self.0[..end].as_bstr().to_owned()))
+    }
+
     pub fn as_bstr(&self) -> &BStr {
         self.0.as_bstr()
     }
@@ -177,6 +183,15 @@ mod tests {
         }
         assert_eq!(RefName::branch("main").unwrap().to_string(), "refs/heads/main");
         assert_eq!(RefName::tag("v1").unwrap().to_string(), "refs/tags/v1");
+    }
+
+    #[test]
+    fn a_name_lies_in_folders_that_could_be_refs() {
+        let folders = |name: &str| -> Vec<String> {
+            RefName::full(name).unwrap().folders().map(|folder| folder.to_string()).collect()
+        };
+        assert_eq!(folders("refs/heads/a/b/c"), ["refs/heads/a", "refs/heads/a/b"]);
+        assert!(folders("refs/heads/a").is_empty() && folders("refs/a").is_empty());
     }
 
     #[test]

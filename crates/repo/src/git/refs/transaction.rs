@@ -1,0 +1,418 @@
+//! Refs that move together. The steps are git's own: a lock file beside each ref, the comparison under the locks, the
+//! new values durable beside the old ones before they take their places.
+//!
+//! A few new values get a file each. Many, and whatever goes away, are written into `packed-refs`: one file that is
+//! synced once. What a ref says in its own file counts more, so that file goes afterwards.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use gix::objs::Kind;
+
+use super::{
+    Expect, RefMove, blocking,
+    loose::{self, InTheWay, Stored},
+    objects::Objects,
+    packed::{self, Edits, Target},
+    turn::{self, Turn},
+    view::View,
+    wait::Wait,
+};
+use crate::git::{GitError, Oid, RefName, RepoPath, Result, lock_file::LockFile};
+
+/// So many new values get a file of their own.
+const MOST_LOOSE: usize = 16;
+const PAUSE: Duration = Duration::from_millis(5);
+/// A folder that keeps coming back in the way of a ref is somebody's who is told that the name is taken.
+const TRIES: u32 = 400;
+
+/// Refs that are locked and were compared, with where they go written down. Dropping it gives the locks back.
+pub(super) struct Locked {
+    repo: RepoPath,
+    refs: Vec<LockedRef>,
+    packed: Option<LockedPacked>,
+    turn: Option<Turn>,
+}
+
+struct LockedRef {
+    place: PathBuf,
+    lock: LockFile,
+    way: Way,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Its lock file takes the place of its own file.
+    Own,
+    /// It stands in the file of many refs, or nowhere: its own file goes.
+    Packed,
+    /// It was only looked at.
+    None,
+}
+
+struct LockedPacked {
+    /// None where it stays as it is. Goes before the lock does.
+    next: Option<LockFile>,
+    /// Held until the refs' own files are gone, so that nobody puts them there again.
+    _lock: LockFile,
+}
+
+enum Attempt {
+    Locked(Locked),
+    /// Somebody has this lock, or is about to.
+    Busy(PathBuf),
+}
+
+/// How long others are waited for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// Writers of this process that came before, each of whom is done in a moment.
+    pub(super) turn: Duration,
+    /// Who holds a lock.
+    pub(super) lock: Duration,
+}
+
+/// Locks refs for their moves.
+///
+/// # Errors
+/// [`GitError::Stale`] when a ref is not where its writer saw it, or somebody else keeps one locked;
+/// [`GitError::RefNameTaken`] when one that is to be made is there, or cannot be beside others.
+pub(super) async fn lock(repo: &RepoPath, moves: &[RefMove], patience: Patience) -> Result<Locked> {
+    let steps: Arc<[RefMove]> = sorted(moves)?.into();
+    let busy = || GitError::Stale { actual: moves.first().and_then(|step| step.old.oid()) };
+    // Before any ref is locked: who waits here keeps nobody from a ref.
+    let turn = match writes_packed(&steps) {
+        true => Some(turn::take(repo, patience.turn).await.ok_or_else(busy)?),
+        false => None,
+    };
+    let mut wait = Wait::new(patience.lock);
+    loop {
+        let (place, steps) = (repo.clone(), Arc::clone(&steps));
+        match blocking(move || attempt(&place, &steps)).await? {
+            Attempt::Locked(mut locked) => {
+                locked.turn = turn;
+                return Ok(locked);
+            }
+            Attempt::Busy(lock) if wait.again(repo, &lock).await? => {}
+            Attempt::Busy(_) => return Err(busy()),
+        }
+    }
+}
+
+/// In the order in which everybody locks them.
+fn sorted(moves: &[RefMove]) -> Result<Vec<RefMove>> {
+    let mut steps = moves.to_vec();
+    steps.sort_by(|one, other| one.name.cmp(&other.name));
+    let names: BTreeSet<&RefName> = steps.iter().map(|step| &step.name).collect();
+    if names.len() < steps.len() {
+        return Err(GitError::Corrupt("a ref is to move twice at once".to_owned()));
+    }
+    let lies_in_another = |step: &RefMove| step.name.folders().any(|name| names.contains(&name));
+    if steps.iter().any(lies_in_another) {
+        return Err(GitError::RefNameTaken);
+    }
+    Ok(steps)
+}
+
+fn are_many(steps: &[RefMove]) -> bool {
+    steps.iter().filter(|step| step.new.is_some()).count() > MOST_LOOSE
+}
+
+fn writes_packed(steps: &[RefMove]) -> bool {
+    let goes = |step: &RefMove| step.new.is_none() && step.old != Expect::Absent;
+    are_many(steps) || steps.iter().any(goes)
+}
+
+fn way_of(repo: &RepoPath, step: &RefMove, many: bool) -> Result<Way> {
+    Ok(match (step.new, step.old) {
+        (Some(_), _) if !many => Way::Own,
+        (Some(_), _) | (None, Expect::Exactly(_)) => Way::Packed,
+        (None, Expect::Absent) => match loose::find(repo, &step.name)? {
+            Some(Stored::Damage) => Way::Packed,
+            _ => Way::None,
+        },
+    })
+}
+
+fn attempt(repo: &RepoPath, steps: &[RefMove]) -> Result<Attempt> {
+    let mut locked = Locked { repo: repo.clone(), refs: Vec::new(), packed: None, turn: None };
+    let many = are_many(steps);
+    for step in steps {
+        match lock_one(repo, step)? {
+            Some(lock) => {
+                let (place, way) = (loose::place(repo, &step.name), way_of(repo, step, many)?);
+                locked.refs.push(LockedRef { place, lock, way });
+            }
+            None => return Ok(Attempt::Busy(loose::lock_of(repo, &step.name))),
+        }
+    }
+    for step in steps {
+        if let Some(lock) = somebody_in_the_way(repo, step)? {
+            return Ok(Attempt::Busy(lock));
+        }
+    }
+    // Only now, so that it shows what those have done who are gone from there.
+    let view = View::new(repo);
+    for step in steps {
+        compare(&view, step)?;
+        ensure_room(&view, step)?;
+    }
+    let targets = targets(repo, steps)?;
+    if locked.refs.iter().any(|one| one.way == Way::Packed) {
+        let lock = match LockFile::create(packed::lock_of(repo.as_path())) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                return Ok(Attempt::Busy(packed::lock_of(repo.as_path())));
+            }
+            lock => lock?,
+        };
+        locked.packed = Some(LockedPacked { next: None, _lock: lock });
+    }
+    locked.write_down(steps, &targets)?;
+    Ok(Attempt::Locked(locked))
+}
+
+/// `None` when somebody else has locked it.
+fn lock_one(repo: &RepoPath, step: &RefMove) -> Result<Option<LockFile>> {
+    use ErrorKind::{AlreadyExists, NotADirectory};
+    let (place, lock) = (loose::place(repo, &step.name), loose::lock_of(repo, &step.name));
+    for _ in 0..TRIES {
+        match LockFile::create(lock.clone()) {
+            Ok(lock) => return Ok(Some(lock)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(None),
+            // Its folder was never there, or has just gone with its last ref.
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) if error.kind() == ErrorKind::NotADirectory => return Err(taken(step)),
+            Err(error) => return Err(error.into()),
+        }
+        let Some(folder) = place.parent() else { break };
+        match fs::create_dir_all(folder) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) if matches!(error.kind(), AlreadyExists | NotADirectory) => {
+                if folder.ancestors().any(Path::is_file) {
+                    tracing::debug!(%error, "a ref lies where a folder of refs would be");
+                    return Err(taken(step));
+                }
+                // It has gone meanwhile.
+            }
+            made => made?,
+        }
+    }
+    Ok(None)
+}
+
+/// What the writer of a ref is told that has no room where it is to lie.
+fn taken(step: &RefMove) -> GitError {
+    match step.old {
+        Expect::Absent => GitError::RefNameTaken,
+        Expect::Exactly(_) => GitError::Stale { actual: None },
+    }
+}
+
+fn compare(view: &View<'_>, step: &RefMove) -> Result<()> {
+    let now = match step.new {
+        Some(_) => view.find(&step.name)?,
+        None => view.find_to_delete(&step.name)?,
+    };
+    match step.old {
+        old if old.oid() == now => Ok(()),
+        Expect::Absent => Err(GitError::RefNameTaken),
+        Expect::Exactly(_) => Err(GitError::Stale { actual: now }),
+    }
+}
+
+/// The lock of somebody who wants a name that excludes this one. The ref's own lock is there by now, and so is theirs:
+/// one of the two sees the other.
+fn somebody_in_the_way(repo: &RepoPath, step: &RefMove) -> Result<Option<PathBuf>> {
+    if step.new.is_none() {
+        return Ok(None);
+    }
+    let place = loose::place(repo, &step.name);
+    match loose::make_room(&place)? {
+        InTheWay::Nothing => {}
+        InTheWay::Locks => return Ok(Some(place)),
+        InTheWay::Refs => return Err(taken(step)),
+    }
+    let above = step.name.folders().filter(|_| step.old == Expect::Absent);
+    for lock in above.map(|folder| loose::lock_of(repo, &folder)) {
+        if lock.try_exists()? {
+            return Ok(Some(lock));
+        }
+    }
+    Ok(None)
+}
+
+/// A name that is a folder of another one's, or lies in one, cannot be made.
+fn ensure_room(view: &View<'_>, step: &RefMove) -> Result<()> {
+    if step.new.is_none() || step.old != Expect::Absent {
+        return Ok(());
+    }
+    let packed = view.packed()?;
+    let mut is_taken = packed.has_below(&step.name)?;
+    for folder in step.name.folders() {
+        is_taken |= packed.find(&folder)?.is_some();
+    }
+    if is_taken { Err(GitError::RefNameTaken) } else { Ok(()) }
+}
+
+/// What the new values are: objects that are there, and commits where branches are to name them.
+fn targets(repo: &RepoPath, steps: &[RefMove]) -> Result<HashMap<Oid, Target>> {
+    let mut found = HashMap::new();
+    if steps.iter().all(|step| step.new.is_none()) {
+        return Ok(found);
+    }
+    let mut objects = Objects::open(repo)?;
+    for step in steps {
+        let Some(id) = step.new else { continue };
+        let (kind, target) = objects.find(id)?;
+        if step.name.is_branch() && kind != Kind::Commit {
+            return Err(GitError::Corrupt(format!("{} is to name {id}, a {kind}", step.name)));
+        }
+        found.insert(id, target);
+    }
+    Ok(found)
+}
+
+impl Locked {
+    fn write_down(&mut self, steps: &[RefMove], targets: &HashMap<Oid, Target>) -> Result<()> {
+        // Under the lock it stays as it is now.
+        let view = View::new(&self.repo);
+        let mut edits = Edits::new();
+        for (locked, step) in self.refs.iter_mut().zip(steps) {
+            match (locked.way, step.new) {
+                (Way::Own, Some(new)) => locked.lock.write(format!("{new}\n").as_bytes())?,
+                (Way::Packed, Some(new)) => {
+                    let target = targets.get(&new).copied();
+                    edits.insert(step.name.as_bstr().to_owned(), target);
+                }
+                (Way::Packed, None) if view.packed()?.find(&step.name)?.is_some() => {
+                    edits.insert(step.name.as_bstr().to_owned(), None);
+                }
+                _ => {}
+            }
+        }
+        if let Some(packed) = self.packed.as_mut().filter(|_| !edits.is_empty()) {
+            packed.next = Some(view.packed()?.write(&self.repo, &edits)?);
+        }
+        Ok(())
+    }
+
+    /// Lets the refs move, durably.
+    ///
+    /// # Errors
+    /// When a lock was taken away from us: the moves are decided, and have to be made some other way.
+    pub(super) async fn commit(self) -> Result<()> {
+        blocking(move || self.carry_out()).await
+    }
+
+    fn carry_out(mut self) -> Result<()> {
+        for lock in self.refs.iter().map(|one| &one.lock).chain(self.next()) {
+            if !lock.is_ours()? {
+                let text = format!("the lock {} was taken away", lock.path().display());
+                return Err(GitError::Corrupt(text));
+            }
+        }
+        if let Some(next) = self.packed.as_mut().and_then(|packed| packed.next.as_mut()) {
+            next.put_in_place(&self.repo.as_path().join(packed::NAME))?;
+            // Before any other file goes: without it, an older value would come to light.
+            loose::sync_folders(&BTreeSet::from([self.repo.as_path().to_path_buf()]))?;
+        }
+        let mut touched = BTreeSet::new();
+        for one in &mut self.refs {
+            let moved = match one.way {
+                Way::Own => one.put_in_place()?,
+                Way::Packed => remove(&one.place)?,
+                Way::None => false,
+            };
+            if moved {
+                let folders = loose::folders_above(&self.repo, &one.place);
+                touched.extend(folders.map(PathBuf::from));
+            }
+        }
+        loose::sync_folders(&touched)
+    }
+
+    fn next(&self) -> Option<&LockFile> {
+        self.packed.as_ref()?.next.as_ref()
+    }
+
+    /// Gives the refs back.
+    pub(super) async fn abort(self) -> Result<()> {
+        blocking(move || {
+            drop(self);
+            Ok(())
+        })
+        .await
+    }
+}
+
+impl LockedRef {
+    fn put_in_place(&mut self) -> Result<bool> {
+        for _ in 0..TRIES {
+            match self.lock.put_in_place(&self.place) {
+                // Somebody who is about to be refused has made a folder of this name.
+                Err(error) if is_folder_in_the_way(&error) => {
+                    loose::make_room(&self.place)?;
+                    std::thread::sleep(PAUSE);
+                }
+                moved => return Ok(moved.map(|()| true)?),
+            }
+        }
+        Err(GitError::RefNameTaken)
+    }
+}
+
+fn is_folder_in_the_way(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::IsADirectory | ErrorKind::DirectoryNotEmpty)
+}
+
+/// Whether there was such a file.
+fn remove(place: &Path) -> Result<bool> {
+    match fs::remove_file(place) {
+        Ok(()) => Ok(true),
+        // A folder of this name is somebody's who is about to be refused. A file that cannot be looked at is still there.
+        Err(error) if loose::is_absence(&error) || place.is_dir() => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        drop(self.packed.take());
+        for LockedRef { place, lock, .. } in self.refs.drain(..) {
+            drop(lock);
+            if !place.exists() {
+                loose::remove_empty_folders(&self.repo, &place);
+            }
+        }
+        // Last of all: the next one finds nothing in the way.
+        drop(self.turn.take());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, os::unix::fs::symlink};
+
+    use super::remove;
+
+    #[test]
+    fn only_what_is_not_there_counts_as_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name| folder.path().join(name);
+        fs::write(place("file"), "").unwrap();
+        fs::create_dir(place("folder")).unwrap();
+        symlink("circle", place("circle")).unwrap();
+
+        assert!(remove(&place("file")).unwrap());
+        for gone in ["file", "folder", "no/file", "folder/file"] {
+            assert!(!remove(&place(gone)).unwrap(), "{gone}");
+        }
+        assert!(remove(&place("circle/file")).is_err());
+    }
+}

@@ -1,0 +1,19 @@
+//! Whether what is stored is what its name says.
+
+use super::{Oid, Result, change::tree_of};
+
+/// The tree of a commit whose bytes, and those of the tree, are what their names say; nothing where they are not.
+pub(super) fn sound_tree_of(repo: &gix::Repository, commit: Oid) -> Result<Option<Oid>> {
+    let is_sound = |id: Oid| match repo.try_find_object(id.gix()) {
+        Ok(Some(found)) => {
+            let name = gix::objs::compute_hash(gix::hash::Kind::Sha1, found.kind, &found.data);
+            name.is_ok_and(|name| Oid::of(&name) == id)
+        }
+        Ok(None) | Err(_) => false,
+    };
+    if !is_sound(commit) {
+        return Ok(None);
+    }
+    let tree = tree_of(repo, commit)?;
+    Ok((tree == Oid::EMPTY_TREE || is_sound(tree)).then_some(tree))
+}

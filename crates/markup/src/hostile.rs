@@ -66,6 +66,8 @@ pub fn texts(size: usize) -> Vec<(&'static str, Format, String)> {
         ("macros", "link:a"),
         ("alerts", "> [!NOTE]\n"),
         ("front matter", "---\n"),
+        ("a link in each paragraph", "[a](b)\n\n"),
+        ("names of everything", "[[x]] @root #1 !1 "),
     ] {
         all.push((name, Format::Markdown, repeated(piece)));
     }
@@ -118,6 +120,8 @@ pub fn texts(size: usize) -> Vec<(&'static str, Format, String)> {
                 "**",
                 "<b>",
                 "[[a",
+                "*_`#",
+                "|a ",
             ][..],
         ),
         (
@@ -155,6 +159,10 @@ pub fn texts(size: usize) -> Vec<(&'static str, Format, String)> {
     ] {
         for piece in pieces {
             all.push((piece, format, repeated(piece)));
+        }
+        if format == Format::Asciidoc {
+            let cells = format!("|===\n{}\n|===\n", repeated("|a "));
+            all.push(("a table of very many cells", format, cells));
         }
         let steps = (0..root).map(|n| " ".repeat(n) + "- a\n").collect();
         all.push(("staircase", format, steps));

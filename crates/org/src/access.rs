@@ -2,6 +2,7 @@
 
 pub mod bans;
 pub(crate) mod changes;
+pub mod entry;
 mod event;
 pub mod projection;
 pub mod standings;
@@ -24,9 +25,7 @@ pub use self::{event::Event, projection::Reach};
 use self::projection::Whom;
 use crate::{
     ends::living,
-    namespace::{
-        Kind, Namespace, default_branch, networks::shut_out_of_group, seen, store::NamespaceStore,
-    },
+    namespace::{Kind, Namespace, networks::shut_out_of_group, seen, store::NamespaceStore},
     project::store::{Located, ProjectStore},
 };
 
@@ -136,59 +135,76 @@ pub fn locate_project(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<(P
         }
         IdOrPath::Path(_) => None,
     };
-    let (mut facts, level) = found.ok_or(Error::NotFound("Project"))?;
-    if facts.default_branch.is_none() {
-        facts.first_push = default_branch::first_push(tx, facts.namespace_id)?;
-    }
+    let (facts, level) = found.ok_or(Error::NotFound("Project"))?;
     let standing = Standing::in_project(actor, level, &facts);
     Ok((Project(facts.into()), standing))
 }
 
+/// As [`locate_project`] by ids, for a few at once; what is absent or invisible is left out.
+pub fn locate_projects(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    ids: &[ProjectId],
+) -> Result<Vec<(Project, Standing)>> {
+    let found = tx.find_scopes(actor, ids)?.into_iter().filter_map(|(facts, level)| {
+        let standing = Standing::in_project(actor, level, &facts);
+        standing.visible.then(|| (Project(facts.into()), standing))
+    });
+    Ok(found.collect())
+}
+
 /// Finds a group and how the actor stands there. Absent, invisible and personal are the same `NotFound`.
 pub fn locate_group(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<(Group, Standing)> {
-    let found = match id {
-        IdOrPath::Id(id) => tx.find_namespace(NamespaceId(*id))?,
-        IdOrPath::Path(path) => tx.find_namespace_at(path)?,
-    };
-    let group = found.filter(|namespace| namespace.kind == Kind::Group);
-    let Some(group) = group else {
+    let found = find(tx, id)?;
+    stand_in(tx, actor, found.as_ref())
+}
+
+fn find(tx: &mut Tx<'_>, id: &IdOrPath) -> Result<Option<Namespace>> {
+    match id {
+        IdOrPath::Id(id) => tx.find_namespace(NamespaceId(*id)),
+        IdOrPath::Path(path) => tx.find_namespace_at(path),
+    }
+}
+
+/// A group that was looked for, and how the actor stands there.
+fn stand_in(tx: &mut Tx<'_>, actor: Actor, found: Option<&Namespace>) -> Result<(Group, Standing)> {
+    let Some(group) = found.filter(|namespace| namespace.kind == Kind::Group) else {
         // What is not there is looked for as long as what is hidden.
         level_in_namespace(tx, actor, NamespaceId(0))?;
         seen::is_way(tx, actor, NamespaceId(0))?;
         return Err(Error::NotFound("Group"));
     };
     let level = level_in_namespace(tx, actor, group.id)?;
-    let mut standing = Standing::in_scope(actor, level, group.visibility);
+    let mut standing = in_group(actor, level, group);
     if !standing.visible {
         standing.visible = seen::is_way(tx, actor, group.id)?;
     }
-    if !standing.visible || shut_out_of_group(actor, standing.level, &group) {
+    if !standing.visible || shut_out_of_group(actor, standing.level, group) {
         return Err(Error::NotFound("Group"));
     }
-    standing.features.wiki = group.settings().wiki_access_level.into();
     Ok((Group(group.facts().into()), standing))
+}
+
+/// How somebody with this role stands in a group.
+fn in_group(actor: Actor, level: AccessLevel, group: &Namespace) -> Standing {
+    let mut standing = Standing::in_scope(actor, level, group.visibility);
+    standing.features.wiki = group.settings().wiki_access_level.into();
+    standing
 }
 
 /// A group that the actor sees, or a personal namespace where they have a role. Absent and invisible are the same
 /// `NotFound`.
 pub fn seen_namespace(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<Namespace> {
-    let found = match id {
-        IdOrPath::Id(id) => tx.find_namespace(NamespaceId(*id))?,
-        IdOrPath::Path(path) => tx.find_namespace_at(path)?,
-    };
+    let found = find(tx, id)?;
     let seen = match &found {
         Some(home) if home.kind == Kind::User => {
             actor.admin || level_in_namespace(tx, actor, home.id)? > AccessLevel::NoAccess
         }
-        // What is not there is looked for as long as what is hidden.
-        other => {
-            let id = other.as_ref().map_or(0, |group| group.id.0);
-            match locate_group(tx, actor, &IdOrPath::Id(id)) {
-                Ok(_) => true,
-                Err(Error::NotFound(_)) => false,
-                Err(cause) => return Err(cause),
-            }
-        }
+        group => match stand_in(tx, actor, group.as_ref()) {
+            Ok(_) => true,
+            Err(Error::NotFound(_)) => false,
+            Err(cause) => return Err(cause),
+        },
     };
     found.filter(|_| seen).ok_or(Error::NotFound("Namespace"))
 }

@@ -16,6 +16,7 @@ pub mod places;
 pub mod policy;
 pub mod preference;
 pub mod project;
+pub mod runner_places;
 pub mod search;
 pub mod settings;
 pub mod status;

@@ -302,6 +302,9 @@ pub fn groups_within(
 
 /// The full paths of projects.
 pub fn project_paths(tx: &mut Tx<'_>, ids: &[ProjectId]) -> Result<HashMap<ProjectId, String>> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
     let rows = projects::table
         .filter(projects::id.eq_any(ids))
         .select((projects::id, projects::full_path));
@@ -312,6 +315,9 @@ pub fn project_paths(tx: &mut Tx<'_>, ids: &[ProjectId]) -> Result<HashMap<Proje
 
 /// The full paths of groups.
 pub fn group_paths(tx: &mut Tx<'_>, ids: &[NamespaceId]) -> Result<HashMap<NamespaceId, String>> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
     let rows = namespaces::table
         .filter(namespaces::id.eq_any(ids))
         .select((namespaces::id, namespaces::full_path));

@@ -4,7 +4,7 @@ use db::{Tx, each_backend, error, schema::namespaces};
 use diesel::prelude::*;
 use kernel::{AccessLevel, Result, ids::NamespaceId};
 
-use crate::settings::store::SettingsStore;
+use crate::settings::{Settings, store::SettingsStore};
 
 /// The protection as its number: the group's own, else the installation's.
 pub fn protection(tx: &mut Tx<'_>, namespace: NamespaceId) -> Result<i64> {
@@ -17,9 +17,14 @@ pub fn protection(tx: &mut Tx<'_>, namespace: NamespaceId) -> Result<i64> {
     }
 }
 
-/// The role that may make the first push to an empty repository.
-pub fn first_push(tx: &mut Tx<'_>, namespace: NamespaceId) -> Result<AccessLevel> {
-    Ok(match protection(tx, namespace)? {
+/// The role that may make the first push to an empty repository: as its group says, else as the installation's settings
+/// do, which are text.
+pub(crate) fn first_push(own: Option<i32>, installation: Option<&str>) -> Result<AccessLevel> {
+    let number = match own {
+        Some(own) => own,
+        None => Settings::stored(installation)?.default_branch_protection,
+    };
+    Ok(match number {
         0 | 1 | 4 => AccessLevel::Developer,
         _ => AccessLevel::Maintainer,
     })

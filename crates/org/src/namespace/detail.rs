@@ -1,10 +1,14 @@
 //! Everything that a group's own record tells.
 
 use db::{
-    Tx, each_backend, error,
-    schema::{namespaces, project_access, project_group_links, projects},
+    Subselect, Tx, each_backend, error,
+    schema::{group_group_links, namespaces, project_access, project_group_links, projects},
 };
-use diesel::{dsl::exists, prelude::*};
+use diesel::{
+    dsl::exists,
+    prelude::*,
+    sql_types::{Nullable, Text},
+};
 use kernel::{
     AccessLevel, Actor, Result, Visibility,
     ids::{NamespaceId, ProjectId},
@@ -18,11 +22,15 @@ use crate::{
     custom_attribute::{CustomAttribute, Subject, store::CustomAttributeStore},
     ends::living,
     project::{
-        Project, Want,
-        shown::{self, Shown},
+        record::{self, Beside, Numbers},
+        shown::Shown,
     },
-    settings::store::SettingsStore,
+    settings::{Settings, store::SettingsStore},
 };
+
+/// The installation's settings, as text.
+const INSTALLATION: Subselect<Nullable<Text>> =
+    Subselect::new("SELECT settings FROM instance_settings WHERE id = 1");
 
 /// A group with its surroundings, as one caller sees them.
 #[derive(Debug)]
@@ -44,10 +52,76 @@ pub struct Projects {
     pub shared: Vec<Shown>,
 }
 
-impl Projects {
-    pub fn ids(&self) -> Vec<ProjectId> {
-        self.own.iter().chain(&self.shared).map(|shown| shown.project.id).collect()
-    }
+/// What a group's row alone does not say.
+#[derive(Queryable)]
+struct Row {
+    group: Namespace,
+    installation: Option<String>,
+    is_shared: bool,
+    has_projects: bool,
+    is_invited: bool,
+}
+
+/// A group as it is read: by itself, or with its projects. What others know of those projects is read with them.
+pub fn read(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    id: NamespaceId,
+    beside: Option<(Beside, Beside)>,
+) -> Result<(Detail, Vec<(ProjectId, Numbers)>)> {
+    let row = row(tx, id)?;
+    let (projects, numbers) = match beside {
+        Some(beside) => {
+            let (projects, numbers) = projects(tx, actor, &row, beside)?;
+            (Some(projects), numbers)
+        }
+        None => (None, Vec::new()),
+    };
+    let links = match row.is_shared {
+        true => sharing::links(tx, actor, id)?,
+        false => Vec::new(),
+    };
+    let protection = Settings::stored(row.installation.as_deref())?.default_branch_protection;
+    Ok((Detail { group: row.group, protection, links, projects, notes: None }, numbers))
+}
+
+fn row(tx: &mut Tx<'_>, id: NamespaceId) -> Result<Row> {
+    let links = group_group_links::table.filter(group_group_links::namespace_id.eq(id));
+    let own = projects::table.filter(projects::namespace_id.eq(id));
+    let invited = project_group_links::table.filter(project_group_links::namespace_id.eq(id));
+    let query = namespaces::table.find(id).filter(namespaces::deleted_at.is_null());
+    each_backend!(tx, |conn| query
+        .select(
+            (Namespace::as_select(), INSTALLATION, exists(links), exists(own), exists(invited),)
+        )
+        .get_result(conn)
+        .map_err(error("Namespace")))
+}
+
+fn projects(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    row: &Row,
+    beside: (Beside, Beside),
+) -> Result<(Projects, Vec<(ProjectId, Numbers)>)> {
+    let group = row.group.id;
+    let closed = match row.has_projects || row.is_invited {
+        true => networks::closed_to(tx, actor)?,
+        false => Vec::new(),
+    };
+    let mut ids = |there: bool, among: Among| match there {
+        true => newest(tx, actor, &among, &closed),
+        false => Ok(Vec::new()),
+    };
+    let own = ids(row.has_projects, Among::In(group))?;
+    let shared = ids(row.is_invited, Among::SharedWith(group))?;
+    let all: Vec<ProjectId> = own.iter().chain(&shared).copied().collect();
+    let found = record::some(tx, actor, &all, beside)?;
+    let listed = |ids: &[ProjectId]| {
+        ids.iter().filter_map(|id| found.get(id)).map(|(shown, _)| shown.clone()).collect()
+    };
+    let projects = Projects { own: listed(&own), shared: listed(&shared) };
+    Ok((projects, found.into_iter().map(|(id, (_, numbers))| (id, numbers)).collect()))
 }
 
 /// A group without its projects.
@@ -55,17 +129,6 @@ pub fn plain(tx: &mut Tx<'_>, actor: Actor, group: Namespace) -> Result<Detail> 
     let protection = tx.settings()?.default_branch_protection;
     let links = sharing::links(tx, actor, group.id)?;
     Ok(Detail { group, protection, links, projects: None, notes: None })
-}
-
-/// A group with its projects.
-pub fn with_projects(tx: &mut Tx<'_>, actor: Actor, group: Namespace) -> Result<Detail> {
-    let own = newest(tx, actor, &Among::In(group.id))?;
-    let shared = newest(tx, actor, &Among::SharedWith(group.id))?;
-    let want = Want::Full { statistics: false };
-    let own = shown::page(tx, actor, own, want)?;
-    let shared = shown::page(tx, actor, shared, want)?;
-    let plain = plain(tx, actor, group)?;
-    Ok(Detail { projects: Some(Projects { own, shared }), ..plain })
 }
 
 /// What administrators noted of a group, for administrators alone.
@@ -85,9 +148,13 @@ enum Among {
 /// The most that a record lists of either kind.
 const MOST: i64 = 100;
 
-fn newest(tx: &mut Tx<'_>, actor: Actor, among: &Among) -> Result<Vec<Project>> {
+fn newest(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    among: &Among,
+    closed: &[String],
+) -> Result<Vec<ProjectId>> {
     let now = tx.now;
-    let closed = networks::closed_to(tx, actor)?;
     each_backend!(tx, |conn| {
         let mut query = projects::table.filter(projects::deleted_at.is_null()).into_boxed();
         query = match among {
@@ -102,7 +169,7 @@ fn newest(tx: &mut Tx<'_>, actor: Actor, among: &Among) -> Result<Vec<Project>> 
             ),
         };
         if !closed.is_empty() {
-            let homes = namespaces::table.filter(namespaces::ip_ranges.eq_any(&closed));
+            let homes = namespaces::table.filter(namespaces::ip_ranges.eq_any(closed));
             query = query.filter(projects::namespace_id.ne_all(homes.select(namespaces::id)));
         }
         query = match actor.id {
@@ -126,7 +193,7 @@ fn newest(tx: &mut Tx<'_>, actor: Actor, among: &Among) -> Result<Vec<Project>> 
         query
             .order_by(projects::id.desc())
             .limit(MOST)
-            .select(Project::as_select())
+            .select(projects::id)
             .load(conn)
             .map_err(error("Project"))
     })

@@ -40,7 +40,7 @@ impl GroupLists for Tx<'_> {
         if let (GroupOrder::Similarity, Some(term)) = (filter.order, &filter.search) {
             return by_likeness(self, &question, term, page);
         }
-        let selection = question.in_order(order(filter));
+        let selection = question.in_order(order(self, filter));
         let found = page_of_ids(self, &selection, page, |tx| question.count(tx, filter))?;
         let items = in_order(self, &found.items)?;
         Ok(Page { items, total: found.total })
@@ -49,7 +49,7 @@ impl GroupLists for Tx<'_> {
     fn groups_after(&mut self, filter: &GroupFilter, most: i64) -> Result<Page<Namespace>> {
         let question = question(self, filter, 0)?;
         let page = PageRequest { page: 1, per_page: most };
-        let found = question.in_order(order(filter)).ids(self, page.probe(), 0)?;
+        let found = question.in_order(order(self, filter)).ids(self, page.probe(), 0)?;
         let found = page.uncounted(found);
         let items = in_order(self, &found.items)?;
         Ok(Page { items, total: found.total })
@@ -131,7 +131,8 @@ fn question(tx: &mut Tx<'_>, filter: &GroupFilter, skipped: i64) -> Result<Quest
     }
     if let Some((name, id)) = &filter.after {
         let (name, id) = (all.bind(Bind::Word(name.clone())), all.bind(Bind::Number(id.0)));
-        all.plain(format!("(g.name, g.id) > ({name}, {id})"));
+        let (own, last) = (tx.folded("g.name"), tx.folded(&name));
+        all.plain(format!("({own}, g.name, g.id) > ({last}, {name}, {id})"));
     }
     Ok(Question { conditions: all, shortened, member })
 }
@@ -269,14 +270,15 @@ fn place(tx: &mut Tx<'_>, all: &mut Conditions, place: &Place) -> Result<()> {
     Ok(())
 }
 
-fn order(filter: &GroupFilter) -> String {
+fn order(tx: &Tx<'_>, filter: &GroupFilter) -> String {
     let direction = if filter.descending { "DESC" } else { "ASC" };
-    match filter.order {
-        GroupOrder::Id => format!("g.id {direction}"),
-        GroupOrder::Path => format!("g.path {direction}, g.id ASC"),
+    let by = match filter.order {
+        GroupOrder::Id => return format!("g.id {direction}"),
+        GroupOrder::Path => "g.path",
         // Without a search nothing is like anything.
-        GroupOrder::Name | GroupOrder::Similarity => format!("g.name {direction}, g.id ASC"),
-    }
+        GroupOrder::Name | GroupOrder::Similarity => "g.name",
+    };
+    format!("{}, g.id ASC", tx.reading_order(by, direction))
 }
 
 /// The same measure on both databases, so it is taken here.

@@ -94,6 +94,17 @@ fn target(
     }
 }
 
+/// Whether two projects belong to one fork network.
+pub fn are_related(tx: &mut Tx<'_>, one: ProjectId, other: ProjectId) -> Result<bool> {
+    let (one, other) = (tx.project(one)?, tx.project(other)?);
+    Ok(root(&one) == root(&other))
+}
+
+/// The project at the root of a fork network.
+fn root(project: &Project) -> ProjectId {
+    project.fork_root_id.unwrap_or(project.id)
+}
+
 /// Some groups keep the forks of their projects to themselves: the one at the top says so.
 fn stays_inside(tx: &mut Tx<'_>, source: &Project, home: &Namespace) -> Result<bool> {
     let line = tx.lineage(source.namespace_id)?;
@@ -112,7 +123,7 @@ fn tie(
 ) -> Result<Project> {
     let columns = Columns {
         forked_from_id: Some(Some(source.id)),
-        fork_root_id: Some(Some(source.fork_root_id.unwrap_or(source.id))),
+        fork_root_id: Some(Some(root(source))),
         ..Columns::default()
     };
     count_forks(tx, source.id, 1)?;

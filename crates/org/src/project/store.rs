@@ -1,10 +1,13 @@
 //! Finding projects.
 
 use db::{
-    Tx, each_backend, error,
+    Subselect, Tx, each_backend, error,
     schema::{namespaces, project_access, projects, redirects},
 };
-use diesel::prelude::*;
+use diesel::{
+    prelude::*,
+    sql_types::{Nullable, Text},
+};
 use kernel::{
     AccessLevel, Actor, Result, Ts, Visibility,
     access::{FeatureAccess, Features, ProjectFacts},
@@ -12,7 +15,10 @@ use kernel::{
 };
 
 use super::Project;
-use crate::{access, namespace::networks::shut_out};
+use crate::{
+    access,
+    namespace::{default_branch, networks::shut_out},
+};
 
 pub trait ProjectStore {
     /// A project that is not being deleted.
@@ -27,6 +33,8 @@ pub trait ProjectStore {
     /// What everybody who acts inside a project needs, and the actor's role there, by one statement. Nothing for who asks
     /// from outside the networks of its group.
     fn find_scope(&mut self, actor: Actor, id: ProjectId) -> Result<Option<Located>>;
+    /// The same for a few projects at once.
+    fn find_scopes(&mut self, actor: Actor, ids: &[ProjectId]) -> Result<Vec<Located>>;
     /// The same by full path.
     fn find_scope_at(&mut self, actor: Actor, full_path: &str) -> Result<Option<Located>>;
     /// The same by a full path that it had before.
@@ -36,8 +44,44 @@ pub trait ProjectStore {
 /// A project as a scope, and the role in it that one person has by membership.
 pub type Located = (ProjectFacts, AccessLevel);
 
-#[derive(Queryable)]
-struct ScopeRow {
+/// The installation's settings, where they say who may make the first push: before it, in groups that do not say so.
+pub(crate) const FIRST_PUSH: Subselect<Nullable<Text>> = Subselect::new(
+    "SELECT settings FROM instance_settings WHERE id = 1 AND projects.default_branch IS NULL \
+     AND namespaces.default_branch_protection IS NULL",
+);
+
+/// What [`ScopeRow`] is made of: columns of the project, of its group, and of somebody's role.
+macro_rules! scope_columns {
+    () => {
+        (
+            projects::id,
+            projects::namespace_id,
+            projects::name,
+            projects::full_path,
+            projects::default_branch,
+            projects::visibility,
+            projects::archived,
+            (
+                projects::repository_access,
+                projects::issues_access,
+                projects::merge_requests_access,
+                projects::forking_access,
+                projects::builds_access,
+                projects::wiki_access,
+                projects::snippets_access,
+            ),
+            project_access::access_level.nullable(),
+            project_access::until.nullable(),
+            namespaces::ip_ranges,
+            namespaces::default_branch_protection,
+            $crate::project::store::FIRST_PUSH,
+        )
+    };
+}
+pub(crate) use scope_columns;
+
+#[derive(Debug, Queryable)]
+pub(crate) struct ScopeRow {
     id: ProjectId,
     namespace_id: NamespaceId,
     name: String,
@@ -56,67 +100,73 @@ struct ScopeRow {
     ),
     level: Option<AccessLevel>,
     until: Option<Ts>,
-    /// Of its group.
+    /// Of its group, as is the next.
     ip_ranges: Option<String>,
+    protection: Option<i32>,
+    installation: Option<String>,
 }
 
 impl ScopeRow {
     fn located(self, tx: &mut Tx<'_>, actor: Actor) -> Result<Located> {
-        let row = self;
-        let level = access::level_now(tx, row.level, row.until, |tx| {
-            access::level_in_project(tx, actor, row.id)
+        let level = access::level_now(tx, self.level, self.until, |tx| {
+            access::level_in_project(tx, actor, self.id)
         })?;
+        Ok((self.facts()?, level))
+    }
+
+    /// The same for whose role goes on; nothing where it has ended, and something may be left of it.
+    pub(crate) fn located_now(self, actor: Actor, now: Ts) -> Result<Option<Located>> {
+        let ended = self.until.is_some_and(|until| until <= now);
+        if ended || shut_out(actor, self.ip_ranges.as_deref()) {
+            return Ok(None);
+        }
+        let level = self.level.unwrap_or_default();
+        Ok(Some((self.facts()?, level)))
+    }
+
+    fn facts(self) -> Result<ProjectFacts> {
+        let row = self;
+        let first_push = match row.default_branch {
+            Some(_) => AccessLevel::Maintainer,
+            None => default_branch::first_push(row.protection, row.installation.as_deref())?,
+        };
         let (repository, issues, merge_requests, forking, builds, wiki, snippets) = row.features;
         let features =
             Features { repository, issues, merge_requests, forking, builds, wiki, snippets };
-        let facts = ProjectFacts {
+        Ok(ProjectFacts {
             id: row.id,
             namespace_id: row.namespace_id,
             name: row.name,
             full_path: row.full_path,
             default_branch: row.default_branch,
-            first_push: AccessLevel::Maintainer,
+            first_push,
             visibility: row.visibility,
             archived: row.archived,
             features,
-        };
-        Ok((facts, level))
+        })
     }
+}
+
+/// The scopes of the projects that a condition chooses, as rows.
+macro_rules! scopes_where {
+    ($actor:expr, $condition:expr) => {{
+        // Nobody has the id 0.
+        let user = $actor.id.unwrap_or(UserId(0));
+        let access =
+            project_access::user_id.eq(user).and(project_access::project_id.eq(projects::id));
+        projects::table
+            .inner_join(namespaces::table.on(namespaces::id.eq(projects::namespace_id)))
+            .left_join(project_access::table.on(access))
+            .filter($condition)
+            .filter(projects::deleted_at.is_null())
+            .select(scope_columns!())
+    }};
 }
 
 /// The scope of the project that a condition chooses.
 macro_rules! scope_where {
     ($tx:expr, $actor:expr, $condition:expr) => {{
-        // Nobody has the id 0.
-        let user = $actor.id.unwrap_or(UserId(0));
-        let access =
-            project_access::user_id.eq(user).and(project_access::project_id.eq(projects::id));
-        let query = projects::table
-            .inner_join(namespaces::table.on(namespaces::id.eq(projects::namespace_id)))
-            .left_join(project_access::table.on(access))
-            .filter($condition)
-            .filter(projects::deleted_at.is_null())
-            .select((
-                projects::id,
-                projects::namespace_id,
-                projects::name,
-                projects::full_path,
-                projects::default_branch,
-                projects::visibility,
-                projects::archived,
-                (
-                    projects::repository_access,
-                    projects::issues_access,
-                    projects::merge_requests_access,
-                    projects::forking_access,
-                    projects::builds_access,
-                    projects::wiki_access,
-                    projects::snippets_access,
-                ),
-                project_access::access_level.nullable(),
-                project_access::until.nullable(),
-                namespaces::ip_ranges,
-            ));
+        let query = scopes_where!($actor, $condition);
         let row: Option<ScopeRow> =
             each_backend!($tx, |conn| query.get_result(conn).optional().map_err(error("Project")))?;
         let reached = row.filter(|row| !shut_out($actor, row.ip_ranges.as_deref()));
@@ -177,6 +227,14 @@ impl ProjectStore for Tx<'_> {
 
     fn find_scope(&mut self, actor: Actor, id: ProjectId) -> Result<Option<Located>> {
         scope_where!(self, actor, projects::id.eq(id))
+    }
+
+    fn find_scopes(&mut self, actor: Actor, ids: &[ProjectId]) -> Result<Vec<Located>> {
+        let query = scopes_where!(actor, projects::id.eq_any(ids));
+        let rows: Vec<ScopeRow> =
+            each_backend!(self, |conn| query.load(conn).map_err(error("Project")))?;
+        let reached = rows.into_iter().filter(|row| !shut_out(actor, row.ip_ranges.as_deref()));
+        reached.map(|row| row.located(self, actor)).collect()
     }
 
     fn find_scope_at(&mut self, actor: Actor, full_path: &str) -> Result<Option<Located>> {

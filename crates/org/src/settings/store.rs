@@ -9,6 +9,16 @@ use super::Settings;
 /// The one row.
 const ROW: i64 = 1;
 
+impl Settings {
+    /// From the text that the row keeps; as they are at first where there is none.
+    pub(crate) fn stored(text: Option<&str>) -> Result<Self> {
+        text.map_or_else(
+            || Ok(Self::default()),
+            |text| serde_json::from_str(text).map_err(Error::internal),
+        )
+    }
+}
+
 pub trait SettingsStore {
     fn settings(&mut self) -> Result<Settings>;
     fn keep_settings(&mut self, settings: &Settings) -> Result<()>;
@@ -19,10 +29,7 @@ impl SettingsStore for Tx<'_> {
         let row = instance_settings::table.find(ROW).select(instance_settings::settings);
         let stored: Option<String> =
             each_backend!(self, |conn| row.get_result(conn).optional().map_err(error("Settings")))?;
-        match stored {
-            Some(text) => serde_json::from_str(&text).map_err(Error::internal),
-            None => Ok(Settings::default()),
-        }
+        Settings::stored(stored.as_deref())
     }
 
     fn keep_settings(&mut self, settings: &Settings) -> Result<()> {

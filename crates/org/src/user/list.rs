@@ -311,21 +311,21 @@ fn select(
     page: PageRequest,
 ) -> Result<Vec<i64>> {
     let direction = if filter.descending { "DESC" } else { "ASC" };
-    let column = match filter.order {
+    let order = match filter.order {
         Order::Id => None,
-        Order::Name => Some("name"),
-        Order::Username => Some("username"),
-        Order::CreatedAt => Some("created_at"),
-        Order::UpdatedAt => Some("updated_at"),
+        Order::Name => Some(tx.reading_order("u.name", direction)),
+        Order::Username => Some(tx.reading_order("u.username", direction)),
+        Order::CreatedAt => Some(format!("u.created_at {direction}")),
+        Order::UpdatedAt => Some(format!("u.updated_at {direction}")),
     };
-    let (from, order, binds) = match column {
+    let (from, order, binds) = match order {
         None => {
             let (from, id, binds) = conditions.by_id();
             (from, format!("{id} {direction}"), binds)
         }
-        Some(column) => {
+        Some(order) => {
             let (from, binds) = conditions.in_other_order();
-            (from, format!("u.{column} {direction}, u.id {direction}"), binds)
+            (from, format!("{order}, u.id {direction}"), binds)
         }
     };
     let (most, skip) = (page.per_page, page.offset());

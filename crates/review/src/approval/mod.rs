@@ -26,5 +26,5 @@ pub use reset::{Reset, reset_on_push};
 pub use rule_event::{RuleEvent, RuleFact};
 pub use rule_fields::{NewRule, RuleChange};
 pub use rule_store::RuleStore;
-pub use state::{ApprovalState, RuleState, evaluate};
+pub use state::{ApprovalState, Case, RuleState, evaluate};
 pub use store::ApprovalStore;

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     item::{Item, ReadsItems, TakesPart, reading as items},
-    note::{actions::ensure_unlocked, reading},
+    note::{reading, rules::ensure_unlocked},
     ports::Forge,
     todo::TodoStore as _,
 };

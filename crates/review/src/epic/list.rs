@@ -13,7 +13,7 @@ use crate::{
     issue::IssueState,
     item::{
         ItemKind,
-        list::{Choice, Conditions, Place, Query, Search, Sorting, page_of},
+        list::{Choice, Conditions, ListScope, Query, Search, Sorting, page_of},
     },
     policy::ReadGroupEpics,
     ports::Places,
@@ -65,7 +65,7 @@ pub fn list(
     let mut conditions = Conditions::of(ItemKind::Epic);
     conditions.plain(condition(tx, places, actor, "i")?);
     wanted(tx, &mut conditions, filter);
-    let query = Query { place: Place::Groups(groups), conditions };
+    let query = Query { scope: ListScope::Groups(groups), conditions };
     let found = page_of(tx, &query, sorting, page)?;
     Ok(Page { items: tx.epics_in_order(&found.items)?, total: found.total })
 }

@@ -22,7 +22,9 @@ use crate::{
     epic::{EpicName, first_place, issues as epic_issues},
     event::Change,
     item::{
-        ItemStore as _, assignees, ensure_readable, hold,
+        ItemStore as _, assignees,
+        beside::Beside,
+        ensure_readable, hold,
         labels::{self, LabelChange, Unknown},
         milestones,
     },
@@ -95,6 +97,14 @@ pub fn read(tx: &mut Tx<'_>, who: &Standing, project: ProjectId, iid: i64) -> Re
 /// As [`read`], for whoever proved to read issues of a project.
 pub fn find(tx: &mut Tx<'_>, grant: &Grant<ReadIssues>, iid: i64) -> Result<Issue> {
     read(tx, grant.who(), grant.project(), iid)
+}
+
+/// As [`find`], with what is kept beside it.
+pub fn find_with(tx: &mut Tx<'_>, grant: &Grant<ReadIssues>, iid: i64) -> Result<(Issue, Beside)> {
+    let found = tx.find_issue_with(grant.project(), iid, grant.actor())?;
+    let (issue, beside) = found.ok_or(Error::Missing)?;
+    ensure_readable(tx, grant.who(), &issue.item())?;
+    Ok((issue, beside))
 }
 
 /// The highest number that somebody may choose, so that others can follow it.

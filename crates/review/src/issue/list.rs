@@ -13,8 +13,8 @@ use crate::{
     item::{
         ItemKind,
         list::{
-            Choice, Common, Conditions, Part, Place, Query, Sorting, confidential_for, count_all,
-            midnight, page_of,
+            Choice, Common, Conditions, ListScope, Part, Query, Sorting, confidential_for,
+            count_all, midnight, page_of,
         },
     },
     iteration::{IterationState, list::lies},
@@ -130,19 +130,21 @@ fn query(tx: &mut Tx<'_>, projects: &(impl Projects + Places), asked: &Asked<'_>
     let (actor, filter) = (asked.actor, asked.filter);
     let mut all = Conditions::of(ItemKind::Issue);
     let within = |tx: &mut Tx<'_>, group: Option<&str>| {
-        projects.readable(tx, actor, ItemKind::Issue, group, asked.archived).map(Place::Projects)
+        projects
+            .readable(tx, actor, ItemKind::Issue, group, asked.archived)
+            .map(ListScope::Projects)
     };
-    let place = match asked.among {
+    let scope = match asked.among {
         Among::Project(project, who) => {
             if !who.is(AccessLevel::Reporter) {
                 all.plain(confidential_for(actor, None));
             }
-            Place::Project(project)
+            ListScope::Project(project)
         }
         Among::Group(path) => within(tx, Some(path))?,
         Among::Everywhere => within(tx, None)?,
     };
-    if matches!(place, Place::Projects(_)) && !actor.admin {
+    if matches!(scope, ListScope::Projects(_)) && !actor.admin {
         all.plain(confidential_for(actor, Some(tx.now)));
     }
     filter.common.ask(tx, &mut all, actor.id);
@@ -155,7 +157,7 @@ fn query(tx: &mut Tx<'_>, projects: &(impl Projects + Places), asked: &Asked<'_>
         in_iteration(&mut all, filter, tx.now, &seen);
     }
     not_wanted(&mut all, &filter.not);
-    Ok(Query { place, conditions: all })
+    Ok(Query { scope, conditions: all })
 }
 
 fn wanted(all: &mut Conditions, filter: &IssueFilter, today: Ts) {

@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 
-use db::{Tx, each_backend, error, schema::project_issue_counts as counts};
-use diesel::prelude::*;
+use db::{Subselect, Tx, each_backend, error, schema::project_issue_counts as counts};
+use diesel::{
+    prelude::*,
+    sql_types::{BigInt, Nullable},
+};
 use kernel::{AccessLevel, Result, Standing, ids::ProjectId};
 
 use super::{Issue, IssueState};
@@ -12,7 +15,23 @@ use super::{Issue, IssueState};
 #[derive(Clone, Debug, Default)]
 pub struct OpenIssues(HashMap<ProjectId, (i64, i64)>);
 
+/// How many issues of each project are open, and how many of these are confidential, for statements about `projects`.
+pub const BESIDE_PROJECTS: (Subselect<Nullable<BigInt>>, Subselect<Nullable<BigInt>>) = (
+    Subselect::new("SELECT opened FROM project_issue_counts WHERE project_id = projects.id"),
+    Subselect::new("SELECT confidential FROM project_issue_counts WHERE project_id = projects.id"),
+);
+
 impl OpenIssues {
+    /// What was read [beside projects](BESIDE_PROJECTS).
+    pub fn beside(
+        found: impl IntoIterator<Item = (ProjectId, (Option<i64>, Option<i64>))>,
+    ) -> Self {
+        let found = found.into_iter().map(|(project, (all, confidential))| {
+            (project, (all.unwrap_or_default(), confidential.unwrap_or_default()))
+        });
+        Self(found.collect())
+    }
+
     /// Those of one project that somebody may read in general.
     pub fn of(&self, project: ProjectId, who: &Standing) -> i64 {
         let (all, confidential) = self.0.get(&project).copied().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Moving issues to other projects, and copying them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use db::{
     Tx, each_backend, error,
@@ -21,7 +21,7 @@ use crate::{
     Event, Home,
     emoji::{AwardStore as _, Awarded, AwardedKind},
     item::{
-        Item, ItemId, ItemKind, ItemStore as _, assignees,
+        Item, ItemId, ItemKind, ItemStore as _, assignees, hold,
         labels::{self, LabelChange, Unknown},
         time::TimeStore as _,
     },
@@ -64,6 +64,7 @@ pub fn relocate(
     if issue.moved_to_id.is_some() {
         return Err(gone());
     }
+    hold_with_blockers(tx, issue.id)?;
     let new = copied(tx, forge, issue, to, (issue.author_id, issue.created_at), by)?;
     copy_notes(tx, forge, issue, &new.item())?;
     let (was, is) = (ItemId::from(issue.id), ItemId::from(new.id));
@@ -78,13 +79,18 @@ pub fn relocate(
     fresh(tx, new.id)
 }
 
+/// Nobody else changes an issue, or one that it waits for, before this transaction is over. In one order, so that of two
+/// who move issues that wait for each other's neither waits half-way.
+fn hold_with_blockers(tx: &mut Tx<'_>, issue: IssueId) -> Result<()> {
+    let all: BTreeSet<IssueId> = tx.blockers_of(issue)?.into_iter().chain([issue]).collect();
+    all.into_iter().try_for_each(|one| hold(tx, one.into()).map(drop))
+}
+
 /// What an issue has to do with others, it has at its new place from now on.
 fn take_links_along(tx: &mut Tx<'_>, from: IssueId, to: IssueId) -> Result<()> {
     tx.hand_links_over(from, to)?;
-    for blocker in [vec![from, to], tx.blockers_of(to)?].concat() {
-        tx.count_blocked(blocker)?;
-    }
-    Ok(())
+    let counted: BTreeSet<IssueId> = tx.blockers_of(to)?.into_iter().chain([from, to]).collect();
+    counted.into_iter().try_for_each(|one| tx.count_blocked(one))
 }
 
 /// Makes a copy of an issue in a project, which may be its own.

@@ -5,12 +5,19 @@ use std::collections::HashMap;
 use db::{Tx, each_backend, error, schema::issues};
 use diesel::prelude::*;
 use kernel::{
-    Result, Ts,
+    Actor, Result, Ts,
     ids::{IssueId, MilestoneId, ProjectId, UserId},
 };
 
 use super::{HealthStatus, Issue, IssueState, IssueType, Severity, open_count};
-use crate::{Home, item::removal, sequence};
+use crate::{
+    Home,
+    item::{
+        beside::{self, Beside},
+        removal,
+    },
+    sequence,
+};
 
 /// The row of a new issue.
 #[derive(Clone, Debug)]
@@ -38,6 +45,13 @@ pub(crate) const APART: i64 = 1 << 20;
 
 pub trait IssueStore {
     fn find_issue(&mut self, project: ProjectId, iid: i64) -> Result<Option<Issue>>;
+    /// The same with what is kept beside it, by one statement.
+    fn find_issue_with(
+        &mut self,
+        project: ProjectId,
+        iid: i64,
+        reader: Actor,
+    ) -> Result<Option<(Issue, Beside)>>;
     fn find_issue_by_id(&mut self, id: IssueId) -> Result<Option<Issue>>;
     /// Rows in the order of their ids here; what is gone is left out.
     fn issues_in_order(&mut self, ids: &[i64]) -> Result<Vec<Issue>>;
@@ -51,6 +65,24 @@ impl IssueStore for Tx<'_> {
             .first(conn)
             .optional()
             .map_err(error("Issue")))
+    }
+
+    fn find_issue_with(
+        &mut self,
+        project: ProjectId,
+        iid: i64,
+        reader: Actor,
+    ) -> Result<Option<(Issue, Beside)>> {
+        let found: Option<(Issue, beside::Row)> = each_backend!(self, |conn| issues::table
+            .filter(issues::project_id.eq(project).and(issues::iid.eq(iid)))
+            .select((Issue::as_select(), beside::of_issues(reader)))
+            .first(conn)
+            .optional()
+            .map_err(error("Issue")))?;
+        Ok(found.map(|(issue, row)| {
+            let beside = Beside::new(row, issue.author_id, reader);
+            (issue, beside)
+        }))
     }
 
     fn find_issue_by_id(&mut self, id: IssueId) -> Result<Option<Issue>> {

@@ -2,6 +2,7 @@
 //! written once.
 
 pub mod assignees;
+pub mod beside;
 pub mod departure;
 mod hold;
 pub mod labels;

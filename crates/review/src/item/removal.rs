@@ -16,7 +16,10 @@ use kernel::{
 };
 
 use super::{ItemId, ItemKind, traces};
-use crate::{issue::link::LinkStore as _, merge_request::merge::ClosesStore as _};
+use crate::{
+    issue::link::LinkStore as _,
+    merge_request::merge::{ClosesStore as _, forget_targets},
+};
 
 /// Takes away everything that is kept beside an item.
 pub(crate) fn forget(tx: &mut Tx<'_>, item: ItemId) -> Result<()> {
@@ -55,6 +58,7 @@ pub fn forget_project(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
         // Others were told that something here names them.
         notes(source_kind, source_id),
     }
+    forget_targets(tx, project)?;
     close_nothing(tx, project)?;
     block_nobody(tx, project)
 }

@@ -2,25 +2,31 @@
 
 use db::{
     Tx, each_backend, error,
-    schema::{item_subscriptions as subscriptions, notes},
+    schema::{
+        item_assignees as assignees, item_participants, item_subscriptions as subscriptions, notes,
+    },
 };
-use diesel::prelude::*;
+use diesel::{dsl::exists, prelude::*};
 use kernel::{Error, Result, ids::UserId};
 
-use super::{Item, ItemStore};
+use super::{Item, ItemId, ItemStore};
 use crate::reference::ParticipantStore as _;
 
-/// Whether somebody hears of an item.
+/// Whether somebody hears of an item, by one statement.
 pub fn is_subscribed(tx: &mut Tx<'_>, item: &Item, user: UserId) -> Result<bool> {
-    let said = subscriptions::table
-        .find((item.id.kind, item.id.id, user))
-        .select(subscriptions::subscribed);
-    let said: Option<bool> =
-        each_backend!(tx, |conn| said.first(conn).optional().map_err(error("Subscription")))?;
-    match said {
-        Some(said) => Ok(said),
-        None => takes_part(tx, item, user),
-    }
+    let ItemId { kind, id } = item.id;
+    let said = subscriptions::table.find((kind, id, user)).select(subscriptions::subscribed);
+    let assigned = assignees::table.find((kind, id, user));
+    let named = item_participants::table.find((kind, id, user));
+    let commented = notes::table
+        .filter(notes::item_kind.eq(kind).and(notes::item_id.eq(id)))
+        .filter(notes::author_id.eq(user).and(notes::is_system.eq(false)));
+    let takes_part = exists(assigned).or(exists(named)).or(exists(commented));
+    let (said, takes_part): (Option<bool>, bool) =
+        each_backend!(tx, |conn| diesel::select((said.single_value(), takes_part))
+            .get_result(conn)
+            .map_err(error("Subscription")))?;
+    Ok(said.unwrap_or(takes_part || item.author == user))
 }
 
 /// Begins or ends to hear of an item.
@@ -66,19 +72,4 @@ pub fn participants(tx: &mut Tx<'_>, item: &Item) -> Result<Vec<UserId>> {
     let mut seen = std::collections::HashSet::new();
     all.retain(|user| seen.insert(*user));
     Ok(all)
-}
-
-fn takes_part(tx: &mut Tx<'_>, item: &Item, user: UserId) -> Result<bool> {
-    if item.author == user || tx.is_assigned(item.id, user)? {
-        return Ok(true);
-    }
-    if tx.is_participant(item.id, user)? {
-        return Ok(true);
-    }
-    let said = notes::table
-        .filter(notes::item_kind.eq(item.id.kind).and(notes::item_id.eq(item.id.id)))
-        .filter(notes::author_id.eq(user).and(notes::is_system.eq(false)));
-    each_backend!(tx, |conn| diesel::select(diesel::dsl::exists(said))
-        .get_result(conn)
-        .map_err(error("Note")))
 }

@@ -15,7 +15,7 @@ use super::{
     version,
 };
 use crate::{
-    item::{labels::LabelChange, removal, tasks_in},
+    item::{beside::Beside, labels::LabelChange, removal, tasks_in},
     policy::{CreateMergeRequests, DeleteMergeRequests, ManageMergeRequests, ProposeMergeRequests},
     ports::{Branches, People, Places},
 };
@@ -94,7 +94,7 @@ pub fn create(
         };
         change::keep_metadata(tx, author, around, &made, &given)?;
     }
-    version::add(tx, &made, &proposal.heads)?;
+    version::add(tx, &made, &proposal.heads, Some(author))?;
     tx.emit(Event::Opened { merge_request: made.id, project: made.project_id, user: author })?;
     tx.merge_request(made.id)
 }
@@ -109,6 +109,18 @@ pub fn find<A: Ability<Scope = Project>>(
     iid: i64,
 ) -> Result<MergeRequest> {
     tx.find_merge_request(grant.project(), iid)?.ok_or(Error::Missing)
+}
+
+/// As [`find`], with what is kept beside it.
+///
+/// # Errors
+/// `Missing` where there is none.
+pub fn find_with<A: Ability<Scope = Project>>(
+    tx: &mut Tx<'_>,
+    grant: &Grant<A>,
+    iid: i64,
+) -> Result<(MergeRequest, Beside)> {
+    tx.find_merge_request_with(grant.project(), iid, grant.actor())?.ok_or(Error::Missing)
 }
 
 /// Removes a merge request, where it did not change since a moment.

@@ -217,7 +217,7 @@ fn retarget(
 ) -> Result<()> {
     tx.forget_look(row)?;
     auto::end(tx, row, by, Reason::Retargeted)?;
-    version::add(tx, row, heads_of(row, looked)?)?;
+    version::add(tx, row, heads_of(row, looked)?, None)?;
     Ok(())
 }
 
@@ -371,7 +371,9 @@ pub fn reopen(
         ..Columns::default()
     };
     let opened = tx.step_merge_request(&row, to, &columns)?;
-    version::add(tx, &opened, heads)?;
+    // What git is asked about it in this moment was true before it was closed.
+    tx.forget_look(&opened)?;
+    version::add(tx, &opened, heads, None)?;
     told::step(tx, &opened, Some(by), Step::Reopen)?;
     tx.merge_request(row.id)
 }

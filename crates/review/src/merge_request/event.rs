@@ -37,6 +37,8 @@ pub enum Event {
         merge_request: MergeRequestId,
         project: ProjectId,
         head: Option<String>,
+        /// Who opens it with that head; `None` where it is there already.
+        opener: Option<UserId>,
     },
     Removed {
         merge_request: MergeRequestId,

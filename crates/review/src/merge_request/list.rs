@@ -13,7 +13,8 @@ use crate::{
     item::{
         ItemKind,
         list::{
-            Choice, Common, Conditions, Part, Place, Probe, Query, Sorting, count_all, page_of,
+            Choice, Common, Conditions, IndexedFilter, ListScope, Part, Query, Sorting, count_all,
+            page_of,
         },
     },
     ports::{Deployed, Deployments, Projects},
@@ -100,17 +101,17 @@ fn query(
         Among::Group(path) => Some(path),
         Among::Project(_) | Among::Everywhere => None,
     };
-    let place = match asked.among {
-        Among::Project(project) => Place::Project(project),
+    let scope = match asked.among {
+        Among::Project(project) => ListScope::Project(project),
         Among::Group(_) | Among::Everywhere => {
-            Place::Projects(around.readable(tx, asked.actor, kind, group, asked.archived)?)
+            ListScope::Projects(around.readable(tx, asked.actor, kind, group, asked.archived)?)
         }
     };
     let mut conditions = Conditions::of(kind);
     asked.filter.common.ask(tx, &mut conditions, asked.actor.id);
     wanted(&mut conditions, around, asked.filter);
     not_wanted(&mut conditions, &asked.filter.not, asked.actor.id);
-    Ok(Query { place, conditions })
+    Ok(Query { scope, conditions })
 }
 
 fn wanted(all: &mut Conditions, deployments: &impl Deployments, filter: &MergeRequestFilter) {
@@ -168,7 +169,7 @@ fn branch_named(all: &mut Conditions, column: &str, name: &str) {
     let bind = || vec![db::listing::Bind::Word(name.to_owned())];
     let set = format!("SELECT y.id FROM merge_requests y WHERE y.{column} = {{}}");
     let check = format!("i.{column} = {{}}");
-    all.probe(Probe::new(Part::with(set, bind()), Part::with(check, bind())));
+    all.indexed_filter(IndexedFilter::new(Part::with(set, bind()), Part::with(check, bind())));
 }
 
 const REVIEWERS: &str = "merge_request_reviewers";
@@ -184,7 +185,7 @@ fn people(all: &mut Conditions, table: &str, choice: &Choice<Vec<UserId>>) {
                 let set =
                     format!("SELECT x.merge_request_id FROM {table} x WHERE x.user_id = {person}");
                 let check = format!("{any} AND x.user_id = {person})");
-                all.probe(Probe::new(Part::new(set), Part::new(check)));
+                all.indexed_filter(IndexedFilter::new(Part::new(set), Part::new(check)));
             }
         }
     }

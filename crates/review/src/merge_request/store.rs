@@ -8,12 +8,16 @@ use db::{
 };
 use diesel::prelude::*;
 use kernel::{
-    Error, Result, Ts,
+    Actor, Error, Result, Ts,
     ids::{MergeRequestId, MilestoneId, ProjectId, UserId},
 };
 
 use super::{MergeRequest, MergeRequestState, MergeStatus};
-use crate::{Home, sequence};
+use crate::{
+    Home,
+    item::beside::{self, Beside},
+    sequence,
+};
 
 /// So many commits are asked for in one question.
 const AT_ONCE: usize = 500;
@@ -77,6 +81,13 @@ const NOT_OVER: [MergeRequestState; 2] = [MergeRequestState::Opened, MergeReques
 pub trait MergeRequestStore {
     /// By the number it has in the project it leads to.
     fn find_merge_request(&mut self, project: ProjectId, iid: i64) -> Result<Option<MergeRequest>>;
+    /// The same with what is kept beside it, by one statement.
+    fn find_merge_request_with(
+        &mut self,
+        project: ProjectId,
+        iid: i64,
+        reader: Actor,
+    ) -> Result<Option<(MergeRequest, Beside)>>;
     fn merge_request(&mut self, id: MergeRequestId) -> Result<MergeRequest>;
     /// Rows in the order of their ids here; what is gone is left out.
     fn merge_requests_in_order(&mut self, ids: &[i64]) -> Result<Vec<MergeRequest>>;
@@ -151,6 +162,26 @@ impl MergeRequestStore for Tx<'_> {
             .first(conn)
             .optional()
             .map_err(error("Merge request")))
+    }
+
+    fn find_merge_request_with(
+        &mut self,
+        project: ProjectId,
+        iid: i64,
+        reader: Actor,
+    ) -> Result<Option<(MergeRequest, Beside)>> {
+        let of_it = merge_requests::project_id.eq(project).and(merge_requests::iid.eq(iid));
+        let found: Option<(MergeRequest, beside::Row)> =
+            each_backend!(self, |conn| merge_requests::table
+                .filter(of_it)
+                .select((MergeRequest::as_select(), beside::of_merge_requests(reader)))
+                .first(conn)
+                .optional()
+                .map_err(error("Merge request")))?;
+        Ok(found.map(|(row, kept)| {
+            let beside = Beside::new(kept, row.author_id, reader);
+            (row, beside)
+        }))
     }
 
     fn merge_request(&mut self, id: MergeRequestId) -> Result<MergeRequest> {

@@ -4,7 +4,7 @@ use db::{Tx, each_backend, error, schema::merge_request_versions as versions};
 use diesel::prelude::*;
 use kernel::{
     Result, Ts,
-    ids::{MergeRequestId, MergeRequestVersionId},
+    ids::{MergeRequestId, MergeRequestVersionId, UserId},
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
@@ -66,7 +66,13 @@ impl Heads {
 }
 
 /// Makes this what a merge request holds. Where it holds this already, nothing changes; the answer says whether.
-pub fn add(tx: &mut Tx<'_>, merge_request: &MergeRequest, heads: &Heads) -> Result<bool> {
+/// `opener` is set for what somebody opens in this moment.
+pub fn add(
+    tx: &mut Tx<'_>,
+    merge_request: &MergeRequest,
+    heads: &Heads,
+    opener: Option<UserId>,
+) -> Result<bool> {
     let same = merge_request.head_sha == heads.head
         && merge_request.start_sha == heads.start
         && merge_request.base_sha == heads.base;
@@ -101,6 +107,7 @@ pub fn add(tx: &mut Tx<'_>, merge_request: &MergeRequest, heads: &Heads) -> Resu
         merge_request: merge_request.id,
         project: merge_request.project_id,
         head: heads.head.clone(),
+        opener,
     })?;
     Ok(true)
 }

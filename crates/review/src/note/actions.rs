@@ -2,7 +2,7 @@
 
 use db::Tx;
 use kernel::{
-    AccessLevel, Error, Result, Standing, Ts,
+    AccessLevel, Error, Result, Ts,
     ids::{NoteId, UserId},
 };
 
@@ -11,18 +11,17 @@ use super::{
     event::{Event, Fact},
     model::{Note, NoteType},
     reading,
+    rules::{ensure_changeable, ensure_sayable, ensure_unlocked, may_date},
     store::{NewRow, NoteStore as _},
 };
 use crate::{
     activity,
-    item::{Item, ItemKind, TakesPart, reading as items},
+    item::{Item, TakesPart, reading as items},
     ports::{Branches, Forge},
     quick_action::{Done, part, run},
     reference::{self, ParticipantStore as _},
     todo::TodoStore as _,
 };
-
-const LONGEST: usize = 1_000_000;
 
 /// Something to be said.
 #[derive(Clone, Debug)]
@@ -221,42 +220,4 @@ fn forget(tx: &mut Tx<'_>, item: &Item, note: &Note, by: UserId) -> Result<()> {
         tx.count_unresolved_threads(item.id)?;
     }
     tx.emit(Event::NoteDeleted(Fact::new(note, by)))
-}
-
-/// Whether somebody may say that something was said at another time.
-fn may_date(who: &Standing) -> bool {
-    who.is(AccessLevel::Owner)
-}
-
-/// Members alone speak where the discussion is locked.
-pub(crate) fn ensure_unlocked(item: &Item, who: &Standing) -> Result<()> {
-    match item.locked && !who.is(AccessLevel::Guest) {
-        true => Err(Error::Forbidden),
-        false => Ok(()),
-    }
-}
-
-fn ensure_changeable<G: TakesPart>(item: &Item, note: &Note, grant: &G) -> Result<()> {
-    let own = grant.actor().id == Some(note.author_id);
-    if note.is_system || !(own || grant.who().is(AccessLevel::Maintainer)) {
-        return Err(Error::Forbidden);
-    }
-    ensure_unlocked(item, grant.who())
-}
-
-/// What is blank or endless is not said.
-pub(crate) fn ensure_sayable(body: &str) -> Result<()> {
-    if body.trim().is_empty() {
-        return Err(Error::BadRequest("Note {:note=>[\"can't be blank\"]}".to_owned()));
-    }
-    if body.chars().count() > LONGEST {
-        let text = format!("is too long (maximum is {LONGEST} characters)");
-        return Err(Error::BadRequest(format!("Note {{:note=>[{text:?}]}}")));
-    }
-    Ok(())
-}
-
-/// Whether notes of this kind of item may become threads.
-pub(crate) fn has_threads(kind: ItemKind) -> bool {
-    matches!(kind, ItemKind::Issue | ItemKind::MergeRequest | ItemKind::Epic)
 }

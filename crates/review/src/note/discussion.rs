@@ -4,8 +4,8 @@ use db::Tx;
 use kernel::{Error, Result};
 
 use super::{
-    actions::has_threads,
     model::{Discussion, NoteType},
+    rules::has_threads,
     store::NoteStore as _,
 };
 use crate::item::Item;

@@ -8,6 +8,7 @@ mod model;
 pub mod position;
 pub mod reading;
 pub mod resolving;
+pub(crate) mod rules;
 mod store;
 mod system;
 

@@ -17,7 +17,6 @@ use crate::item::{Item, ItemId, ItemKind};
 pub trait ParticipantStore {
     /// Somebody commented on an item, or is mentioned there.
     fn note_participant(&mut self, item: &Item, user: UserId) -> Result<()>;
-    fn is_participant(&mut self, item: ItemId, user: UserId) -> Result<bool>;
     /// Who commented on items or was mentioned there; authors and assignees are kept elsewhere.
     fn participants_of(&mut self, kind: ItemKind, ids: &[i64])
     -> Result<HashMap<i64, Vec<UserId>>>;
@@ -46,13 +45,6 @@ impl ParticipantStore for Tx<'_> {
         let row = diesel::insert_into(participants::table).values(row).on_conflict_do_nothing();
         each_backend!(self, |conn| row.execute(conn).map_err(error("User")))?;
         Ok(())
-    }
-
-    fn is_participant(&mut self, item: ItemId, user: UserId) -> Result<bool> {
-        let row = participants::table.find((item.kind, item.id, user));
-        each_backend!(self, |conn| diesel::select(diesel::dsl::exists(row))
-            .get_result(conn)
-            .map_err(error("User")))
     }
 
     fn participants_of(

@@ -27,7 +27,7 @@ pub(super) fn select(
     most: i64,
     skip: i64,
 ) -> Result<Vec<i64>> {
-    let (join, by) = ordering(order);
+    let (join, by) = ordering(tx, order);
     let by_id = by.starts_with("p.id ");
     let (from, binds) = if by_id {
         conditions.by_id()
@@ -73,12 +73,12 @@ fn matches_many(tx: &mut Tx<'_>, conditions: &Conditions) -> Result<bool> {
 }
 
 /// What to join for an order, and the order.
-fn ordering(order: Order) -> (&'static str, String) {
+fn ordering(tx: &Tx<'_>, order: Order) -> (&'static str, String) {
     let direction = match order.sort {
         Sort::Ascending => "ASC",
         Sort::Descending => "DESC",
     };
-    let column = match order.by {
+    let by = match order.by {
         // Ids are given in the order in which projects are made.
         OrderBy::Id | OrderBy::CreatedAt | OrderBy::Similarity => {
             return ("", format!("p.id {direction}"));
@@ -95,13 +95,13 @@ fn ordering(order: Order) -> (&'static str, String) {
             };
             return (join, format!("{bytes} {direction}, p.id {direction}"));
         }
-        OrderBy::Name => "name",
-        OrderBy::Path => "path",
-        OrderBy::UpdatedAt => "updated_at",
-        OrderBy::LastActivityAt => "last_activity_at",
-        OrderBy::StarCount => "star_count",
+        OrderBy::Name => tx.reading_order("p.name", direction),
+        OrderBy::Path => tx.reading_order("p.path", direction),
+        OrderBy::UpdatedAt => format!("p.updated_at {direction}"),
+        OrderBy::LastActivityAt => format!("p.last_activity_at {direction}"),
+        OrderBy::StarCount => format!("p.star_count {direction}"),
     };
-    ("", format!("p.{column} {direction}, p.id {direction}"))
+    ("", format!("{by}, p.id {direction}"))
 }
 
 pub(super) fn page_of_ids(

@@ -6,7 +6,7 @@ use kernel::{
     ids::{MilestoneId, UserId},
 };
 
-use super::plan::Place;
+use super::scope::ListScope;
 use crate::item::ItemKind;
 
 /// Something that items have or lack, or have in a certain way.
@@ -66,34 +66,33 @@ impl Part {
     }
 }
 
-/// A condition that a list can begin with where it holds for few: the ids for which it does, and the same as a
-/// question about one row.
+/// A filter in two forms: as the set of IDs that match, from which a search can start, and as a condition on one row.
 #[derive(Clone, Debug)]
-pub struct Probe {
+pub struct IndexedFilter {
     pub set: Part,
     pub check: Part,
-    /// Where an index leads to those of one project in the set: the column that says in which one an item is.
+    /// The column of the set that names the project, when an index covers filter and project together.
     pub project: Option<&'static str>,
-    /// Whether the set may say the same item twice.
+    /// Whether the set can contain an item twice.
     pub repeats: bool,
-    /// The label that it is about.
+    /// The label of a label filter.
     pub label: Option<String>,
-    /// The milestones that it is about, as a question for rows `m`.
+    /// The milestones of a milestone filter, as a condition on rows `m`.
     pub milestones: Option<Part>,
 }
 
-impl Probe {
+impl IndexedFilter {
     pub fn new(set: Part, check: Part) -> Self {
         Self { set, check, project: None, repeats: false, label: None, milestones: None }
     }
 
-    /// For items of a kind that have one of these labels.
+    /// Items of a kind that have one of these labels.
     pub(super) fn of_labels(kind: ItemKind, labels: &[i64]) -> Self {
-        let probe = Self::beside(kind, "item_labels", "label_id", &list_of(labels), &[]);
-        Self { repeats: labels.len() > 1, ..probe }
+        let filter = Self::beside(kind, "item_labels", "label_id", &list_of(labels), &[]);
+        Self { repeats: labels.len() > 1, ..filter }
     }
 
-    /// For items that are in one of these milestones.
+    /// Items that are in one of these milestones.
     pub(super) fn of_milestones(table: &str, milestones: &[i64]) -> Self {
         let these = list_of(milestones);
         let set =
@@ -102,13 +101,13 @@ impl Probe {
         Self { project: Some("y.project_id"), ..Self::new(Part::new(set), Part::new(check)) }
     }
 
-    /// For items of a kind beside which a table has a row with one of these in a column.
+    /// Items of a kind for which a table has a row with one of these values in a column.
     fn beside(kind: ItemKind, table: &str, column: &str, these: &str, binds: &[Bind]) -> Self {
         let set = format!(
             "SELECT x.item_id FROM {table} x WHERE x.item_kind = '{kind}' AND x.{column} IN ({these})"
         );
-        // With the plus, what one item has is looked through instead of asking for each of many labels. With the offset,
-        // PostgreSQL asks so for each item, and does not join everything first.
+        // The unary plus makes SQLite read the rows of one item instead of probing for each label; the offset keeps
+        // PostgreSQL from joining everything first.
         let check = format!(
             "EXISTS (SELECT 1 FROM {table} x WHERE x.item_kind = '{kind}' AND x.item_id = i.id \
              AND +x.{column} IN ({these}) LIMIT 1 OFFSET 0)"
@@ -117,11 +116,11 @@ impl Probe {
         Self { project: Some("x.project_id"), ..Self::new(part(set), part(check)) }
     }
 
-    /// The set, of one project alone where the index tells.
-    pub(super) fn within(&self, place: &Place, binds: &mut Vec<Bind>) -> String {
+    /// The set, restricted to the project of the scope when an index covers it.
+    pub(super) fn within(&self, scope: &ListScope, binds: &mut Vec<Bind>) -> String {
         let set = self.set.render(binds);
-        match (self.project, place) {
-            (Some(column), Place::Project(project)) => {
+        match (self.project, scope) {
+            (Some(column), ListScope::Project(project)) => {
                 format!("{set} AND {column} = {}", value(project))
             }
             _ => set,
@@ -129,19 +128,19 @@ impl Probe {
     }
 }
 
-/// All that is wanted of the items of a list.
+/// The filters of a list.
 #[derive(Clone, Debug)]
 pub struct Conditions {
     pub(super) kind: ItemKind,
     pub(super) plain: Vec<Part>,
-    pub(super) probes: Vec<Probe>,
+    pub(super) indexed: Vec<IndexedFilter>,
     /// What PostgreSQL looks for; how is said when the list is read.
     pub(super) words: Vec<Words>,
 }
 
 impl Conditions {
     pub fn of(kind: ItemKind) -> Self {
-        Self { kind, plain: Vec::new(), probes: Vec::new(), words: Vec::new() }
+        Self { kind, plain: Vec::new(), indexed: Vec::new(), words: Vec::new() }
     }
 
     /// The table of the items.
@@ -162,8 +161,8 @@ impl Conditions {
         self.plain.push(part);
     }
 
-    pub fn probe(&mut self, probe: Probe) {
-        self.probes.push(probe);
+    pub fn indexed_filter(&mut self, filter: IndexedFilter) {
+        self.indexed.push(filter);
     }
 
     /// A condition about one value, for which `{}` stands.
@@ -175,7 +174,7 @@ impl Conditions {
     pub fn column(&mut self, column: &str, id: i64) {
         let set = format!("SELECT y.id FROM {} y WHERE y.{column} = {}", self.table(), value(id));
         let check = format!("i.{column} = {}", value(id));
-        self.probes.push(Probe::new(Part::new(set), Part::new(check)));
+        self.indexed.push(IndexedFilter::new(Part::new(set), Part::new(check)));
     }
 
     pub fn written_by(&mut self, author: UserId) {
@@ -209,7 +208,13 @@ impl Conditions {
             Choice::These(people) => {
                 for person in people {
                     let person = value(person);
-                    self.probes.push(Probe::beside(self.kind, table, "user_id", &person, &[]));
+                    self.indexed.push(IndexedFilter::beside(
+                        self.kind,
+                        table,
+                        "user_id",
+                        &person,
+                        &[],
+                    ));
                 }
             }
         }
@@ -234,7 +239,7 @@ impl Conditions {
             Choice::Anything => self.whether(true, "item_labels", "", Vec::new()),
             Choice::These(names) => {
                 for name in names {
-                    let probe = Probe::beside(
+                    let filter = IndexedFilter::beside(
                         self.kind,
                         "item_labels",
                         "label_id",
@@ -242,7 +247,7 @@ impl Conditions {
                         &[Bind::Word(name.clone())],
                     );
                     let label = Some(name.clone());
-                    self.probes.push(Probe { repeats: true, label, ..probe });
+                    self.indexed.push(IndexedFilter { repeats: true, label, ..filter });
                 }
             }
         }
@@ -276,7 +281,7 @@ impl Conditions {
                 let part = |sql| Part::with(sql, vec![Bind::Word(name.clone())]);
                 let set = part(format!("SELECT x.item_id {theirs}"));
                 let check = part(format!("EXISTS (SELECT 1 {theirs} AND x.item_id = i.id)"));
-                self.probes.push(Probe::new(set, check));
+                self.indexed.push(IndexedFilter::new(set, check));
             }
         }
     }
@@ -302,8 +307,8 @@ impl Conditions {
                     MilestoneChoice::OneOf(_) => None,
                     _ => Some(Part::with(sql, binds.clone())),
                 };
-                let probe = Probe::new(set, Part::with(check, binds));
-                self.probes.push(Probe { milestones, ..probe });
+                let filter = IndexedFilter::new(set, Part::with(check, binds));
+                self.indexed.push(IndexedFilter { milestones, ..filter });
             }
         }
     }

@@ -7,12 +7,14 @@ mod common;
 mod conditions;
 mod order;
 mod plan;
+mod scope;
 mod search;
 mod searched;
 
 pub(crate) use common::midnight;
 pub use common::{Common, NotCommon};
-pub use conditions::{Choice, Conditions, MilestoneChoice, Part, Probe, confidential_for};
+pub use conditions::{Choice, Conditions, IndexedFilter, MilestoneChoice, Part, confidential_for};
 pub use order::{Direction, Order, Sorting};
-pub use plan::{Place, Query, count_all, page_of};
+pub use plan::{Query, count_all, page_of};
+pub use scope::ListScope;
 pub use search::{Fields, Search};

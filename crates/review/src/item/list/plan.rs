@@ -1,4 +1,6 @@
-//! How a list finds its page: from where it begins, and which index is walked.
+//! The query planner of issue and merge request lists: which filter drives the search and which index is scanned.
+//!
+//! `docs/lists.md` describes each branch with an example statement.
 
 use db::{
     Tx,
@@ -6,48 +8,40 @@ use db::{
 };
 use kernel::{
     Result,
-    ids::{NamespaceId, ProjectId},
+    ids::ProjectId,
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
 use super::{
-    conditions::{Conditions, Part, Probe},
+    conditions::{Conditions, IndexedFilter, Part},
     order::{Direction, Order, Sorting},
+    scope::ListScope,
     search::by_rarest,
     searched::{gathered, searched},
 };
 use crate::ports::Readable;
 
-/// Where a list looks.
-#[derive(Clone, Debug)]
-pub enum Place {
-    Project(ProjectId),
-    Projects(Readable),
-    /// For what belongs to groups themselves.
-    Groups(Vec<NamespaceId>),
-}
-
 /// Which items a list shows.
 #[derive(Clone, Debug)]
 pub struct Query {
-    pub place: Place,
+    pub scope: ListScope,
     pub conditions: Conditions,
 }
 
-/// A condition that holds for so many is begun with: they are gathered and put in order.
-pub(super) const FEW: i64 = COUNT_LIMIT;
-/// So many are not worth to be counted before they are gathered.
-const MANY: i64 = 25;
-/// So many labels are named one by one in a question.
+/// A filter with at most this many matches may drive the search: its matches are gathered and sorted.
+pub(super) const GATHER_LIMIT: i64 = COUNT_LIMIT;
+/// Fewer matches than this are gathered without comparing the cost of a scan.
+const COUNT_FIRST_LIMIT: i64 = 25;
+/// At most this many IDs are listed in a statement.
 const LISTED: usize = 2_000;
-/// All of so many texts are looked through rather than an index asked.
-const SCANNED: i64 = 20_000;
-/// So far into a list, each project's own part of it is taken and the parts are merged.
-const MERGED: i64 = 1000;
-/// Among so many of the newest ids a page is looked for before all of them are walked.
-const STRETCH: i64 = 30_000;
+/// In projects with at most this many items, texts are read instead of asking the search index.
+const READ_LIMIT: i64 = 20_000;
+/// Pages up to this row are merged from one sorted part per project.
+const MERGE_LIMIT: i64 = 1000;
+/// The range of newest IDs that is tried for a full page before all IDs are scanned.
+const ID_WINDOW: i64 = 30_000;
 
-/// One page of ids, and how long the whole list is as far as lists tell it.
+/// One page of IDs, with the length of the list up to the limit that lists report.
 pub fn page_of(
     tx: &mut Tx<'_>,
     query: &Query,
@@ -55,57 +49,59 @@ pub fn page_of(
     page: PageRequest,
 ) -> Result<Page<i64>> {
     let asked = query;
-    let Some(query) = &sharpened(tx, query)? else {
+    let Some(query) = &resolve_filters(tx, query)? else {
         return Ok(Page { items: Vec::new(), total: Total::Counted(0) });
     };
     if query.conditions.is_searched() {
         return searched(tx, asked, query, sorting, page);
     }
-    let walk = Walk { query, begun: beginning(tx, query)?, projects: Projects::Joined };
-    if let Some(common) = walk.common(tx, page)? {
-        let walk = Walk::of(query);
-        let found = page.uncounted(walk.select(tx, sorting, page.probe(), page.offset())?);
+    let scan =
+        Scan { query, driving: pick_driving_filter(tx, query)?, projects: ProjectCheck::Join };
+    if let Some(common) = scan.prefers_scan(tx, page)? {
+        let scan = Scan::of(query);
+        let found = page.uncounted(scan.select(tx, sorting, page.probe(), page.offset())?);
         return Ok(Page { total: Total::Counted(common), ..found });
     }
-    if walk.begun.is_some() {
-        // All of them have to be gathered for any page, so they are counted as well.
-        return Ok(page.slice(walk.select(tx, sorting, FEW, 0)?));
+    if scan.driving.is_some() {
+        // Every page needs all matches gathered and sorted, so their number is known as well.
+        return Ok(page.slice(scan.select(tx, sorting, GATHER_LIMIT, 0)?));
     }
-    let found = page.uncounted(walk.select(tx, sorting, page.probe(), page.offset())?);
+    let found = page.uncounted(scan.select(tx, sorting, page.probe(), page.offset())?);
     let Total::Uncounted { more } = found.total else { return Ok(found) };
     let listed = i64::try_from(found.items.len()).unwrap_or(i64::MAX);
-    // The last page tells the length by itself.
+    // The last page shows the length without a count.
     if !more && (listed > 0 || page.page == 1) {
         return Ok(Page { total: Total::Counted(page.offset() + listed), ..found });
     }
-    let total = match walk.count(tx)? {
+    let total = match scan.count(tx)? {
         total if total > COUNT_LIMIT => Total::Uncounted { more },
         total => Total::Counted(total),
     };
     Ok(Page { total, ..found })
 }
 
-/// How many items there are, however many.
+/// The number of items, without a limit.
 pub fn count_all(tx: &mut Tx<'_>, query: &Query) -> Result<i64> {
-    let Some(query) = &sharpened(tx, query)? else { return Ok(0) };
+    let Some(query) = &resolve_filters(tx, query)? else { return Ok(0) };
     let (from, binds) = match query.conditions.is_searched() {
         true => gathered(tx, query)?,
         false => {
-            Walk { query, begun: beginning(tx, query)?, projects: Projects::Joined }.by_project()
+            Scan { query, driving: pick_driving_filter(tx, query)?, projects: ProjectCheck::Join }
+                .by_project()
         }
     };
     let sql = format!("SELECT COUNT(*) AS id FROM {from}");
     Ok(ids(tx, &sql, &binds)?.first().copied().unwrap_or_default())
 }
 
-/// The query with how its words are looked for, and with what is better known of a project: labels and milestones by
-/// their ids, which the databases plan better. None where nothing can be found.
-fn sharpened(tx: &mut Tx<'_>, query: &Query) -> Result<Option<Query>> {
+/// The query with its words turned into conditions, and with labels and milestones of a project replaced by their IDs,
+/// for which both databases make better plans. `None` when no item can match.
+fn resolve_filters(tx: &mut Tx<'_>, query: &Query) -> Result<Option<Query>> {
     let mut query = query.clone();
     let (kind, table) = (query.conditions.kind, query.conditions.table());
-    let are_few = match &query.place {
-        Place::Project(project) if !query.conditions.words.is_empty() => {
-            most_in(tx, table, *project)? <= SCANNED
+    let are_few = match &query.scope {
+        ListScope::Project(project) if !query.conditions.words.is_empty() => {
+            most_in(tx, table, *project)? <= READ_LIMIT
         }
         _ => false,
     };
@@ -113,22 +109,22 @@ fn sharpened(tx: &mut Tx<'_>, query: &Query) -> Result<Option<Query>> {
         let looked_for = by_rarest(tx, table, words, are_few)?;
         query.conditions.plain.push(looked_for);
     }
-    let project = match &query.place {
-        Place::Projects(Readable { few: Some(few), .. }) if few.is_empty() => return Ok(None),
-        Place::Project(project) => *project,
-        Place::Projects(_) | Place::Groups(_) => return Ok(Some(query)),
+    let project = match &query.scope {
+        ListScope::Projects(Readable { few: Some(few), .. }) if few.is_empty() => return Ok(None),
+        ListScope::Project(project) => *project,
+        ListScope::Projects(_) | ListScope::Groups(_) => return Ok(Some(query)),
     };
-    for probe in &mut query.conditions.probes {
-        if let Some(wanted) = &probe.milestones {
+    for filter in &mut query.conditions.indexed {
+        if let Some(wanted) = &filter.milestones {
             let milestones = milestones_in(tx, project, wanted)?;
             match milestones.len() {
                 0 => return Ok(None),
                 LISTED.. => {}
-                _ => *probe = Probe::of_milestones(table, &milestones),
+                _ => *filter = IndexedFilter::of_milestones(table, &milestones),
             }
             continue;
         }
-        let Some(label) = probe.label.clone() else { continue };
+        let Some(label) = filter.label.clone() else { continue };
         let named = format!(
             "SELECT l.id FROM labels l WHERE l.name = $1 AND (l.project_id = {} OR l.namespace_id IS NOT NULL) LIMIT {LISTED}",
             value(project)
@@ -137,13 +133,13 @@ fn sharpened(tx: &mut Tx<'_>, query: &Query) -> Result<Option<Query>> {
         match labels.len() {
             0 => return Ok(None),
             LISTED.. => {}
-            _ => *probe = Probe::of_labels(kind, &labels),
+            _ => *filter = IndexedFilter::of_labels(kind, &labels),
         }
     }
     Ok(Some(query))
 }
 
-/// Which of the wanted milestones something in a project may be in.
+/// The requested milestones that items of a project can have.
 fn milestones_in(tx: &mut Tx<'_>, project: ProjectId, wanted: &Part) -> Result<Vec<i64>> {
     let mut binds = Vec::new();
     let sql = format!(
@@ -155,59 +151,61 @@ fn milestones_in(tx: &mut Tx<'_>, project: ProjectId, wanted: &Part) -> Result<V
     ids(tx, &sql, &binds)
 }
 
-/// A condition that a walk begins with.
-struct Begun {
+/// The indexed filter that a search starts from.
+struct DrivingFilter {
     position: usize,
-    /// For how many it holds.
+    /// Number of its matches.
     found: i64,
-    /// Whether so many are all that is wanted.
+    /// Whether `found` already counts the whole list, all other filters included.
     is_all: bool,
 }
 
-/// The condition that holds for the fewest, where it holds for few.
-fn beginning(tx: &mut Tx<'_>, query: &Query) -> Result<Option<Begun>> {
-    let mut best: Option<Begun> = None;
-    for (position, probe) in query.conditions.probes.iter().enumerate() {
+/// The filter with the fewest matches, when there are at most [`GATHER_LIMIT`] of them.
+fn pick_driving_filter(tx: &mut Tx<'_>, query: &Query) -> Result<Option<DrivingFilter>> {
+    let mut best: Option<DrivingFilter> = None;
+    for (position, filter) in query.conditions.indexed.iter().enumerate() {
         let mut binds = Vec::new();
-        let set = probe.within(&query.place, &mut binds);
-        let alone = query.conditions.probes.len() == 1;
-        let is_all = alone && query.conditions.plain.is_empty() && !probe.repeats;
-        let (found, is_all) = match &query.place {
-            // With all conditions at once, nothing has to be counted again.
-            Place::Project(project) if alone && !is_all && probe.project.is_some() => {
+        let set = filter.within(&query.scope, &mut binds);
+        let alone = query.conditions.indexed.len() == 1;
+        let is_all = alone && query.conditions.plain.is_empty() && !filter.repeats;
+        let (found, is_all) = match &query.scope {
+            // Counted with all conditions, so that the total is known at once.
+            ListScope::Project(project) if alone && !is_all && filter.project.is_some() => {
                 (count_from(tx, query, position, *project)?, true)
             }
-            _ => (count_up_to(tx, &format!("({set}) AS chosen"), &binds, FEW + 1)?, is_all),
+            _ => {
+                (count_up_to(tx, &format!("({set}) AS chosen"), &binds, GATHER_LIMIT + 1)?, is_all)
+            }
         };
-        if found <= FEW && best.as_ref().is_none_or(|best| found < best.found) {
-            best = Some(Begun { position, found, is_all });
+        if found <= GATHER_LIMIT && best.as_ref().is_none_or(|best| found < best.found) {
+            best = Some(DrivingFilter { position, found, is_all });
         }
     }
     Ok(best)
 }
 
-/// How many of a project are wanted, from what one condition holds for to the others; at most one more than are gathered.
+/// Number of items of a project that match one filter and all others, up to one more than the limit.
 fn count_from(tx: &mut Tx<'_>, query: &Query, position: usize, project: ProjectId) -> Result<i64> {
     let conditions = &query.conditions;
-    let Some(probe) = conditions.probes.get(position) else { return Ok(0) };
+    let Some(filter) = conditions.indexed.get(position) else { return Ok(0) };
     let mut binds = Vec::new();
-    let set = probe.within(&query.place, &mut binds);
-    let others = conditions.probes.iter().enumerate().filter(|(at, _)| *at != position);
-    let others = others.map(|(_, probe)| &probe.check).chain(&conditions.plain);
+    let set = filter.within(&query.scope, &mut binds);
+    let others = conditions.indexed.iter().enumerate().filter(|(at, _)| *at != position);
+    let others = others.map(|(_, filter)| &filter.check).chain(&conditions.plain);
     let others: Vec<String> =
         others.map(|part| format!(" AND {}", part.render(&mut binds))).collect();
     let from = format!(
         "(SELECT {}i.id FROM ({set}) AS chosen CROSS JOIN {} i \
          WHERE i.id = chosen.item_id AND i.project_id = {}{}) AS wanted",
-        if probe.repeats { "DISTINCT " } else { "" },
+        if filter.repeats { "DISTINCT " } else { "" },
         conditions.table(),
         value(project),
         others.concat(),
     );
-    count_up_to(tx, &from, &binds, FEW + 1)
+    count_up_to(tx, &from, &binds, GATHER_LIMIT + 1)
 }
 
-/// About how many items of a table a project has, and never fewer.
+/// An upper bound of the number of items of a project: its highest IID.
 fn most_in(tx: &mut Tx<'_>, table: &str, project: ProjectId) -> Result<i64> {
     let sql = format!(
         "SELECT COALESCE(MAX(iid), 0) AS id FROM {table} WHERE project_id = {}",
@@ -216,31 +214,31 @@ fn most_in(tx: &mut Tx<'_>, table: &str, project: ProjectId) -> Result<i64> {
     Ok(ids(tx, &sql, &[])?.first().copied().unwrap_or_default())
 }
 
-pub(super) struct Walk<'a> {
+pub(super) struct Scan<'a> {
     query: &'a Query,
-    begun: Option<Begun>,
-    projects: Projects,
+    driving: Option<DrivingFilter>,
+    projects: ProjectCheck,
 }
 
-/// How it is known whether the project of an item is among those that are looked in.
+/// How a statement checks whether the project of an item is in scope.
 #[derive(Clone, Copy)]
-pub(super) enum Projects {
-    /// As the database thinks best.
-    Joined,
-    /// Asked for each item: joining is bad where PostgreSQL expects few items and there are many.
-    AskedEach,
-    /// All projects are gone through first, where these are few.
-    ListedFirst,
+pub(super) enum ProjectCheck {
+    /// `EXISTS`, which the database may turn into a join.
+    Join,
+    /// A fenced `EXISTS` per row: PostgreSQL chooses a bad join when it underestimates the number of items.
+    PerRow,
+    /// The list of all projects in scope first; for installations with few projects.
+    ListFirst,
 }
 
-impl<'a> Walk<'a> {
-    /// From no condition in particular.
+impl<'a> Scan<'a> {
+    /// A scan in list order, without a driving filter.
     pub(super) fn of(query: &'a Query) -> Self {
-        Self { query, begun: None, projects: Projects::Joined }
+        Self { query, driving: None, projects: ProjectCheck::Join }
     }
 
-    /// As [`of`](Self::of), with the projects found in this way.
-    pub(super) fn with_projects(query: &'a Query, projects: Projects) -> Self {
+    /// As [`of`](Self::of), with this check of projects.
+    pub(super) fn with_projects(query: &'a Query, projects: ProjectCheck) -> Self {
         Self { projects, ..Self::of(query) }
     }
 
@@ -248,66 +246,69 @@ impl<'a> Walk<'a> {
         self.query.conditions.table()
     }
 
-    /// How many are wanted, where that is so much of a project that walking it finds a page sooner than gathering all.
-    fn common(&self, tx: &mut Tx<'_>, page: PageRequest) -> Result<Option<i64>> {
-        let (Some(begun), Place::Project(project)) = (&self.begun, &self.query.place) else {
+    /// The length of the list, when matches are so frequent that scanning the project in list order reaches the page
+    /// sooner than gathering and sorting all of them.
+    fn prefers_scan(&self, tx: &mut Tx<'_>, page: PageRequest) -> Result<Option<i64>> {
+        let (Some(driving), ListScope::Project(project)) = (&self.driving, &self.query.scope)
+        else {
             return Ok(None);
         };
         let conditions = &self.query.conditions;
-        let probe = conditions.probes.get(begun.position);
-        if begun.found < MANY || probe.is_none_or(|probe| probe.project.is_none()) {
+        let filter = conditions.indexed.get(driving.position);
+        if driving.found < COUNT_FIRST_LIMIT || filter.is_none_or(|filter| filter.project.is_none())
+        {
             return Ok(None);
         }
-        let wanted = match begun.is_all {
-            true => begun.found,
-            false => count_from(tx, self.query, begun.position, *project)?,
+        let wanted = match driving.is_all {
+            true => driving.found,
+            false => count_from(tx, self.query, driving.position, *project)?,
         };
         let all = most_in(tx, self.table(), *project)?;
         let walked = (page.offset() + page.probe()).saturating_mul(all);
-        Ok((wanted > 0 && walked < wanted.saturating_mul(begun.found)).then_some(wanted))
+        Ok((wanted > 0 && walked < wanted.saturating_mul(driving.found)).then_some(wanted))
     }
 
-    /// The conditions without where they look, and their values.
-    fn wanted(&self) -> (Vec<String>, Vec<Bind>) {
+    /// All filters without the scope, and their bind values.
+    fn filters(&self) -> (Vec<String>, Vec<Bind>) {
         let (mut all, mut binds) = (Vec::new(), Vec::new());
-        for (position, probe) in self.query.conditions.probes.iter().enumerate() {
-            all.push(match &self.begun {
-                Some(begun) if begun.position == position => {
-                    format!("i.id IN ({})", probe.within(&self.query.place, &mut binds))
+        for (position, filter) in self.query.conditions.indexed.iter().enumerate() {
+            all.push(match &self.driving {
+                Some(driving) if driving.position == position => {
+                    format!("i.id IN ({})", filter.within(&self.query.scope, &mut binds))
                 }
-                _ => probe.check.render(&mut binds),
+                _ => filter.check.render(&mut binds),
             });
         }
         all.extend(self.query.conditions.plain.iter().map(|part| part.render(&mut binds)));
         (all, binds)
     }
 
-    /// The conditions, with where they look as a question about each row.
-    pub(super) fn all(&self) -> (Vec<String>, Vec<Bind>) {
-        let (mut all, binds) = self.wanted();
-        // With the plus, the index of projects is left alone.
-        let plus = if self.begun.is_some() { "+" } else { "" };
-        all.push(match &self.query.place {
-            Place::Project(project) => format!("{plus}i.project_id = {}", value(project)),
-            Place::Projects(Readable { few: Some(few), .. }) => {
+    /// All filters with the scope as a condition on each row.
+    pub(super) fn filters_in_scope(&self) -> (Vec<String>, Vec<Bind>) {
+        let (mut all, binds) = self.filters();
+        // The unary plus keeps SQLite from using the index on the project instead of the driving filter.
+        let plus = if self.driving.is_some() { "+" } else { "" };
+        all.push(match &self.query.scope {
+            ListScope::Project(project) => format!("{plus}i.project_id = {}", value(project)),
+            ListScope::Projects(Readable { few: Some(few), .. }) => {
                 format!("{plus}i.project_id IN ({})", list_of(few))
             }
-            Place::Projects(Readable { condition, few: None }) => {
+            ListScope::Projects(Readable { condition, few: None }) => {
                 let fence = match self.projects {
-                    // What is compared with a truth is not made a join.
-                    Projects::ListedFirst => {
+                    // `IS TRUE` keeps PostgreSQL from turning this into a join.
+                    ProjectCheck::ListFirst => {
                         let listed = format!("SELECT p.id FROM projects p WHERE {condition}");
                         all.push(format!("(i.project_id IN ({listed})) IS TRUE"));
                         return (all, binds);
                     }
-                    Projects::AskedEach => " LIMIT 1 OFFSET 0",
-                    Projects::Joined => "",
+                    ProjectCheck::PerRow => " LIMIT 1 OFFSET 0",
+                    ProjectCheck::Join => "",
                 };
                 format!(
                     "EXISTS (SELECT 1 FROM projects p WHERE p.id = i.project_id AND {condition}{fence})"
                 )
             }
-            Place::Groups(groups) => {
+            ListScope::Groups(groups) => {
                 let groups: Vec<i64> = groups.iter().map(|group| group.0).collect();
                 format!("{plus}i.namespace_id IN ({})", list_of(&groups))
             }
@@ -316,16 +317,18 @@ impl<'a> Walk<'a> {
     }
 
     fn select(&self, tx: &mut Tx<'_>, sorting: Sorting, most: i64, skip: i64) -> Result<Vec<i64>> {
-        if let (Order::Id, None, Place::Projects(readable)) =
-            (sorting.by, &self.begun, &self.query.place)
+        if let (Order::Id, None, ListScope::Projects(readable)) =
+            (sorting.by, &self.driving, &self.query.scope)
         {
             return match &readable.few {
-                Some(few) if most + skip <= MERGED => self.merged(tx, few, sorting, most, skip),
+                Some(few) if most + skip <= MERGE_LIMIT => {
+                    self.merged(tx, few, sorting, most, skip)
+                }
                 Some(_) => self.plain(tx, sorting, most, skip, None),
                 None => {
-                    let near = self.near(sorting.direction, STRETCH);
-                    let found = self.plain(tx, sorting, most, skip, Some(near))?;
-                    // A page that is not full may go on beyond the stretch.
+                    let window = self.id_window(sorting.direction, ID_WINDOW);
+                    let found = self.plain(tx, sorting, most, skip, Some(window))?;
+                    // A page that is not full may continue beyond the window.
                     match i64::try_from(found.len()).unwrap_or(i64::MAX) < most {
                         true => self.plain(tx, sorting, most, skip, None),
                         false => Ok(found),
@@ -336,15 +339,15 @@ impl<'a> Walk<'a> {
         self.plain(tx, sorting, most, skip, None)
     }
 
-    /// The newest ids, or the oldest.
-    pub(super) fn near(&self, direction: Direction, stretch: i64) -> String {
+    /// A condition for the newest IDs, or the oldest.
+    pub(super) fn id_window(&self, direction: Direction, window: i64) -> String {
         let table = self.table();
         match direction {
             Direction::Descending => {
-                format!("i.id > (SELECT MAX(y.id) FROM {table} y) - {stretch}")
+                format!("i.id > (SELECT MAX(y.id) FROM {table} y) - {window}")
             }
             Direction::Ascending => {
-                format!("i.id < (SELECT MIN(y.id) FROM {table} y) + {stretch}")
+                format!("i.id < (SELECT MIN(y.id) FROM {table} y) + {window}")
             }
         }
     }
@@ -355,10 +358,10 @@ impl<'a> Walk<'a> {
         sorting: Sorting,
         most: i64,
         skip: i64,
-        further: Option<String>,
+        extra: Option<String>,
     ) -> Result<Vec<i64>> {
-        let (mut all, binds) = self.all();
-        all.extend(further);
+        let (mut all, binds) = self.filters_in_scope();
+        all.extend(extra);
         let sql = format!(
             "SELECT i.id AS id FROM {} i{} WHERE {} ORDER BY {} LIMIT {most} OFFSET {skip}",
             self.table(),
@@ -369,7 +372,7 @@ impl<'a> Walk<'a> {
         ids(tx, &sql, &binds)
     }
 
-    /// The first of each project, merged.
+    /// The first rows of each project, merged.
     fn merged(
         &self,
         tx: &mut Tx<'_>,
@@ -378,7 +381,7 @@ impl<'a> Walk<'a> {
         most: i64,
         skip: i64,
     ) -> Result<Vec<i64>> {
-        let (all, binds) = self.wanted();
+        let (all, binds) = self.filters();
         let order = sorting.sql(tx, self.query.conditions.kind);
         let first = most + skip;
         let parts = projects.iter().map(|project| {
@@ -397,17 +400,17 @@ impl<'a> Walk<'a> {
         ids(tx, &sql, &binds)
     }
 
-    /// `FROM` and `WHERE` for a walk in no order, from projects to what is in them.
+    /// `FROM` and `WHERE` of a count: no order, from projects to their items.
     fn by_project(&self) -> (String, Vec<Bind>) {
-        if let (None, Place::Projects(Readable { condition, few: None })) =
-            (&self.begun, &self.query.place)
+        if let (None, ListScope::Projects(Readable { condition, few: None })) =
+            (&self.driving, &self.query.scope)
         {
-            let (mut all, binds) = self.wanted();
+            let (mut all, binds) = self.filters();
             all.insert(0, format!("{condition} AND i.project_id = p.id"));
             let from = format!("projects p CROSS JOIN {} i", self.table());
             return (format!("{from} WHERE {}", all.join(" AND ")), binds);
         }
-        let (all, binds) = self.all();
+        let (all, binds) = self.filters_in_scope();
         (format!("{} i WHERE {}", self.table(), all.join(" AND ")), binds)
     }
 

@@ -11,7 +11,7 @@ use kernel::{
     words::{Wanted, understand},
 };
 
-use super::conditions::{Conditions, Part, Probe, Words};
+use super::conditions::{Conditions, IndexedFilter, Part, Words};
 use crate::item::ItemKind;
 
 /// Where words are looked for.
@@ -63,7 +63,7 @@ impl Conditions {
             Wanted::Words(words) => {
                 if on_sqlite {
                     let check = contains("i.", columns, &words, true);
-                    self.probes.push(Probe::new(self.asked(columns, &words), check));
+                    self.indexed.push(IndexedFilter::new(self.asked(columns, &words), check));
                 } else {
                     self.words.push(Words { columns, words });
                 }

@@ -1,4 +1,4 @@
-//! Pages of what has certain words, which PostgreSQL's index finds in no order.
+//! Pages of items that match search words. PostgreSQL's trigram index returns them unordered.
 
 use db::{
     Tx,
@@ -11,26 +11,27 @@ use kernel::{
 
 use super::{
     order::{Order, Sorting},
-    plan::{FEW, Place, Projects, Query, Walk},
+    plan::{GATHER_LIMIT, ProjectCheck, Query, Scan},
+    scope::ListScope,
     search::by_reading,
 };
 use crate::ports::Readable;
 
-/// Among so many of the newest ids the words are looked for by reading.
+/// The number of newest IDs whose texts are read before the search index is asked.
 const READ: i64 = 10_000;
-/// No more are met there than these, where what is found is found evenly.
+/// Reading is tried only for pages up to this row.
 const MET: i64 = 1_000;
 
-/// So many projects are gone through sooner than the project of each item is asked for.
+/// Up to this many projects, listing those in scope first is cheaper than checking each item's project.
 const LISTED: i64 = 2_000;
 
-/// `FROM` and `WHERE` for what has the words that are looked for, and whatever else is wanted.
+/// `FROM` and `WHERE` for items that match the words and all other filters.
 pub(super) fn gathered(tx: &mut Tx<'_>, query: &Query) -> Result<(String, Vec<Bind>)> {
-    let projects = match &query.place {
-        Place::Projects(Readable { few: None, .. }) if are_few(tx)? => Projects::ListedFirst,
-        _ => Projects::AskedEach,
+    let projects = match &query.scope {
+        ListScope::Projects(Readable { few: None, .. }) if are_few(tx)? => ProjectCheck::ListFirst,
+        _ => ProjectCheck::PerRow,
     };
-    let (all, binds) = Walk::with_projects(query, projects).all();
+    let (all, binds) = Scan::with_projects(query, projects).filters_in_scope();
     Ok((format!("{} i WHERE {}", query.conditions.table(), all.join(" AND ")), binds))
 }
 
@@ -39,8 +40,8 @@ fn are_few(tx: &mut Tx<'_>) -> Result<bool> {
     Ok(last.first().is_some_and(|last| *last <= LISTED))
 }
 
-/// A page of what has the words that are looked for. Finding all of few is much work, which is done once; of many, more
-/// than lists tell, nothing is counted.
+/// A page of items that match the words. Up to the gather limit all matches are found, counted and sorted in one
+/// statement; beyond it nothing is counted.
 pub(super) fn searched(
     tx: &mut Tx<'_>,
     asked: &Query,
@@ -51,18 +52,18 @@ pub(super) fn searched(
     let (from, binds) = gathered(tx, query)?;
     let all = format!("SELECT i.id AS id FROM {from}");
     let order = sorting.of_found(tx, query.conditions.kind);
-    if let Some(found) = page_of_few(tx, &all, &binds, FEW, &order, page)? {
+    if let Some(found) = page_of_few(tx, &all, &binds, GATHER_LIMIT, &order, page)? {
         return Ok(found);
     }
     if let Some(found) = among_newest(tx, asked, sorting, page)? {
         return Ok(page.uncounted(found));
     }
-    let walk = Walk::of(query);
-    Ok(page.uncounted(walk.plain(tx, sorting, page.probe(), page.offset(), None)?))
+    let scan = Scan::of(query);
+    Ok(page.uncounted(scan.plain(tx, sorting, page.probe(), page.offset(), None)?))
 }
 
-/// A full page of words that very many have: reading the newest, or the oldest, soon meets as many, where the index
-/// would be asked for all of them.
+/// A full page of frequent words: reading the newest (or oldest) texts soon fills it, while the index would have to
+/// return every match.
 fn among_newest(
     tx: &mut Tx<'_>,
     query: &Query,
@@ -75,8 +76,8 @@ fn among_newest(
     let mut query = query.clone();
     let words = std::mem::take(&mut query.conditions.words);
     query.conditions.plain.extend(words.iter().map(by_reading));
-    let walk = Walk::of(&query);
-    let near = walk.near(sorting.direction, READ);
-    let found = walk.plain(tx, sorting, page.probe(), page.offset(), Some(near))?;
+    let scan = Scan::of(&query);
+    let window = scan.id_window(sorting.direction, READ);
+    let found = scan.plain(tx, sorting, page.probe(), page.offset(), Some(window))?;
     Ok((i64::try_from(found.len()).is_ok_and(|found| found == page.probe())).then_some(found))
 }

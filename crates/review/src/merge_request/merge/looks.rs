@@ -29,7 +29,16 @@ pub struct Seen {
 
 /// What every answer about a merge request into a branch follows from.
 fn target(project: ProjectId, branch: &str) -> String {
-    format!("merge_target:{project}:{branch}")
+    format!("{}{branch}", targets(project))
+}
+
+fn targets(project: ProjectId) -> String {
+    format!("merge_target:{project}:")
+}
+
+/// The branches of a project go with it.
+pub(crate) fn forget_targets(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
+    stamp::remove_all(tx, &targets(project))
 }
 
 pub trait LookStore {
@@ -47,6 +56,8 @@ pub trait LookStore {
         branch: &str,
         most: i64,
     ) -> Result<Vec<MergeRequestId>>;
+    /// A branch that nobody proposes to change any more is gone.
+    fn forget_target(&mut self, project: ProjectId, branch: &str) -> Result<()>;
     /// Whether an open merge request leads to the branch.
     fn is_target(&mut self, project: ProjectId, branch: &str) -> Result<bool>;
     /// Whether an open merge request comes from the branch or leads to it.
@@ -136,6 +147,10 @@ impl LookStore for Tx<'_> {
         let rows = diesel::update(those).set(set);
         each_backend!(self, |conn| rows.execute(conn).map_err(error("Merge request")))?;
         Ok(())
+    }
+
+    fn forget_target(&mut self, project: ProjectId, branch: &str) -> Result<()> {
+        stamp::remove(self, &target(project, branch))
     }
 
     fn unlooked_into(

@@ -10,4 +10,5 @@ pub mod run;
 
 pub use auto::AutoMerge;
 pub use closes::ClosesStore;
+pub(crate) use looks::forget_targets;
 pub use looks::{LookStore, Seen};

@@ -46,6 +46,8 @@ pub fn note(tx: &mut Tx<'_>, moved: BranchMove<'_>, by: Option<UserId>) -> Resul
         for row in auto::waiting_into(tx, project, branch)? {
             auto::end(tx, &row, by.unwrap_or(row.author_id), Reason::TargetMoved)?;
         }
+    } else if to.is_none() {
+        tx.forget_target(project, branch)?;
     }
     Ok(!from.is_empty() || is_target)
 }

@@ -1,6 +1,10 @@
 //! The record while git merges: locked, and then merged together with the branch or open again with the reason.
 
-use db::{Tx, each_backend, error, schema::merge_requests};
+use db::{
+    Tx, each_backend, error,
+    listing::{self, Bind},
+    schema::merge_requests,
+};
 use diesel::prelude::*;
 use kernel::{
     Error, Result, Ts,
@@ -109,22 +113,22 @@ fn merged(
     Ok(merged)
 }
 
-/// The merge request that was merged into a project by what a commit made of it.
+/// The merge request that was merged into a project by what a commit made of it, the newest of several.
 pub fn merged_as(tx: &mut Tx<'_>, project: ProjectId, sha: &str) -> Result<Option<MergeRequest>> {
-    let is_it = merge_requests::merge_commit_sha
-        .eq(sha)
-        .or(merge_requests::squash_commit_sha.eq(sha))
-        .or(merge_requests::head_sha.eq(sha));
-    let rows = merge_requests::table
-        .filter(merge_requests::project_id.eq(project))
-        .filter(merge_requests::state.eq(MergeRequestState::Merged))
-        .filter(is_it.assume_not_null())
-        .order(merge_requests::id.desc());
-    each_backend!(tx, |conn| rows
-        .select(MergeRequest::as_select())
-        .first(conn)
-        .optional()
-        .map_err(error("Merge request")))
+    // One after the other, each by its index: together, everything that was ever merged would be looked through.
+    let by = |column: &str| {
+        format!(
+            "SELECT id FROM merge_requests WHERE project_id = $1 AND {column} = $2 AND state = '{}'",
+            MergeRequestState::Merged
+        )
+    };
+    let all = ["merge_commit_sha", "squash_commit_sha", "head_sha"].map(by).join(" UNION ");
+    let newest = format!("{all} ORDER BY id DESC LIMIT 1");
+    let binds = [Bind::Number(project.0), Bind::Word(sha.to_owned())];
+    match listing::ids(tx, &newest, &binds)?.first() {
+        Some(id) => tx.merge_request(MergeRequestId(*id)).map(Some),
+        None => Ok(None),
+    }
 }
 
 /// Ends badly: it is open again and says why.

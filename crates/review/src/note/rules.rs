@@ -1,0 +1,46 @@
+//! Who may say what about an item.
+
+use kernel::{AccessLevel, Error, Result, Standing};
+
+use super::model::Note;
+use crate::item::{Item, ItemKind, TakesPart};
+
+const LONGEST: usize = 1_000_000;
+
+/// Whether somebody may say that something was said at another time.
+pub(super) fn may_date(who: &Standing) -> bool {
+    who.is(AccessLevel::Owner)
+}
+
+/// Members alone speak where the discussion is locked.
+pub(crate) fn ensure_unlocked(item: &Item, who: &Standing) -> Result<()> {
+    match item.locked && !who.is(AccessLevel::Guest) {
+        true => Err(Error::Forbidden),
+        false => Ok(()),
+    }
+}
+
+pub(super) fn ensure_changeable<G: TakesPart>(item: &Item, note: &Note, grant: &G) -> Result<()> {
+    let own = grant.actor().id == Some(note.author_id);
+    if note.is_system || !(own || grant.who().is(AccessLevel::Maintainer)) {
+        return Err(Error::Forbidden);
+    }
+    ensure_unlocked(item, grant.who())
+}
+
+/// What is blank or endless is not said.
+pub(crate) fn ensure_sayable(body: &str) -> Result<()> {
+    if body.trim().is_empty() {
+        return Err(Error::BadRequest("Note {:note=>[\"can't be blank\"]}".to_owned()));
+    }
+    if body.chars().count() > LONGEST {
+        let text = format!("is too long (maximum is {LONGEST} characters)");
+        return Err(Error::BadRequest(format!("Note {{:note=>[{text:?}]}}")));
+    }
+    Ok(())
+}
+
+/// Whether notes of this kind of item may become threads.
+pub(crate) fn has_threads(kind: ItemKind) -> bool {
+    matches!(kind, ItemKind::Issue | ItemKind::MergeRequest | ItemKind::Epic)
+}

@@ -3,7 +3,25 @@
 use kernel::ids::{JobId, PipelineId, ProjectId};
 use serde::Serialize;
 
-use crate::{Status, pipeline::Source};
+use crate::{
+    Status,
+    job::{JobKind, Member},
+    pipeline::{Pipeline, Source},
+};
+
+/// Where a job went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct JobMove {
+    pub job: JobId,
+    pub kind: JobKind,
+    pub status: Status,
+}
+
+impl JobMove {
+    pub(crate) fn of(member: &Member) -> Self {
+        Self { job: member.id, kind: member.kind, status: member.status }
+    }
+}
 
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -18,6 +36,12 @@ pub enum Event {
         before: Status,
         status: Status,
     },
+    /// Jobs of a pipeline went on, since what they waited for has ended, or since somebody wanted it.
+    JobsMoved { project: ProjectId, pipeline: PipelineId, jobs: Vec<JobMove> },
+    /// What a job left behind goes, its log with it.
+    JobErased { project: ProjectId, job: JobId },
+    /// A pipeline is gone with all of its jobs.
+    PipelineRemoved { project: ProjectId, pipeline: PipelineId },
     /// A pipeline began, went on or ended; the status says which.
     PipelineChanged {
         project: ProjectId,
@@ -32,19 +56,39 @@ pub enum Event {
     },
 }
 
+impl Event {
+    pub(crate) fn changed(pipeline: &Pipeline, before: Status) -> Self {
+        Self::PipelineChanged {
+            project: pipeline.project_id,
+            pipeline: pipeline.id,
+            sha: pipeline.sha.clone(),
+            ref_name: pipeline.ref_name.clone(),
+            tag: pipeline.tag,
+            source: pipeline.source,
+            before,
+            status: pipeline.status,
+        }
+    }
+}
+
 impl kernel::event::Event for Event {
     fn kind(&self) -> &'static str {
         match self {
             Self::StatusChanged { .. } => "job.changed",
+            Self::JobsMoved { .. } => "jobs.moved",
+            Self::JobErased { .. } => "job.erased",
+            Self::PipelineRemoved { .. } => "pipeline.removed",
             Self::PipelineChanged { .. } => "pipeline.changed",
         }
     }
 
     fn project(&self) -> Option<ProjectId> {
         match self {
-            Self::StatusChanged { project, .. } | Self::PipelineChanged { project, .. } => {
-                Some(*project)
-            }
+            Self::StatusChanged { project, .. }
+            | Self::JobsMoved { project, .. }
+            | Self::JobErased { project, .. }
+            | Self::PipelineRemoved { project, .. }
+            | Self::PipelineChanged { project, .. } => Some(*project),
         }
     }
 

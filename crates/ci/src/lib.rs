@@ -1,15 +1,24 @@
 //! Pipelines and jobs: what is checked for a commit, and how it ended.
 
+pub mod artifact;
+pub mod bridge;
 pub mod commit_status;
 pub mod config;
 pub mod event;
 pub mod heirs;
 pub mod job;
 pub mod junit;
+pub mod log;
 pub mod pipeline;
 pub mod policy;
 pub mod ports;
+pub mod process;
+pub mod resource_group;
+pub mod schedule;
+pub mod sealed;
 mod status;
+pub mod trigger;
+pub mod variable;
 
 pub use event::Event;
 pub use status::{Extent, Outcome, Status, composite, has_warnings};

@@ -1,7 +1,10 @@
 //! What pipelines need to know from others.
 
 use db::Tx;
-use kernel::{Result, Standing, ids::ProjectId};
+use kernel::{
+    Result, Standing,
+    ids::{MergeRequestId, ProjectId},
+};
 
 use crate::pipeline::Place;
 
@@ -9,6 +12,8 @@ use crate::pipeline::Place;
 pub trait Projects {
     /// Whether everybody who sees a project sees its jobs.
     fn has_public_jobs(&self, tx: &mut Tx<'_>, project: ProjectId) -> Result<bool>;
+    /// Whether only Maintainers set variables for pipelines.
+    fn restricts_variables(&self, tx: &mut Tx<'_>, project: ProjectId) -> Result<bool>;
 }
 
 /// How a branch or tag is protected.
@@ -27,4 +32,6 @@ pub trait Refs {
         project: ProjectId,
         place: &Place,
     ) -> Result<Guarded>;
+    /// The branch that a merge request proposes, whose protection is that of the pipelines of the merge request.
+    fn source_branch(&self, tx: &mut Tx<'_>, id: MergeRequestId) -> Result<Option<String>>;
 }

@@ -26,6 +26,16 @@ impl Status {
     pub fn is_active(self) -> bool {
         matches!(self, Self::WaitingForResource | Self::Preparing | Self::Pending | Self::Running)
     }
+
+    /// Whether something is still to come of it without anybody's doing, but the time that it waits for.
+    pub fn is_cancelable(self) -> bool {
+        self.is_active() || matches!(self, Self::Created | Self::Scheduled)
+    }
+
+    /// Whether it ran as far as it does, whatever came of it.
+    pub fn is_finished(self) -> bool {
+        matches!(self, Self::Success | Self::Failed | Self::Canceled)
+    }
 }
 
 /// What one job means for the pipeline.
@@ -37,8 +47,8 @@ pub struct Outcome {
 }
 
 /// What several jobs come to, as a set of marks.
-#[derive(Clone, Copy, Default)]
-struct Marks(u16);
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Marks(u16);
 
 const WARN: u16 = 1 << 14;
 const IGNORED: u16 = 1 << 15;
@@ -61,12 +71,21 @@ fn bit(status: Status) -> u16 {
 
 impl Marks {
     fn of(outcomes: &[Outcome]) -> Self {
-        let mark = |outcome: &Outcome| match (outcome.allow_failure, outcome.status) {
+        let mut marks = Self::default();
+        outcomes.iter().for_each(|outcome| marks.add(*outcome));
+        marks
+    }
+
+    pub(crate) fn add(&mut self, outcome: Outcome) {
+        self.0 |= match (outcome.allow_failure, outcome.status) {
             (true, Status::Failed | Status::Canceled) => WARN,
             (true, Status::Manual) => IGNORED,
             (_, status) => bit(status),
         };
-        Self(outcomes.iter().map(mark).fold(0, |all, one| all | one))
+    }
+
+    pub(crate) fn join(&mut self, others: Self) {
+        self.0 |= others.0;
     }
 
     fn has(self, status: Status) -> bool {
@@ -77,6 +96,43 @@ impl Marks {
     fn only(self, statuses: &[Status], others: u16) -> bool {
         let allowed = statuses.iter().map(|status| bit(*status)).fold(others, |all, one| all | one);
         self.0 & !allowed == 0
+    }
+
+    /// The first that fits counts.
+    pub(crate) fn composite(self, extent: Extent) -> Status {
+        use Status::{
+            Canceled, Created, Failed, Manual, Pending, Preparing, Running, Scheduled, Skipped,
+            Success, WaitingForResource,
+        };
+        let sets: [(&[Status], u16, Status); 6] = [
+            (&[Skipped], IGNORED, Skipped),
+            (&[Success, Skipped], WARN | IGNORED, Success),
+            (&[Created], WARN | IGNORED, Created),
+            (&[Preparing], WARN | IGNORED, Preparing),
+            (&[Canceled, Success, Skipped], WARN | IGNORED, Canceled),
+            (&[Pending, Created, Skipped], WARN | IGNORED, Pending),
+        ];
+        let members = [
+            (Running, Running),
+            (Pending, Running),
+            (WaitingForResource, WaitingForResource),
+            (Manual, Manual),
+            (Scheduled, Scheduled),
+            (Preparing, Preparing),
+            (Created, Running),
+        ];
+        if self.0 == 0 {
+            return Success;
+        }
+        if extent == Extent::Needs && (self.has(Skipped) || self.0 & IGNORED != 0) {
+            return Skipped;
+        }
+        let whole = sets.iter().find(|(set, others, _)| self.only(set, *others));
+        if let Some((_, _, status)) = whole {
+            return *status;
+        }
+        let part = members.iter().find(|(status, _)| self.has(*status));
+        part.map_or(Failed, |(_, status)| *status)
     }
 }
 
@@ -91,41 +147,7 @@ pub enum Extent {
 
 /// The status of a pipeline, a stage or of what a job needs, from that of the jobs, newer ones of a name alone.
 pub fn composite(outcomes: &[Outcome], extent: Extent) -> Status {
-    use Status::{
-        Canceled, Created, Failed, Manual, Pending, Preparing, Running, Scheduled, Skipped,
-        Success, WaitingForResource,
-    };
-    let marks = Marks::of(outcomes);
-    // The first that fits counts.
-    let sets: [(&[Status], u16, Status); 6] = [
-        (&[Skipped], IGNORED, Skipped),
-        (&[Success, Skipped], WARN | IGNORED, Success),
-        (&[Created], WARN | IGNORED, Created),
-        (&[Preparing], WARN | IGNORED, Preparing),
-        (&[Canceled, Success, Skipped], WARN | IGNORED, Canceled),
-        (&[Pending, Created, Skipped], WARN | IGNORED, Pending),
-    ];
-    let members = [
-        (Running, Running),
-        (Pending, Running),
-        (WaitingForResource, WaitingForResource),
-        (Manual, Manual),
-        (Scheduled, Scheduled),
-        (Preparing, Preparing),
-        (Created, Running),
-    ];
-    if outcomes.is_empty() {
-        return Success;
-    }
-    if extent == Extent::Needs && (marks.has(Skipped) || marks.0 & IGNORED != 0) {
-        return Skipped;
-    }
-    let whole = sets.iter().find(|(set, others, _)| marks.only(set, *others));
-    if let Some((_, _, status)) = whole {
-        return *status;
-    }
-    let part = members.iter().find(|(status, _)| marks.has(*status));
-    part.map_or(Failed, |(_, status)| *status)
+    Marks::of(outcomes).composite(extent)
 }
 
 /// Whether something failed that may.

@@ -12,8 +12,7 @@ use crate::{
     Event, Status,
     job::{Job, JobKind, JobStore as _, NewJob, StatusFilter, Step},
     pipeline::{
-        Pipeline, PipelineStore as _, Place, Source,
-        actions::{ensure_shown, follow_jobs},
+        NewPipeline, Pipeline, PipelineStore as _, Place, Source, actions::ensure_shown, advance,
     },
     policy::{ReadCommitStatuses, ReportCommitStatus},
     ports::{Projects, Refs},
@@ -100,7 +99,7 @@ pub fn report(
         before,
         status: job.status,
     })?;
-    follow_jobs(tx, pipeline)?;
+    advance(tx, pipeline.id)?;
     Ok(job)
 }
 
@@ -134,9 +133,9 @@ fn pipeline_for(
     let pipeline = match found {
         Some(pipeline) => pipeline,
         None => {
-            let user = grant.actor().id;
-            let protected = guarded.protected;
-            tx.insert_pipeline(project, &report.sha, &place, protected, Source::External, user)?
+            let (source, user) = (Source::External, grant.actor().id);
+            let new = NewPipeline::of(project, &report.sha, place.clone(), source, user);
+            tx.insert_pipeline(&NewPipeline { protected: guarded.protected, ..new })?
         }
     };
     Ok((pipeline, place))

@@ -44,6 +44,9 @@ pub enum Unreachable {
     /// It is not for a server to go there; in words that may be shown.
     Refused(String),
     Other,
+    /// It has yet to be fetched: whoever answers does so, and compiles once more. What comes of this time counts for
+    /// nothing.
+    Pending,
 }
 
 /// A file that a job left behind.
@@ -101,11 +104,16 @@ pub struct Limits {
     pub needs: usize,
     /// Jobs of a pipeline.
     pub jobs: Option<usize>,
+    /// Those of them that have an environment.
+    pub deployments: Option<usize>,
 }
+
+/// A pipeline is made in one transaction, for which others wait.
+const MOST_JOBS: usize = 5_000;
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { includes: 150, needs: 50, jobs: None }
+        Self { includes: 150, needs: 50, jobs: Some(MOST_JOBS), deployments: Some(500) }
     }
 }
 

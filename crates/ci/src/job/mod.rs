@@ -1,9 +1,25 @@
 //! One thing that is done for a pipeline, here or elsewhere.
 
+pub mod actions;
+mod list;
 mod model;
+mod motion;
+pub mod progress;
+pub mod queue;
+mod rules;
+mod spec;
 mod state;
 mod store;
+pub mod token;
+pub(crate) mod variable;
 
+pub use list::{JobFilter, JobListStore};
 pub use model::{Job, JobKind};
+pub use motion::{Member, MotionStore};
+pub use progress::End;
+pub use queue::{PendingJob, QueueStore};
+pub use spec::{JobSpec, SpecStore, SpecText};
 pub use state::Step;
 pub use store::{JobStore, NewJob, StatusFilter, StatusOrder};
+pub use token::JobToken;
+pub use variable::JobVariableStore;

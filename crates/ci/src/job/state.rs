@@ -7,7 +7,16 @@ use crate::Status;
 kernel::text_enum! {
     /// What happens to a job, in the words of its refusals.
     pub enum Step {
+        /// What it waited for runs again.
+        Process = "process",
         Enqueue = "enqueue",
+        /// Only one of its resource group runs at a time.
+        AwaitResource = "enqueue_waiting_for_resource",
+        Grant = "grant_resource",
+        Schedule = "schedule",
+        Unschedule = "unschedule",
+        /// It waits for a person.
+        Actionize = "actionize",
         Run = "run",
         Skip = "skip",
         Succeed = "success",
@@ -24,7 +33,12 @@ impl Status {
             Success, WaitingForResource,
         };
         Ok(match (self, step) {
-            (Created | Skipped | Manual | Scheduled, Step::Enqueue) => Pending,
+            (Skipped | Manual, Step::Process) => Created,
+            (Created | Skipped | Manual | Scheduled, Step::Enqueue)
+            | (WaitingForResource, Step::Grant) => Pending,
+            (Created | Skipped | Manual | Scheduled, Step::AwaitResource) => WaitingForResource,
+            (Created, Step::Schedule) => Scheduled,
+            (Scheduled, Step::Unschedule) | (Created, Step::Actionize) => Manual,
             (Pending, Step::Run) => Running,
             (Created | WaitingForResource | Preparing | Pending, Step::Skip) => Skipped,
             (Created | WaitingForResource | Preparing | Pending | Running, Step::Succeed) => {

@@ -1,12 +1,18 @@
 //! Jobs in the database.
 
-use db::{CountOf, Tx, each_backend, error, schema::jobs};
+use db::{
+    CountOf, Tx, each_backend, error,
+    listing::{self, Bind},
+    schema::jobs,
+};
 use diesel::prelude::*;
 use kernel::{
-    Result,
+    Error, Result,
     ids::{JobId, PipelineId, ProjectId, UserId},
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
+
+use time::Duration;
 
 use super::{Job, JobKind};
 use crate::{Status, pipeline::Pipeline};
@@ -40,6 +46,13 @@ kernel::text_enum! {
     pub enum StatusOrder { Id = "id", PipelineId = "pipeline_id" }
 }
 
+/// The first jobs of a partial index, whose condition stands in the text.
+fn job_ids(tx: &mut Tx<'_>, which: &str, at: i64, most: i64) -> Result<Vec<JobId>> {
+    let sql = format!("SELECT id FROM jobs WHERE {which} LIMIT {most}");
+    let ids = listing::ids(tx, &sql, &[Bind::Number(at)])?;
+    Ok(ids.into_iter().map(JobId).collect())
+}
+
 pub trait JobStore {
     fn commit_statuses(
         &mut self,
@@ -47,8 +60,16 @@ pub trait JobStore {
         filter: &StatusFilter,
         page: PageRequest,
     ) -> Result<Page<Job>>;
-    /// The newest of each name in a pipeline.
-    fn latest_jobs(&mut self, pipeline: PipelineId) -> Result<Vec<Job>>;
+    /// A job of whatever project.
+    fn find_any_job(&mut self, id: JobId) -> Result<Option<Job>>;
+    fn job(&mut self, id: JobId) -> Result<Job>;
+    fn set_job_user(&mut self, id: JobId, user: UserId) -> Result<()>;
+    /// What a job left behind is gone.
+    fn note_erased(&mut self, id: JobId) -> Result<()>;
+    /// Delayed jobs whose time has come, longest first.
+    fn jobs_due(&mut self, most: i64) -> Result<Vec<JobId>>;
+    /// What waited or ran for too long, so many at most of each kind, with the reason.
+    fn stale_jobs(&mut self, most: i64) -> Result<Vec<(Vec<JobId>, &'static str)>>;
     /// What somebody reported under that name, and that has not ended.
     fn find_open_status(
         &mut self,
@@ -58,7 +79,7 @@ pub trait JobStore {
         user: UserId,
     ) -> Result<Option<Job>>;
     fn insert_job(&mut self, pipeline: &Pipeline, new: &NewJob) -> Result<Job>;
-    /// A newer one takes the place of all others of its name.
+    /// A newer report takes the place of all others of its name.
     fn retire_older_jobs(&mut self, newer: &Job) -> Result<()>;
     /// Writes down how far a job is and what is told of it.
     fn keep_job(&mut self, job: &Job) -> Result<()>;
@@ -113,13 +134,96 @@ impl JobStore for Tx<'_> {
         Ok(Page { items, total: Total::Counted(total) })
     }
 
-    fn latest_jobs(&mut self, pipeline: PipelineId) -> Result<Vec<Job>> {
+    fn find_any_job(&mut self, id: JobId) -> Result<Option<Job>> {
         each_backend!(self, |conn| jobs::table
-            .filter(jobs::pipeline_id.eq(pipeline).and(jobs::retried.eq(false)))
-            .order(jobs::id)
+            .find(id)
             .select(Job::as_select())
-            .load(conn)
+            .first(conn)
+            .optional()
             .map_err(error("Job")))
+    }
+
+    fn job(&mut self, id: JobId) -> Result<Job> {
+        self.find_any_job(id)?.ok_or(Error::Missing)
+    }
+
+    fn set_job_user(&mut self, id: JobId, user: UserId) -> Result<()> {
+        let update = diesel::update(jobs::table.find(id)).set(jobs::user_id.eq(user));
+        each_backend!(self, |conn| update.execute(conn).map_err(error("Job")))?;
+        Ok(())
+    }
+
+    fn note_erased(&mut self, id: JobId) -> Result<()> {
+        let erased = (jobs::erased_at.eq(self.now), jobs::updated_at.eq(self.now));
+        let update = diesel::update(jobs::table.find(id)).set(erased);
+        each_backend!(self, |conn| update.execute(conn).map_err(error("Job")))?;
+        Ok(())
+    }
+
+    fn jobs_due(&mut self, most: i64) -> Result<Vec<JobId>> {
+        let now = self.now.0;
+        job_ids(
+            self,
+            "status = 'scheduled' AND scheduled_at <= $1 ORDER BY scheduled_at",
+            now,
+            most,
+        )
+    }
+
+    fn stale_jobs(&mut self, most: i64) -> Result<Vec<(Vec<JobId>, &'static str)>> {
+        let ago = |span: Duration| self.now.plus(-span).0;
+        let (day, hour) = (ago(Duration::days(1)), ago(Duration::hours(1)));
+        let now = self.now.0;
+        Ok(vec![
+            (
+                job_ids(
+                    self,
+                    "status = 'pending' AND updated_at < $1 AND created_at < $1 AND kind = 'build' ORDER BY updated_at",
+                    day,
+                    most,
+                )?,
+                "stuck_or_timeout_failure",
+            ),
+            (
+                job_ids(
+                    self,
+                    "status = 'running' AND kind = 'build' AND timeout IS NOT NULL \
+                     AND started_at + timeout * 1000000 < $1 ORDER BY updated_at",
+                    now,
+                    most,
+                )?,
+                "job_execution_timeout",
+            ),
+            (
+                job_ids(
+                    self,
+                    "status = 'running' AND updated_at < $1 AND kind = 'build' ORDER BY updated_at",
+                    hour,
+                    most,
+                )?,
+                "stuck_or_timeout_failure",
+            ),
+            (
+                job_ids(
+                    self,
+                    "status = 'scheduled' AND scheduled_at < $1 ORDER BY scheduled_at",
+                    hour,
+                    most,
+                )?,
+                "stale_schedule",
+            ),
+            (
+                // Its pipeline could not be made, or is gone: there is nothing that would move it any more.
+                job_ids(
+                    self,
+                    "status IN ('pending', 'running') AND updated_at < $1 AND kind = 'bridge' AND NOT EXISTS (\
+                     SELECT 1 FROM pipelines WHERE pipelines.parent_job_id = jobs.id) ORDER BY updated_at",
+                    hour,
+                    most,
+                )?,
+                "downstream_pipeline_creation_failed",
+            ),
+        ])
     }
 
     fn find_open_status(
@@ -168,7 +272,10 @@ impl JobStore for Tx<'_> {
     }
 
     fn retire_older_jobs(&mut self, newer: &Job) -> Result<()> {
-        let same = jobs::pipeline_id.eq(newer.pipeline_id).and(jobs::name.eq(&newer.name));
+        // What runs here under that name runs on, and its pipeline waits for it.
+        let same = jobs::pipeline_id
+            .eq(newer.pipeline_id)
+            .and(jobs::name.eq(&newer.name).and(jobs::kind.eq(JobKind::External)));
         let older =
             jobs::table.filter(same.and(jobs::retried.eq(false)).and(jobs::id.ne(newer.id)));
         let retired = (jobs::retried.eq(true), jobs::updated_at.eq(self.now));
@@ -188,6 +295,9 @@ impl JobStore for Tx<'_> {
             jobs::started_at.eq(job.started_at),
             jobs::finished_at.eq(job.finished_at),
             jobs::updated_at.eq(self.now),
+            jobs::allow_failure.eq(job.allow_failure),
+            jobs::runner_id.eq(job.runner_id),
+            jobs::scheduled_at.eq(job.scheduled_at),
         );
         let one: JobId = job.id;
         let update = diesel::update(jobs::table.find(one)).set(row);

@@ -8,17 +8,8 @@ use kernel::{
     page::{Page, PageRequest},
 };
 
-use super::{
-    Pipeline, PipelineFilter, PipelineStore as _,
-    figures::{coverage, duration},
-};
-use crate::{
-    Event, Extent, Outcome, Status, composite,
-    job::{Job, JobStore as _},
-    policy::ReadPipelines,
-    ports::Projects,
-    status::has_warnings,
-};
+use super::{Pipeline, PipelineFilter, PipelineListStore as _, PipelineStore as _};
+use crate::{policy::ReadPipelines, ports::Projects};
 
 /// Whether pipelines are shown to a caller whose ability to read them was checked: below a reporter only where the
 /// project shows its jobs to everybody.
@@ -72,56 +63,4 @@ pub fn newest_at(
 ) -> Result<Pipeline> {
     ensure_shown(tx, projects, grant.who(), grant.project())?;
     tx.newest_pipeline_of_ref(grant.project(), branch, tip)?.ok_or(Error::Forbidden)
-}
-
-/// Makes a pipeline say what its jobs come to, and announces where that is something else than before.
-pub(crate) fn follow_jobs(tx: &mut Tx<'_>, pipeline: Pipeline) -> Result<Pipeline> {
-    let jobs = tx.latest_jobs(pipeline.id)?;
-    let outcomes: Vec<Outcome> = jobs.iter().map(Job::outcome).collect();
-    let status = composite(&outcomes, Extent::Whole);
-    let before = pipeline.status;
-    let mut after = Pipeline {
-        status,
-        warnings: has_warnings(&outcomes),
-        coverage: coverage(&jobs),
-        ..pipeline
-    };
-    if status != before {
-        note_times(&mut after, before, &jobs, tx.now);
-    }
-    after.updated_at = tx.now;
-    tx.keep_pipeline(&after)?;
-    if status != before {
-        tx.emit(Event::PipelineChanged {
-            project: after.project_id,
-            pipeline: after.id,
-            sha: after.sha.clone(),
-            ref_name: after.ref_name.clone(),
-            tag: after.tag,
-            source: after.source,
-            before,
-            status,
-        })?;
-    }
-    Ok(after)
-}
-
-fn note_times(pipeline: &mut Pipeline, before: Status, jobs: &[Job], now: kernel::Ts) {
-    match pipeline.status {
-        Status::Running => {
-            let first = matches!(
-                before,
-                Status::Created | Status::WaitingForResource | Status::Preparing | Status::Pending
-            );
-            if first && pipeline.started_at.is_none() {
-                pipeline.started_at = Some(now);
-            }
-        }
-        Status::Success | Status::Failed | Status::Canceled => {
-            pipeline.finished_at = Some(now);
-            pipeline.duration = duration(jobs, now);
-        }
-        Status::Manual => pipeline.duration = duration(jobs, now),
-        _ => {}
-    }
 }

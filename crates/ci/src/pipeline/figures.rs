@@ -2,19 +2,20 @@
 
 use kernel::Ts;
 
-use crate::job::Job;
+use crate::{Status, job::Member};
 
 /// The mean of what the jobs cover, with two digits.
-pub(super) fn coverage(jobs: &[Job]) -> Option<String> {
+pub(super) fn coverage(jobs: &[Member]) -> Option<String> {
     let covered: Vec<f64> = jobs.iter().filter_map(|job| job.coverage).collect();
     let count = u32::try_from(covered.len()).ok().filter(|count| *count > 0)?;
     Some(format!("{:.2}", covered.iter().sum::<f64>() / f64::from(count)))
 }
 
 /// Seconds in which at least one job ran; `None` where none did.
-pub(super) fn duration(jobs: &[Job], now: Ts) -> Option<i64> {
-    let span = |job: &Job| Some((job.started_at?, job.finished_at.unwrap_or(now)));
-    covered(jobs.iter().filter_map(span).collect())
+pub(super) fn duration(jobs: &[Member], now: Ts) -> Option<i64> {
+    let ran = |job: &&Member| job.status.is_finished() || job.status == Status::Running;
+    let span = |job: &Member| Some((job.started_at?, job.finished_at.unwrap_or(now)));
+    covered(jobs.iter().filter(ran).filter_map(span).collect())
 }
 
 /// The length of a union of spans, in whole seconds.

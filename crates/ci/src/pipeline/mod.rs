@@ -1,9 +1,21 @@
 //! All that is asked of one commit at one time.
 
 pub mod actions;
+mod advance;
+pub mod control;
+pub mod creation;
 mod figures;
+mod list;
 mod model;
+mod outdated;
+mod state;
 mod store;
+pub(crate) mod variable;
 
+pub(crate) use advance::{advance, advance_others};
+pub use creation::{Content, NewPipeline, Parent, PlanWithSpecs};
+pub use list::{Newest, PipelineFilter, PipelineListStore, PipelineOrder};
 pub use model::{Pipeline, Place, Source};
-pub use store::{Newest, PipelineFilter, PipelineOrder, PipelineStore};
+pub use store::PipelineStore;
+pub(crate) use variable::{LONGEST_NAME, LONGEST_VALUE};
+pub use variable::{PipelineVariable, PipelineVariableStore, VariableType};

@@ -3,7 +3,7 @@
 use diesel::prelude::{Queryable, Selectable};
 use kernel::{
     Ts,
-    ids::{PipelineId, ProjectId, UserId},
+    ids::{JobId, MergeRequestId, PipelineId, PipelineScheduleId, ProjectId, TriggerId, UserId},
 };
 
 use crate::Status;
@@ -62,11 +62,28 @@ pub struct Pipeline {
     pub updated_at: Ts,
     pub started_at: Option<Ts>,
     pub finished_at: Option<Ts>,
+    pub name: Option<String>,
+    pub failure_reason: Option<String>,
+    /// The pipeline at the top of those that made one another; `None` where nothing else made this one.
+    pub root_id: Option<PipelineId>,
+    /// The bridge that made it.
+    pub parent_job_id: Option<JobId>,
+    pub merge_request_id: Option<MergeRequestId>,
+    pub schedule_id: Option<PipelineScheduleId>,
+    pub trigger_id: Option<TriggerId>,
+    /// What a newer one of the same ref ends: `conservative`, `interruptible` or `none`.
+    pub auto_cancel: Option<String>,
+    pub auto_canceled_by: Option<PipelineId>,
 }
 
 impl Pipeline {
     pub fn place(&self) -> Place {
         Place { name: self.ref_name.clone(), tag: self.tag }
+    }
+
+    /// The first of the pipelines that made one another.
+    pub fn root(&self) -> PipelineId {
+        self.root_id.unwrap_or(self.id)
     }
 
     /// Seconds for which it waited; `None` for no time, or as long as it waits.

@@ -3,54 +3,21 @@
 use std::collections::HashMap;
 
 use db::{
-    CountOf, Tx, each_backend, error,
+    Tx, each_backend, error,
     schema::{pipeline_numbers as numbers, pipelines},
 };
-use diesel::{dsl::max, prelude::*};
+use diesel::{
+    dsl::{exists, max, sql},
+    prelude::*,
+    sql_types::BigInt,
+};
 use kernel::{
     Result, Ts,
-    ids::{PipelineId, ProjectId, UserId},
-    page::{COUNT_LIMIT, Page, PageRequest, Total},
+    ids::{JobId, MergeRequestId, PipelineId, ProjectId},
 };
 
-use super::{Pipeline, Place, Source};
+use super::{NewPipeline, Pipeline, Source, outdated};
 use crate::Status;
-
-kernel::text_enum! {
-    pub enum PipelineOrder {
-        Id = "id",
-        Status = "status",
-        Ref = "ref",
-        UpdatedAt = "updated_at",
-        UserId = "user_id",
-    }
-}
-
-/// Of each of these branches or tags only the newest.
-#[derive(Clone, Debug)]
-pub struct Newest {
-    pub tags: bool,
-    pub names: Vec<String>,
-}
-
-/// Which pipelines of a project are wanted, and in which order.
-#[derive(Clone, Debug)]
-pub struct PipelineFilter {
-    /// Any of these; empty for all.
-    pub statuses: Vec<Status>,
-    pub source: Option<Source>,
-    pub ref_name: Option<String>,
-    pub sha: Option<String>,
-    pub newest: Option<Newest>,
-    /// Those whose configuration cannot be read, or those alone for which it can.
-    pub yaml_errors: Option<bool>,
-    /// By one of these people.
-    pub users: Option<Vec<UserId>>,
-    pub updated_before: Option<Ts>,
-    pub updated_after: Option<Ts>,
-    pub order: PipelineOrder,
-    pub descending: bool,
-}
 
 pub trait PipelineStore {
     fn find_pipeline(&mut self, project: ProjectId, id: PipelineId) -> Result<Option<Pipeline>>;
@@ -69,32 +36,33 @@ pub trait PipelineStore {
         ref_name: &str,
         sha: &str,
     ) -> Result<Option<Pipeline>>;
-    /// A page of all for these commits of a branch, the newest first.
-    fn pipelines_of_commits(
-        &mut self,
-        project: ProjectId,
-        ref_name: &str,
-        shas: &[String],
-        page: PageRequest,
-    ) -> Result<Page<Pipeline>>;
-    fn pipelines(
-        &mut self,
-        project: ProjectId,
-        filter: &PipelineFilter,
-        page: PageRequest,
-    ) -> Result<Page<Pipeline>>;
+    /// Whether a push to the branch or tag made a pipeline for the commit since then.
+    fn has_push_pipeline(&mut self, new: &NewPipeline, since: Ts) -> Result<bool>;
     /// Keeps others from making pipelines of the project until the transaction ends.
     fn lock_pipelines(&mut self, project: ProjectId) -> Result<()>;
     /// A pipeline without jobs.
-    fn insert_pipeline(
+    fn insert_pipeline(&mut self, new: &NewPipeline) -> Result<Pipeline>;
+    /// Keeps others from moving a pipeline until the transaction ends, and tells how far it is.
+    fn hold_pipeline(&mut self, id: PipelineId) -> Result<Pipeline>;
+    fn pipelines_by_id(&mut self, ids: &[PipelineId]) -> Result<HashMap<PipelineId, Pipeline>>;
+    /// The newest for a commit; one that was made for the merge request comes before all others.
+    fn head_pipeline(
         &mut self,
         project: ProjectId,
         sha: &str,
-        place: &Place,
-        protected: bool,
-        source: Source,
-        user: Option<UserId>,
-    ) -> Result<Pipeline>;
+        merge_request: MergeRequestId,
+    ) -> Result<Option<Pipeline>>;
+    /// The newest that was made for a merge request.
+    fn newest_for_merge_request(&mut self, id: MergeRequestId) -> Result<Option<Pipeline>>;
+    /// Those that were made by these bridges.
+    fn pipelines_of_bridges(&mut self, bridges: &[JobId]) -> Result<Vec<Pipeline>>;
+    /// Pipelines of the same ref that are under way, were made before this one for another commit, and in which no job has
+    /// begun that must not be interrupted; of those that say that only single jobs are interrupted, the ones with such a
+    /// job. The oldest first.
+    fn outdated_pipelines(&mut self, by: &Pipeline, most: i64) -> Result<Vec<Pipeline>>;
+    /// How many pipelines made one another, together with that one at the top.
+    fn family_size(&mut self, root: PipelineId) -> Result<i64>;
+    fn delete_pipeline(&mut self, id: PipelineId) -> Result<()>;
     /// Writes down how far a pipeline is.
     fn keep_pipeline(&mut self, pipeline: &Pipeline) -> Result<()>;
 }
@@ -170,140 +138,138 @@ impl PipelineStore for Tx<'_> {
             .map_err(error("Pipeline")))
     }
 
-    fn pipelines_of_commits(
-        &mut self,
-        project: ProjectId,
-        ref_name: &str,
-        shas: &[String],
-        page: PageRequest,
-    ) -> Result<Page<Pipeline>> {
-        let (items, total) = each_backend!(self, |conn| {
-            let chosen = || {
-                pipelines::table
-                    .filter(pipelines::project_id.eq(project).and(pipelines::sha.eq_any(shas)))
-                    .filter(pipelines::ref_name.eq(ref_name))
-            };
-            let items = chosen()
-                .order(pipelines::id.desc())
-                .limit(page.per_page)
-                .offset(page.offset())
-                .select(Pipeline::as_select())
-                .load(conn)
-                .map_err(error("Pipeline"))?;
-            let counted = CountOf(chosen().select(pipelines::id).limit(COUNT_LIMIT + 1));
-            let total: i64 = counted.get_result(conn).map_err(error("Pipeline"))?;
-            (items, total)
-        });
-        Ok(Page { items, total: Total::Counted(total) })
-    }
-
-    #[expect(clippy::too_many_lines, reason = "a condition for each parameter")]
-    fn pipelines(
-        &mut self,
-        project: ProjectId,
-        filter: &PipelineFilter,
-        page: PageRequest,
-    ) -> Result<Page<Pipeline>> {
-        let only = match &filter.newest {
-            None => None,
-            Some(newest) => Some(newest_of(self, project, newest)?),
-        };
-        let (items, total) = each_backend!(self, |conn| {
-            let chosen = || {
-                let of_project = pipelines::project_id.eq(project);
-                let mut chosen = pipelines::table.filter(of_project).into_boxed();
-                chosen = match filter.source {
-                    Some(source) => chosen.filter(pipelines::source.eq(source)),
-                    None => chosen.filter(pipelines::source.ne(Source::ParentPipeline)),
-                };
-                if !filter.statuses.is_empty() {
-                    chosen = chosen.filter(pipelines::status.eq_any(&filter.statuses));
-                }
-                if let Some(name) = &filter.ref_name {
-                    chosen = chosen.filter(pipelines::ref_name.eq(name));
-                }
-                if let Some(sha) = &filter.sha {
-                    chosen = chosen.filter(pipelines::sha.eq(sha));
-                }
-                if let Some(ids) = &only {
-                    chosen = chosen.filter(pipelines::id.eq_any(ids));
-                }
-                if let Some(users) = &filter.users {
-                    chosen = chosen.filter(pipelines::user_id.eq_any(users));
-                }
-                if let Some(before) = filter.updated_before {
-                    chosen = chosen.filter(pipelines::updated_at.le(before));
-                }
-                if let Some(after) = filter.updated_after {
-                    chosen = chosen.filter(pipelines::updated_at.ge(after));
-                }
-                match filter.yaml_errors {
-                    Some(true) => chosen.filter(pipelines::yaml_errors.is_not_null()),
-                    Some(false) => chosen.filter(pipelines::yaml_errors.is_null()),
-                    None => chosen,
-                }
-            };
-            macro_rules! by {
-                ($column:ident) => {
-                    match filter.descending {
-                        true => chosen().order((pipelines::$column.desc(), pipelines::id.desc())),
-                        false => chosen().order((pipelines::$column.asc(), pipelines::id.asc())),
-                    }
-                };
-            }
-            let ordered = match filter.order {
-                PipelineOrder::Id if filter.descending => chosen().order(pipelines::id.desc()),
-                PipelineOrder::Id => chosen().order(pipelines::id.asc()),
-                PipelineOrder::Status => by!(status),
-                PipelineOrder::Ref => by!(ref_name),
-                PipelineOrder::UpdatedAt => by!(updated_at),
-                PipelineOrder::UserId => by!(user_id),
-            };
-            let items = ordered
-                .limit(page.per_page)
-                .offset(page.offset())
-                .select(Pipeline::as_select())
-                .load(conn)
-                .map_err(error("Pipeline"))?;
-            let counted = CountOf(chosen().select(pipelines::id).limit(COUNT_LIMIT + 1));
-            let total: i64 = counted.get_result(conn).map_err(error("Pipeline"))?;
-            (items, total)
-        });
-        Ok(Page { items, total: Total::Counted(total) })
+    fn has_push_pipeline(&mut self, new: &NewPipeline, since: Ts) -> Result<bool> {
+        let of_ref = pipelines::ref_name.eq(&new.place.name).and(pipelines::tag.eq(new.place.tag));
+        let made = pipelines::table
+            .filter(pipelines::project_id.eq(new.project).and(pipelines::sha.eq(&new.sha)))
+            .filter(of_ref.and(pipelines::source.eq(Source::Push)))
+            .filter(pipelines::created_at.ge(since));
+        each_backend!(self, |conn| diesel::select(exists(made))
+            .get_result(conn)
+            .map_err(error("Pipeline")))
     }
 
     fn lock_pipelines(&mut self, project: ProjectId) -> Result<()> {
         counted(self, project, 0).map(drop)
     }
 
-    fn insert_pipeline(
-        &mut self,
-        project: ProjectId,
-        sha: &str,
-        place: &Place,
-        protected: bool,
-        source: Source,
-        user: Option<UserId>,
-    ) -> Result<Pipeline> {
-        let iid = counted(self, project, 1)?;
+    fn insert_pipeline(&mut self, new: &NewPipeline) -> Result<Pipeline> {
+        let iid = counted(self, new.project, 1)?;
         let row = (
-            pipelines::project_id.eq(project),
-            pipelines::iid.eq(iid),
-            pipelines::sha.eq(sha),
-            pipelines::ref_name.eq(&place.name),
-            pipelines::tag.eq(place.tag),
-            pipelines::protected.eq(protected),
-            pipelines::source.eq(source),
-            pipelines::status.eq(Status::Created),
-            pipelines::user_id.eq(user),
-            pipelines::created_at.eq(self.now),
-            pipelines::updated_at.eq(self.now),
+            (
+                pipelines::project_id.eq(new.project),
+                pipelines::iid.eq(iid),
+                pipelines::sha.eq(&new.sha),
+                pipelines::before_sha.eq(&new.before_sha),
+                pipelines::ref_name.eq(&new.place.name),
+                pipelines::tag.eq(new.place.tag),
+                pipelines::protected.eq(new.protected),
+                pipelines::source.eq(new.source),
+                pipelines::status.eq(Status::Created),
+                pipelines::user_id.eq(new.user),
+                pipelines::created_at.eq(self.now),
+                pipelines::updated_at.eq(self.now),
+            ),
+            (
+                pipelines::name.eq(&new.name),
+                pipelines::root_id.eq(new.parent.map(|parent| parent.root)),
+                pipelines::parent_job_id.eq(new.parent.map(|parent| parent.bridge)),
+                pipelines::merge_request_id.eq(new.merge_request),
+                pipelines::schedule_id.eq(new.schedule),
+                pipelines::schedule_run.eq(new.schedule_run),
+                pipelines::trigger_id.eq(new.trigger),
+                pipelines::auto_cancel.eq(&new.auto_cancel),
+            ),
         );
         let row = diesel::insert_into(pipelines::table).values(row);
         each_backend!(self, |conn| row
             .returning(Pipeline::as_returning())
             .get_result(conn)
             .map_err(error("Pipeline")))
+    }
+
+    fn hold_pipeline(&mut self, id: PipelineId) -> Result<Pipeline> {
+        let same = pipelines::status.eq(pipelines::status);
+        let hold = diesel::update(pipelines::table.find(id)).set(same);
+        each_backend!(self, |conn| hold
+            .returning(Pipeline::as_returning())
+            .get_result(conn)
+            .map_err(error("Pipeline")))
+    }
+
+    fn pipelines_by_id(&mut self, ids: &[PipelineId]) -> Result<HashMap<PipelineId, Pipeline>> {
+        let rows: Vec<Pipeline> = each_backend!(self, |conn| pipelines::table
+            .filter(pipelines::id.eq_any(ids))
+            .select(Pipeline::as_select())
+            .load(conn)
+            .map_err(error("Pipeline")))?;
+        Ok(rows.into_iter().map(|pipeline| (pipeline.id, pipeline)).collect())
+    }
+
+    fn head_pipeline(
+        &mut self,
+        project: ProjectId,
+        sha: &str,
+        merge_request: MergeRequestId,
+    ) -> Result<Option<Pipeline>> {
+        let others_last = sql::<BigInt>("CASE WHEN merge_request_id = ")
+            .bind::<BigInt, _>(merge_request)
+            .sql(" THEN 0 ELSE 1 END");
+        each_backend!(self, |conn| pipelines::table
+            .filter(pipelines::project_id.eq(project).and(pipelines::sha.eq(sha)))
+            .order((others_last, pipelines::id.desc()))
+            .select(Pipeline::as_select())
+            .first(conn)
+            .optional()
+            .map_err(error("Pipeline")))
+    }
+
+    fn newest_for_merge_request(&mut self, id: MergeRequestId) -> Result<Option<Pipeline>> {
+        each_backend!(self, |conn| pipelines::table
+            .filter(pipelines::merge_request_id.is_not_null())
+            .filter(pipelines::merge_request_id.eq(id))
+            .order(pipelines::id.desc())
+            .select(Pipeline::as_select())
+            .first(conn)
+            .optional()
+            .map_err(error("Pipeline")))
+    }
+
+    fn pipelines_of_bridges(&mut self, bridges: &[JobId]) -> Result<Vec<Pipeline>> {
+        if bridges.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ids: Vec<Option<JobId>> = bridges.iter().copied().map(Some).collect();
+        each_backend!(self, |conn| pipelines::table
+            .filter(pipelines::parent_job_id.is_not_null())
+            .filter(pipelines::parent_job_id.eq_any(&ids))
+            .order(pipelines::id)
+            .select(Pipeline::as_select())
+            .load(conn)
+            .map_err(error("Pipeline")))
+    }
+
+    fn outdated_pipelines(&mut self, by: &Pipeline, most: i64) -> Result<Vec<Pipeline>> {
+        let ids = outdated::ids(self, by, most)?;
+        each_backend!(self, |conn| pipelines::table
+            .filter(pipelines::id.eq_any(&ids))
+            .order(pipelines::id)
+            .select(Pipeline::as_select())
+            .load(conn)
+            .map_err(error("Pipeline")))
+    }
+
+    fn family_size(&mut self, root: PipelineId) -> Result<i64> {
+        let descendants = pipelines::table.filter(pipelines::root_id.eq(root)).count();
+        let descendants: i64 =
+            each_backend!(self, |conn| descendants.get_result(conn).map_err(error("Pipeline")))?;
+        Ok(descendants + 1)
+    }
+
+    fn delete_pipeline(&mut self, id: PipelineId) -> Result<()> {
+        let row = pipelines::table.find(id);
+        each_backend!(self, |conn| diesel::delete(row).execute(conn).map_err(error("Pipeline")))?;
+        Ok(())
     }
 
     fn keep_pipeline(&mut self, pipeline: &Pipeline) -> Result<()> {
@@ -315,23 +281,12 @@ impl PipelineStore for Tx<'_> {
             pipelines::updated_at.eq(pipeline.updated_at),
             pipelines::started_at.eq(pipeline.started_at),
             pipelines::finished_at.eq(pipeline.finished_at),
+            pipelines::yaml_errors.eq(&pipeline.yaml_errors),
+            pipelines::failure_reason.eq(&pipeline.failure_reason),
+            pipelines::auto_canceled_by.eq(pipeline.auto_canceled_by),
         );
         let update = diesel::update(pipelines::table.find(pipeline.id)).set(row);
         each_backend!(self, |conn| update.execute(conn).map_err(error("Pipeline")))?;
         Ok(())
     }
-}
-
-/// The newest of each branch or tag.
-fn newest_of(tx: &mut Tx<'_>, project: ProjectId, newest: &Newest) -> Result<Vec<PipelineId>> {
-    let rows: Vec<(String, Option<PipelineId>)> = each_backend!(tx, |conn| pipelines::table
-        .filter(pipelines::project_id.eq(project).and(pipelines::tag.eq(newest.tags)))
-        .filter(pipelines::source.ne(Source::ParentPipeline))
-        .group_by(pipelines::ref_name)
-        .select((pipelines::ref_name, max(pipelines::id)))
-        .load(conn)
-        .map_err(error("Pipeline")))?;
-    let there: std::collections::HashSet<&str> = newest.names.iter().map(String::as_str).collect();
-    let of_existing = rows.into_iter().filter(|(name, _)| there.contains(name.as_str()));
-    Ok(of_existing.filter_map(|(_, id)| id).collect())
 }

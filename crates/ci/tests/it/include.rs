@@ -40,6 +40,7 @@ impl Fetch for Web {
         self.asked.set(self.asked.get() + 1);
         match address {
             "https://forge.test/r.yml" => Ok("r: {script: r}".to_owned()),
+            "https://forge.test/later.yml" => Err(Unreachable::Pending),
             "https://forge.test/slow.yml" => Err(Unreachable::Timeout),
             "https://10.0.0.1/r.yml" => {
                 Err(Unreachable::Refused("its host is not allowed".to_owned()))
@@ -102,6 +103,16 @@ fn names_in_files_of_another_project_are_looked_up_there() {
     assert_eq!(names(&plan), ["b", "a"]);
     let kinds: Vec<_> = plan.includes.iter().map(|include| include.kind).collect();
     assert_eq!(kinds, [IncludeKind::File, IncludeKind::Local]);
+}
+
+#[test]
+fn what_has_yet_to_be_fetched_keeps_no_other_file_from_being_asked_for() {
+    let text = "include: ['https://forge.test/later.yml', 'https://forge.test/r.yml']";
+    let web = Web::default();
+
+    let plan = compiled(text, &[], &web).unwrap();
+
+    assert_eq!((names(&plan), web.asked.get()), (vec!["r"], 2));
 }
 
 #[test]

@@ -124,7 +124,9 @@ impl Inclusion<'_, '_> {
         let node = match self.read.get(&key) {
             Some(node) => node.clone(),
             None => {
-                let text = source::text(self, location, tree)?;
+                let Some(text) = source::text(self, location, tree)? else {
+                    return Ok(Map::new(Entries::new()));
+                };
                 let node = self.parsed(location, &text)?;
                 self.read.insert(key, node.clone());
                 node

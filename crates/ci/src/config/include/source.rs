@@ -28,11 +28,12 @@ pub(super) fn project<'f>(
     }
 }
 
+/// `None` for a file that has yet to be fetched.
 pub(super) fn text(
     inclusion: &Inclusion<'_, '_>,
     location: &Location,
     tree: &dyn Tree,
-) -> Result<String, Stop> {
+) -> Result<Option<String>, Stop> {
     let name = inclusion.masked(location.name());
     let found = match location {
         Location::Local(path) => {
@@ -44,17 +45,19 @@ pub(super) fn text(
             let project = inclusion.masked(project);
             present(text, &format!("Project `{project}` file `{name}`"))
         }
-        Location::Remote(address) => remote(inclusion, address, &name),
+        Location::Remote(address) => {
+            return remote(inclusion, address, &name).map_err(Stop::problem);
+        }
         Location::Template(template) => {
             let stem = template.strip_suffix(TEMPLATE_END).unwrap_or(template);
             templates::find(stem).map(str::to_owned).ok_or_else(|| missing(&name))
         }
         Location::Artifact { job, file } => {
-            return artifact(inclusion, job.as_deref(), file, &name);
+            return artifact(inclusion, job.as_deref(), file, &name).map(Some);
         }
         Location::Odd(_) => Err(missing(&name)),
     };
-    found.map_err(Stop::problem)
+    found.map(Some).map_err(Stop::problem)
 }
 
 fn missing(name: &str) -> String {
@@ -69,10 +72,15 @@ fn present(text: Option<String>, what: &str) -> Result<String, String> {
     }
 }
 
-fn remote(inclusion: &Inclusion<'_, '_>, address: &str, name: &str) -> Result<String, String> {
+fn remote(
+    inclusion: &Inclusion<'_, '_>,
+    address: &str,
+    name: &str,
+) -> Result<Option<String>, String> {
     let reason = match inclusion.given.fetch.remote(address) {
         Ok(text) if text.trim().is_empty() => return Err(missing(name)),
-        Ok(text) => return Ok(text),
+        Ok(text) => return Ok(Some(text)),
+        Err(Unreachable::Pending) => return Ok(None),
         Err(Unreachable::Status(status)) => format!("of HTTP code `{status}` error"),
         Err(Unreachable::Timeout) => "of a timeout error".to_owned(),
         Err(Unreachable::Socket) => "of a socket error".to_owned(),

@@ -47,7 +47,7 @@ pub(super) fn select(
     };
     let picked = selection.pick(&mut lookup)?;
     selection.ensure_needs(&picked);
-    selection.ensure_limit(picked.len())?;
+    selection.ensure_limits(&picked)?;
     if !selection.problems.is_empty() {
         selection.problems.sort_by_key(|(place, _)| *place);
         let problems = selection.problems.into_iter().map(|(_, problem)| problem);
@@ -221,13 +221,19 @@ impl<'c> Selection<'c, '_> {
         }
     }
 
-    fn ensure_limit(&self, count: usize) -> Result<(), Refusal> {
-        match self.given.limits.jobs {
-            Some(most) if count > most => Err(Refusal::Unmet(vec![format!(
+    fn ensure_limits(&self, picked: &[Picked<'_>]) -> Result<(), Refusal> {
+        let limits = &self.given.limits;
+        let deployments = picked.iter().filter(|job| job.environment.is_some()).count();
+        let told = match (limits.jobs, limits.deployments) {
+            (Some(most), _) if picked.len() > most => format!(
                 "The number of jobs has exceeded the limit of {most}. Try splitting the configuration with parent-child-pipelines"
-            )])),
-            _ => Ok(()),
-        }
+            ),
+            (_, Some(most)) if deployments > most => format!(
+                "Pipeline has too many deployments! Requested {deployments}, but the limit is {most}."
+            ),
+            _ => return Ok(()),
+        };
+        Err(Refusal::Unmet(vec![told]))
     }
 
     fn plan(&mut self, picked: Vec<Picked<'_>>) -> Result<Plan, Refusal> {

@@ -43,7 +43,13 @@ impl<'t> Events<'t> {
     pub(super) fn next(&mut self) -> Result<EventData, Fault> {
         let mut event = self.parser.parse().map_err(|error| Fault::Syntax(sentence(&error)))?;
         self.mend(&mut event);
-        Ok(event.data)
+        match &event.data {
+            // It can be written with an escape, and no column and no environment can hold it.
+            EventData::Scalar { value, .. } if value.contains('\0') => {
+                Err(Fault::Syntax("string contains null byte".to_owned()))
+            }
+            _ => Ok(event.data),
+        }
     }
 
     /// Takes out of a scalar what was put into the text.
@@ -131,6 +137,12 @@ mod tests {
         assert_eq!(scalars("a: |\n  x\n").unwrap(), ["a", "x\n"]);
         assert_eq!(scalars("a: |-\n  x").unwrap(), ["a", "x"]);
         assert!(scalars("a: \"\\").is_err());
+    }
+
+    #[test]
+    fn no_text_holds_a_null_byte() {
+        let told = scalars("a: \"x\\0y\"").unwrap_err();
+        assert_eq!(told, "(<unknown>): string contains null byte");
     }
 
     #[test]

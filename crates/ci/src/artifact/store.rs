@@ -1,0 +1,189 @@
+//! Artifacts in the database.
+
+use db::{
+    Tx, each_backend, error,
+    schema::{job_artifacts as artifacts, jobs},
+};
+use diesel::{
+    prelude::*,
+    sql_types::{BigInt, Bool, Text},
+};
+use kernel::{
+    Result, Ts,
+    ids::{JobId, PipelineId, ProjectId},
+};
+
+use super::{Artifact, ArtifactKind, NewArtifact};
+use crate::{
+    Status,
+    job::{Job, JobKind},
+    pipeline::Pipeline,
+};
+
+const NOUN: &str = "Artifact";
+
+pub trait ArtifactStore {
+    fn artifacts_of(&mut self, jobs: &[JobId]) -> Result<Vec<Artifact>>;
+    fn find_artifact(&mut self, job: JobId, kind: ArtifactKind) -> Result<Option<Artifact>>;
+    fn insert_artifact(&mut self, job: &Job, new: &NewArtifact) -> Result<Artifact>;
+    /// Takes the artifacts of a job away; the answer is what they were.
+    fn delete_artifacts(&mut self, job: JobId) -> Result<Vec<Artifact>>;
+    /// From now on the artifacts of a job stay.
+    fn keep_artifacts(&mut self, job: JobId) -> Result<usize>;
+    /// All artifacts of a project go as soon as they can.
+    fn expire_artifacts(&mut self, project: ProjectId) -> Result<()>;
+    /// What has expired by now, so many at most, the longest first. The answer is what was taken away.
+    fn delete_expired(&mut self, most: i64) -> Result<Vec<Artifact>>;
+    /// The artifacts of a pipeline stay, and those of other pipelines of its ref need not any more.
+    fn lock_artifacts(&mut self, pipeline: &Pipeline) -> Result<()>;
+    /// The newest successful job of that name in the newest successful pipeline of a ref.
+    fn newest_success(
+        &mut self,
+        project: ProjectId,
+        ref_name: &str,
+        name: &str,
+    ) -> Result<Option<Job>>;
+    /// The newest of each name among the other jobs of a job's pipeline that runners do, in stages up to this one.
+    fn jobs_up_to(&mut self, job: &Job, stage_position: i64) -> Result<Vec<Job>>;
+    fn stage_position(&mut self, job: JobId) -> Result<i64>;
+}
+
+impl ArtifactStore for Tx<'_> {
+    fn artifacts_of(&mut self, jobs: &[JobId]) -> Result<Vec<Artifact>> {
+        if jobs.is_empty() {
+            return Ok(Vec::new());
+        }
+        each_backend!(self, |conn| artifacts::table
+            .filter(artifacts::job_id.eq_any(jobs))
+            .order(artifacts::id)
+            .select(Artifact::as_select())
+            .load(conn)
+            .map_err(error(NOUN)))
+    }
+
+    fn find_artifact(&mut self, job: JobId, kind: ArtifactKind) -> Result<Option<Artifact>> {
+        let of_job = artifacts::job_id.eq(job).and(artifacts::file_type.eq(kind));
+        each_backend!(self, |conn| artifacts::table
+            .filter(of_job)
+            .select(Artifact::as_select())
+            .first(conn)
+            .optional()
+            .map_err(error(NOUN)))
+    }
+
+    fn insert_artifact(&mut self, job: &Job, new: &NewArtifact) -> Result<Artifact> {
+        let row = (
+            artifacts::job_id.eq(job.id),
+            artifacts::project_id.eq(job.project_id),
+            artifacts::pipeline_id.eq(job.pipeline_id),
+            artifacts::file_type.eq(new.kind),
+            artifacts::file_format.eq(new.kind.format()),
+            artifacts::filename.eq(&new.filename),
+            artifacts::size.eq(new.size),
+            artifacts::sha256.eq(&new.sha256),
+            artifacts::location.eq(&new.location),
+            artifacts::expires_at.eq(new.expires_at),
+            artifacts::locked.eq(false),
+            artifacts::created_at.eq(self.now),
+        );
+        let insert = diesel::insert_into(artifacts::table).values(row);
+        each_backend!(self, |conn| insert
+            .returning(Artifact::as_returning())
+            .get_result(conn)
+            .map_err(error(NOUN)))
+    }
+
+    fn delete_artifacts(&mut self, job: JobId) -> Result<Vec<Artifact>> {
+        let gone = self.artifacts_of(&[job])?;
+        let rows = artifacts::table.filter(artifacts::job_id.eq(job));
+        each_backend!(self, |conn| diesel::delete(rows).execute(conn).map_err(error(NOUN)))?;
+        Ok(gone)
+    }
+
+    fn keep_artifacts(&mut self, job: JobId) -> Result<usize> {
+        let rows = diesel::update(artifacts::table.filter(artifacts::job_id.eq(job)))
+            .set(artifacts::expires_at.eq(None::<Ts>));
+        each_backend!(self, |conn| rows.execute(conn).map_err(error(NOUN)))
+    }
+
+    fn expire_artifacts(&mut self, project: ProjectId) -> Result<()> {
+        let rows = diesel::update(artifacts::table.filter(artifacts::project_id.eq(project)))
+            .set(artifacts::expires_at.eq(Some(self.now)));
+        each_backend!(self, |conn| rows.execute(conn).map_err(error(NOUN)))?;
+        Ok(())
+    }
+
+    fn delete_expired(&mut self, most: i64) -> Result<Vec<Artifact>> {
+        let now = self.now;
+        let gone: Vec<Artifact> = each_backend!(self, |conn| artifacts::table
+            .filter(artifacts::expires_at.le(now).and(artifacts::locked.eq(false)))
+            .order(artifacts::expires_at)
+            .limit(most)
+            .select(Artifact::as_select())
+            .load(conn)
+            .map_err(error(NOUN)))?;
+        let ids: Vec<i64> = gone.iter().map(|one| one.id).collect();
+        let rows = artifacts::table.filter(artifacts::id.eq_any(ids));
+        each_backend!(self, |conn| diesel::delete(rows).execute(conn).map_err(error(NOUN)))?;
+        Ok(gone)
+    }
+
+    fn lock_artifacts(&mut self, pipeline: &Pipeline) -> Result<()> {
+        let unlock = diesel::sql_query(
+            "UPDATE job_artifacts SET locked = FALSE WHERE project_id = $1 AND locked AND pipeline_id IN \
+             (SELECT id FROM pipelines WHERE project_id = $1 AND ref_name = $2 AND tag = $3 AND id <> $4)",
+        )
+        .bind::<BigInt, _>(pipeline.project_id)
+        .bind::<Text, _>(&pipeline.ref_name)
+        .bind::<Bool, _>(pipeline.tag)
+        .bind::<BigInt, _>(pipeline.id);
+        each_backend!(self, |conn| unlock.execute(conn).map_err(error(NOUN)))?;
+        let own = artifacts::project_id
+            .eq(pipeline.project_id)
+            .and(artifacts::pipeline_id.eq(pipeline.id));
+        let lock = diesel::update(artifacts::table.filter(own)).set(artifacts::locked.eq(true));
+        each_backend!(self, |conn| lock.execute(conn).map_err(error(NOUN)))?;
+        Ok(())
+    }
+
+    fn newest_success(
+        &mut self,
+        project: ProjectId,
+        ref_name: &str,
+        name: &str,
+    ) -> Result<Option<Job>> {
+        use db::schema::pipelines;
+        let pipeline = pipelines::table
+            .filter(pipelines::project_id.eq(project).and(pipelines::ref_name.eq(ref_name)))
+            .filter(pipelines::status.eq(Status::Success))
+            .order(pipelines::id.desc())
+            .select(pipelines::id);
+        let pipeline: Option<PipelineId> =
+            each_backend!(self, |conn| pipeline.first(conn).optional().map_err(error("Pipeline")))?;
+        let Some(pipeline) = pipeline else { return Ok(None) };
+        each_backend!(self, |conn| jobs::table
+            .filter(jobs::pipeline_id.eq(pipeline).and(jobs::name.eq(name)))
+            .filter(jobs::status.eq(Status::Success).and(jobs::kind.eq(JobKind::Build)))
+            .order(jobs::id.desc())
+            .select(Job::as_select())
+            .first(conn)
+            .optional()
+            .map_err(error("Job")))
+    }
+
+    fn jobs_up_to(&mut self, job: &Job, stage_position: i64) -> Result<Vec<Job>> {
+        each_backend!(self, |conn| jobs::table
+            .filter(jobs::pipeline_id.eq(job.pipeline_id).and(jobs::retried.eq(false)))
+            .filter(jobs::kind.eq(JobKind::Build).and(jobs::id.ne(job.id)))
+            .filter(jobs::stage_position.le(stage_position))
+            .order((jobs::stage_position, jobs::id))
+            .select(Job::as_select())
+            .load(conn)
+            .map_err(error("Job")))
+    }
+
+    fn stage_position(&mut self, job: JobId) -> Result<i64> {
+        let query = jobs::table.find(job).select(jobs::stage_position);
+        each_backend!(self, |conn| query.first(conn).map_err(error("Job")))
+    }
+}

@@ -1,0 +1,8 @@
+//! Jobs that make another pipeline, and what they take from how that one ends.
+
+mod follow;
+mod state;
+
+pub(crate) use follow::follow_downstream;
+pub use follow::{Strategy, downstream_made};
+pub use state::step_of;

@@ -1,0 +1,52 @@
+//! What the pipeline that a bridge made means for the bridge.
+
+use crate::{Status, job::Step};
+
+use super::Strategy;
+
+/// What a bridge does when its pipeline gets there; nothing while that is under way.
+pub fn step_of(strategy: Strategy, downstream: Status) -> Option<Step> {
+    match (strategy, downstream) {
+        (Strategy::Start, _) => None,
+        (Strategy::Depend, Status::Running) => Some(Step::Run),
+        (Strategy::Depend, Status::Success) => Some(Step::Succeed),
+        (Strategy::Depend, Status::Canceled) => Some(Step::Cancel),
+        (Strategy::Depend, Status::Failed | Status::Skipped) => Some(Step::Drop),
+        (
+            Strategy::Depend,
+            Status::Created
+            | Status::WaitingForResource
+            | Status::Preparing
+            | Status::Pending
+            | Status::Manual
+            | Status::Scheduled,
+        ) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use kernel::TextEnum as _;
+
+    use super::{Strategy, step_of};
+    use crate::Status;
+
+    #[test]
+    fn the_whole_table() {
+        let mut rows = String::new();
+        for strategy in [Strategy::Start, Strategy::Depend] {
+            for downstream in Status::ALL {
+                for bridge in [Status::Pending, Status::Running] {
+                    let step = step_of(strategy, *downstream);
+                    if let Some(Ok(after)) = step.map(|step| bridge.after(step)) {
+                        writeln!(rows, "{strategy:?} {downstream:<8} {bridge:<7} -> {after}")
+                            .unwrap();
+                    }
+                }
+            }
+        }
+        insta::assert_snapshot!(rows);
+    }
+}

@@ -1,0 +1,149 @@
+//! What a runner or the scheduler gets of a job: stored once, however many pipelines have the same one.
+
+use std::collections::{HashMap, HashSet};
+
+use db::{Tx, each_backend, error, schema::job_specs};
+use diesel::prelude::*;
+use kernel::{
+    Error, Result,
+    ids::{JobSpecId, ProjectId},
+};
+use serde::{Deserialize, Serialize};
+use sha1::{Digest as _, Sha1};
+
+use crate::config::{Need, PlannedJob, options::Options, variables::Variable};
+
+/// So many rows go into one statement.
+pub(crate) const AT_ONCE: usize = 100;
+
+/// All of a job that is the same in every pipeline that has it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct JobSpec {
+    pub options: Options,
+    /// Those of the configuration alone.
+    #[serde(default)]
+    pub variables: Vec<Variable>,
+    /// A pattern without its slashes.
+    #[serde(default)]
+    pub coverage: Option<String>,
+    /// The jobs whose artifacts are fetched, and for which it waits.
+    #[serde(default)]
+    pub needs: Option<Vec<Need>>,
+}
+
+/// A spec as it is to be stored. Made before the transaction: hundreds of them take their time.
+#[derive(Clone, Debug)]
+pub struct SpecText {
+    pub digest: String,
+    pub body: String,
+    pub tags: Option<String>,
+}
+
+impl SpecText {
+    pub fn of(job: &PlannedJob) -> Result<Self> {
+        let variables = job.variables.iter().map(|one| Variable {
+            raw: one.raw,
+            ..Variable::public(one.key.as_ref(), one.value.as_ref())
+        });
+        let spec = JobSpec {
+            options: (*job.options).clone(),
+            variables: variables.collect(),
+            coverage: job.coverage.clone(),
+            needs: job.needs.as_ref().map(|needs| needs.to_vec()),
+        };
+        let body = serde_json::to_string(&spec).map_err(Error::internal)?;
+        let tags = job.tags.as_ref().map(serde_json::to_string).transpose();
+        let tags = tags.map_err(Error::internal)?;
+        let mut digest = Sha1::new();
+        digest.update(tags.as_deref().unwrap_or("-"));
+        digest.update([0]);
+        digest.update(&body);
+        Ok(Self { digest: hex::encode(digest.finalize()), body, tags })
+    }
+}
+
+pub trait SpecStore {
+    /// The ids of specs by their digests; those that are not there are made.
+    fn keep_specs(
+        &mut self,
+        project: ProjectId,
+        specs: &[SpecText],
+    ) -> Result<HashMap<String, JobSpecId>>;
+    fn spec(&mut self, id: JobSpecId) -> Result<JobSpec>;
+    /// The tags of each of these; none where none were given.
+    fn tags_of(&mut self, ids: &[JobSpecId]) -> Result<HashMap<JobSpecId, Vec<String>>>;
+}
+
+impl SpecStore for Tx<'_> {
+    fn keep_specs(
+        &mut self,
+        project: ProjectId,
+        specs: &[SpecText],
+    ) -> Result<HashMap<String, JobSpecId>> {
+        let mut once: HashSet<&str> = HashSet::new();
+        let specs: Vec<&SpecText> =
+            specs.iter().filter(|spec| once.insert(spec.digest.as_str())).collect();
+        let mut known = HashMap::with_capacity(specs.len());
+        for some in specs.chunks(AT_ONCE) {
+            known.extend(known_specs(self, project, some)?);
+            let new: Vec<&SpecText> =
+                some.iter().copied().filter(|spec| !known.contains_key(&spec.digest)).collect();
+            if new.is_empty() {
+                continue;
+            }
+            let rows: Vec<_> = new
+                .iter()
+                .map(|spec| {
+                    (
+                        job_specs::project_id.eq(project),
+                        job_specs::digest.eq(&spec.digest),
+                        job_specs::body.eq(&spec.body),
+                        job_specs::tags.eq(spec.tags.as_deref()),
+                    )
+                })
+                .collect();
+            // Somebody else may bring the same in this moment.
+            each_backend!(self, |conn| diesel::insert_into(job_specs::table)
+                .values(&rows)
+                .on_conflict_do_nothing()
+                .execute(conn)
+                .map_err(error("Job")))?;
+            known.extend(known_specs(self, project, &new)?);
+        }
+        Ok(known)
+    }
+
+    fn spec(&mut self, id: JobSpecId) -> Result<JobSpec> {
+        let body: String = each_backend!(self, |conn| job_specs::table
+            .find(id)
+            .select(job_specs::body)
+            .first(conn)
+            .map_err(error("Job")))?;
+        serde_json::from_str(&body).map_err(Error::internal)
+    }
+
+    fn tags_of(&mut self, ids: &[JobSpecId]) -> Result<HashMap<JobSpecId, Vec<String>>> {
+        let rows: Vec<(JobSpecId, String)> = each_backend!(self, |conn| job_specs::table
+            .filter(job_specs::id.eq_any(ids).and(job_specs::tags.is_not_null()))
+            .select((job_specs::id, job_specs::tags.assume_not_null()))
+            .load(conn)
+            .map_err(error("Job")))?;
+        let read = |(id, tags): (JobSpecId, String)| {
+            Ok((id, serde_json::from_str(&tags).map_err(Error::internal)?))
+        };
+        rows.into_iter().map(read).collect()
+    }
+}
+
+fn known_specs(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    specs: &[&SpecText],
+) -> Result<Vec<(String, JobSpecId)>> {
+    let digests: Vec<&str> = specs.iter().map(|spec| spec.digest.as_str()).collect();
+    each_backend!(tx, |conn| job_specs::table
+        .filter(job_specs::project_id.eq(project).and(job_specs::digest.eq_any(&digests)))
+        .select((job_specs::digest, job_specs::id))
+        .load(conn)
+        .map_err(error("Job")))
+}

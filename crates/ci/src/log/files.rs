@@ -1,0 +1,298 @@
+//! The files that hold logs. They only grow; a restart finds them as long as they were written.
+
+use std::{
+    collections::HashMap,
+    fs::{self, File, OpenOptions},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use kernel::{
+    Error, Result,
+    ids::{JobId, PipelineId, ProjectId},
+};
+
+use super::Mask;
+
+/// A log of which nothing was heard for so long is closed; whoever goes on with it opens it again.
+const IDLE: Duration = Duration::from_secs(600);
+/// So many are open before those are looked for that may be closed.
+const MANY: usize = 256;
+
+/// Where the log of a job lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LogPlace {
+    pub project: ProjectId,
+    pub pipeline: PipelineId,
+    pub job: JobId,
+}
+
+/// What came of a piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Appended {
+    /// It is kept, now or since it was sent before. With the length of the log.
+    Kept(u64),
+    /// It does not go on where the log ends, which is here.
+    Elsewhere(u64),
+}
+
+#[derive(Debug)]
+struct OpenLog {
+    file: File,
+    /// Bytes in the file.
+    written: u64,
+    mask: Mask,
+    /// What was received and may yet turn out to be the beginning of a secret.
+    kept: Vec<u8>,
+    touched: Instant,
+    /// Whether all of it is on the disk, and nothing follows.
+    complete: bool,
+}
+
+impl OpenLog {
+    fn length(&self) -> u64 {
+        self.written + u64::try_from(self.kept.len()).unwrap_or_default()
+    }
+
+    fn append(&mut self, start: u64, piece: &[u8]) -> io::Result<Appended> {
+        self.touched = Instant::now();
+        let length = self.length();
+        if start != length {
+            let end = start.saturating_add(u64::try_from(piece.len()).unwrap_or_default());
+            return Ok(if end == length {
+                Appended::Kept(length)
+            } else {
+                Appended::Elsewhere(length)
+            });
+        }
+        let before = self.kept.len();
+        self.kept.extend_from_slice(piece);
+        let (hidden, end) = self.mask.shown(&self.kept);
+        if let Err(failure) = self.write(&hidden[..end]) {
+            self.kept.truncate(before);
+            return Err(failure);
+        }
+        self.kept.drain(..end);
+        Ok(Appended::Kept(self.length()))
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if let Err(failure) = self.file.write_all(bytes) {
+            // Half a piece is taken back: the runner sends all of it again.
+            self.file.set_len(self.written)?;
+            return Err(failure);
+        }
+        self.written += u64::try_from(bytes.len()).unwrap_or_default();
+        Ok(())
+    }
+
+    /// Nothing follows any more: all of it is shown.
+    fn finish(&mut self) -> io::Result<u64> {
+        let (hidden, _) = self.mask.shown(&self.kept);
+        self.write(&hidden)?;
+        self.kept.clear();
+        self.file.sync_all()?;
+        Ok(self.written)
+    }
+}
+
+type Shared = Arc<Mutex<OpenLog>>;
+
+/// All logs of an installation.
+#[derive(Debug)]
+pub struct LogFiles {
+    root: PathBuf,
+    open: Mutex<HashMap<JobId, Shared>>,
+}
+
+impl LogFiles {
+    pub fn new(data: &Path) -> Self {
+        Self { root: data.join("logs"), open: Mutex::default() }
+    }
+
+    fn opened(&self) -> std::sync::MutexGuard<'_, HashMap<JobId, Shared>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn folder(&self, project: ProjectId) -> PathBuf {
+        self.root.join(project.to_string())
+    }
+
+    /// The file of a log, which need not be there.
+    pub fn path(&self, place: LogPlace) -> PathBuf {
+        let folder = self.folder(place.project).join(place.pipeline.to_string());
+        folder.join(format!("{}.log", place.job))
+    }
+
+    /// Whether a log is open, so that it is known what to hide in it.
+    pub fn is_open(&self, job: JobId) -> bool {
+        self.opened().contains_key(&job)
+    }
+
+    /// Opens a log, in which these secrets are hidden. One that is open stays as it is. May block.
+    pub fn open(&self, place: LogPlace, mask: Mask) -> Result<()> {
+        self.close_idle();
+        let path = self.path(place);
+        let open = || -> io::Result<OpenLog> {
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            let file = OpenOptions::new().append(true).create(true).open(&path)?;
+            let written = file.metadata()?.len();
+            Ok(OpenLog {
+                file,
+                written,
+                mask,
+                kept: Vec::new(),
+                touched: Instant::now(),
+                complete: false,
+            })
+        };
+        let log = open().map_err(Error::internal)?;
+        self.opened().entry(place.job).or_insert_with(|| Arc::new(Mutex::new(log)));
+        Ok(())
+    }
+
+    /// Adds a piece of a log that is open; `None` where it is not. May block.
+    pub fn append(&self, job: JobId, start: u64, piece: &[u8]) -> Result<Option<Appended>> {
+        let Some(log) = self.opened().get(&job).map(Arc::clone) else { return Ok(None) };
+        let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        if log.complete {
+            return Ok(None);
+        }
+        log.append(start, piece).map(Some).map_err(Error::internal)
+    }
+
+    /// How long the log is by now; nothing where it is not open.
+    pub fn length(&self, job: JobId) -> Option<u64> {
+        let log = self.opened().get(&job).map(Arc::clone)?;
+        let log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(log.length())
+    }
+
+    /// Closes a log, all of which is on the disk from then on; tells how long it is. May block.
+    pub fn complete(&self, place: LogPlace) -> Result<u64> {
+        let open = self.opened().get(&place.job).map(Arc::clone);
+        let Some(log) = open else {
+            return Ok(fs::metadata(self.path(place)).map_or(0, |about| about.len()));
+        };
+        // What cannot be written stays open, so that it can be tried again.
+        let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        let length = log.finish().map_err(Error::internal)?;
+        sync_folders(&self.path(place), &self.root).map_err(Error::internal)?;
+        log.complete = true;
+        drop(log);
+        self.opened().remove(&place.job);
+        Ok(length)
+    }
+
+    fn close_idle(&self) {
+        let mut open = self.opened();
+        if open.len() >= MANY {
+            // One that somebody writes to at this moment is not idle.
+            open.retain(|_, log| log.try_lock().map_or(true, |log| log.touched.elapsed() < IDLE));
+        }
+    }
+
+    /// Removes a log. May block.
+    pub fn remove(&self, place: LogPlace) -> Result<()> {
+        self.opened().remove(&place.job);
+        gone(fs::remove_file(self.path(place)))
+    }
+
+    /// Removes the logs of a pipeline. May block.
+    pub fn remove_pipeline(&self, project: ProjectId, pipeline: PipelineId) -> Result<()> {
+        gone(fs::remove_dir_all(self.folder(project).join(pipeline.to_string())))
+    }
+
+    /// Removes all logs of a project. May block.
+    pub fn remove_project(&self, project: ProjectId) -> Result<()> {
+        gone(fs::remove_dir_all(self.folder(project)))
+    }
+}
+
+/// The folders may be new, too.
+fn sync_folders(path: &Path, root: &Path) -> io::Result<()> {
+    for folder in path.ancestors().skip(1).take_while(|above| above.starts_with(root)) {
+        File::open(folder)?.sync_all()?;
+    }
+    Ok(())
+}
+
+fn gone(removed: io::Result<()>) -> Result<()> {
+    match removed {
+        Err(failure) if failure.kind() != io::ErrorKind::NotFound => Err(Error::internal(failure)),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::ids::{JobId, PipelineId, ProjectId};
+
+    use super::{Appended, LogFiles, LogPlace, Mask};
+
+    const PLACE: LogPlace =
+        LogPlace { project: ProjectId(1), pipeline: PipelineId(2), job: JobId(3) };
+
+    fn text(logs: &LogFiles) -> String {
+        std::fs::read_to_string(logs.path(PLACE)).unwrap()
+    }
+
+    #[test]
+    fn pieces_follow_one_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let logs = LogFiles::new(folder.path());
+        let append = |start, piece: &str| logs.append(PLACE.job, start, piece.as_bytes()).unwrap();
+        assert_eq!(append(0, "a"), None);
+        logs.open(PLACE, Mask::default()).unwrap();
+
+        assert_eq!(append(0, "one "), Some(Appended::Kept(4)));
+        assert_eq!(append(0, "one "), Some(Appended::Kept(4)), "sent twice");
+        assert_eq!(append(2, "xx"), Some(Appended::Kept(4)));
+        assert_eq!(append(9, "x"), Some(Appended::Elsewhere(4)));
+        assert_eq!(append(1, "x"), Some(Appended::Elsewhere(4)));
+        assert_eq!(append(4, "two"), Some(Appended::Kept(7)));
+        assert_eq!(logs.complete(PLACE).unwrap(), 7);
+        assert_eq!(text(&logs), "one two");
+        assert_eq!(append(7, "late"), None);
+    }
+
+    #[test]
+    fn no_secret_is_ever_on_the_disk() {
+        let folder = tempfile::tempdir().unwrap();
+        let logs = LogFiles::new(folder.path());
+        let mask = || Mask::new(&["hunter22".to_owned()]).unwrap();
+        logs.open(PLACE, mask()).unwrap();
+
+        logs.append(PLACE.job, 0, b"it is hunt").unwrap();
+        assert_eq!(logs.length(PLACE.job), Some(10));
+        assert!(!text(&logs).contains("hunt"));
+        logs.append(PLACE.job, 10, b"er22!").unwrap();
+        assert_eq!(logs.complete(PLACE).unwrap(), 15);
+        assert_eq!(text(&logs), "it is xxxxxxxx!");
+    }
+
+    #[test]
+    fn a_log_goes_on_where_its_file_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let mask = || Mask::new(&["hunter22".to_owned()]).unwrap();
+        let logs = LogFiles::new(folder.path());
+        logs.open(PLACE, mask()).unwrap();
+        logs.append(PLACE.job, 0, b"it is hunt").unwrap();
+        drop(logs);
+
+        let again = LogFiles::new(folder.path());
+        again.open(PLACE, mask()).unwrap();
+
+        assert_eq!(again.append(PLACE.job, 10, b"er22").unwrap(), Some(Appended::Elsewhere(3)));
+        again.append(PLACE.job, 3, b"is hunter22").unwrap();
+        again.complete(PLACE).unwrap();
+        assert_eq!(text(&again), "it is xxxxxxxx");
+        again.remove_pipeline(PLACE.project, PLACE.pipeline).unwrap();
+        assert!(!again.path(PLACE).exists());
+        again.remove(PLACE).unwrap();
+    }
+}

@@ -1,0 +1,11 @@
+//! What a job writes while it runs.
+
+mod coverage;
+mod files;
+mod mask;
+mod store;
+
+pub use coverage::coverage;
+pub use files::{Appended, LogFiles, LogPlace};
+pub use mask::Mask;
+pub use store::{JobLog, LogStore};

@@ -1,0 +1,182 @@
+//! What people do with whole pipelines, and what newer ones do with older ones.
+
+use db::Tx;
+use kernel::{
+    AccessLevel::Maintainer,
+    Error, Grant, Result, Ts,
+    ids::{JobId, PipelineId},
+};
+use secrets::Vault;
+
+use super::{
+    Pipeline, PipelineStore as _, PipelineVariable, PipelineVariableStore as _, Source,
+    actions::ensure_shown, advance,
+};
+use crate::{
+    Event, Status,
+    event::JobMove,
+    job::{
+        Job, JobKind, JobListStore as _, Member, MotionStore as _, Step, actions::may_update,
+        progress::after_end,
+    },
+    policy::{DeletePipelines, ReadPipelines, UpdatePipelines},
+    ports::{Projects, Refs},
+};
+
+fn find(tx: &mut Tx<'_>, grant: &Grant<UpdatePipelines>, id: PipelineId) -> Result<Pipeline> {
+    tx.find_pipeline(grant.project(), id)?.ok_or(Error::Missing)
+}
+
+fn ensure_may_update(
+    tx: &mut Tx<'_>,
+    grant: &Grant<UpdatePipelines>,
+    refs: &impl Refs,
+    pipeline: &Pipeline,
+) -> Result<()> {
+    match may_update(tx, refs, grant.who(), pipeline)? {
+        true => Ok(()),
+        false => Err(Error::Forbidden),
+    }
+}
+
+/// Does everything of a pipeline once more that failed or was canceled, and what was skipped therefore.
+pub fn retry(
+    tx: &mut Tx<'_>,
+    grant: &Grant<UpdatePipelines>,
+    refs: &impl Refs,
+    id: PipelineId,
+) -> Result<Pipeline> {
+    let pipeline = find(tx, grant, id)?;
+    ensure_may_update(tx, grant, refs, &pipeline)?;
+    tx.hold_pipeline(id)?;
+    let members = tx.members(id)?;
+    let again = |member: &&Member| {
+        matches!(member.status, Status::Failed | Status::Canceled)
+            && member.kind != JobKind::External
+    };
+    let ids: Vec<i64> = members.iter().filter(again).map(|member| member.id.0).collect();
+    let retryable: Vec<JobId> =
+        tx.jobs_by_id(&ids)?.iter().filter(|job| job.is_retryable()).map(|job| job.id).collect();
+    if !retryable.is_empty() {
+        tx.clone_jobs(&retryable, Some(grant.user()?))?;
+    }
+    let skipped: Vec<JobId> = members
+        .iter()
+        .filter(|member| member.status == Status::Skipped && member.kind != JobKind::External)
+        .map(|member| member.id)
+        .collect();
+    tx.move_jobs(&skipped, Step::Process, Status::Created)?;
+    let pipeline = advance(tx, id)?;
+    // Until a runner has taken one of its jobs it is told to wait for that, whatever of it had succeeded before.
+    let runs = tx.members(id)?.iter().any(|member| member.status == Status::Running);
+    let status = match pipeline.status {
+        Status::Running if !runs => Status::Pending,
+        status => status,
+    };
+    Ok(Pipeline { status, ..pipeline })
+}
+
+/// Ends everything of a pipeline that has not ended, and the children that it made.
+pub fn cancel(
+    tx: &mut Tx<'_>,
+    grant: &Grant<UpdatePipelines>,
+    refs: &impl Refs,
+    id: PipelineId,
+) -> Result<Pipeline> {
+    let pipeline = find(tx, grant, id)?;
+    ensure_may_update(tx, grant, refs, &pipeline)?;
+    cancel_family(tx, id)?;
+    find(tx, grant, id)
+}
+
+/// Ends everything of a pipeline and of the children that it made.
+fn cancel_family(tx: &mut Tx<'_>, id: PipelineId) -> Result<()> {
+    let mut open = vec![id];
+    while let Some(next) = open.pop() {
+        open.extend(cancel_one(tx, next, |_| true)?);
+    }
+    Ok(())
+}
+
+/// Ends an older pipeline for the sake of a newer one; where it says so, only what may be interrupted. Its children are
+/// judged by themselves.
+pub(crate) fn cancel_for(tx: &mut Tx<'_>, outdated: &Pipeline, by: PipelineId) -> Result<()> {
+    let partly = outdated.auto_cancel.as_deref() == Some("interruptible");
+    let held = tx.hold_pipeline(outdated.id)?;
+    tx.keep_pipeline(&Pipeline { auto_canceled_by: Some(by), ..held })?;
+    cancel_one(tx, outdated.id, |member| !partly || member.interruptible).map(drop)
+}
+
+/// Ends jobs of one pipeline; tells the children that its bridges made.
+fn cancel_one(
+    tx: &mut Tx<'_>,
+    id: PipelineId,
+    chosen: impl Fn(&Member) -> bool,
+) -> Result<Vec<PipelineId>> {
+    let pipeline = tx.hold_pipeline(id)?;
+    let members = tx.members(id)?;
+    let bridges: Vec<JobId> = members
+        .iter()
+        .filter(|member| member.kind == JobKind::Bridge && chosen(member))
+        .map(|member| member.id)
+        .collect();
+    let ends: Vec<&Member> =
+        members.iter().filter(|member| member.status.is_cancelable() && chosen(member)).collect();
+    let ids: Vec<JobId> = ends.iter().map(|member| member.id).collect();
+    if !ids.is_empty() {
+        tx.move_jobs(&ids, Step::Cancel, Status::Canceled)?;
+        let moved = |member: &&Member| JobMove {
+            job: member.id,
+            kind: member.kind,
+            status: Status::Canceled,
+        };
+        let jobs = ends.iter().map(moved).collect();
+        tx.emit(Event::JobsMoved { project: pipeline.project_id, pipeline: id, jobs })?;
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let ended: Vec<Job> = tx.jobs_by_id(&ids)?;
+        after_end(tx, &ended)?;
+    }
+    let children = tx.pipelines_of_bridges(&bridges)?.into_iter();
+    let children = children.filter(|child| child.source == Source::ParentPipeline);
+    Ok(children.filter(|child| !child.status.is_complete()).map(|child| child.id).collect())
+}
+
+/// Takes a pipeline away with all that belongs to it. What runs in it ends first, so that whoever waits for it or for what
+/// it holds goes on.
+pub fn delete(
+    tx: &mut Tx<'_>,
+    grant: &Grant<DeletePipelines>,
+    id: PipelineId,
+    unmodified_since: Option<Ts>,
+) -> Result<()> {
+    let pipeline = tx.find_pipeline(grant.project(), id)?.ok_or(Error::Missing)?;
+    pipeline.updated_at.ensure_unchanged_since(unmodified_since)?;
+    cancel_family(tx, id)?;
+    tx.delete_pipeline(id)?;
+    tx.emit(Event::PipelineRemoved { project: pipeline.project_id, pipeline: id })
+}
+
+/// What was set for a pipeline: for maintainers, and for who asked for it and may still change it.
+pub fn variables(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadPipelines>,
+    (projects, refs): (&impl Projects, &impl Refs),
+    vault: &Vault,
+    id: PipelineId,
+) -> Result<Vec<PipelineVariable>> {
+    ensure_shown(tx, projects, grant.who(), grant.project())?;
+    let pipeline = tx.find_pipeline(grant.project(), id)?.ok_or(Error::Missing)?;
+    if !grant.who().is(Maintainer) {
+        let own = grant.actor().id.is_some() && pipeline.user_id == grant.actor().id;
+        let update: Grant<UpdatePipelines> = grant.also()?;
+        if !own || !may_update(tx, refs, update.who(), &pipeline)? {
+            return Err(Error::Forbidden);
+        }
+    }
+    tx.pipeline_variables(vault, id)
+}
+
+/// The pipelines that bridges made, by bridge.
+pub fn downstream(tx: &mut Tx<'_>, bridges: &[JobId]) -> Result<Vec<Pipeline>> {
+    tx.pipelines_of_bridges(bridges)
+}

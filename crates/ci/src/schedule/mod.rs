@@ -1,0 +1,14 @@
+//! Pipelines that are made again and again, at times that a cron expression tells.
+
+pub mod actions;
+mod model;
+mod rules;
+pub mod runs;
+mod store;
+mod timing;
+pub mod variables;
+mod zone;
+
+pub use model::{NewSchedule, Schedule, ScheduleChange, ScheduleVariable};
+pub use store::{ScheduleScope, ScheduleStore};
+pub use timing::Timing;

@@ -1,0 +1,92 @@
+//! Reading, making, changing and taking away triggers.
+
+use db::Tx;
+use kernel::{
+    Error, Faults, Grant, Result, Ts,
+    ids::TriggerId,
+    page::{Page, PageRequest},
+};
+use secrets::{Secret, Vault};
+
+use super::{Trigger, TriggerStore as _, TriggerToken};
+use crate::policy::{ChangeTriggers, ReadTriggers};
+
+const LONGEST: usize = 255;
+
+/// A page of a project's triggers.
+pub fn list(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadTriggers>,
+    page: PageRequest,
+) -> Result<Page<Trigger>> {
+    tx.triggers(grant.project(), page)
+}
+
+pub fn read(tx: &mut Tx<'_>, grant: &Grant<ReadTriggers>, id: TriggerId) -> Result<Trigger> {
+    tx.trigger(grant.project(), id)
+}
+
+pub fn create(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ChangeTriggers>,
+    vault: &Vault,
+    description: String,
+    token: &TriggerToken,
+) -> Result<Trigger> {
+    check(&description)?;
+    let digest = token.digest();
+    let place = Trigger::place(grant.project(), &digest);
+    let sealed = vault.seal(&place, &Secret::new(token.reveal())).map_err(Error::internal)?;
+    tx.insert_trigger(&Trigger {
+        id: TriggerId(0),
+        project_id: grant.project(),
+        owner_id: grant.user()?,
+        token_digest: digest,
+        sealed,
+        description,
+        last_used_at: None,
+        created_at: tx.now,
+        updated_at: tx.now,
+    })
+}
+
+/// Changes a trigger, which only its owner may.
+pub fn update(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ChangeTriggers>,
+    id: TriggerId,
+    description: Option<String>,
+) -> Result<Trigger> {
+    let before = tx.trigger(grant.project(), id)?;
+    if grant.user()? != before.owner_id {
+        return Err(Error::Forbidden);
+    }
+    let description = description.unwrap_or_else(|| before.description.clone());
+    check(&description)?;
+    let after = Trigger { description, updated_at: tx.now, ..before };
+    tx.update_trigger(&after)?;
+    Ok(after)
+}
+
+/// Takes a trigger away, unless it changed after `unmodified_since`.
+pub fn remove(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ChangeTriggers>,
+    id: TriggerId,
+    unmodified_since: Option<Ts>,
+) -> Result<()> {
+    let trigger = tx.trigger(grant.project(), id)?;
+    trigger.updated_at.ensure_unchanged_since(unmodified_since)?;
+    tx.delete_trigger(id)
+}
+
+/// Returns the trigger with this token, in whatever project.
+pub fn find(tx: &mut Tx<'_>, token: &TriggerToken) -> Result<Option<Trigger>> {
+    tx.find_trigger(&token.digest())
+}
+
+fn check(description: &str) -> Result<()> {
+    let mut faults = Faults::default();
+    faults.at_most("description", Some(description), LONGEST);
+    faults.into_result()
+}

@@ -1,0 +1,42 @@
+//! Whoever may see or change the variables of one place.
+
+use kernel::{Grant, access::Administrate};
+
+use super::Home;
+use crate::policy::{AdminGroupVariables, AdminVariables, ReadVariables};
+
+/// The proof that somebody may see the variables of a place.
+pub trait Reader {
+    fn home(&self) -> Home;
+}
+
+/// The proof that somebody may also change them.
+pub trait Keeper: Reader {}
+
+impl Reader for Grant<ReadVariables> {
+    fn home(&self) -> Home {
+        Home::Project(self.project())
+    }
+}
+
+impl Reader for Grant<AdminVariables> {
+    fn home(&self) -> Home {
+        Home::Project(self.project())
+    }
+}
+
+impl Reader for Grant<AdminGroupVariables> {
+    fn home(&self) -> Home {
+        Home::Group(self.group())
+    }
+}
+
+impl Reader for Grant<Administrate> {
+    fn home(&self) -> Home {
+        Home::Instance
+    }
+}
+
+impl Keeper for Grant<AdminVariables> {}
+impl Keeper for Grant<AdminGroupVariables> {}
+impl Keeper for Grant<Administrate> {}

@@ -1,0 +1,188 @@
+//! Variables in the database.
+
+use db::{
+    CountOf, Tx, each_backend, error,
+    listing::{Bind, rows},
+    schema::variables,
+};
+use diesel::{prelude::*, sql_types::BigInt};
+use kernel::{
+    Result, Ts,
+    ids::{NamespaceId, ProjectId, VariableId},
+    page::{COUNT_LIMIT, Page, PageRequest, Total},
+};
+
+use super::{Home, Variable, VariableType, rules::Extent};
+
+pub trait VariableStore {
+    /// A page, oldest first.
+    fn variables(&mut self, home: Home, page: PageRequest) -> Result<Page<Variable>>;
+    /// Those of one name: one for each scope.
+    fn variables_named(&mut self, home: Home, key: &str) -> Result<Vec<Variable>>;
+    /// Those that reach a project from itself, these groups and the installation, oldest first; protected ones on request.
+    fn variables_reaching(
+        &mut self,
+        project: ProjectId,
+        groups: &[NamespaceId],
+        with_protected: bool,
+    ) -> Result<Vec<Variable>>;
+    fn insert_variable(&mut self, variable: &Variable) -> Result<Variable>;
+    fn update_variable(&mut self, variable: &Variable) -> Result<()>;
+    fn delete_variable(&mut self, id: VariableId) -> Result<()>;
+}
+
+/// What the rules ask of the rows.
+pub(super) trait Room {
+    fn variable_extent(&mut self, home: Home) -> Result<Extent>;
+}
+
+/// The variables of one place, as a filter for each kind of it.
+macro_rules! of_home {
+    ($home:expr, |$rows:ident| $query:expr) => {
+        match $home {
+            Home::Instance => {
+                let nowhere =
+                    variables::project_id.is_null().and(variables::namespace_id.is_null());
+                let $rows = || variables::table.filter(nowhere);
+                $query
+            }
+            Home::Group(id) => {
+                let $rows = || variables::table.filter(variables::namespace_id.eq(id));
+                $query
+            }
+            Home::Project(id) => {
+                let $rows = || variables::table.filter(variables::project_id.eq(id));
+                $query
+            }
+        }
+    };
+}
+
+impl VariableStore for Tx<'_> {
+    fn variables(&mut self, home: Home, page: PageRequest) -> Result<Page<Variable>> {
+        of_home!(home, |rows| each_backend!(self, |conn| {
+            let items = rows()
+                .order(variables::id)
+                .limit(page.per_page)
+                .offset(page.offset())
+                .select(Variable::as_select())
+                .load(conn)
+                .map_err(error("Variable"))?;
+            let counted = CountOf(rows().select(variables::id).limit(COUNT_LIMIT + 1));
+            let total: i64 = counted.get_result(conn).map_err(error("Variable"))?;
+            Ok(Page { items, total: Total::Counted(total) })
+        }))
+    }
+
+    fn variables_named(&mut self, home: Home, key: &str) -> Result<Vec<Variable>> {
+        of_home!(home, |rows| each_backend!(self, |conn| rows()
+            .filter(variables::key.eq(key))
+            .order(variables::id)
+            .select(Variable::as_select())
+            .load(conn)
+            .map_err(error("Variable"))))
+    }
+
+    fn variables_reaching(
+        &mut self,
+        project: ProjectId,
+        groups: &[NamespaceId],
+        with_protected: bool,
+    ) -> Result<Vec<Variable>> {
+        let nowhere = variables::project_id.is_null().and(variables::namespace_id.is_null());
+        let near = variables::project_id.eq(project);
+        let above = variables::namespace_id.eq_any(groups);
+        let open = variables::protected.eq(false).or(variables::protected.eq(with_protected));
+        each_backend!(self, |conn| variables::table
+            .filter(near.or(above).or(nowhere).assume_not_null())
+            .filter(open)
+            .order(variables::id)
+            .select(Variable::as_select())
+            .load(conn)
+            .map_err(error("Variable")))
+    }
+
+    fn insert_variable(&mut self, variable: &Variable) -> Result<Variable> {
+        let row = (
+            variables::project_id.eq(variable.project_id),
+            variables::namespace_id.eq(variable.namespace_id),
+            variables::key.eq(&variable.key),
+            variables::hidden.eq(variable.hidden),
+            variables::created_at.eq(variable.created_at),
+            Changeable::from(variable),
+        );
+        let insert = diesel::insert_into(variables::table).values(row);
+        each_backend!(self, |conn| insert
+            .returning(Variable::as_returning())
+            .get_result(conn)
+            .map_err(error("Variable")))
+    }
+
+    fn update_variable(&mut self, variable: &Variable) -> Result<()> {
+        let row =
+            diesel::update(variables::table.find(variable.id)).set(Changeable::from(variable));
+        each_backend!(self, |conn| row.execute(conn).map_err(error("Variable")))?;
+        Ok(())
+    }
+
+    fn delete_variable(&mut self, id: VariableId) -> Result<()> {
+        let row = diesel::delete(variables::table.find(id));
+        each_backend!(self, |conn| row.execute(conn).map_err(error("Variable")))?;
+        Ok(())
+    }
+}
+
+impl Room for Tx<'_> {
+    fn variable_extent(&mut self, home: Home) -> Result<Extent> {
+        let (of_home, binds) = match home {
+            Home::Instance => ("project_id IS NULL AND namespace_id IS NULL", Vec::new()),
+            Home::Group(id) => ("namespace_id = $1", vec![Bind::Number(id.0)]),
+            Home::Project(id) => ("project_id = $1", vec![Bind::Number(id.0)]),
+        };
+        let sql = format!(
+            "SELECT COUNT(*) AS count, COALESCE(SUM(LENGTH(sealed)), 0) AS bytes FROM variables WHERE {of_home}"
+        );
+        let found: Vec<ExtentRow> = rows(self, &sql, &binds)?;
+        Ok(found.first().map_or(Extent { count: 0, bytes: 0 }, |row| Extent {
+            count: row.count,
+            bytes: row.bytes,
+        }))
+    }
+}
+
+#[derive(QueryableByName)]
+struct ExtentRow {
+    #[diesel(sql_type = BigInt)]
+    count: i64,
+    #[diesel(sql_type = BigInt)]
+    bytes: i64,
+}
+
+/// What a change may touch.
+#[derive(Insertable, AsChangeset)]
+#[diesel(table_name = variables, treat_none_as_null = true)]
+struct Changeable<'v> {
+    kind: VariableType,
+    sealed: &'v str,
+    protected: bool,
+    masked: bool,
+    raw: bool,
+    environment_scope: &'v str,
+    description: Option<&'v str>,
+    updated_at: Ts,
+}
+
+impl<'v> From<&'v Variable> for Changeable<'v> {
+    fn from(variable: &'v Variable) -> Self {
+        Self {
+            kind: variable.kind,
+            sealed: &variable.sealed,
+            protected: variable.protected,
+            masked: variable.masked,
+            raw: variable.raw,
+            environment_scope: &variable.environment_scope,
+            description: variable.description.as_deref(),
+            updated_at: variable.updated_at,
+        }
+    }
+}

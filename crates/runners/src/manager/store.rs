@@ -1,0 +1,85 @@
+//! Managers in the database.
+
+use db::{
+    CountOf, Tx, each_backend, error,
+    schema::{runner_managers as managers, runners},
+};
+use diesel::prelude::*;
+use kernel::{
+    Result,
+    ids::RunnerId,
+    page::{COUNT_LIMIT, Page, PageRequest, Total},
+};
+
+use super::{Contact, Manager};
+
+const NOUN: &str = "Runner manager";
+
+pub trait ManagerStore {
+    /// A page, newest first.
+    fn managers(&mut self, runner: RunnerId, page: PageRequest) -> Result<Page<Manager>>;
+    /// Writes down that a runner called now, and what it told of itself.
+    fn note_contact(&mut self, runner: RunnerId, contact: &Contact) -> Result<()>;
+    /// Takes one away; false where there is none of that name.
+    fn delete_manager(&mut self, runner: RunnerId, system_id: &str) -> Result<bool>;
+}
+
+impl ManagerStore for Tx<'_> {
+    fn managers(&mut self, runner: RunnerId, page: PageRequest) -> Result<Page<Manager>> {
+        let chosen = || managers::table.filter(managers::runner_id.eq(runner));
+        each_backend!(self, |conn| {
+            let items = chosen()
+                .order(managers::id.desc())
+                .limit(page.per_page)
+                .offset(page.offset())
+                .select(Manager::as_select())
+                .load(conn)
+                .map_err(error(NOUN))?;
+            let counted = CountOf(chosen().select(managers::id).limit(COUNT_LIMIT + 1));
+            let total: i64 = counted.get_result(conn).map_err(error(NOUN))?;
+            Ok(Page { items, total: Total::Counted(total) })
+        })
+    }
+
+    fn note_contact(&mut self, runner: RunnerId, contact: &Contact) -> Result<()> {
+        let told = (
+            managers::version.eq(&contact.version),
+            managers::revision.eq(&contact.revision),
+            managers::platform.eq(&contact.platform),
+            managers::architecture.eq(&contact.architecture),
+            managers::ip_address.eq(&contact.ip_address),
+            managers::contacted_at.eq(Some(self.now)),
+        );
+        let new = (
+            managers::runner_id.eq(runner),
+            managers::system_id.eq(contact.system_id()),
+            managers::created_at.eq(self.now),
+        );
+        let upsert = diesel::insert_into(managers::table)
+            .values((new, told))
+            .on_conflict((managers::runner_id, managers::system_id))
+            .do_update()
+            .set(told);
+        each_backend!(self, |conn| upsert.execute(conn).map_err(error(NOUN)))?;
+        let of_runner = (
+            runners::name.eq(&contact.name),
+            runners::version.eq(&contact.version),
+            runners::revision.eq(&contact.revision),
+            runners::platform.eq(&contact.platform),
+            runners::architecture.eq(&contact.architecture),
+            runners::ip_address.eq(&contact.ip_address),
+            runners::contacted_at.eq(Some(self.now)),
+        );
+        let row = diesel::update(runners::table.find(runner)).set(of_runner);
+        each_backend!(self, |conn| row.execute(conn).map_err(error(NOUN)))?;
+        Ok(())
+    }
+
+    fn delete_manager(&mut self, runner: RunnerId, system_id: &str) -> Result<bool> {
+        let row = managers::table
+            .filter(managers::runner_id.eq(runner).and(managers::system_id.eq(system_id)));
+        let gone =
+            each_backend!(self, |conn| diesel::delete(row).execute(conn).map_err(error(NOUN)))?;
+        Ok(gone > 0)
+    }
+}

@@ -1,0 +1,252 @@
+//! What people do with runners.
+
+use db::Tx;
+use kernel::{
+    AccessLevel::{Maintainer, Owner},
+    Actor, Error, Grant, Result, Ts,
+    access::Administrate,
+    ids::{NamespaceId, ProjectId, RunnerId},
+    page::{Page, PageRequest},
+};
+
+use super::{
+    Attributes, Runner, RunnerFilter, RunnerListStore as _, RunnerPlaces, RunnerStore as _,
+    RunnerToken, RunnerType, register,
+};
+use crate::{
+    Event,
+    manager::{Manager, ManagerStore as _},
+    policy::{AdminProjectRunners, ReadGroupRunners, ReadProjectRunners, UseRunners},
+    ports::Roles,
+};
+
+const NO_ACCESS: &str = "No access granted";
+
+fn no_access() -> Error {
+    Error::Refused(NO_ACCESS.to_owned())
+}
+
+fn find(tx: &mut Tx<'_>, id: RunnerId) -> Result<Runner> {
+    tx.find_runner(id)?.ok_or(Error::NotFound("Runner"))
+}
+
+/// A page of the runners that the caller looks after.
+pub fn list_own(
+    tx: &mut Tx<'_>,
+    grant: &Grant<UseRunners>,
+    roles: &impl Roles,
+    filter: &RunnerFilter,
+    page: PageRequest,
+) -> Result<Page<Runner>> {
+    let actor = grant.actor();
+    let places = RunnerPlaces {
+        projects: roles.projects(tx, actor, Maintainer)?,
+        groups: roles.groups(tx, actor, Owner)?,
+        instance: false,
+    };
+    tx.runners(Some(&places), filter, page)
+}
+
+/// A page of all runners.
+pub fn list_all(
+    tx: &mut Tx<'_>,
+    _grant: &Grant<Administrate>,
+    filter: &RunnerFilter,
+    page: PageRequest,
+) -> Result<Page<Runner>> {
+    tx.runners(None, filter, page)
+}
+
+/// A page of the runners that may do a project's jobs; `places` are those of its groups that it lets in, and whether it
+/// takes those of the installation.
+pub fn list_of_project(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadProjectRunners>,
+    groups: Vec<NamespaceId>,
+    instance: bool,
+    filter: &RunnerFilter,
+    page: PageRequest,
+) -> Result<Page<Runner>> {
+    let places = RunnerPlaces { projects: vec![grant.project()], groups, instance };
+    tx.runners(Some(&places), filter, page)
+}
+
+/// A page of the runners of a group, of those above it, and of the installation.
+pub fn list_of_group(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadGroupRunners>,
+    above: Vec<NamespaceId>,
+    filter: &RunnerFilter,
+    page: PageRequest,
+) -> Result<Page<Runner>> {
+    let groups = std::iter::once(grant.group()).chain(above).collect();
+    let places = RunnerPlaces { projects: Vec::new(), groups, instance: true };
+    tx.runners(Some(&places), filter, page)
+}
+
+/// Whether somebody sees all of a runner.
+fn may_read(tx: &mut Tx<'_>, actor: Actor, roles: &impl Roles, runner: &Runner) -> Result<bool> {
+    if actor.admin || runner.is_shared() {
+        return Ok(true);
+    }
+    if let Some(group) = runner.group_id {
+        return Ok(roles.in_group(tx, actor, group)? >= Maintainer);
+    }
+    for project in tx.projects_of_runner(runner.id)? {
+        if roles.in_project(tx, actor, project)? >= Maintainer {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether somebody may change a runner: who looks after the project or group to which it belongs.
+pub fn may_update(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    roles: &impl Roles,
+    runner: &Runner,
+) -> Result<bool> {
+    if actor.admin {
+        return Ok(true);
+    }
+    match runner.runner_type {
+        RunnerType::Instance => Ok(false),
+        RunnerType::Group => match runner.group_id {
+            Some(group) => Ok(roles.in_group(tx, actor, group)? >= Owner),
+            None => Ok(false),
+        },
+        RunnerType::Project => match tx.projects_of_runner(runner.id)?.first() {
+            Some(first) => Ok(roles.in_project(tx, actor, *first)? >= Maintainer),
+            None => Ok(false),
+        },
+    }
+}
+
+fn changeable(
+    tx: &mut Tx<'_>,
+    grant: &Grant<UseRunners>,
+    roles: &impl Roles,
+    id: RunnerId,
+) -> Result<Runner> {
+    let runner = find(tx, id)?;
+    match may_update(tx, grant.actor(), roles, &runner)? {
+        true => Ok(runner),
+        false => Err(no_access()),
+    }
+}
+
+pub fn read(
+    tx: &mut Tx<'_>,
+    grant: &Grant<UseRunners>,
+    roles: &impl Roles,
+    id: RunnerId,
+) -> Result<Runner> {
+    let runner = find(tx, id)?;
+    match may_read(tx, grant.actor(), roles, &runner)? {
+        true => Ok(runner),
+        false => Err(no_access()),
+    }
+}
+
+/// The programs that share a runner's token.
+pub fn managers(
+    tx: &mut Tx<'_>,
+    grant: &Grant<UseRunners>,
+    roles: &impl Roles,
+    id: RunnerId,
+    page: PageRequest,
+) -> Result<Page<Manager>> {
+    read(tx, grant, roles, id)?;
+    tx.managers(id, page)
+}
+
+pub fn update(
+    tx: &mut Tx<'_>,
+    grant: &Grant<UseRunners>,
+    roles: &impl Roles,
+    id: RunnerId,
+    attributes: Attributes,
+) -> Result<Runner> {
+    let before = changeable(tx, grant, roles, id)?;
+    let after = Runner { updated_at: tx.now, ..attributes.apply(before)? };
+    tx.update_runner(&after)?;
+    tx.emit(Event::RunnerChanged { runner: id })?;
+    Ok(after)
+}
+
+/// Takes a runner away. Who is no administrator leaves those alone that do jobs of several projects.
+pub fn remove(
+    tx: &mut Tx<'_>,
+    grant: &Grant<UseRunners>,
+    roles: &impl Roles,
+    id: RunnerId,
+    unmodified_since: Option<Ts>,
+) -> Result<()> {
+    let runner = changeable(tx, grant, roles, id)?;
+    if !grant.actor().admin && tx.projects_of_runner(id)?.len() > 1 {
+        let text = "Runner associated with more than one project";
+        return Err(Error::Refused(text.to_owned()));
+    }
+    register::remove(tx, &runner, unmodified_since)
+}
+
+/// Gives a runner another token.
+pub fn reset_token(
+    tx: &mut Tx<'_>,
+    grant: &Grant<UseRunners>,
+    roles: &impl Roles,
+    id: RunnerId,
+) -> Result<RunnerToken> {
+    let runner = changeable(tx, grant, roles, id)?;
+    let token = RunnerToken::another(runner.created_by_person);
+    register::renew_token(tx, &runner, &token)?;
+    Ok(token)
+}
+
+/// Lets a runner of another project do the jobs of this one, too.
+pub fn assign(
+    tx: &mut Tx<'_>,
+    grant: &Grant<AdminProjectRunners>,
+    roles: &impl Roles,
+    id: RunnerId,
+) -> Result<Runner> {
+    let runner = find(tx, id)?;
+    let refused = |text: &str| Err(Error::Refused(text.to_owned()));
+    match runner.runner_type {
+        RunnerType::Instance => return refused("Runner is an instance runner"),
+        RunnerType::Group => return refused("Runner is a group runner"),
+        RunnerType::Project if runner.locked => return refused("Runner is locked"),
+        RunnerType::Project => {}
+    }
+    if !may_read(tx, grant.actor(), roles, &runner)? {
+        return Err(no_access());
+    }
+    if tx.projects_of_runner(id)?.contains(&grant.project()) {
+        return Err(Error::invalid("runner_id", "has already been taken"));
+    }
+    tx.assign_runner(id, grant.project())?;
+    tx.emit(Event::RunnerChanged { runner: id })?;
+    Ok(runner)
+}
+
+/// Ends that a runner does the jobs of this project.
+pub fn unassign(
+    tx: &mut Tx<'_>,
+    grant: &Grant<AdminProjectRunners>,
+    id: RunnerId,
+    unmodified_since: Option<Ts>,
+) -> Result<()> {
+    let runner = find(tx, id)?;
+    let projects: Vec<ProjectId> = tx.projects_of_runner(id)?;
+    if !projects.contains(&grant.project()) {
+        return Err(Error::NotFound("Runner"));
+    }
+    runner.updated_at.ensure_unchanged_since(unmodified_since)?;
+    if projects.len() == 1 {
+        let text = "Only one project associated with the runner. Please remove the runner instead";
+        return Err(Error::Refused(text.to_owned()));
+    }
+    tx.unassign_runner(id, grant.project())?;
+    tx.emit(Event::RunnerChanged { runner: id })
+}

@@ -1,0 +1,134 @@
+//! Lists of runners.
+
+use db::{
+    Tx,
+    listing::{self, Bind, Conditions, Selection, list_of, page_of_ids},
+};
+use kernel::{
+    Result, TextEnum as _, Ts,
+    ids::{NamespaceId, ProjectId, RunnerId},
+    page::{Page, PageRequest},
+};
+
+use super::{
+    Runner, RunnerStore as _, RunnerType,
+    rules::{ONLINE, STALE},
+};
+
+kernel::text_enum! {
+    /// How runners are wanted. These overlap: who is stale may be offline, too.
+    pub enum StatusFilter {
+        Active = "active",
+        Paused = "paused",
+        Online = "online",
+        Offline = "offline",
+        NeverContacted = "never_contacted",
+        Stale = "stale",
+    }
+}
+
+/// Which runners are wanted; all that is said must fit.
+#[derive(Clone, Debug, Default)]
+pub struct RunnerFilter {
+    pub runner_type: Option<RunnerType>,
+    pub statuses: Vec<StatusFilter>,
+    pub paused: Option<bool>,
+    /// All of these.
+    pub tags: Vec<String>,
+}
+
+/// Whose runners are wanted: of any of these.
+#[derive(Clone, Debug, Default)]
+pub struct RunnerPlaces {
+    pub projects: Vec<ProjectId>,
+    pub groups: Vec<NamespaceId>,
+    pub instance: bool,
+}
+
+impl RunnerPlaces {
+    fn condition(&self) -> String {
+        let projects: Vec<i64> = self.projects.iter().map(|id| id.0).collect();
+        let groups: Vec<i64> = self.groups.iter().map(|id| id.0).collect();
+        let instance = if self.instance { " OR r.runner_type = 'instance_type'" } else { "" };
+        format!(
+            "(r.id IN (SELECT runner_id FROM runner_projects WHERE project_id IN ({})) OR r.group_id IN ({}){instance})",
+            list_of(&projects),
+            list_of(&groups)
+        )
+    }
+}
+
+impl RunnerFilter {
+    fn conditions(&self, now: Ts) -> Conditions {
+        let mut all = Conditions::default();
+        all.plain("1 = 1");
+        if let Some(runner_type) = self.runner_type {
+            all.word("r.runner_type = {}", runner_type.as_str());
+        }
+        if let Some(paused) = self.paused {
+            all.plain(if paused { "r.active = FALSE" } else { "r.active = TRUE" });
+        }
+        for status in &self.statuses {
+            match status {
+                StatusFilter::Active => all.plain("r.active = TRUE"),
+                StatusFilter::Paused => all.plain("r.active = FALSE"),
+                StatusFilter::Online => {
+                    all.number("r.contacted_at > {}", now.plus(-ONLINE).0);
+                }
+                StatusFilter::Offline => {
+                    all.number("r.contacted_at <= {}", now.plus(-ONLINE).0);
+                }
+                StatusFilter::NeverContacted => all.plain("r.contacted_at IS NULL"),
+                StatusFilter::Stale => {
+                    let before = now.plus(-STALE).0;
+                    all.number("r.created_at <= {}", before);
+                    all.number("(r.contacted_at IS NULL OR r.contacted_at <= {})", before);
+                }
+            }
+        }
+        for tag in &self.tags {
+            let quoted = serde_json::to_string(tag).unwrap_or_default();
+            // `LIKE` would not tell capitals apart on SQLite.
+            let place = all.bind(Bind::Word(quoted));
+            all.plain(format!("REPLACE(r.tags, {place}, '') <> r.tags"));
+        }
+        all
+    }
+}
+
+pub trait RunnerListStore {
+    /// A page, newest first; `None` for those of everybody.
+    fn runners(
+        &mut self,
+        places: Option<&RunnerPlaces>,
+        filter: &RunnerFilter,
+        page: PageRequest,
+    ) -> Result<Page<Runner>>;
+}
+
+impl RunnerListStore for Tx<'_> {
+    fn runners(
+        &mut self,
+        places: Option<&RunnerPlaces>,
+        filter: &RunnerFilter,
+        page: PageRequest,
+    ) -> Result<Page<Runner>> {
+        let mut conditions = filter.conditions(self.now);
+        if let Some(places) = places {
+            conditions.plain(places.condition());
+        }
+        let from = format!("runners r WHERE {}", conditions.text());
+        let binds = conditions.binds.clone();
+        let selection = Selection {
+            id: "r.id",
+            from: from.clone(),
+            binds: binds.clone(),
+            order: "r.id DESC".to_owned(),
+        };
+        let found = page_of_ids(self, &selection, page, |tx| listing::count(tx, &from, &binds))?;
+        found.try_map_all(|ids| {
+            let ids: Vec<RunnerId> = ids.into_iter().map(RunnerId).collect();
+            self.runners_by_id(&ids)
+        })
+    }
+}

@@ -1,0 +1,94 @@
+//! Runners come and go: by their own word, with a token, or by a person's.
+
+use db::Tx;
+use kernel::{
+    Error, Result, Ts,
+    ids::{NamespaceId, ProjectId, RunnerId, UserId},
+};
+
+use super::{Attributes, Runner, RunnerAccess, RunnerStore as _, RunnerToken, RunnerType};
+use crate::Event;
+
+/// Whose runner it becomes. Whoever names one has shown that they may: by its registration token, or by their role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    Instance,
+    Group(NamespaceId),
+    Project(ProjectId),
+}
+
+impl Owner {
+    fn runner_type(self) -> RunnerType {
+        match self {
+            Self::Instance => RunnerType::Instance,
+            Self::Group(_) => RunnerType::Group,
+            Self::Project(_) => RunnerType::Project,
+        }
+    }
+}
+
+/// Makes a runner.
+pub fn create(
+    tx: &mut Tx<'_>,
+    owner: Owner,
+    creator: Option<UserId>,
+    attributes: Attributes,
+    token: &RunnerToken,
+) -> Result<Runner> {
+    let blank = Runner {
+        id: RunnerId(0),
+        runner_type: owner.runner_type(),
+        token_digest: token.digest(),
+        short_token: token.short(),
+        created_by_person: creator.is_some(),
+        creator_id: creator,
+        group_id: if let Owner::Group(group) = owner { Some(group) } else { None },
+        description: None,
+        maintenance_note: None,
+        active: true,
+        locked: false,
+        run_untagged: true,
+        access_level: RunnerAccess::NotProtected,
+        maximum_timeout: None,
+        tags: "[]".to_owned(),
+        name: None,
+        version: None,
+        revision: None,
+        platform: None,
+        architecture: None,
+        ip_address: None,
+        contacted_at: None,
+        created_at: tx.now,
+        updated_at: tx.now,
+    };
+    let made = tx.insert_runner(&attributes.apply(blank)?)?;
+    if let Owner::Project(project) = owner {
+        tx.assign_runner(made.id, project)?;
+    }
+    Ok(made)
+}
+
+/// The runner that shows its token.
+///
+/// # Errors
+/// `Forbidden` where it is nobody's.
+pub fn authenticate(tx: &mut Tx<'_>, token: &RunnerToken) -> Result<Runner> {
+    let found = match token.is_plausible() {
+        true => tx.find_runner_by_token(&token.digest())?,
+        false => None,
+    };
+    found.ok_or(Error::Forbidden)
+}
+
+/// Gives a runner another token; the old one is worth nothing from now on.
+pub fn renew_token(tx: &mut Tx<'_>, runner: &Runner, token: &RunnerToken) -> Result<()> {
+    tx.set_runner_token(runner.id, &token.digest(), &token.short())?;
+    tx.emit(Event::RunnerChanged { runner: runner.id })
+}
+
+/// A runner goes.
+pub fn remove(tx: &mut Tx<'_>, runner: &Runner, unmodified_since: Option<Ts>) -> Result<()> {
+    runner.updated_at.ensure_unchanged_since(unmodified_since)?;
+    tx.delete_runner(runner.id)?;
+    tx.emit(Event::RunnerChanged { runner: runner.id })
+}

@@ -1,0 +1,167 @@
+//! What follows in notes, to-dos and feeds from what happens anywhere.
+
+use std::any::Any;
+
+use db::Tx;
+use kernel::{
+    Result,
+    event::Event,
+    ids::{NamespaceId, ProjectId, UserId},
+};
+use repo::{event::WikiAction, wiki::PageName};
+use review::{
+    activity::{Action, ActivityStore as _, COMMIT_NOTE, NewActivity, WIKI_PAGE},
+    heard,
+};
+use serde_json::json;
+
+use crate::ports::directory::Directory;
+
+/// Heard before the commit, in the same transaction.
+pub(crate) fn heard(tx: &mut Tx<'_>, directory: &Directory, fact: &dyn Event) -> Result<()> {
+    let fact: &dyn Any = fact;
+    if let Some(fact) = fact.downcast_ref() {
+        return heard::of_issues(tx, directory, fact);
+    }
+    if let Some(fact) = fact.downcast_ref() {
+        return heard::of_merge_requests(tx, directory, fact);
+    }
+    if let Some(fact) = fact.downcast_ref() {
+        return heard::of_epics(tx, directory, fact);
+    }
+    if let Some(fact) = fact.downcast_ref() {
+        return of_members(tx, fact);
+    }
+    if let Some(fact) = fact.downcast_ref() {
+        return of_projects(tx, fact);
+    }
+    match fact.downcast_ref() {
+        Some(repo::Event::RefsMoved { project, user: Some(user), moves, .. }) => {
+            pushed(tx, *project, *user, moves)
+        }
+        Some(repo::Event::WikiChanged { project, group, user, action, path, .. }) => {
+            wrote(tx, (*project, *group), *user, *action, path)
+        }
+        Some(repo::Event::CommitCommented { project, user, note, .. }) => {
+            let line = NewActivity {
+                target_type: Some(COMMIT_NOTE.to_owned()),
+                target_id: Some(note.0),
+                target_iid: Some(note.0),
+                ..line(tx, *project, *user, Action::Commented)
+            };
+            tx.insert_activity(&line)
+        }
+        Some(repo::Event::CommitCommentRemoved { note, .. }) => {
+            tx.delete_activity_of_commit_note(*note)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn of_members(tx: &mut Tx<'_>, fact: &org::member::Event) -> Result<()> {
+    let action = match fact {
+        org::member::Event::Added(_) => Action::Joined,
+        org::member::Event::Removed { .. } => Action::Left,
+        _ => return Ok(()),
+    };
+    let fact = fact.fact();
+    let Some(project) = fact.project else { return Ok(()) };
+    let line = line(tx, project, fact.user, action);
+    tx.insert_activity(&line)
+}
+
+fn of_projects(tx: &mut Tx<'_>, fact: &org::project::event::Event) -> Result<()> {
+    let org::project::event::Event::ProjectCreated { project, creator, name, .. } = fact else {
+        return Ok(());
+    };
+    let line = NewActivity {
+        target_type: Some("Project".to_owned()),
+        target_id: Some(project.0),
+        target_title: Some(name.clone()),
+        ..line(tx, *project, *creator, Action::Created)
+    };
+    tx.insert_activity(&line)
+}
+
+/// Attachments of wikis are not told of.
+fn wrote(
+    tx: &mut Tx<'_>,
+    (project, group): (Option<ProjectId>, Option<NamespaceId>),
+    user: UserId,
+    action: WikiAction,
+    path: &str,
+) -> Result<()> {
+    let action = match action {
+        WikiAction::Create => Action::Created,
+        WikiAction::Update => Action::Updated,
+        WikiAction::Delete => Action::Destroyed,
+        WikiAction::Attach => return Ok(()),
+    };
+    let Some(page) = PageName::of(path) else { return Ok(()) };
+    let title = page.title();
+    let details = json!({ "format": page.markup.as_str(), "slug": page.slug, "title": title });
+    let line = NewActivity {
+        target_type: Some(WIKI_PAGE.to_owned()),
+        target_title: Some(title),
+        details: Some(details.to_string()),
+        namespace_id: group,
+        ..line(tx, project, user, action)
+    };
+    tx.insert_activity(&line)
+}
+
+fn line(
+    tx: &Tx<'_>,
+    project: impl Into<Option<ProjectId>>,
+    author: UserId,
+    action: Action,
+) -> NewActivity {
+    NewActivity {
+        project_id: project.into(),
+        namespace_id: None,
+        author_id: author,
+        action,
+        target_type: None,
+        target_id: None,
+        target_iid: None,
+        target_title: None,
+        item_kind: None,
+        item_id: None,
+        note_id: None,
+        details: None,
+        created_at: tx.now,
+    }
+}
+
+/// As many refs of one push are told of one by one.
+const MOST_REFS: usize = 3;
+
+fn pushed(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    user: UserId,
+    moves: &[repo::event::Moved],
+) -> Result<()> {
+    let shown = if moves.len() > MOST_REFS { 1 } else { moves.len() };
+    for moved in moves.iter().take(shown) {
+        let (kind, name) = match moved.name.strip_prefix("refs/tags/") {
+            Some(name) => ("tag", name),
+            None => ("branch", moved.name.strip_prefix("refs/heads/").unwrap_or(&moved.name)),
+        };
+        let count = (moves.len() > MOST_REFS).then_some(moves.len());
+        let details = json!({
+            "commit_count": moved.commit_count,
+            "action": moved.action,
+            "ref_type": kind,
+            "commit_from": moved.before,
+            "commit_to": moved.after,
+            "ref": if count.is_some() { None } else { Some(name) },
+            "commit_title": moved.commit_title,
+            "ref_count": count,
+        });
+        let details = Some(details.to_string());
+        let line = NewActivity { details, ..line(tx, project, user, Action::Pushed) };
+        tx.insert_activity(&line)?;
+    }
+    Ok(())
+}

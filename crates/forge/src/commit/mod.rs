@@ -1,0 +1,6 @@
+//! Commits, as far as several domains have to do with them.
+
+pub mod author;
+pub mod create;
+pub mod pick;
+pub mod signatures;

@@ -1,0 +1,217 @@
+//! What every use case works with: the database, the repositories, and the addresses under which the world sees them.
+
+use std::{
+    any::Any,
+    fmt,
+    ops::Deref,
+    path::{Path, PathBuf},
+    sync::{Arc, atomic::AtomicU64},
+};
+
+use ci::log::LogFiles;
+use db::Database;
+use kernel::{Error, Result, ids::ProjectId};
+use repo::{
+    commit::{Answers, Writer},
+    git::{Git, GitError, Reader, RepoPath, Repositories, Storage, Wiki},
+    lfs::LfsFiles,
+    merge::Checks,
+    ports::{Aftermath, Lending, People},
+    push::{Journal, Push},
+    wiki,
+};
+use secrets::Vault;
+use signatures::TrustedRoots;
+use worker::{Underway, Worker};
+
+use crate::{
+    mail::smtp::Mailer,
+    memory,
+    runner::{Bell, HandingOver, Objects, contact::Contacts},
+    server_key::ServerKey,
+    slots::Slots,
+    urls::Urls,
+};
+
+/// What is read from a repository, whatever it is.
+type GitWork = Box<dyn FnOnce(&Reader) -> Result<Box<dyn Any + Send>> + Send>;
+
+/// One installation. Shared by all who work with it; cheap to clone.
+#[derive(Clone)]
+pub struct Forge(pub(crate) Arc<Services>);
+
+pub struct Services {
+    pub db: Database,
+    pub storage: Storage,
+    /// The contents of large files.
+    pub lfs: LfsFiles,
+    pub git: Git,
+    pub journal: Journal,
+    /// Whose addresses are whose, for push rules.
+    pub people: Arc<dyn People>,
+    /// Which branches are lent to whom.
+    pub lending: Arc<dyn Lending>,
+    /// What follows from a push before it is answered.
+    pub aftermath: Arc<dyn Aftermath>,
+    /// Whether git can merge what.
+    pub checks: Checks,
+    pub repositories: Repositories,
+    /// What was once worked out from git objects.
+    pub answers: Answers,
+    pub urls: Urls,
+    /// Letters to people.
+    pub mailer: Mailer,
+    /// Whose word on certificates is taken.
+    pub roots: TrustedRoots,
+    /// Goes out of the machine on somebody's word.
+    pub outbound: outbound::Client,
+    pub key: ServerKey,
+    /// Seals secrets that rows hold.
+    pub vault: Arc<Vault>,
+    /// Runners that wait for jobs.
+    pub bell: Arc<Bell>,
+    /// Jobs that are being handed over.
+    pub handing_over: HandingOver,
+    /// Files that jobs leave behind.
+    pub artifacts: Objects,
+    /// What jobs write.
+    pub logs: LogFiles,
+    /// Which calls of runners were written down.
+    pub contacts: Contacts,
+    /// The background work that is being done.
+    pub underway: Underway,
+    pub(crate) data: PathBuf,
+    pub(crate) git_reads: Slots,
+    /// For fetching what configurations include.
+    pub(crate) fetches: Slots,
+    /// For compiling configurations that belong to no repository.
+    pub(crate) lints: Slots,
+    pub(crate) wiki_locks: wiki::Locks,
+    pub(crate) access_changes: Arc<AtomicU64>,
+    /// Knows how all background work is done: a value, since the work itself names [`Forge`].
+    pub(crate) make_worker: fn(Forge) -> Worker<Forge>,
+}
+
+impl Deref for Forge {
+    type Target = Services;
+
+    fn deref(&self) -> &Services {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Forge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Forge").field("data", &self.data).finish_non_exhaustive()
+    }
+}
+
+impl Forge {
+    /// Somebody who does the background work of this installation.
+    pub fn worker(&self) -> Worker<Self> {
+        (self.make_worker)(self.clone())
+    }
+
+    /// Follows what the installation is set to, where answers depend on it everywhere.
+    pub fn follow(&self, settings: &org::settings::Settings) {
+        self.urls.show_gravatars(settings.gravatar_enabled);
+    }
+
+    /// The folder of everything that is no row.
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    pub fn has_data_folder(&self) -> bool {
+        self.data.is_dir()
+    }
+
+    /// Reads a project's repository on a thread that may block; only so many at once, and one person only half of
+    /// these. A repository that is not on disk is a 404.
+    pub async fn git_read<T: Send + 'static>(
+        &self,
+        project: ProjectId,
+        work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.git_read_at(self.storage.repository(project), work).await
+    }
+
+    /// As [`git_read`](Self::git_read), for a wiki; nothing while nobody has written to it.
+    pub async fn wiki_read<T: Send + 'static>(
+        &self,
+        wiki: Wiki,
+        work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
+    ) -> Result<Option<T>> {
+        match self.git_read_at(self.storage.wiki(wiki), work).await {
+            Err(Error::NotFound("Repository")) => Ok(None),
+            read => read.map(Some),
+        }
+    }
+
+    /// As [`git_read`](Self::git_read), for any repository.
+    pub async fn git_read_at<T: Send + 'static>(
+        &self,
+        path: RepoPath,
+        work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let work: GitWork = Box::new(move |reader| Ok(Box::new(work(reader)?)));
+        let answer = self.git_work(path, work).await?;
+        answer
+            .downcast()
+            .map(|answer| *answer)
+            .map_err(|_answer| Error::internal("an answer of another type"))
+    }
+
+    async fn git_work(&self, path: RepoPath, work: GitWork) -> Result<Box<dyn Any + Send>> {
+        memory::ensure_some()?;
+        let slot = self.git_reads.take().await?;
+        let repositories = self.repositories.clone();
+        let done = tokio::task::spawn_blocking(move || {
+            let _slot = slot;
+            let read = match repositories.open(&path) {
+                Ok(reader) => work(&reader),
+                Err(GitError::NotFound) => return Err(Error::NotFound("Repository")),
+                Err(failure) => Err(failure.into()),
+            };
+            match read {
+                // It was open, and has been deleted since.
+                Err(Error::Internal(_)) if !path.as_path().exists() => {
+                    repositories.forget(&path);
+                    Err(Error::NotFound("Repository"))
+                }
+                read => read,
+            }
+        });
+        done.await.map_err(Error::internal)?
+    }
+
+    /// Makes commits on behalf of the API.
+    pub fn writer(&self) -> Writer<'_> {
+        Writer {
+            db: &self.db,
+            git: &self.git,
+            storage: &self.storage,
+            repositories: &self.repositories,
+            journal: &self.journal,
+            people: &self.people,
+            lending: &self.lending,
+            aftermath: &self.aftermath,
+        }
+    }
+
+    /// Changes wikis on behalf of the API.
+    pub fn wikis(&self) -> wiki::Writer {
+        wiki::Writer {
+            db: self.db.clone(),
+            git: self.git.clone(),
+            storage: self.storage.clone(),
+            repositories: self.repositories.clone(),
+            locks: self.wiki_locks.clone(),
+        }
+    }
+
+    /// Moves refs on behalf of the API; see [`repo::push`].
+    pub async fn push(&self, push: Push) -> Result<()> {
+        repo::push::apply(self.writer(), push).await
+    }
+}

@@ -1,0 +1,179 @@
+//! Who does which background work, and when it is asked for.
+
+use ci::schedule::runs::RunDueSchedules;
+use kernel::Result;
+use org::{
+    email::actions::SendConfirmation,
+    jobs::{PurgeRemoved, RemoveExpired, RemoveOverdue},
+    mail::SendLetter,
+    member::SendInvitation,
+    status::actions::{ClearStatuses, clear_ended},
+    user::removal::RemoveUser,
+};
+use repo::jobs::{EmptyTrash, SweepLfs};
+use time::{Duration, macros::time};
+use worker::Worker;
+
+use crate::{
+    Forge,
+    files::sizes::CountUploads,
+    mail::{
+        account_letters::{confirm_address, send_password_link},
+        email_confirmation,
+    },
+    merge_request::{
+        approvals::WeighApprovals,
+        code_owners::LookAtCommits,
+        diff_notes,
+        head_refs::{DropHead, KeepHead},
+        merge::{self, UnlockMerges},
+    },
+    outbox::{ForgetFacts, forget_facts},
+    pipeline::{self, DropStaleJobs, StartDelayedJobs},
+    project::{maintenance, repository::SettleBeginning, statistics::SurveyRepository},
+    purge,
+    runner::{
+        artifacts::{self, RemoveArtifacts},
+        removal as job_removal,
+    },
+    user::removal,
+    wiki::MaintainWiki,
+};
+
+/// A worker that knows all work.
+pub(crate) fn worker(forge: Forge) -> Worker<Forge> {
+    let (underway, name) = (forge.underway.clone(), forge.key.name().to_owned());
+    Worker::new(forge.db.clone(), forge)
+        .named(&name)
+        .noting(underway)
+        .on(maintenance::maintain)
+        .on(maintenance::keep_house)
+        .on(maintain_wiki)
+        .on(empty_trash)
+        .on(sweep_lfs)
+        .on(survey)
+        .on(count_uploads)
+        .on(settle_beginning)
+        .on(keep_head)
+        .on(drop_head)
+        .on(diff_notes::follow_lines)
+        .on(pipeline::make_for_push)
+        .on(pipeline::make_for_merge_request)
+        .on(pipeline::cancel_outdated_pipelines)
+        .on(pipeline::make_downstream)
+        .on(pipeline::run_due_schedules)
+        .every(Duration::seconds(15), RunDueSchedules {})
+        .on(pipeline::run_schedule)
+        .on(pipeline::start_delayed_jobs)
+        .every(Duration::seconds(30), StartDelayedJobs {})
+        .on(job_removal::remove_job_files)
+        .on(artifacts::remove_expired)
+        .every(Duration::minutes(10), RemoveArtifacts {})
+        .on(pipeline::drop_stale_jobs)
+        .every(Duration::hours(1), DropStaleJobs {})
+        .on(merge::follow_push)
+        .on(merge::close_named)
+        .on(merge::look_at)
+        .on(merge::refresh_closed_issues)
+        .on(merge::finish_merge)
+        .on(merge::merge_waiting)
+        .on(merge::look_after)
+        .on(merge::look_into)
+        .on(merge::unlock_merges)
+        .every(Duration::minutes(5), UnlockMerges {})
+        .on(look_at_commits)
+        .on(weigh_approvals)
+        .on(send_letter)
+        .on(send_confirmation)
+        .on(send_invitation)
+        .on(confirm_address)
+        .on(send_password_link)
+        .on(remove_expired)
+        .on(remove_overdue)
+        .on(purge_removed)
+        .on(remove_user)
+        .daily(time!(0:00), RemoveExpired {})
+        .on(clear_statuses)
+        .every(Duration::minutes(15), ClearStatuses {})
+        .daily(time!(1:00), RemoveOverdue {})
+        .on(forget_facts)
+        .daily(time!(2:00), ForgetFacts {})
+        .every(Duration::hours(6), PurgeRemoved {})
+        .every(Duration::hours(1), EmptyTrash {})
+        .every(Duration::days(1), SweepLfs {})
+}
+
+async fn remove_overdue(forge: Forge, job: RemoveOverdue) -> Result<()> {
+    job.run(&forge.db).await
+}
+
+async fn purge_removed(forge: Forge, job: PurgeRemoved) -> Result<()> {
+    purge::run(&forge, job).await
+}
+
+async fn remove_user(forge: Forge, job: RemoveUser) -> Result<()> {
+    removal::run(&forge, job).await
+}
+
+async fn settle_beginning(forge: Forge, job: SettleBeginning) -> Result<()> {
+    job.run(&forge).await
+}
+
+async fn keep_head(forge: Forge, job: KeepHead) -> Result<()> {
+    job.run(&forge).await
+}
+
+async fn drop_head(forge: Forge, job: DropHead) -> Result<()> {
+    job.run(&forge).await
+}
+
+async fn weigh_approvals(forge: Forge, job: WeighApprovals) -> Result<()> {
+    job.run(&forge).await
+}
+
+async fn look_at_commits(forge: Forge, job: LookAtCommits) -> Result<()> {
+    job.run(&forge).await
+}
+
+async fn survey(forge: Forge, job: SurveyRepository) -> Result<()> {
+    job.run(&forge).await
+}
+
+async fn count_uploads(forge: Forge, job: CountUploads) -> Result<()> {
+    job.run(&forge).await
+}
+
+async fn maintain_wiki(forge: Forge, job: MaintainWiki) -> Result<()> {
+    job.run(&forge).await
+}
+
+async fn empty_trash(forge: Forge, job: EmptyTrash) -> Result<()> {
+    job.run(&forge.storage).await
+}
+
+async fn sweep_lfs(forge: Forge, job: SweepLfs) -> Result<()> {
+    job.run(&forge.db, &forge.lfs).await
+}
+
+async fn remove_expired(forge: Forge, job: RemoveExpired) -> Result<()> {
+    job.run(&forge.db).await
+}
+
+async fn send_letter(forge: Forge, job: SendLetter) -> Result<()> {
+    forge.mailer.send(job.letter).await
+}
+
+async fn send_confirmation(forge: Forge, job: SendConfirmation) -> Result<()> {
+    email_confirmation::send(&forge, job).await
+}
+
+async fn clear_statuses(forge: Forge, _: ClearStatuses) -> Result<()> {
+    forge.db.write(clear_ended).await.map(drop)
+}
+
+async fn send_invitation(forge: Forge, job: SendInvitation) -> Result<()> {
+    match job.letter(&forge.db, forge.urls.at("-/invites")).await? {
+        Some(letter) => forge.mailer.send(letter).await,
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,37 @@
+//! The product without HTTP: every use case that needs two domains, or git and a row together, as a function on
+//! [`Forge`]. Handlers, quick actions, jobs and tools call the same one.
+//!
+//! [`Forge::open`] installs every listener, so that a tool which opens a forge has every effect that the server has.
+
+mod access;
+mod activity_feed;
+pub mod branch;
+pub mod commit;
+pub mod files;
+mod forge;
+pub mod issue;
+mod jobs;
+mod listeners;
+pub mod mail;
+pub mod memory;
+pub mod merge_request;
+mod open;
+mod outbox;
+pub mod pipeline;
+pub mod ports;
+pub mod project;
+pub mod purge;
+pub mod quick_actions;
+pub mod references;
+pub mod runner;
+pub mod server_key;
+pub mod slots;
+pub mod urls;
+pub mod user;
+pub mod vault;
+pub mod version;
+pub mod wiki;
+
+pub use access::AccessWatch;
+pub use forge::{Forge, Services};
+pub use open::Settings;

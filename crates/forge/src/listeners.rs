@@ -1,0 +1,210 @@
+//! Every fact, and who hears it.
+
+use std::any::Any;
+
+use ci::{artifact::ArtifactStore as _, pipeline::PipelineStore as _};
+use db::Tx;
+use kernel::{
+    Result,
+    event::Event,
+    ids::{PipelineId, ProjectId},
+};
+use org::{
+    namespace::chain::group_chain,
+    project::{self, push::Noted, settings::SettingsStore as _, statistics::StatisticsStore},
+};
+use repo::{jobs::MaintainRepository, push_rule};
+use review::{
+    item::departure,
+    merge_request::{self, forks, merge::failed, state::Step},
+};
+use secrets::Vault;
+use worker::Queue;
+
+use crate::{
+    merge_request::{
+        approvals,
+        diff_notes::FollowLines,
+        head_refs::{DropHead, promise_head},
+        merge::{
+            FinishMerge, LookAt, RefreshCloses, hold_touched, note_push, promise_to_close, wake,
+        },
+    },
+    pipeline,
+    project::{
+        default_branch::protect_default_branch, maintenance::AFTER_PUSH,
+        statistics::SurveyRepository,
+    },
+    runner::removal,
+    wiki::MaintainWiki,
+};
+
+/// Heard before the commit, in the same transaction.
+pub(crate) fn inside(tx: &mut Tx<'_>, vault: &Vault, fact: &dyn Event) -> Result<()> {
+    let fact: &dyn Any = fact;
+    if let Some(fact) = fact.downcast_ref() {
+        return of_project(tx, fact);
+    }
+    if let Some(org::user::event::Event::UserDestroy { person, heir }) = fact.downcast_ref() {
+        review::heirs::hand_over(tx, person.user_id, *heir)?;
+        ci::heirs::hand_over(tx, person.user_id, *heir)?;
+        return repo::heirs::hand_over(tx, person.user_id, *heir);
+    }
+    if let Some(fact) = fact.downcast_ref() {
+        return of_merge_request(tx, fact);
+    }
+    if let Some(fact) = fact.downcast_ref() {
+        return of_pipeline(tx, fact);
+    }
+    if let Some(fact) = fact.downcast_ref() {
+        return approvals::look_after(tx, fact);
+    }
+    if let Some(fact) = fact.downcast_ref() {
+        return of_membership(tx, fact);
+    }
+    if let Some(fact) = fact.downcast_ref() {
+        return approvals::access_changed(tx, fact);
+    }
+    fact.downcast_ref().map_or(Ok(()), |fact| of_repository(tx, vault, fact))
+}
+
+fn of_membership(tx: &mut Tx<'_>, fact: &org::member::Event) -> Result<()> {
+    match fact {
+        org::member::Event::Removed { fact, unassign_issuables: true } => unassign(tx, fact),
+        _ => Ok(()),
+    }
+}
+
+fn of_repository(tx: &mut Tx<'_>, vault: &Vault, fact: &repo::Event) -> Result<()> {
+    match fact {
+        repo::Event::RefsMoved {
+            project,
+            user,
+            becomes_default,
+            moves,
+            head,
+            growth,
+            by_rebase,
+            options,
+            earlier,
+            ..
+        } => {
+            hold_touched(tx, *project, moves)?;
+            if !*by_rebase {
+                approvals::follow_push(tx, *project, *user, moves)?;
+            }
+            note_push(tx, *project, *user, moves)?;
+            let pushed = pipeline::PushedBy { project: *project, user: *user, earlier: *earlier };
+            pipeline::enqueue_for_push(tx, vault, pushed, moves, options)?;
+            promise_to_close(tx, *project, *user, head.as_deref())?;
+            let (first, head) = (becomes_default.as_deref(), head.as_deref());
+            let noted = org::project::push::note(tx, *project, first, head, *growth)?;
+            if let Some(branch) = becomes_default {
+                protect_default_branch(tx, *project, branch)?;
+            }
+            if noted == Noted::InPart {
+                tx.enqueue(&SurveyRepository { project: *project })?;
+            }
+            let later = tx.now.plus(AFTER_PUSH);
+            tx.enqueue_at(&MaintainRepository { project: *project }, later)
+        }
+        repo::Event::LfsChanged { project, bytes } => tx.save_lfs_size(*project, *bytes),
+        repo::Event::WikiChanged { project, group, .. } => {
+            if let Some(project) = project {
+                org::project::push::note_activity(tx, *project)?;
+            }
+            let later = tx.now.plus(AFTER_PUSH);
+            let project = project.map(MaintainWiki::Project);
+            match project.or(group.map(MaintainWiki::Group)) {
+                Some(care) => tx.enqueue_at(&care, later),
+                None => Ok(()),
+            }
+        }
+        repo::Event::CommitCommented { .. }
+        | repo::Event::CommitCommentChanged { .. }
+        | repo::Event::CommitCommentRemoved { .. } => Ok(()),
+    }
+}
+
+fn of_merge_request(tx: &mut Tx<'_>, fact: &merge_request::Event) -> Result<()> {
+    approvals::follow(tx, fact)?;
+    match fact {
+        merge_request::Event::Moved { merge_request, head, opener, .. } => {
+            promise_head(tx, *merge_request)?;
+            pipeline::enqueue_for_merge_request(tx, *merge_request, head.as_deref(), *opener)?;
+            tx.enqueue(&FollowLines { merge_request: *merge_request })?;
+            tx.enqueue(&LookAt { merge_request: *merge_request })
+        }
+        merge_request::Event::Removed { project, iid, .. } => {
+            tx.enqueue(&DropHead { project: *project, iid: *iid })
+        }
+        merge_request::Event::Opened { merge_request, .. }
+        | merge_request::Event::Updated { merge_request, .. } => {
+            tx.enqueue(&RefreshCloses { merge_request: *merge_request })
+        }
+        merge_request::Event::Stepped { merge_request, step: Step::Merge, .. } => {
+            tx.enqueue(&FinishMerge { merge_request: *merge_request })
+        }
+        merge_request::Event::Stepped { .. } => Ok(()),
+    }
+}
+
+/// What waits for a pipeline is merged when it succeeds; when it fails, somebody has to look.
+fn of_pipeline(tx: &mut Tx<'_>, fact: &ci::Event) -> Result<()> {
+    match fact {
+        ci::Event::PipelineChanged {
+            project, pipeline, sha, status: ci::Status::Success, ..
+        } => {
+            keep_latest_artifacts(tx, *project, *pipeline)?;
+            wake(tx, *project, sha)
+        }
+        ci::Event::PipelineChanged { project, sha, status: ci::Status::Failed, .. } => {
+            failed::tell(tx, *project, sha)
+        }
+        ci::Event::JobsMoved { pipeline, jobs, .. } => {
+            removal::forget_secrets(tx, jobs)?;
+            pipeline::begin_bridges(tx, *pipeline, jobs)
+        }
+        ci::Event::JobErased { job, .. } => removal::erased(tx, *job),
+        ci::Event::PipelineRemoved { project, pipeline } => {
+            removal::pipeline_removed(tx, *project, *pipeline)
+        }
+        ci::Event::PipelineChanged { .. } | ci::Event::StatusChanged { .. } => Ok(()),
+    }
+}
+
+/// Where a project wants that, the artifacts of the newest pipeline of a ref that succeeded stay.
+fn keep_latest_artifacts(tx: &mut Tx<'_>, project: ProjectId, id: PipelineId) -> Result<()> {
+    if !tx.project_settings(project)?.keep_latest_artifact {
+        return Ok(());
+    }
+    match tx.find_pipeline(project, id)? {
+        Some(pipeline) => tx.lock_artifacts(&pipeline),
+        None => Ok(()),
+    }
+}
+
+fn of_project(tx: &mut Tx<'_>, fact: &project::event::Event) -> Result<()> {
+    match fact {
+        project::event::Event::ProjectCreated { project, namespace, .. } => {
+            let groups = group_chain(tx, *namespace)?;
+            push_rule::actions::begin(tx, *project, &groups)
+        }
+        project::event::Event::ApprovalsRequired { project, required } => {
+            approvals::require(tx, *project, *required)
+        }
+        project::event::Event::NetworkLeft { project, user } => {
+            forks::close_from(tx, *project, *user)
+        }
+    }
+}
+
+/// Whoever left a project, or a group with all below it, looks after nothing there any more.
+fn unassign(tx: &mut Tx<'_>, left: &org::member::event::Fact) -> Result<()> {
+    let theirs = departure::projects_of_assignee(tx, left.user)?;
+    let inside = match left.group {
+        Some(group) => org::places::projects_below(tx, group, &theirs)?,
+        None => theirs.into_iter().filter(|project| Some(*project) == left.project).collect(),
+    };
+    departure::unassign(tx, left.user, &inside)
+}

@@ -1,0 +1,185 @@
+//! How approvals hear what happens to merge requests, branches and people.
+
+use ci::pipeline::PipelineStore;
+use db::Tx;
+use kernel::{
+    Error, Grant, Result,
+    ids::{MergeRequestId, ProjectId, UserId},
+};
+use org::access::{Event, Reach, projects_within};
+use repo::{event::Moved, protection};
+use review::{
+    approval::{self, ApprovalStore, RuleStore, actions, config, own_rules},
+    merge_request::{self, MergeRequestStore, actions::find, state::Step},
+    policy::ReadMergeRequests,
+};
+use serde::{Deserialize, Serialize};
+use worker::{Job, Queue};
+
+use super::{
+    code_owners::{LookAtCommits, Pushed},
+    heads::branch_head,
+    merge::wake,
+};
+use crate::{
+    Forge,
+    ports::{approvals::Approvers, review::Places},
+};
+
+/// Which branches are protected has changed, and with it which rules count and where owners have to approve.
+pub fn branches_changed(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
+    approval::refresh_project(tx, &Approvers, project)
+}
+
+/// Weighs anew what is open in a project.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct WeighApprovals {
+    project: ProjectId,
+}
+
+impl Job for WeighApprovals {
+    const KIND: &'static str = "project.weigh_approvals";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(self.project.to_string())
+    }
+}
+
+impl WeighApprovals {
+    pub async fn run(self, forge: &Forge) -> Result<()> {
+        forge.db.write(move |tx| approval::refresh_project(tx, &Approvers, self.project)).await
+    }
+}
+
+/// Others than before have a role somewhere, or may sign in: whom rules name there has to be asked anew.
+pub fn access_changed(tx: &mut Tx<'_>, fact: &Event) -> Result<()> {
+    let projects = match fact {
+        Event::SignIn(user) => tx.projects_with_approver(*user)?,
+        Event::ShareEnded { project, group } => {
+            protection::departure::forget_group(tx, *project, *group)?;
+            approval::departure::forget_group(tx, *project, *group)?;
+            tx.projects_with_rules(&[*project])?
+        }
+        Event::Roles(reach) => {
+            let reached = projects_within(tx, *reach)?;
+            protection::departure::forget_strangers(tx, &reached)?;
+            approval::departure::forget_strangers(tx, &reached)?;
+            let mut reached = tx.projects_with_rules(&reached)?;
+            if let Reach::Group(group) | Reach::Tree(group) = reach {
+                let named = tx.groups_with_rules()?;
+                let inside = match org::places::groups_within(tx, *group, &named) {
+                    // It went in the same transaction.
+                    Err(Error::NotFound(_)) => Vec::new(),
+                    inside => inside?,
+                };
+                reached.extend(tx.projects_with_rules_of(&inside)?);
+            }
+            reached.sort_unstable();
+            reached.dedup();
+            reached
+        }
+    };
+    for project in projects {
+        tx.enqueue(&WeighApprovals { project })?;
+    }
+    Ok(())
+}
+
+/// A project asks for so many approvals in the older way.
+pub fn require(tx: &mut Tx<'_>, project: ProjectId, required: i64) -> Result<()> {
+    config::require_any(tx, project, required)?;
+    approval::refresh_project(tx, &Approvers, project)
+}
+
+/// Weighs the approval of a merge request that is new, or that is something else than before.
+pub fn follow(tx: &mut Tx<'_>, fact: &merge_request::Event) -> Result<()> {
+    match fact {
+        merge_request::Event::Opened { merge_request, .. } => {
+            let request = tx.merge_request(*merge_request)?;
+            if let Some(required) = request.approvals_before_merge.filter(|count| *count > 0) {
+                own_rules::require_any(tx, &request, required)?;
+            }
+            tx.enqueue(&LookAtCommits { merge_request: *merge_request, pushed: None })?;
+            actions::ask_approvers(tx, &Approvers, &request)
+        }
+        merge_request::Event::Updated { merge_request, changes, .. } => {
+            let fields: Vec<&str> = changes.iter().map(|change| change.field).collect();
+            update(tx, *merge_request, &fields)
+        }
+        merge_request::Event::Moved { merge_request, .. } => {
+            tx.enqueue(&LookAtCommits { merge_request: *merge_request, pushed: None })
+        }
+        merge_request::Event::Stepped { merge_request, step: Step::Reopen, .. } => {
+            let request = tx.merge_request(*merge_request)?;
+            approval::refresh(tx, &Approvers, &request).map(drop)
+        }
+        merge_request::Event::Stepped { .. } | merge_request::Event::Removed { .. } => Ok(()),
+    }
+}
+
+/// Sees to it that somebody looks whose files a push changed, and merges what waited for an approval alone.
+pub fn look_after(tx: &mut Tx<'_>, fact: &approval::Event) -> Result<()> {
+    match fact {
+        approval::Event::Pushed { of, user, from } => {
+            let pushed = Some(Pushed { by: *user, from: from.clone() });
+            tx.enqueue(&LookAtCommits { merge_request: of.merge_request, pushed })
+        }
+        approval::Event::Approved { of, complete: true, .. } => {
+            let request = tx.merge_request(of.merge_request)?;
+            let home = request.source_project_id.unwrap_or(of.project);
+            let Some(head) = request.head_sha else { return Ok(()) };
+            match tx.newest_pipeline(home, &head)? {
+                Some(pipeline) if pipeline.status == ci::Status::Success => wake(tx, home, &head),
+                _ => Ok(()),
+            }
+        }
+        approval::Event::Approved { .. }
+        | approval::Event::Unapproved { .. }
+        | approval::Event::Reset { .. } => Ok(()),
+    }
+}
+
+/// Somebody moved branches, or made them anew: what was approved is no longer what is there.
+pub fn follow_push(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    user: Option<UserId>,
+    moves: &[Moved],
+) -> Result<()> {
+    for moved in moves.iter().filter(|moved| moved.after.is_some()) {
+        let Some(branch) = moved.name.strip_prefix("refs/heads/") else { continue };
+        for request in tx.approvable_from(project, branch)? {
+            let pusher = user.unwrap_or(request.author_id);
+            // A branch that is made anew differs from what its name stood for before.
+            let from = moved.before.as_deref().or(request.head_sha.as_deref());
+            approval::reset_on_push(tx, &Approvers, &Places, &request, pusher, from)?;
+        }
+    }
+    Ok(())
+}
+
+/// # Errors
+/// `Unauthenticated` where the source branch is not there: nobody can have looked at it.
+pub async fn ensure_source_exists(
+    forge: &Forge,
+    grant: &Grant<ReadMergeRequests>,
+    iid: i64,
+) -> Result<()> {
+    let grant = grant.clone();
+    let row = forge.db.read(move |tx| find(tx, &grant, iid)).await?;
+    let Some(ends) = row.ends() else { return Err(Error::Unauthenticated) };
+    let head = branch_head(forge, ends.source, &ends.source_branch).await?;
+    head.map(drop).ok_or(Error::Unauthenticated)
+}
+
+fn update(tx: &mut Tx<'_>, id: MergeRequestId, changes: &[&str]) -> Result<()> {
+    let asks = changes.contains(&"approvals_before_merge");
+    if !asks && !changes.contains(&"target_branch") {
+        return Ok(());
+    }
+    let request = tx.merge_request(id)?;
+    if let Some(required) = request.approvals_before_merge.filter(|_| asks) {
+        own_rules::require_any(tx, &request, required)?;
+    }
+    approval::refresh(tx, &Approvers, &request).map(drop)
+}

@@ -1,0 +1,97 @@
+//! What merge requests ask of repositories: where their branches are, and that their commits stay.
+
+use db::Tx;
+use kernel::{Ability, Error, Grant, Result, Standing, access::Project, ids::ProjectId};
+use org::{
+    access::{IdOrPath, locate_project},
+    project::forks::are_related,
+};
+use repo::{
+    git::{Oid, RefName, transfer},
+    proposal,
+};
+use review::merge_request::{
+    Ends, Heads, Kinship, MergeRequest,
+    change::{Looked, MergeRequestChange},
+    version::MOST_FILES,
+};
+
+use crate::Forge;
+
+/// A project that the caller names, where they may do something there.
+pub fn elsewhere<A: Ability<Scope = Project>>(
+    tx: &mut Tx<'_>,
+    who: &Standing,
+    id: ProjectId,
+) -> Result<Grant<A>> {
+    let (project, who) = locate_project(tx, who.actor, &IdOrPath::Id(id.0))?;
+    Grant::check(&who, project)
+}
+
+/// How two projects are to each other.
+pub fn kinship(tx: &mut Tx<'_>, one: ProjectId, other: ProjectId) -> Result<Kinship> {
+    if one == other {
+        return Ok(Kinship::Same);
+    }
+    Ok(if are_related(tx, one, other)? { Kinship::Related } else { Kinship::Strangers })
+}
+
+/// As [`look_at`], before it is known whether there can be a merge request: nothing is brought to strangers.
+pub async fn look(forge: &Forge, ends: &Ends, kinship: Kinship) -> Result<Heads> {
+    match kinship {
+        Kinship::Strangers => Ok(Heads::default()),
+        Kinship::Same | Kinship::Related => look_at(forge, ends).await,
+    }
+}
+
+/// What git says of the branches as they are to be after a change.
+pub async fn look_before(
+    forge: &Forge,
+    row: &MergeRequest,
+    change: &MergeRequestChange,
+) -> Result<Option<Looked>> {
+    let Some(mut ends) = row.ends() else { return Ok(None) };
+    if let Some(branch) = &change.target_branch {
+        ends.target_branch.clone_from(branch);
+    }
+    let heads = look_at(forge, &ends).await?;
+    Ok(Some(Looked { at: ends, heads }))
+}
+
+/// Looks where the branches of a merge request are, and what the source changes. What the source has is brought to the
+/// target, so that nobody has to look elsewhere for it.
+pub async fn look_at(forge: &Forge, ends: &Ends) -> Result<Heads> {
+    let head = branch_head(forge, ends.source, &ends.source_branch).await?;
+    let start = branch_head(forge, ends.target, &ends.target_branch).await?;
+    let (Some(head), Some(start)) = (head, start) else {
+        let text = |id: Option<Oid>| id.map(|id| id.to_string());
+        return Ok(Heads { head: text(head), start: text(start), base: None, files: 0 });
+    };
+    let [from, into] = [ends.source, ends.target].map(|id| forge.storage.repository(id));
+    transfer::bring(&forge.git, &from, &into, head).await?;
+    let found =
+        forge.git_read(ends.target, move |reader| proposal::extent(reader, start, head)).await?;
+    let files = found.files.and_then(|files| i64::try_from(files).ok()).unwrap_or(MOST_FILES + 1);
+    Ok(Heads {
+        head: Some(head.to_string()),
+        start: Some(start.to_string()),
+        base: Some(found.base.to_string()),
+        files,
+    })
+}
+
+/// Where a branch is; nowhere in a project without a repository, or under a name that no branch has.
+pub(crate) async fn branch_head(
+    forge: &Forge,
+    project: ProjectId,
+    branch: &str,
+) -> Result<Option<Oid>> {
+    let Ok(name) = RefName::branch(branch) else { return Ok(None) };
+    let read = forge.git_read(project, move |reader| {
+        Ok(reader.find_reference(&name)?.and_then(|found| found.commit))
+    });
+    match read.await {
+        Err(Error::NotFound("Repository")) => Ok(None),
+        found => found,
+    }
+}

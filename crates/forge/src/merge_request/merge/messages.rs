@@ -1,0 +1,175 @@
+//! What the commits of a merge say.
+
+use std::collections::HashMap;
+
+use db::Tx;
+use kernel::{
+    Error, Result,
+    ids::{ProjectId, UserId},
+};
+use org::{
+    project::{settings::Settings, store::ProjectStore as _},
+    user::{User, store::UserStore as _},
+};
+use repo::{
+    git::{CommitInfo, Signature},
+    merge::{Method, Plan, Squash},
+};
+use review::approval::ApprovalStore as _;
+use review::merge_request::{
+    MergeRequest, ReviewState, ReviewerStore as _,
+    merge::{AutoMerge, ClosesStore as _},
+    template::{MERGE_TEMPLATE, Named, SQUASH_TEMPLATE, SourceCommit, Words},
+};
+
+use super::{Sides, mergeability::commits_between, run::By};
+use crate::{Forge, commit::author::signature};
+
+/// Everything that is written into commits.
+#[derive(Clone, Debug)]
+pub(super) struct Messages {
+    pub(super) merge: String,
+    pub(super) squash: Option<Squash>,
+    pub(super) committer: Signature,
+}
+
+impl Messages {
+    /// The title of the commit where the target will be.
+    pub(super) fn title(&self, plan: &Plan) -> String {
+        let message = match (&self.squash, plan.method) {
+            (Some(squash), Method::FastForward) => &squash.message,
+            _ => &self.merge,
+        };
+        message.lines().next().unwrap_or_default().to_owned()
+    }
+}
+
+/// What both commits say: the words that somebody chose, or else those of the project.
+pub(super) async fn messages(
+    forge: &Forge,
+    row: &MergeRequest,
+    sides: &Sides,
+    by: &By,
+    settings: &Settings,
+    wish: &AutoMerge,
+    squashes: bool,
+) -> Result<Messages> {
+    let (target, head) = (sides.target, sides.head);
+    let read =
+        forge.git_read(row.project_id, move |reader| Ok(commits_between(reader, target, head)?));
+    let commits = read.await?;
+    let around = {
+        let row = row.clone();
+        forge.db.read(move |tx| Around::of(tx, &row)).await?
+    };
+    let committer = signature(forge, &by.user);
+    let author =
+        around.author.as_ref().map_or_else(|| committer.clone(), |user| signature(forge, user));
+    let words = around.words(forge, row, by, &commits);
+    let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
+    let chosen = |template: &Option<String>| given(template);
+    let merge = given(&wish.merge_commit_message).unwrap_or_else(|| {
+        let words = Words { own_email: committer.email.clone(), ..words.clone() };
+        let template = chosen(&settings.merge_commit_template);
+        words.fill(template.as_deref().unwrap_or(MERGE_TEMPLATE))
+    });
+    let squash = squashes.then(|| Squash {
+        message: given(&wish.squash_commit_message).unwrap_or_else(|| {
+            let words = Words { own_email: author.email.clone(), ..words };
+            let template = chosen(&settings.squash_commit_template);
+            words.fill(template.as_deref().unwrap_or(SQUASH_TEMPLATE))
+        }),
+        author,
+    });
+    Ok(Messages { merge, squash, committer })
+}
+
+/// What messages repeat of other records.
+struct Around {
+    author: Option<User>,
+    closes: Vec<String>,
+    approved_by: Vec<User>,
+    reviewed_by: Vec<User>,
+}
+
+impl Around {
+    fn of(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<Self> {
+        let issues = tx.closed_issues(row.id)?;
+        let mut paths: HashMap<ProjectId, String> = HashMap::new();
+        let mut closes = Vec::with_capacity(issues.len());
+        for issue in &issues {
+            if issue.project_id == row.project_id {
+                closes.push(format!("#{}", issue.iid));
+                continue;
+            }
+            let path = match paths.get(&issue.project_id) {
+                Some(path) => path.clone(),
+                None => tx.project(issue.project_id)?.full_path,
+            };
+            closes.push(format!("{path}#{}", issue.iid));
+            paths.insert(issue.project_id, path);
+        }
+        let reviewers = tx.reviewers_of(&[row.id])?.remove(&row.id).unwrap_or_default();
+        let reviewed: Vec<UserId> = reviewers
+            .into_iter()
+            .filter(|reviewer| reviewer.state == ReviewState::Reviewed)
+            .map(|reviewer| reviewer.user_id)
+            .collect();
+        let approved = approvers(tx, row)?;
+        Ok(Self {
+            author: one(tx, row.author_id)?,
+            closes,
+            approved_by: all(tx, &approved)?,
+            reviewed_by: all(tx, &reviewed)?,
+        })
+    }
+
+    fn words(&self, forge: &Forge, row: &MergeRequest, by: &By, commits: &[CommitInfo]) -> Words {
+        let host = forge.urls.host_name();
+        let named = |user: &User| Named { name: user.name.clone(), email: user.git_email(host) };
+        let commit = |commit: &CommitInfo| SourceCommit {
+            message: commit.message.clone(),
+            author: Named { name: commit.author.name.clone(), email: commit.author.email.clone() },
+            is_merge: commit.is_merge(),
+        };
+        let path = &by.facts.full_path;
+        Words {
+            source_branch: row.source_branch.clone(),
+            target_branch: row.target_branch.clone(),
+            source_project_id: row.source_project_id.map(|id| id.0),
+            title: row.title.clone(),
+            description: row.description.clone().unwrap_or_default(),
+            closes: self.closes.clone(),
+            reference: format!("{path}!{}", row.iid),
+            local_reference: format!("!{}", row.iid),
+            url: forge.urls.at(&format!("{path}/-/merge_requests/{}", row.iid)),
+            commits: commits.iter().rev().map(commit).collect(),
+            approved_by: self.approved_by.iter().map(named).collect(),
+            reviewed_by: self.reviewed_by.iter().map(named).collect(),
+            merged_by: named(&by.user),
+            author: self.author.as_ref().map(named).unwrap_or_default(),
+            own_email: String::new(),
+        }
+    }
+}
+
+/// Who approved it, the first of them first.
+fn approvers(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<Vec<UserId>> {
+    let approvals = tx.approvals_of(&[row.id])?.remove(&row.id).unwrap_or_default();
+    Ok(approvals.into_iter().map(|approval| approval.user_id).collect())
+}
+
+fn one(tx: &mut Tx<'_>, id: UserId) -> Result<Option<User>> {
+    match tx.user(id) {
+        Err(Error::NotFound(_)) => Ok(None),
+        found => found.map(Some),
+    }
+}
+
+fn all(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<Vec<User>> {
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        found.extend(one(tx, *id)?);
+    }
+    Ok(found)
+}

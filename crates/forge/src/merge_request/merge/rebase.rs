@@ -1,0 +1,181 @@
+//! Moving a source branch onto its target, and what the target would be after a merge.
+
+use std::pin::pin;
+
+use db::Tx;
+use kernel::{Error, Grant, Result, Standing, access::Project, head::Growth, ids::MergeRequestId};
+use org::{
+    access::{IdOrPath, locate_project},
+    user::User,
+};
+use repo::{
+    git::{GitError, Oid, RefName, merge::is_ancestor, transfer},
+    merge,
+    ports::Lending,
+    protection::Protection,
+    push::{Push, RefChange, Via},
+};
+use review::{
+    merge_request::{
+        Columns, MergeRequest, MergeRequestState, MergeRequestStore as _, actions,
+        merge::rebase as underway,
+    },
+    policy::ReadMergeRequests,
+};
+
+use super::mergeability::{Sides, look_now, sides};
+use crate::{Forge, commit::author::signature};
+
+const REBASE_FAILED: &str =
+    "Rebase failed: Rebase locally, resolve all conflicts, then push the branch.";
+const UNDERWAY: &str = "Failed to enqueue the rebase operation, possibly due to a long-lived transaction. Try again later.";
+const NOT_MERGEABLE: &str = "Merge request is not mergeable";
+
+/// Moves the source branch onto the target. What keeps git from doing so is kept with the merge request.
+///
+/// # Errors
+/// `Refused` where there is no branch, or the caller may not move it so; `Conflict` while somebody does.
+pub async fn rebase(
+    forge: &Forge,
+    grant: &Grant<ReadMergeRequests>,
+    caller: &User,
+    iid: i64,
+) -> Result<()> {
+    let found = {
+        let grant = grant.clone();
+        forge.db.read(move |tx| actions::find(tx, &grant, iid)).await?
+    };
+    let sides = sides(forge, &found).await?;
+    let Some(sides) = sides else {
+        return Err(Error::Refused("Source branch does not exist".to_owned()));
+    };
+    let (row, who) = (found.clone(), *grant.who());
+    let lending = forge.lending.clone();
+    let (project, who) = forge.db.read(move |tx| mover(tx, &*lending, &who, &row)).await?;
+    let id = found.id;
+    if !forge.db.write(move |tx| underway::begin(tx, id)).await? {
+        return Err(Error::Conflict(UNDERWAY.to_owned()));
+    }
+    let (whole, caller) = (Forge::clone(forge), caller.clone());
+    // A caller that goes away does not stop it half-way.
+    let done = tokio::spawn(async move {
+        let done = held(&whole, id, moved(&whole, &found, &sides, (project, who), &caller)).await;
+        let columns = match &done {
+            Err(Error::Rejected(reason)) => {
+                Some(Columns { merge_error: Some(Some(reason.clone())), ..Columns::default() })
+            }
+            _ => None,
+        };
+        let kept = whole.db.write(move |tx| {
+            underway::end(tx, id)?;
+            columns.map_or(Ok(()), |columns| tx.change_merge_request(id, &columns).map(drop))
+        });
+        kept.await?;
+        match done {
+            Err(Error::Rejected(_)) => Ok(()),
+            done => done,
+        }
+    });
+    done.await.map_err(Error::internal)?
+}
+
+/// Says, while something is done, that it is under way.
+async fn held(
+    forge: &Forge,
+    id: MergeRequestId,
+    work: impl Future<Output = Result<()>>,
+) -> Result<()> {
+    let mut work = pin!(work);
+    loop {
+        let pause = tokio::time::sleep(underway::HELD.unsigned_abs() / 4);
+        tokio::select! {
+            done = &mut work => return done,
+            () = pause => forge.db.write(move |tx| underway::go_on(tx, id)).await?,
+        }
+    }
+}
+
+/// How the caller stands to the source, where they may move its branch.
+fn mover(
+    tx: &mut Tx<'_>,
+    lending: &dyn Lending,
+    who: &Standing,
+    row: &MergeRequest,
+) -> Result<(Project, Standing)> {
+    let cannot_push = || Error::Refused("Cannot push to source branch".to_owned());
+    let source = row.source_project_id.ok_or_else(cannot_push)?;
+    let (project, who) = match locate_project(tx, who.actor, &IdOrPath::Id(source.0)) {
+        Err(Error::NotFound(_)) => return Err(cannot_push()),
+        located => located?,
+    };
+    let protection = Protection::load_with(tx, lending, &who, source)?;
+    let branch = protection.branch(&row.source_branch);
+    if !branch.may_push() {
+        return Err(cannot_push());
+    }
+    if !branch.allows_force_push() {
+        return Err(Error::Refused("Source branch is protected from force push".to_owned()));
+    }
+    Ok((project, who))
+}
+
+async fn moved(
+    forge: &Forge,
+    row: &MergeRequest,
+    sides: &Sides,
+    (project, who): (Project, Standing),
+    caller: &User,
+) -> Result<()> {
+    let home = forge.storage.repository(project.0.id);
+    transfer::bring(&forge.git, &sides.repo, &home, sides.target).await?;
+    let by = signature(forge, caller);
+    let made = merge::rebase(&forge.git, &home, sides.head, sides.target, &by).await;
+    let made = match made {
+        Err(GitError::Conflict(_) | GitError::TooLarge) => {
+            return Err(Error::Rejected(REBASE_FAILED.to_owned()));
+        }
+        made => made?,
+    };
+    if made.tip == sides.head {
+        return Ok(());
+    }
+    let change = RefChange {
+        forced: !is_ancestor(&forge.git, &home, sides.head, made.tip).await?,
+        commit_count: made.commits,
+        commit_title: title(forge, &project, made.tip).await?,
+        ..RefChange::plain(RefName::branch(&row.source_branch)?, Some(sides.head), Some(made.tip))
+    };
+    let push = Push::new(project.0, who, Via::Api, vec![change]).with_made(made.tip);
+    forge.push(Push { growth: Growth::By(made.bytes), by_rebase: true, ..push }).await
+}
+
+async fn title(forge: &Forge, project: &Project, id: Oid) -> Result<Option<String>> {
+    forge.git_read(project.0.id, move |reader| Ok(Some(reader.commit(id)?.title))).await
+}
+
+/// A commit that is what the target would be after the merge.
+///
+/// # Errors
+/// `Rejected` where it cannot be merged.
+pub async fn merge_ref(
+    forge: &Forge,
+    grant: &Grant<ReadMergeRequests>,
+    caller: &User,
+    iid: i64,
+) -> Result<Oid> {
+    let found = {
+        let grant = grant.clone();
+        forge.db.read(move |tx| actions::find(tx, &grant, iid)).await?
+    };
+    let refused = || Error::Rejected(NOT_MERGEABLE.to_owned());
+    if found.state != MergeRequestState::Opened {
+        return Err(refused());
+    }
+    let Sides { repo, target, head } = look_now(forge, found.id).await?.ok_or_else(refused)?;
+    let name = RefName::full(format!("refs/merge-requests/{iid}/merge"))?;
+    let by = signature(forge, caller);
+    match merge::merge_ref(&forge.git, &repo, &name, (target, head), by).await {
+        Err(GitError::Conflict(_)) => Err(refused()),
+        made => Ok(made?),
+    }
+}

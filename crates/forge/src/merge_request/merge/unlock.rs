@@ -1,0 +1,87 @@
+//! What makes up for a merge that locked its merge request: branches that moved meanwhile, and locks that were left behind.
+
+use db::Tx;
+use kernel::{Error, Result, ids::MergeRequestId};
+use review::merge_request::merge::run;
+use serde::{Deserialize, Serialize};
+use time::Duration;
+use worker::{Job, Queue as _};
+
+use super::{mergeability::look, pending_work::hurry, resync::catch_up};
+use crate::Forge;
+
+/// No merge takes so long: whoever locked it is gone.
+const LONGEST: Duration = Duration::minutes(15);
+
+/// Makes up for what happened to the branches of a merge request while it was locked.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct LookAfter {
+    pub(super) merge_request: MergeRequestId,
+}
+
+impl Job for LookAfter {
+    const KIND: &'static str = "merge_request.look_after";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(self.merge_request.to_string())
+    }
+}
+
+/// Nothing for what is gone by now.
+pub async fn look_after(forge: Forge, job: LookAfter) -> Result<()> {
+    let id = job.merge_request;
+    let done = async {
+        catch_up(&forge, id).await?;
+        look(&forge, id).await.map(drop)
+    };
+    match done.await {
+        Err(Error::NotFound(_)) => Ok(()),
+        done => done,
+    }
+}
+
+/// Does so now. What fails is tried again later.
+pub(super) async fn look_after_now(forge: &Forge, id: MergeRequestId) {
+    if let Err(failure) = hurry(forge, LookAfter::KIND, id).await {
+        tracing::warn!(merge_request = %id, %failure, "what happened during a merge is made up for later");
+    }
+}
+
+/// At the start, when nothing is under way: opens what a crash left locked. Moves that were decided are finished, and
+/// whatever was decided is merged already. What git has to be asked is left to the background, which nobody's start waits
+/// for.
+pub async fn unlock_left_behind(forge: &Forge) -> Result<usize> {
+    unlock(forge, None).await
+}
+
+async fn unlock(forge: &Forge, before: Option<Duration>) -> Result<usize> {
+    let unlocked = forge.db.write(move |tx: &mut Tx<'_>| {
+        let limit = before.map(|age| tx.now.plus(-age));
+        let unlocked = run::unlock_left_behind(tx, limit)?;
+        for id in &unlocked {
+            tx.enqueue(&LookAfter { merge_request: *id })?;
+        }
+        Ok(unlocked.len())
+    });
+    unlocked.await
+}
+
+/// Opens merge requests whose merge ended without an answer.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct UnlockMerges {}
+
+impl Job for UnlockMerges {
+    const KIND: &'static str = "merge_request.unlock";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(String::new())
+    }
+}
+
+pub async fn unlock_merges(forge: Forge, _: UnlockMerges) -> Result<()> {
+    match unlock(&forge, Some(LONGEST)).await? {
+        0 => {}
+        count => tracing::warn!(count, "merge requests were left behind locked"),
+    }
+    Ok(())
+}

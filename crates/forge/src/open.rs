@@ -1,0 +1,145 @@
+//! Opening an installation, with everything that listens and works in it.
+
+use std::{
+    any::Any,
+    path::PathBuf,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use ci::log::LogFiles;
+use db::{Database, Location};
+use kernel::{Clock, Result};
+use org::{namespace::Networks, settings::store::SettingsStore as _};
+use outbound::Client;
+use repo::{
+    commit::Answers,
+    git::{Git, Repositories, Storage},
+    lfs::LfsFiles,
+    merge::Checks,
+    push::Journal,
+    wiki,
+};
+use secrets::Vault;
+use signatures::TrustedRoots;
+use worker::Underway;
+
+use crate::{
+    Forge, Services, activity_feed, jobs, listeners,
+    mail::smtp::{MailServer, Mailer},
+    memory,
+    merge_request::merge::Follower,
+    ports::{directory::Directory, fork_push_access::Collaboration, repo::Accounts},
+    runner::{Bell, HandingOver, Objects, contact::Contacts},
+    server_key::ServerKey,
+    slots::Slots,
+    urls::Urls,
+    vault,
+};
+
+/// What a [`Forge`] is opened with.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub data: PathBuf,
+    pub database: Location,
+    pub external_url: String,
+    /// Without one, letters are only logged.
+    pub mail: Option<MailServer>,
+    /// Whose word on certificates is taken.
+    pub roots: TrustedRoots,
+    /// What requests on somebody's word may reach beside the open internet.
+    pub inner_networks: Networks,
+}
+
+impl Forge {
+    /// Opens the database and the data folder, both made when they are not there.
+    pub fn open(settings: &Settings, clock: Arc<Clock>, git: Git) -> Result<Self> {
+        let db = Database::open(&settings.database, clock)?;
+        let urls = Urls::new(&settings.external_url);
+        let access_changes = Arc::new(AtomicU64::new(0));
+        let key = ServerKey::open(&settings.data)?;
+        let vault = Arc::new(vault::open(&db, &settings.data, &key)?);
+        let artifacts = Objects::in_folder(&settings.data.join("artifacts"))?;
+        let bell = Arc::new(Bell::default());
+        let heard = Heard {
+            directory: Directory::new(&urls),
+            vault: Arc::clone(&vault),
+            access_changes: Arc::clone(&access_changes),
+            bell: Arc::clone(&bell),
+        };
+        listen(&db, heard);
+        let accounts = Accounts { host: urls.host_name().to_owned() };
+        org::access::follow_rules(&db)?;
+        let set = db.read_blocking(|tx| tx.settings())?;
+        let mailer = Mailer::open(settings.mail.as_ref())?;
+        let inner = settings.inner_networks.clone();
+        let outbound = Client::new(Arc::new(move |address| inner.hold(address)));
+        let services = Arc::new_cyclic(|services| Services {
+            db,
+            storage: Storage::new(&settings.data),
+            lfs: LfsFiles::new(&settings.data),
+            git,
+            journal: Journal::default(),
+            people: Arc::new(accounts),
+            lending: Arc::new(Collaboration),
+            repositories: Repositories::default(),
+            aftermath: Arc::new(Follower(Weak::clone(services))),
+            checks: Checks::default(),
+            answers: Answers::default(),
+            urls,
+            mailer,
+            roots: settings.roots.clone(),
+            outbound,
+            key,
+            vault,
+            bell,
+            handing_over: HandingOver::default(),
+            artifacts,
+            logs: LogFiles::new(&settings.data),
+            contacts: Contacts::default(),
+            data: settings.data.clone(),
+            git_reads: Slots::new(reads_at_once()),
+            fetches: Slots::new(FETCHES_AT_ONCE),
+            lints: Slots::new(reads_at_once()),
+            wiki_locks: wiki::Locks::default(),
+            access_changes,
+            underway: Underway::default(),
+            make_worker: jobs::worker,
+        });
+        let forge = Self(services);
+        forge.follow(&set);
+        Ok(forge)
+    }
+}
+
+/// What listeners work with.
+struct Heard {
+    directory: Directory,
+    vault: Arc<Vault>,
+    access_changes: Arc<AtomicU64>,
+    bell: Arc<Bell>,
+}
+
+/// Installs whoever hears facts: what they do is part of the transaction in which the fact became true.
+fn listen(db: &Database, heard: Heard) {
+    db.listen(move |tx, fact| {
+        let any: &dyn Any = fact;
+        if any.is::<org::access::Event>() {
+            heard.access_changes.fetch_add(1, Ordering::AcqRel);
+        }
+        heard.bell.heard(tx, any);
+        listeners::inside(tx, &heard.vault, fact)?;
+        activity_feed::heard(tx, &heard.directory, fact)
+    });
+}
+
+/// Who fetches waits for the network, and holds a thread meanwhile.
+const FETCHES_AT_ONCE: usize = 8;
+
+/// Git reads are bound to a core while they run, and rarely wait.
+fn reads_at_once() -> usize {
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    memory::at_once(cores * 2, 16)
+}

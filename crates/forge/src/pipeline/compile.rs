@@ -1,0 +1,173 @@
+//! From a commit to what its pipeline holds. Reads git, so it wants a thread that may block.
+
+use std::sync::Arc;
+
+use ci::{
+    config::{
+        Refusal, compile,
+        given::{Given, Limits, RefKind, Tree as _},
+    },
+    job::Job,
+    pipeline::{Content, Pipeline, PipelineVariable, Place, PlanWithSpecs, Source},
+};
+use kernel::{Actor, Result, access::ProjectFacts, ids::UserId};
+use repo::{
+    code_owners::changed_by,
+    git::{Oid, Reader},
+};
+use review::merge_request::MergeRequest;
+
+use super::config::{CONFIG_PATH, Elsewhere, Files, Lent, elsewhere, server};
+use super::remote_files::CompilePass;
+use super::variables::{StoredVariables, all_variables, stored_variables};
+use crate::{Forge, user::standing::PersonInProject};
+
+/// Everything that decides what a pipeline holds: the commit, the ref, the caller and the source.
+#[derive(Clone, Debug)]
+pub(super) struct RunContext {
+    pub facts: Arc<ProjectFacts>,
+    pub user: Option<UserId>,
+    pub actor: Actor,
+    pub source: Source,
+    /// As it is kept; of a merge request the name of its head.
+    pub place: Place,
+    /// The branch or tag that the configuration is told.
+    pub shown: String,
+    pub kind: RefKind,
+    pub commit: Oid,
+    /// What the ref was before.
+    pub before: Option<Oid>,
+    pub protected: bool,
+    pub variables: Vec<PipelineVariable>,
+    pub merge_request: Option<MergeRequest>,
+    /// The configuration, where it is not the one of the commit.
+    pub text: Option<String>,
+}
+
+impl RunContext {
+    /// What the pipeline of a job was compiled with.
+    pub(super) fn of_job(
+        job: &Job,
+        pipeline: &Pipeline,
+        variables: Vec<PipelineVariable>,
+        merge_request: Option<MergeRequest>,
+        person: PersonInProject,
+    ) -> Result<Self> {
+        let kind = match (&merge_request, pipeline.tag) {
+            (Some(_), _) => RefKind::MergeRequest,
+            (None, true) => RefKind::Tag,
+            (None, false) => RefKind::Branch,
+        };
+        let shown = merge_request.as_ref().map_or(&pipeline.ref_name, |row| &row.source_branch);
+        let by_push = pipeline.source == Source::Push;
+        let before = pipeline.before_sha.as_deref().filter(|_| by_push);
+        Ok(Self {
+            facts: person.facts,
+            user: job.user_id,
+            actor: person.who.actor,
+            source: pipeline.source,
+            place: pipeline.place(),
+            shown: shown.clone(),
+            kind,
+            commit: pipeline.sha.parse()?,
+            before: before.map(str::parse).transpose()?,
+            protected: pipeline.protected,
+            variables,
+            merge_request,
+            text: None,
+        })
+    }
+
+    /// The branch or tag whose protection counts.
+    pub(super) fn guarded_place(&self) -> Place {
+        Place { name: self.shown.clone(), tag: self.place.tag }
+    }
+}
+
+/// What came of it.
+pub(super) enum CompileResult {
+    Content(Content),
+    /// There is no configuration.
+    Missing,
+    /// There is nothing to do, or it cannot be done; `kept` tells whether a pipeline without jobs says so.
+    Refused {
+        sentence: String,
+        kept: bool,
+    },
+}
+
+/// Reads and judges the configuration of a commit.
+pub(super) fn compile_config(
+    forge: &Forge,
+    reader: &Reader,
+    context: &RunContext,
+    pass: &CompilePass,
+) -> Result<CompileResult> {
+    let kept = forge.db.read_blocking(|tx| stored_variables(tx, &forge.vault, context))?;
+    let files = Files::new(Some(Lent(reader)), &context.facts.full_path, Some(context.commit));
+    let text = match &context.text {
+        Some(text) => Some(text.clone()),
+        None => {
+            let path = kept.config_path.as_deref().unwrap_or(CONFIG_PATH);
+            match elsewhere(path) {
+                Some(include) => Some(include),
+                None => files.text(path)?,
+            }
+        }
+    };
+    let Some(text) = text else { return Ok(CompileResult::Missing) };
+    let elsewhere = Elsewhere { forge, actor: context.actor, pass };
+    judged(&elsewhere, reader, context, kept, &files, &text)
+}
+
+fn judged(
+    elsewhere: &Elsewhere<'_>,
+    reader: &Reader,
+    context: &RunContext,
+    kept: StoredVariables,
+    files: &Files<Lent<'_>>,
+    text: &str,
+) -> Result<CompileResult> {
+    let commit = reader.commit(context.commit)?;
+    let changes = changes(reader, context, text)?;
+    let plan = compile(
+        text,
+        &Given {
+            source: context.source,
+            ref_name: &context.shown,
+            ref_kind: context.kind,
+            project: &context.facts.full_path,
+            has_kubernetes: false,
+            variables: &all_variables(&server(elsewhere.forge), context, &commit, kept),
+            changes: changes.as_deref(),
+            tree: files,
+            fetch: elsewhere,
+            deadline: Some(elsewhere.pass.deadline()),
+            limits: Limits::default(),
+        },
+    );
+    Ok(match plan {
+        Ok(plan) => CompileResult::Content(Content::Jobs(PlanWithSpecs::new(plan)?)),
+        Err(Refusal::Fault(fault)) => return Err(fault),
+        Err(refusal) => {
+            CompileResult::Refused { sentence: refusal.sentence(), kept: refusal.is_kept() }
+        }
+    })
+}
+
+/// The paths that differ from what was before, where there is something to compare with and somebody may ask.
+fn changes(reader: &Reader, context: &RunContext, text: &str) -> Result<Option<Vec<String>>> {
+    if !text.contains("changes") && !text.contains("include") {
+        return Ok(None);
+    }
+    let base = match &context.merge_request {
+        Some(row) => row.base_sha.as_deref().and_then(|sha| sha.parse().ok()),
+        None if context.source == Source::Push && context.kind == RefKind::Branch => context.before,
+        None => None,
+    };
+    let Some(base) = base else { return Ok(None) };
+    if reader.is_commit(base)? {
+        return Ok(Some(changed_by(reader, base, context.commit)?.into_iter().collect()));
+    }
+    Ok(None)
+}

@@ -1,0 +1,211 @@
+//! What a CI configuration is compiled with: the files of commits, other projects, and variables of the server.
+
+use std::{cell::OnceCell, sync::Arc, time::Duration};
+
+use ci::config::{
+    given::{Artifact, Fetch, Project, Tree, Unreachable},
+    variables::{CommitFacts, Server},
+};
+use kernel::{Ability as _, Actor, Error, Result};
+use org::access::{IdOrPath, locate_project};
+use repo::{
+    code_owners::changed_by,
+    commit::read::{default_head, find_commit},
+    git::{CommitInfo, EntryKind, GitError, Oid, Reader, TreePage, TreePath},
+    policy::ReadCode,
+};
+
+use super::remote_files::CompilePass;
+use crate::{Forge, version::API_VERSION};
+
+/// Looking for files and compiling patterns ends after this.
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A file is read up to here; the language itself stops at a quarter of it.
+const LARGEST: u64 = 8 << 20;
+
+/// Where the configuration of a project lies unless it says otherwise.
+pub(super) const CONFIG_PATH: &str = ".gitlab-ci.yml";
+
+/// The files of one commit; none where there is no commit.
+pub(super) struct Files<R> {
+    reader: Option<R>,
+    project: String,
+    commit: Option<Oid>,
+    sha: String,
+    paths: OnceCell<Arc<[String]>>,
+}
+
+impl<R: AsRef<Reader>> Files<R> {
+    pub(super) fn new(reader: Option<R>, project: &str, commit: Option<Oid>) -> Self {
+        let sha = commit.map(|commit| commit.to_string()).unwrap_or_default();
+        Self { reader, project: project.to_owned(), commit, sha, paths: OnceCell::new() }
+    }
+
+    fn at(&self) -> Option<(&Reader, Oid)> {
+        Some((self.reader.as_ref()?.as_ref(), self.commit?))
+    }
+
+    /// The blob at a path.
+    fn blob(&self, path: &str) -> Result<Option<(&Reader, Oid)>> {
+        let Some((reader, commit)) = self.at() else { return Ok(None) };
+        let Ok(path) = TreePath::lookup(path) else { return Ok(None) };
+        let entry = reader.find_entry(commit, &path)?;
+        let file = entry.filter(|entry| entry.kind() == EntryKind::Blob);
+        Ok(file.map(|file| (reader, file.id)))
+    }
+}
+
+impl<R: AsRef<Reader>> Tree for Files<R> {
+    fn project(&self) -> &str {
+        &self.project
+    }
+
+    fn sha(&self) -> &str {
+        &self.sha
+    }
+
+    fn text(&self, path: &str) -> Result<Option<String>> {
+        let Some((reader, blob)) = self.blob(path)? else { return Ok(None) };
+        match reader.blob(blob, LARGEST) {
+            Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+            Err(GitError::TooLarge) => Ok(None),
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
+    fn fingerprint(&self, path: &str) -> Result<Option<String>> {
+        Ok(self.blob(path)?.map(|(_, blob)| blob.to_string()))
+    }
+
+    fn paths(&self) -> Result<Arc<[String]>> {
+        if let Some(paths) = self.paths.get() {
+            return Ok(Arc::clone(paths));
+        }
+        let Some((reader, commit)) = self.at() else { return Ok(Arc::from([])) };
+        let root = TreePath::stored("");
+        let entries = reader.list(commit, &root, true, TreePage::default())?;
+        let files = entries.iter().filter(|entry| entry.kind() == EntryKind::Blob);
+        let paths: Arc<[String]> = files.map(|entry| entry.path.to_text().into_owned()).collect();
+        Ok(Arc::clone(self.paths.get_or_init(|| paths)))
+    }
+
+    fn changed_since(&self, reference: &str) -> Result<Option<Vec<String>>> {
+        let Some((reader, commit)) = self.at() else { return Ok(None) };
+        let Some(other) = find_commit(reader, reference)? else { return Ok(None) };
+        let base = reader.merge_base(&[other, commit])?.unwrap_or(other);
+        Ok(Some(changed_by(reader, base, commit)?.into_iter().collect()))
+    }
+}
+
+/// What lies outside of the project, as far as a person may read it.
+pub(super) struct Elsewhere<'a> {
+    pub(super) forge: &'a Forge,
+    pub(super) actor: Actor,
+    pub(super) pass: &'a CompilePass,
+}
+
+impl Fetch for Elsewhere<'_> {
+    fn project(&self, path: &str, reference: Option<&str>) -> Result<Project<'_>> {
+        let named = IdOrPath::Path(path.to_owned());
+        let found = self.forge.db.read_blocking(|tx| locate_project(tx, self.actor, &named));
+        let facts = match found {
+            Ok((project, who)) if ReadCode::allows(&who) => project.0,
+            Ok(_) | Err(Error::NotFound(_)) => return Ok(Project::NotFound),
+            Err(failure) => return Err(failure),
+        };
+        let repository = self.forge.storage.repository(facts.id);
+        let reader = match self.forge.repositories.open(&repository) {
+            Ok(reader) => reader,
+            Err(GitError::NotFound) => return Ok(Project::NoReference),
+            Err(failure) => return Err(failure.into()),
+        };
+        let commit = match reference {
+            Some(name) => find_commit(&reader, name)?,
+            None => default_head(&reader, &facts)?,
+        };
+        Ok(match commit {
+            None => Project::NoReference,
+            commit => {
+                Project::Found(Box::new(Files::new(Some(Own(reader)), &facts.full_path, commit)))
+            }
+        })
+    }
+
+    fn remote(&self, address: &str) -> std::result::Result<String, Unreachable> {
+        self.pass.text(address)
+    }
+
+    fn artifact(&self, _job: &str, _path: &str) -> Result<Artifact> {
+        Ok(Artifact::NoParent)
+    }
+}
+
+/// A reader of one's own, and one that is lent.
+pub(super) struct Own(Reader);
+
+impl AsRef<Reader> for Own {
+    fn as_ref(&self) -> &Reader {
+        &self.0
+    }
+}
+
+pub(super) struct Lent<'r>(pub(super) &'r Reader);
+
+impl AsRef<Reader> for Lent<'_> {
+    fn as_ref(&self) -> &Reader {
+        self.0
+    }
+}
+
+pub(super) fn server(forge: &Forge) -> Server<'_> {
+    Server { url: forge.urls.base(), name: "Forgeway", version: API_VERSION }
+}
+
+/// A path that leads out of the repository, as a configuration that includes what is there: `ci.yml@group/project:ref`,
+/// or an address.
+pub(super) fn elsewhere(path: &str) -> Option<String> {
+    let include = if path.starts_with("http://") || path.starts_with("https://") {
+        serde_json::json!({ "remote": path })
+    } else {
+        let (file, place) = path.split_once('@')?;
+        let (project, reference) = match place.split_once(':') {
+            Some((project, reference)) => (project, Some(reference)),
+            None => (place, None),
+        };
+        serde_json::json!({ "file": file, "project": project, "ref": reference })
+    };
+    Some(format!("include: [{include}]\n"))
+}
+
+pub(super) fn facts(commit: &CommitInfo) -> CommitFacts {
+    let at = time::OffsetDateTime::from_unix_timestamp(commit.committer.at).ok();
+    let offset = time::UtcOffset::from_whole_seconds(commit.committer.offset).ok();
+    let at = at.zip(offset).and_then(|(at, offset)| at.checked_to_offset(offset));
+    let format = time::format_description::well_known::Rfc3339;
+    CommitFacts {
+        sha: commit.id.to_string(),
+        author: format!("{} <{}>", commit.author.name, commit.author.email),
+        title: commit.title.clone(),
+        message: commit.message.clone(),
+        timestamp: at.and_then(|at| at.format(&format).ok()).unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::elsewhere;
+
+    #[test]
+    fn a_path_may_lead_out_of_the_repository() {
+        assert_eq!(elsewhere("ci/all.yml"), None);
+        assert_eq!(
+            elsewhere("ci.yml@group/project:v1").as_deref(),
+            Some("include: [{\"file\":\"ci.yml\",\"project\":\"group/project\",\"ref\":\"v1\"}]\n")
+        );
+        assert_eq!(
+            elsewhere("https://forge.test/ci.yml").as_deref(),
+            Some("include: [{\"remote\":\"https://forge.test/ci.yml\"}]\n")
+        );
+    }
+}

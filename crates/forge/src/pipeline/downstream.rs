@@ -1,0 +1,264 @@
+//! Bridges: a job that makes a pipeline of its own, here as a child or in another project.
+
+use std::{collections::HashSet, sync::Arc, time::Duration};
+
+use ci::{
+    Status,
+    bridge::downstream_made,
+    config::given::RefKind,
+    event::JobMove,
+    job::{End, JobKind, progress},
+    pipeline::{Content, NewPipeline, Parent, PipelineStore as _, Place, Source},
+    policy::CreatePipelines,
+    ports::Refs as _,
+};
+use db::Tx;
+use kernel::{
+    Ability as _, Error, Result, Standing,
+    access::ProjectFacts,
+    ids::{JobId, PipelineId},
+};
+use org::access::IdOrPath;
+use repo::git::{Oid, Reader, RefName};
+use serde::{Deserialize, Serialize};
+use worker::{Job as Work, Queue as _};
+
+use super::{
+    bridge::{Bridge, depth, is_done, line, waiting_bridge, with_variables},
+    compile::{CompileResult, RunContext, compile_config},
+    make::{create_checked, new_pipeline},
+    remote_files::{CompilePass, in_passes},
+};
+use crate::{
+    Forge,
+    ports::ci::Refs,
+    user::standing::{PersonInProject, person_in_project},
+};
+
+/// Children of children of children are not made.
+const DEEPEST: usize = 2;
+/// So many pipelines may have made one another.
+const LARGEST_FAMILY: i64 = 1_000;
+
+/// Why a bridge fails whose pipeline cannot be made.
+const CREATION_FAILED: &str = "downstream_pipeline_creation_failed";
+
+/// Makes the pipeline of a bridge.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct MakeDownstream {
+    pub pipeline: PipelineId,
+    pub bridge: JobId,
+}
+
+impl Work for MakeDownstream {
+    const KIND: &'static str = "pipeline.make_downstream";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(format!("{}:{}", self.pipeline, self.bridge))
+    }
+}
+
+/// In the transaction in which bridges of a pipeline may begin.
+pub(crate) fn begin_bridges(tx: &mut Tx<'_>, pipeline: PipelineId, jobs: &[JobMove]) -> Result<()> {
+    let begin = |one: &&JobMove| one.kind == JobKind::Bridge && one.status == Status::Pending;
+    for one in jobs.iter().filter(begin) {
+        tx.enqueue(&MakeDownstream { pipeline, bridge: one.job })?;
+    }
+    Ok(())
+}
+
+/// Whoever made a pipeline waits so long for the pipelines of its bridges.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+/// Makes what the bridges of a pipeline wait for, for somebody who wants to see it. What takes long goes on without them,
+/// and what fails is left to the queue: the pipeline itself is there.
+pub async fn hurry(forge: &Forge, pipeline: PipelineId) {
+    let own = forge.clone();
+    let keys = vec![format!("{}:{pipeline}", MakeDownstream::KIND)];
+    let made = tokio::spawn(async move { own.worker().hurry(keys).await });
+    match tokio::time::timeout(LONGEST_WAIT, made).await {
+        Ok(Ok(Ok(()))) => {}
+        Err(_elapsed) => tracing::info!(%pipeline, "bridges are still at work"),
+        Ok(failed) => tracing::warn!(%pipeline, ?failed, "bridges are left to the queue"),
+    }
+}
+
+/// Makes the pipeline of a bridge, or says on the bridge why there is none.
+pub(crate) async fn make_downstream(forge: Forge, work: MakeDownstream) -> Result<()> {
+    let id = work.bridge;
+    let vault = forge.vault.clone();
+    let Some(bridge) = forge.db.read(move |tx| waiting_bridge(tx, &vault, id)).await? else {
+        return Ok(());
+    };
+    match prepared(&forge, &bridge).await? {
+        Ok((who, place, new, content)) => {
+            let vault = forge.vault.clone();
+            let made = forge.db.write(move |tx| {
+                if is_done(tx, id)? {
+                    return Ok(());
+                }
+                create_checked(tx, &vault, (&who, &place), new.clone(), &content)?;
+                match content {
+                    // It says what is wrong, and never goes on: who waits for it would do so for ever.
+                    Content::Broken { .. } => {
+                        progress::finish(tx, id, End::failed(CREATION_FAILED)).map(drop)
+                    }
+                    Content::Jobs(_) | Content::Skipped => downstream_made(tx, id),
+                }
+            });
+            match made.await {
+                Err(Error::Invalid(_)) => fail(&forge, id, CREATION_FAILED).await,
+                made => made,
+            }
+        }
+        Err(reason) => fail(&forge, id, reason).await,
+    }
+}
+
+async fn fail(forge: &Forge, id: JobId, reason: &'static str) -> Result<()> {
+    let failed = forge.db.write(move |tx| {
+        if is_done(tx, id)? {
+            return Ok(());
+        }
+        progress::finish(tx, id, End::failed(reason)).map(drop)
+    });
+    failed.await
+}
+
+/// For whom, the branch or tag whose protection counts, and what.
+type Ready = (Standing, Place, NewPipeline, Content);
+
+/// What is to be made, or the reason of the bridge's failure.
+async fn prepared(
+    forge: &Forge,
+    bridge: &Bridge,
+) -> Result<std::result::Result<Ready, &'static str>> {
+    let Some(bridge) = with_variables(forge, bridge).await? else {
+        return Ok(Err("insufficient_bridge_permissions"));
+    };
+    let seen = bridge.clone();
+    let found = forge.db.read(move |tx| target(tx, &seen)).await?;
+    let (facts, who) = match found {
+        Ok(found) => found,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let read = in_passes(forge, who.actor, |pass| {
+        let (own, bridge, at) = (forge.clone(), bridge.clone(), Arc::clone(&facts));
+        forge.git_read(facts.id, move |reader| content(&own, reader, &pass, &bridge, at, who))
+    });
+    match read.await {
+        Err(Error::NotFound("Repository")) => Ok(Err(CREATION_FAILED)),
+        read => read,
+    }
+}
+
+type Target = (Arc<ProjectFacts>, Standing);
+
+/// Where the pipeline is made. In the order of the checks: found, valid, depth, size, right, loop.
+fn target(tx: &mut Tx<'_>, bridge: &Bridge) -> Result<std::result::Result<Target, &'static str>> {
+    let Some(trigger) = bridge.trigger() else { return Ok(Err("invalid_bridge_trigger")) };
+    let Some(user) = bridge.job.user_id else { return Ok(Err("insufficient_bridge_permissions")) };
+    let named = match &trigger.project {
+        Some(path) => IdOrPath::Path(bridge.written_out(path)),
+        None => IdOrPath::Id(bridge.job.project_id.0),
+    };
+    let Some(person) = person_in_project(tx, user, &named)? else {
+        return Ok(Err("downstream_bridge_project_not_found"));
+    };
+    let PersonInProject { facts, who, .. } = person;
+    let is_child = trigger.project.is_none();
+    if !is_child && facts.id == bridge.job.project_id {
+        return Ok(Err("invalid_bridge_trigger"));
+    }
+    let line = line(tx, bridge.pipeline.clone())?;
+    if is_child && depth(&line) >= DEEPEST {
+        return Ok(Err("reached_max_descendant_pipelines_depth"));
+    }
+    if tx.family_size(bridge.pipeline.root())? >= LARGEST_FAMILY {
+        return Ok(Err("reached_max_pipeline_hierarchy_size"));
+    }
+    if !CreatePipelines::allows(&who) {
+        return Ok(Err("insufficient_bridge_permissions"));
+    }
+    let mut seen = HashSet::new();
+    let mut others = line.iter().filter(|one| one.source != Source::ParentPipeline);
+    if !is_child && others.any(|one| !seen.insert((one.project_id, &one.ref_name, one.source))) {
+        return Ok(Err("pipeline_loop_detected"));
+    }
+    Ok(Ok((facts, who)))
+}
+
+fn content(
+    forge: &Forge,
+    reader: &Reader,
+    pass: &CompilePass,
+    bridge: &Bridge,
+    facts: Arc<ProjectFacts>,
+    who: Standing,
+) -> Result<std::result::Result<Ready, &'static str>> {
+    let Some(context) = run_context(forge, reader, bridge, facts, who)? else {
+        return Ok(Err(CREATION_FAILED));
+    };
+    let content = match compile_config(forge, reader, &context, pass)? {
+        CompileResult::Content(content) => content,
+        CompileResult::Refused { sentence, kept: true } => Content::Broken { sentence },
+        CompileResult::Refused { .. } | CompileResult::Missing => {
+            return Ok(Err(CREATION_FAILED));
+        }
+    };
+    let parent = Parent { bridge: bridge.job.id, root: bridge.pipeline.root() };
+    let new = NewPipeline { parent: Some(parent), ..new_pipeline(&context) };
+    Ok(Ok((who, context.guarded_place(), new, content)))
+}
+
+/// `None` where the branch is not there.
+fn run_context(
+    forge: &Forge,
+    reader: &Reader,
+    bridge: &Bridge,
+    facts: Arc<ProjectFacts>,
+    who: Standing,
+) -> Result<Option<RunContext>> {
+    let trigger = bridge.trigger().cloned().unwrap_or_default();
+    let own = &bridge.pipeline;
+    let is_child = trigger.project.is_none();
+    let (place, commit, before) = if is_child {
+        let before = own.before_sha.as_deref().map(str::parse).transpose()?;
+        (own.place(), Some(own.sha.parse()?), before)
+    } else {
+        let named = trigger.branch.as_ref().map(|name| bridge.written_out(name));
+        let Some(name) = named.or_else(|| facts.default_branch.clone()) else { return Ok(None) };
+        let at = match RefName::branch(&name) {
+            Ok(full) => reader.find_reference(&full)?.and_then(|found| found.commit),
+            Err(_no_name) => None,
+        };
+        (Place { name, tag: false }, at, None)
+    };
+    let Some(commit): Option<Oid> = commit else { return Ok(None) };
+    let project = facts.id;
+    let merge_request = bridge.merge_request.clone().filter(|_| is_child);
+    let kind = match (&merge_request, place.tag) {
+        (Some(_), _) => RefKind::MergeRequest,
+        (None, true) => RefKind::Tag,
+        (None, false) => RefKind::Branch,
+    };
+    let shown = merge_request.as_ref().map_or(&place.name, |row| &row.source_branch).clone();
+    let branch = Place { name: shown.clone(), tag: place.tag };
+    let guarded = forge.db.read_blocking(|tx| Refs.guarded(tx, &who, project, &branch))?;
+    let text = is_child.then(|| serde_json::json!({ "include": trigger.include }).to_string());
+    Ok(Some(RunContext {
+        facts,
+        user: who.actor.id,
+        actor: who.actor,
+        source: if is_child { Source::ParentPipeline } else { Source::Pipeline },
+        place,
+        shown,
+        kind,
+        commit,
+        before,
+        protected: guarded.protected,
+        variables: bridge.passed(),
+        merge_request,
+        text,
+    }))
+}

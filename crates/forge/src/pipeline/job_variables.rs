@@ -1,0 +1,80 @@
+//! What a job is told that begins: its pipeline, as it was when its configuration was read, and the variables from outside
+//! of the configuration as they are now.
+
+use std::sync::Arc;
+
+use ci::{
+    config::{given::RefKind, variables::Known},
+    job::{Job, JobSpec, JobVariableStore as _, SpecStore as _},
+    pipeline::{Pipeline, PipelineStore as _, PipelineVariableStore as _},
+};
+use db::Tx;
+use kernel::{Error, Result, access::ProjectFacts};
+use org::{
+    access::IdOrPath,
+    project::settings::{Settings, SettingsStore as _},
+};
+use repo::git::CommitInfo;
+use review::merge_request::MergeRequestStore as _;
+use secrets::Vault;
+
+use super::{
+    compile::RunContext,
+    config::server,
+    variables::{all_variables, stored_variables},
+};
+use crate::{Forge, user::standing::person_in_project};
+
+/// A job with all that decides what it is told.
+#[derive(Clone, Debug)]
+pub(crate) struct JobSource {
+    pub(crate) job: Job,
+    pub(crate) pipeline: Pipeline,
+    pub(crate) spec: JobSpec,
+    pub(crate) settings: Settings,
+    /// What whoever played it by hand set for it.
+    pub(crate) own: Vec<(String, String)>,
+    context: RunContext,
+}
+
+impl JobSource {
+    pub(crate) fn facts(&self) -> &Arc<ProjectFacts> {
+        &self.context.facts
+    }
+
+    /// The branch or tag whose commits are fetched.
+    pub(crate) fn branch(&self) -> &str {
+        &self.context.shown
+    }
+
+    pub(crate) fn is_of_merge_request(&self) -> bool {
+        self.context.kind == RefKind::MergeRequest
+    }
+
+    /// All variables but those of the configuration and of the job itself.
+    pub(crate) fn known(&self, forge: &Forge, commit: &CommitInfo) -> Result<Known> {
+        let stored =
+            forge.db.read_blocking(|tx| stored_variables(tx, &forge.vault, &self.context))?;
+        Ok(all_variables(&server(forge), &self.context, commit, stored))
+    }
+}
+
+/// Loads a job; `None` where nobody is left for whom it could run.
+pub(crate) fn job_source(tx: &mut Tx<'_>, vault: &Vault, job: Job) -> Result<Option<JobSource>> {
+    let Some(user) = job.user_id else { return Ok(None) };
+    let project = IdOrPath::Id(job.project_id.0);
+    let Some(person) = person_in_project(tx, user, &project)? else { return Ok(None) };
+    let pipeline = tx.find_pipeline(job.project_id, job.pipeline_id)?.ok_or(Error::Missing)?;
+    let merge_request = match pipeline.merge_request_id {
+        Some(id) => tx.merge_requests_in_order(&[id.0])?.pop(),
+        None => None,
+    };
+    let variables = tx.pipeline_variables(vault, pipeline.id)?;
+    let context = RunContext::of_job(&job, &pipeline, variables, merge_request, person)?;
+    let spec = match job.spec_id {
+        Some(spec) => tx.spec(spec)?,
+        None => JobSpec::default(),
+    };
+    let (settings, own) = (tx.project_settings(job.project_id)?, tx.job_variables(vault, job.id)?);
+    Ok(Some(JobSource { job, pipeline, spec, settings, own, context }))
+}

@@ -1,0 +1,244 @@
+//! A pipeline that somebody asks for.
+
+use std::sync::Arc;
+
+use ci::{
+    config::given::RefKind,
+    pipeline::{
+        Content, NewPipeline, Pipeline, PipelineStore as _, PipelineVariable, Place, Source,
+        creation::{cancel_outdated, create},
+    },
+    policy::CreatePipelines,
+    ports::{Projects as _, Refs as _},
+};
+use db::Tx;
+use kernel::{
+    Ability as _,
+    AccessLevel::Maintainer,
+    Error, Result, Standing,
+    access::ProjectFacts,
+    ids::{PipelineId, PipelineScheduleId, ProjectId, TriggerId},
+};
+use org::project::settings::{SettingsStore as _, Switch};
+use repo::git::{Oid, Reader, RefName};
+use secrets::Vault;
+use serde::{Deserialize, Serialize};
+use worker::{Job, Queue as _};
+
+use super::{
+    compile::{CompileResult, RunContext, compile_config},
+    remote_files::in_passes,
+};
+use crate::{
+    Forge,
+    ports::ci::{Projects, Refs},
+};
+
+/// What somebody wants to run, and for which branch or tag.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub facts: Arc<ProjectFacts>,
+    /// How whoever it runs for stands in the project.
+    pub who: Standing,
+    pub source: Source,
+    pub ref_name: String,
+    pub variables: Vec<PipelineVariable>,
+    pub schedule: Option<PipelineScheduleId>,
+    /// The run of the schedule.
+    pub schedule_run: Option<i64>,
+    pub trigger: Option<TriggerId>,
+}
+
+/// Makes a pipeline, or says why not.
+///
+/// # Errors
+/// `Invalid` on `base` with the sentence, where there is to be none.
+pub async fn make(forge: &Forge, request: Request) -> Result<Pipeline> {
+    let (facts, who) = (Arc::clone(&request.facts), request.who);
+    if !CreatePipelines::allows(&who) {
+        return Err(refusal("Insufficient permissions to create a new pipeline"));
+    }
+    let asked = request.clone();
+    let ensure = move |tx: &mut Tx<'_>| {
+        ensure_variables(tx, &who, asked.facts.id, asked.source, &asked.variables)
+    };
+    forge.db.read(ensure).await?;
+    let read = in_passes(forge, who.actor, |pass| {
+        let (asked, own) = (request.clone(), forge.clone());
+        forge.git_read(facts.id, move |reader| {
+            let context = run_context(&own, reader, &asked)?;
+            let compiled = compile_config(&own, reader, &context, &pass)?;
+            Ok((context, compiled))
+        })
+    });
+    let (context, compiled) = match read.await {
+        Err(Error::NotFound("Repository")) => return Err(refusal("Reference not found")),
+        read => read?,
+    };
+    // Who asks by hand is told what is wrong; nobody else would hear it.
+    let by_hand = matches!(request.source, Source::Api | Source::Web);
+    let content = match compiled {
+        CompileResult::Content(content) => content,
+        CompileResult::Missing => return Err(refusal(MISSING)),
+        CompileResult::Refused { sentence, kept: true } if !by_hand => Content::Broken { sentence },
+        CompileResult::Refused { sentence, .. } => return Err(refusal(&sentence)),
+    };
+    let new = NewPipeline {
+        schedule: request.schedule,
+        schedule_run: request.schedule_run,
+        trigger: request.trigger,
+        ..new_pipeline(&context)
+    };
+    let place = context.guarded_place();
+    let vault = forge.vault.clone();
+    let made =
+        forge.db.write(move |tx| create_checked(tx, &vault, (&who, &place), new.clone(), &content));
+    made.await
+}
+
+/// A newer pipeline ends some 3,000 older ones at most, ten in each round.
+const MOST_ROUNDS: usize = 300;
+
+pub(super) const MISSING: &str = "Missing CI config file";
+
+pub(super) fn refusal(sentence: &str) -> Error {
+    Error::invalid("base", sentence)
+}
+
+pub(super) fn new_pipeline(context: &RunContext) -> NewPipeline {
+    NewPipeline {
+        before_sha: context.before.map(|before| before.to_string()),
+        merge_request: context.merge_request.as_ref().map(|row| row.id),
+        variables: context.variables.clone(),
+        ..NewPipeline::of(
+            context.facts.id,
+            &context.commit.to_string(),
+            context.place.clone(),
+            context.source,
+            context.user,
+        )
+    }
+}
+
+/// Makes the rows, where whoever it runs for may still have it run for that branch or tag, and ends what it replaces.
+pub(super) fn create_checked(
+    tx: &mut Tx<'_>,
+    vault: &Vault,
+    (who, place): (&Standing, &Place),
+    new: NewPipeline,
+    content: &Content,
+) -> Result<Pipeline> {
+    let guarded = Refs.guarded(tx, who, new.project, place)?;
+    if guarded.protected && !guarded.open {
+        return Err(refusal(&closed(&place.name)));
+    }
+    ensure_variables(tx, who, new.project, new.source, &new.variables)?;
+    let cancels = tx.project_settings(new.project)?.auto_cancel_pending_pipelines;
+    let new = NewPipeline { protected: guarded.protected, ..new };
+    let pipeline = create(tx, vault, new, content)?;
+    let ends_older = cancels == Switch::Enabled && matches!(content, Content::Jobs(_));
+    if ends_older && cancel_outdated(tx, &pipeline)? {
+        tx.enqueue(&CancelOutdated { pipeline: pipeline.id })?;
+    }
+    Ok(pipeline)
+}
+
+/// Ends older pipelines of the same ref, where they are too many for the transaction that makes a newer one.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct CancelOutdated {
+    pipeline: PipelineId,
+}
+
+impl Job for CancelOutdated {
+    const KIND: &'static str = "pipeline.cancel_outdated";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(self.pipeline.to_string())
+    }
+}
+
+pub(crate) async fn cancel_outdated_pipelines(forge: Forge, job: CancelOutdated) -> Result<()> {
+    let id = job.pipeline;
+    let some = move |tx: &mut Tx<'_>| match tx.pipelines_by_id(&[id])?.remove(&id) {
+        Some(pipeline) => cancel_outdated(tx, &pipeline),
+        None => Ok(false),
+    };
+    for _ in 0..MOST_ROUNDS {
+        if !forge.db.write(some).await? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn closed(name: &str) -> String {
+    format!(
+        "You do not have sufficient permission to run a pipeline on '{name}'. Please select a different branch or contact your administrator for assistance."
+    )
+}
+
+/// Whether whoever asks may set these variables. Those of a schedule are kept by people who may, and a child belongs to
+/// the pipeline that makes it.
+pub(super) fn ensure_variables(
+    tx: &mut Tx<'_>,
+    who: &Standing,
+    project: ProjectId,
+    source: Source,
+    variables: &[PipelineVariable],
+) -> Result<()> {
+    let own = matches!(source, Source::Schedule | Source::ParentPipeline);
+    if own || variables.is_empty() {
+        return Ok(());
+    }
+    if !who.is(Maintainer) && Projects.restricts_variables(tx, project)? {
+        return Err(refusal("Insufficient permissions to set pipeline variables"));
+    }
+    PipelineVariable::ensure_sound(variables)
+}
+
+/// The branch or tag, the commit at which it is, and how it is protected.
+fn run_context(forge: &Forge, reader: &Reader, request: &Request) -> Result<RunContext> {
+    let (place, commit) = place(reader, &request.ref_name)?;
+    let (who, project) = (request.who, request.facts.id);
+    let guarded = forge.db.read_blocking(|tx| Refs.guarded(tx, &who, project, &place))?;
+    if guarded.protected && !guarded.open {
+        return Err(refusal(&closed(&place.name)));
+    }
+    Ok(RunContext {
+        facts: Arc::clone(&request.facts),
+        user: who.actor.id,
+        actor: who.actor,
+        source: request.source,
+        shown: place.name.clone(),
+        kind: if place.tag { RefKind::Tag } else { RefKind::Branch },
+        place,
+        commit,
+        before: None,
+        protected: guarded.protected,
+        variables: request.variables.clone(),
+        merge_request: None,
+        text: None,
+    })
+}
+
+/// What a name means: a branch or a tag, by its short or its full name.
+fn place(reader: &Reader, name: &str) -> Result<(Place, Oid)> {
+    let at = |name: repo::git::Result<RefName>| -> Result<Option<Oid>> {
+        let Ok(name) = name else { return Ok(None) };
+        Ok(reader.find_reference(&name)?.and_then(|found| found.commit))
+    };
+    let of = |name: &str, tag: bool| Place { name: name.to_owned(), tag };
+    let (branch, tag) = match (name.strip_prefix("refs/heads/"), name.strip_prefix("refs/tags/")) {
+        (Some(branch), _) => (Some(branch), None),
+        (None, Some(tag)) => (None, Some(tag)),
+        (None, None) => (Some(name), Some(name)),
+    };
+    let on_branch = branch.map_or(Ok(None), |name| at(RefName::branch(name)))?;
+    let on_tag = tag.map_or(Ok(None), |name| at(RefName::tag(name)))?;
+    match (on_branch.zip(branch), on_tag.zip(tag)) {
+        (Some(_), Some(_)) => Err(refusal("Ref is ambiguous")),
+        (Some((commit, name)), None) => Ok((of(name, false), commit)),
+        (None, Some((commit, name))) => Ok((of(name, true), commit)),
+        (None, None) => Err(refusal("Reference not found")),
+    }
+}

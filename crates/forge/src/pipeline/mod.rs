@@ -1,0 +1,36 @@
+//! Pipelines and their configuration, with the commits and projects that they are of. They are made because somebody pushed,
+//! asked for one, opened a merge request, or because another pipeline does.
+
+mod bridge;
+mod compile;
+mod config;
+mod downstream;
+mod job_variables;
+pub mod lint;
+pub mod lookup;
+mod make;
+mod merge_request;
+mod push;
+mod push_variables;
+mod readers;
+mod remote_files;
+mod schedules;
+mod sweeps;
+mod triggers;
+mod variables;
+
+pub use downstream::{MakeDownstream, hurry};
+pub(crate) use downstream::{begin_bridges, make_downstream};
+pub(crate) use job_variables::{JobSource, job_source};
+pub(crate) use make::cancel_outdated_pipelines;
+pub use make::{CancelOutdated, Request, make};
+pub(crate) use merge_request::enqueue_for_merge_request;
+pub use merge_request::{MakeForMergeRequest, make_for_merge_request, run_for};
+pub use push::MakeForPush;
+pub(crate) use push::{PushedBy, enqueue_for_push, make_for_push, run_after_push};
+pub use push_variables::refused_push_options;
+pub use readers::with_shown_pipelines;
+pub(crate) use schedules::{run_due_schedules, run_schedule};
+pub use sweeps::{DropStaleJobs, StartDelayedJobs};
+pub(crate) use sweeps::{drop_stale_jobs, start_delayed_jobs};
+pub use triggers::{TriggerCall, run_trigger};

@@ -1,0 +1,82 @@
+//! What time does to jobs: delayed ones begin, and what nobody takes or tells of any more fails.
+
+use ci::{
+    job::{JobStore as _, progress},
+    resource_group::actions::free_stuck,
+};
+use db::Tx;
+use kernel::{Error, Result};
+use serde::{Deserialize, Serialize};
+use worker::Job;
+
+use crate::Forge;
+
+/// So many jobs change in one transaction.
+const AT_ONCE: i64 = 100;
+
+/// Lets delayed jobs begin whose time has come.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct StartDelayedJobs {}
+
+impl Job for StartDelayedJobs {
+    const KIND: &'static str = "job.start_delayed";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(String::new())
+    }
+}
+
+/// Fails what waited or ran for too long, and hands resources on that nobody gave back.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct DropStaleJobs {}
+
+impl Job for DropStaleJobs {
+    const KIND: &'static str = "job.drop_stale";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(String::new())
+    }
+}
+
+pub(crate) async fn start_delayed_jobs(forge: Forge, _: StartDelayedJobs) -> Result<()> {
+    loop {
+        let due = forge.db.read(|tx| tx.jobs_due(AT_ONCE)).await?;
+        if !all_or_each(&forge, due, progress::start_due).await? {
+            return Ok(());
+        }
+    }
+}
+
+pub(crate) async fn drop_stale_jobs(forge: Forge, _: DropStaleJobs) -> Result<()> {
+    loop {
+        let stale = forge.db.read(|tx| progress::stale(tx, AT_ONCE)).await?;
+        if !all_or_each(&forge, stale, progress::drop_stale).await? {
+            break;
+        }
+    }
+    while forge.db.write(|tx| free_stuck(tx, AT_ONCE)).await? {}
+    Ok(())
+}
+
+/// Changes jobs in one transaction, or, where that fails, each in its own: one that cannot be changed holds up no other.
+/// Tells whether it is worth to look for more.
+async fn all_or_each<T: Copy + std::fmt::Debug + Send + 'static>(
+    forge: &Forge,
+    jobs: Vec<T>,
+    change: impl Fn(&mut Tx<'_>, &[T]) -> Result<()> + Copy + Send + 'static,
+) -> Result<bool> {
+    let full = i64::try_from(jobs.len()).is_ok_and(|found| found >= AT_ONCE);
+    let all = jobs.clone();
+    let Err(failure) = forge.db.write(move |tx| change(tx, &all)).await else { return Ok(full) };
+    if matches!(failure, Error::Full(_) | Error::OutOfReach(_)) {
+        return Err(failure);
+    }
+    let mut changed = false;
+    for job in jobs {
+        match forge.db.write(move |tx| change(tx, &[job])).await {
+            Ok(()) => changed = true,
+            Err(failure) => tracing::error!(?job, %failure, "a job cannot be changed"),
+        }
+    }
+    Ok(full && changed)
+}

@@ -1,0 +1,57 @@
+//! What pipelines ask of others.
+
+use ci::{
+    pipeline::Place,
+    ports::{self, Guarded},
+};
+use db::Tx;
+use kernel::{
+    Result, Standing,
+    ids::{MergeRequestId, ProjectId},
+};
+use org::project::settings::SettingsStore;
+use repo::protection::Protection;
+use review::merge_request::MergeRequestStore as _;
+
+/// What projects are set to, as `org` knows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Projects;
+
+impl ports::Projects for Projects {
+    fn has_public_jobs(&self, tx: &mut Tx<'_>, project: ProjectId) -> Result<bool> {
+        Ok(tx.project_settings(project)?.public_jobs)
+    }
+
+    fn restricts_variables(&self, tx: &mut Tx<'_>, project: ProjectId) -> Result<bool> {
+        Ok(tx.project_settings(project)?.restrict_user_defined_variables)
+    }
+}
+
+/// How branches and tags are protected, as `repo` knows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Refs;
+
+impl ports::Refs for Refs {
+    fn guarded(
+        &self,
+        tx: &mut Tx<'_>,
+        who: &Standing,
+        project: ProjectId,
+        place: &Place,
+    ) -> Result<Guarded> {
+        let rules = Protection::load(tx, who, project)?;
+        Ok(if place.tag {
+            let tag = rules.tag(&place.name);
+            Guarded { protected: tag.is_protected(), open: tag.may_create() }
+        } else {
+            let branch = rules.branch(&place.name);
+            let open = branch.may_push() || branch.may_merge();
+            Guarded { protected: branch.is_protected(), open }
+        })
+    }
+
+    fn source_branch(&self, tx: &mut Tx<'_>, id: MergeRequestId) -> Result<Option<String>> {
+        let row = tx.merge_requests_in_order(&[id.0])?.pop();
+        Ok(row.map(|row| row.source_branch))
+    }
+}

@@ -1,0 +1,9 @@
+//! What one domain asks of another, answered here.
+
+pub mod approvals;
+pub mod ci;
+pub mod directory;
+pub mod fork_push_access;
+pub mod repo;
+pub mod review;
+pub mod runners;

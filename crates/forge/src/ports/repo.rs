@@ -1,0 +1,50 @@
+//! What repositories ask of others.
+
+use std::collections::HashSet;
+
+use db::Tx;
+use kernel::{
+    AccessLevel, Actor, Result,
+    ids::{NamespaceId, ProjectId, UserId},
+};
+use org::user::{addresses, store::UserStore};
+use repo::{
+    ports::{Membership, People},
+    push_rule::{Person, judge::Address},
+};
+
+/// Who has to do with a project, as `org` knows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Members;
+
+impl Membership for Members {
+    fn is_member(&self, tx: &mut Tx<'_>, project: ProjectId, user: UserId) -> Result<bool> {
+        let actor = Actor { id: Some(user), ..Actor::ANONYMOUS };
+        Ok(org::access::level_in_project(tx, actor, project)? > AccessLevel::NoAccess)
+    }
+
+    fn is_invited(&self, tx: &mut Tx<'_>, project: ProjectId, group: NamespaceId) -> Result<bool> {
+        org::access::is_shared_with(tx, project, group)
+    }
+}
+
+/// Whose addresses are whose, as `org` knows it.
+#[derive(Clone, Debug)]
+pub struct Accounts {
+    /// Private addresses end in it.
+    pub host: String,
+}
+
+impl People for Accounts {
+    fn known(&self, tx: &mut Tx<'_>, emails: &[String]) -> Result<HashSet<String>> {
+        addresses::known(tx, emails, &self.host)
+    }
+
+    fn person(&self, tx: &mut Tx<'_>, user: UserId) -> Result<Person> {
+        let name = tx.user(user)?.name;
+        let theirs = addresses::of(tx, user, &self.host)?.into_iter();
+        let addresses =
+            theirs.map(|one| Address { email: one.email, confirmed: one.confirmed }).collect();
+        Ok(Person { name, addresses })
+    }
+}

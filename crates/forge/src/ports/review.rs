@@ -1,0 +1,117 @@
+//! What reviews ask of others.
+
+use std::collections::HashMap;
+
+use db::Tx;
+use kernel::{
+    AccessLevel, Actor, Result, Standing, Ts,
+    ids::{NamespaceId, ProjectId, UserId},
+};
+use org::project::readable::{Readable, What, Within, readable};
+use repo::git::RefName;
+use review::{
+    Home,
+    item::{ItemKind, list::Part},
+    ports,
+};
+
+/// How projects and groups lie in one another, and who people are, as `org` knows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Places;
+
+impl ports::Places for Places {
+    fn above(&self, tx: &mut Tx<'_>, home: Home) -> Result<Vec<NamespaceId>> {
+        match home {
+            Home::Project(project) => org::places::above_project(tx, project),
+            Home::Group(group) => org::places::above_group(tx, group),
+        }
+    }
+
+    fn below(&self, tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<Vec<NamespaceId>> {
+        org::places::below_group(tx, actor, group)
+    }
+
+    fn projects_in(
+        &self,
+        tx: &mut Tx<'_>,
+        actor: Actor,
+        groups: &[NamespaceId],
+    ) -> Result<Vec<ProjectId>> {
+        org::places::projects_in(tx, actor, groups)
+    }
+
+    fn level_in(&self, tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<AccessLevel> {
+        org::access::level_in_namespace(tx, actor, group)
+    }
+
+    fn sees_group(&self, tx: &mut Tx<'_>, actor: Actor, group: &str) -> Result<String> {
+        org::places::sees_group(tx, actor, group)
+    }
+
+    fn has_role_in(&self, now: Ts, actor: Actor, group: &str, role: AccessLevel) -> String {
+        org::places::has_role_in(now, actor, group, role)
+    }
+}
+
+impl ports::People for Places {
+    fn standings(
+        &self,
+        tx: &mut Tx<'_>,
+        project: ProjectId,
+        people: &[UserId],
+    ) -> Result<Vec<Standing>> {
+        org::access::standings::standings_in_project(tx, project, people)
+    }
+
+    fn standings_at(
+        &self,
+        tx: &mut Tx<'_>,
+        home: Home,
+        people: &[UserId],
+    ) -> Result<Vec<Standing>> {
+        match home {
+            Home::Project(project) => self.standings(tx, project, people),
+            Home::Group(group) => org::access::standings::standings_in_group(tx, group, people),
+        }
+    }
+
+    fn named(&self, tx: &mut Tx<'_>, names: &[String]) -> Result<HashMap<String, UserId>> {
+        org::user::names::ids_of(tx, names)
+    }
+
+    fn names(&self, tx: &mut Tx<'_>, people: &[UserId]) -> Result<HashMap<UserId, String>> {
+        org::user::names::names_of(tx, people)
+    }
+}
+
+impl ports::Projects for Places {
+    fn readable(
+        &self,
+        tx: &mut Tx<'_>,
+        actor: Actor,
+        kind: ItemKind,
+        group: Option<&str>,
+        archived: bool,
+    ) -> Result<ports::Readable> {
+        let what = match kind {
+            ItemKind::MergeRequest => What::MergeRequests,
+            ItemKind::Issue | ItemKind::Epic => What::Issues,
+        };
+        let within = Within { group: group.map(str::to_owned), archived };
+        let Readable { condition, few } = readable(tx, actor, what, &within)?;
+        Ok(ports::Readable { condition, few })
+    }
+}
+
+impl ports::Branches for Places {
+    fn is_name(&self, name: &str) -> bool {
+        RefName::branch(name).is_ok()
+    }
+}
+
+impl ports::Deployments for Places {
+    /// Nothing has ever been deployed: there are no deployments yet.
+    fn deployed(&self, _: &ports::Deployed) -> Part {
+        Part::new("1 = 0")
+    }
+}

@@ -1,0 +1,81 @@
+//! Removing projects, and taking back those that could not be made: the row and the repository together.
+
+use db::Tx;
+use kernel::{Error, Grant, Result, Ts, ids::ProjectId};
+use org::{
+    policy::OwnProject,
+    project::{Project, actions},
+};
+use repo::git::{GitError, Made};
+use review::item::removal::forget_project;
+use tokio::task::spawn_blocking;
+
+use crate::{
+    Forge,
+    files::avatars::{Owner, tidy},
+};
+
+/// Removes a project; what is left of it is cleared away later.
+///
+/// # Errors
+/// `Precondition` for one that changed after that moment.
+pub async fn remove(
+    forge: &Forge,
+    grant: &Grant<OwnProject>,
+    unless_newer: Option<Ts>,
+) -> Result<()> {
+    let grant = grant.clone();
+    let project = forge.db.write(move |tx| actions::delete(tx, &grant, unless_newer)).await?;
+    clear_away(forge, project.id).await
+}
+
+/// Moves the repository of a deleted project out of the way.
+pub async fn clear_away(forge: &Forge, project: ProjectId) -> Result<()> {
+    let forge = forge.clone();
+    let done = spawn_blocking(move || {
+        forge.repositories.forget(&forge.storage.repository(project));
+        match forge.storage.delete(project) {
+            // A project that never had one.
+            Err(GitError::NotFound) => Ok(()),
+            done => done,
+        }
+    });
+    Ok(done.await.map_err(Error::internal)??)
+}
+
+/// Takes the rows away at once, so that nobody looks for files by their id.
+pub async fn discard_rows(forge: &Forge, project: Project) -> Result<()> {
+    let gone = move |tx: &mut Tx<'_>| {
+        actions::discard(tx, &project)?;
+        forget_project(tx, project.id)?;
+        actions::purge(tx, project.id)
+    };
+    forge.db.write(gone).await
+}
+
+/// Takes a project away that could not be finished, with the repository that was made for it. One that was there before
+/// is not this project's, whatever its place says, and stays. Hands the cause back.
+pub(super) async fn take_back_after(
+    forge: &Forge,
+    project: &Project,
+    made: Option<Made>,
+    cause: Error,
+) -> Error {
+    if let Err(further) = take_back(forge, project, made).await {
+        tracing::error!(error = %further, project = %project.id, "a project is left half made");
+    }
+    cause
+}
+
+async fn take_back(forge: &Forge, project: &Project, made: Option<Made>) -> Result<()> {
+    if let Some(made) = made {
+        let (whole, of_it) = (forge.clone(), made.path().clone());
+        let gone = spawn_blocking(move || {
+            whole.repositories.forget(&of_it);
+            whole.storage.take_back(made)
+        });
+        gone.await.map_err(Error::internal)??;
+        tidy(forge, Owner::Project(project.id), None).await?;
+    }
+    discard_rows(forge, project.clone()).await
+}

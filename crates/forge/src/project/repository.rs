@@ -1,0 +1,93 @@
+//! A project's row comes first and its repository a moment later: a crash between the two is made good here.
+
+use db::Tx;
+use kernel::{Error, Result, ids::ProjectId};
+use org::project::{Project, store::ProjectStore};
+use repo::git::RefName;
+use serde::{Deserialize, Serialize};
+use time::Duration;
+use tokio::task::spawn_blocking;
+use worker::{Job, Queue};
+
+use super::remove::{clear_away, discard_rows};
+use crate::Forge;
+
+/// Whoever makes an empty repository has done so by then, or is gone.
+const MAKING: Duration = Duration::minutes(1);
+/// The same for a copy of a large one.
+const COPYING: Duration = Duration::hours(1);
+
+/// What a project's repository begins as.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Begins {
+    /// Empty, with a HEAD that names this branch.
+    With(String),
+    AsFork,
+}
+
+/// Sees to it that a project has its repository, or that a half-made fork goes.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct SettleBeginning {
+    project: ProjectId,
+    begins: Begins,
+}
+
+impl Job for SettleBeginning {
+    const KIND: &'static str = "project.settle_beginning";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(self.project.to_string())
+    }
+}
+
+/// To be said in the transaction that makes the row.
+pub fn promise_repository(tx: &mut Tx<'_>, project: ProjectId, branch: &str) -> Result<()> {
+    let at = tx.now.plus(MAKING);
+    tx.enqueue_at(&SettleBeginning::with(project, branch), at)
+}
+
+/// To be said in the transaction that makes a fork's row.
+pub fn promise_fork(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
+    let at = tx.now.plus(COPYING);
+    tx.enqueue_at(&SettleBeginning::as_fork(project), at)
+}
+
+impl SettleBeginning {
+    pub fn with(project: ProjectId, branch: &str) -> Self {
+        Self { project, begins: Begins::With(branch.to_owned()) }
+    }
+
+    pub fn as_fork(project: ProjectId) -> Self {
+        Self { project, begins: Begins::AsFork }
+    }
+
+    pub async fn run(self, forge: &Forge) -> Result<()> {
+        let id = self.project;
+        let Some(project) = forge.db.read(move |tx| tx.find_project(id)).await? else {
+            return Ok(());
+        };
+        match self.begins {
+            Begins::With(_) if forge.storage.exists(id) => Ok(()),
+            Begins::With(branch) => make(forge, id, &branch).await,
+            Begins::AsFork if project.import_status == "finished" => Ok(()),
+            Begins::AsFork => take_away(forge, project).await,
+        }
+    }
+}
+
+async fn make(forge: &Forge, id: ProjectId, branch: &str) -> Result<()> {
+    let (storage, head) = (forge.storage.clone(), RefName::branch(branch)?);
+    tracing::warn!(project = %id, "making the repository that a crash left out");
+    spawn_blocking(move || storage.create(id, &head)).await.map_err(Error::internal)??;
+    Ok(())
+}
+
+async fn take_away(forge: &Forge, project: Project) -> Result<()> {
+    tracing::warn!(project = %project.id, "taking away a fork that a crash left half made");
+    // What lay there before the fork was written down is not the fork's.
+    if forge.storage.is_younger(project.id, project.created_at.unix()) {
+        clear_away(forge, project.id).await?;
+    }
+    discard_rows(forge, project).await
+}

@@ -1,0 +1,277 @@
+//! Files that jobs leave behind, on their way in and out.
+
+use std::io::Read as _;
+
+use bytes::Bytes;
+use ci::{
+    Status,
+    artifact::{
+        Access, Artifact, ArtifactKind, ArtifactStore as _, NewArtifact, access, expiry,
+        write_metadata, zip,
+    },
+    job::{Job, JobStore as _, SpecStore as _},
+};
+use db::Tx;
+use futures_util::Stream;
+use kernel::{
+    AccessLevel::{Developer, Maintainer},
+    Error, Result, Standing, Ts,
+    ids::{JobId, ProjectId},
+};
+use serde::{Deserialize, Serialize};
+use tokio::task::spawn_blocking;
+use worker::Job as Work;
+
+use super::objects::{Incoming, Kept};
+use crate::Forge;
+
+/// So many artifacts go in one transaction.
+const AT_ONCE: i64 = 500;
+/// So many bytes of a file in an archive are read at once.
+const BLOCK: usize = 64 << 10;
+
+/// An artifact that is brought.
+#[derive(Clone, Debug)]
+pub struct Brought {
+    pub kind: ArtifactKind,
+    pub filename: String,
+    /// In words, when it is to go.
+    pub expire_in: Option<String>,
+}
+
+/// An artifact that arrives, and where it will lie.
+pub struct Arriving {
+    pub incoming: Incoming,
+    location: String,
+}
+
+/// What became of an artifact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Kept,
+    /// There is another one of its kind.
+    Taken,
+}
+
+/// Begins to keep an artifact of a job.
+pub async fn begin(forge: &Forge, job: &Job, kind: ArtifactKind) -> Result<Arriving> {
+    let location = location(job, kind);
+    Ok(Arriving { incoming: forge.artifacts.begin(&location).await?, location })
+}
+
+fn location(job: &Job, kind: ArtifactKind) -> String {
+    let own = hex::encode(rand::random::<[u8; 8]>());
+    format!("{}/{}/{}/{kind}-{own}", job.project_id, job.pipeline_id, job.id)
+}
+
+/// Keeps an artifact that has arrived: first its content is safe, then there is a row. An archive gets a list of what is
+/// in it.
+pub async fn keep(
+    forge: &Forge,
+    job: &Job,
+    brought: Brought,
+    arrived: Arriving,
+) -> Result<Outcome> {
+    let Arriving { incoming, location } = arrived;
+    let kept = incoming.finish().await?;
+    let list = match brought.kind {
+        ArtifactKind::Archive => metadata(forge, job, &location, kept.size).await?,
+        _ => None,
+    };
+    let mut locations = vec![location.clone()];
+    locations.extend(list.iter().map(|(location, _)| location.clone()));
+    let id = job.id;
+    let done = forge.db.write(move |tx| {
+        let expires_at = expiry(brought.expire_in.as_deref(), tx.now);
+        let new = |kind, filename: &str, location: &str, kept: &Kept| NewArtifact {
+            kind,
+            filename: filename.to_owned(),
+            size: i64::try_from(kept.size).unwrap_or(i64::MAX),
+            sha256: kept.sha256.clone(),
+            location: location.to_owned(),
+            expires_at,
+        };
+        let mut all = vec![new(brought.kind, &brought.filename, &location, &kept)];
+        if let Some((location, kept)) = &list {
+            all.push(new(ArtifactKind::Metadata, "metadata.gz", location, kept));
+        }
+        insert(tx, id, &all)
+    });
+    let outcome = done.await;
+    if !matches!(outcome, Ok(Insertion::Done)) {
+        for location in locations {
+            forge.artifacts.remove(&location).await?;
+        }
+    }
+    Ok(match outcome? {
+        Insertion::Done | Insertion::Same => Outcome::Kept,
+        Insertion::Other => Outcome::Taken,
+    })
+}
+
+#[derive(Clone, Copy)]
+enum Insertion {
+    Done,
+    /// It is there already.
+    Same,
+    /// There is another one of its kind.
+    Other,
+}
+
+fn insert(tx: &mut Tx<'_>, id: JobId, all: &[NewArtifact]) -> Result<Insertion> {
+    let job = tx.job(id)?;
+    // It may have ended while this arrived.
+    if job.status != Status::Running {
+        return Err(Error::Forbidden);
+    }
+    for new in all {
+        match tx.find_artifact(id, new.kind)? {
+            Some(known) if known.sha256 == new.sha256 => return Ok(Insertion::Same),
+            Some(_) => return Ok(Insertion::Other),
+            None => {
+                tx.insert_artifact(&job, new)?;
+            }
+        }
+    }
+    Ok(Insertion::Done)
+}
+
+/// The list of what is in an archive; none where it is no archive.
+async fn metadata(
+    forge: &Forge,
+    job: &Job,
+    archive: &str,
+    size: u64,
+) -> Result<Option<(String, Kept)>> {
+    let mut reader = forge.artifacts.reader(archive, size);
+    let made = spawn_blocking(move || {
+        let mut list = tempfile::tempfile()?;
+        write_metadata(&mut reader, &mut list)?;
+        std::io::Seek::rewind(&mut list)?;
+        Ok::<_, std::io::Error>(list)
+    });
+    let list = match made.await.map_err(Error::internal)? {
+        Ok(list) => list,
+        Err(odd) if odd.kind() == std::io::ErrorKind::InvalidData => return Ok(None),
+        Err(failure) => return Err(Error::internal(failure)),
+    };
+    let location = location(job, ArtifactKind::Metadata);
+    let mut incoming = forge.artifacts.begin(&location).await?;
+    let mut list = tokio::fs::File::from_std(list);
+    let mut block = vec![0; 64 << 10];
+    loop {
+        let read = tokio::io::AsyncReadExt::read(&mut list, &mut block).await;
+        match read.map_err(Error::internal)? {
+            0 => break,
+            read => incoming.write(&block[..read]).await?,
+        }
+    }
+    Ok(Some((location, incoming.finish().await?)))
+}
+
+/// The archive of a job, where it is still there and the caller may have it.
+///
+/// # Errors
+/// `Hidden` where there is none, `Forbidden` where it is not for them.
+pub fn archive(tx: &mut Tx<'_>, who: Option<&Standing>, job: &Job) -> Result<Artifact> {
+    if let Some(who) = who {
+        ensure_access(tx, who, job)?;
+    }
+    let found = tx.find_artifact(job.id, ArtifactKind::Archive)?;
+    found.filter(|found| found.is_there(tx.now)).ok_or(Error::Hidden)
+}
+
+fn ensure_access(tx: &mut Tx<'_>, who: &Standing, job: &Job) -> Result<()> {
+    let spec = match job.spec_id {
+        Some(spec) => tx.spec(spec)?,
+        None => return Ok(()),
+    };
+    let open = match access(spec.options.artifacts.as_ref()) {
+        Access::All => true,
+        Access::Developers => who.is(Developer),
+        Access::Maintainers => who.is(Maintainer),
+        Access::Nobody => false,
+    };
+    if open { Ok(()) } else { Err(Error::Forbidden) }
+}
+
+/// One file out of an archive, piece by piece.
+///
+/// # Errors
+/// `Hidden` where there is none.
+pub async fn file_in(
+    forge: &Forge,
+    archive: &Artifact,
+    path: &str,
+) -> Result<(u64, impl Stream<Item = std::io::Result<Bytes>> + use<>)> {
+    let size = u64::try_from(archive.size).unwrap_or_default();
+    let (mut reader, name) =
+        (forge.artifacts.reader(&archive.location, size), path.as_bytes().to_vec());
+    let found = spawn_blocking(move || {
+        let Some(entry) = zip::find(&mut reader, &name)? else { return Ok(None) };
+        Ok::<_, std::io::Error>(Some((entry.size, zip::open(reader, &entry)?)))
+    });
+    let found = match found.await.map_err(Error::internal)? {
+        Err(odd) if odd.kind() == std::io::ErrorKind::InvalidData => None,
+        found => found.map_err(Error::internal)?,
+    };
+    let (size, content) = found.ok_or(Error::Hidden)?;
+    // A thread is held while a block is read, and none while its reader is slow.
+    let pieces = futures_util::stream::try_unfold(content, |mut content| async move {
+        let read = spawn_blocking(move || {
+            let mut block = vec![0; BLOCK];
+            let read = content.read(&mut block)?;
+            block.truncate(read);
+            Ok::<_, std::io::Error>((block, content))
+        });
+        let (block, content) = read.await.map_err(std::io::Error::other)??;
+        Ok((!block.is_empty()).then(|| (Bytes::from(block), content)))
+    });
+    Ok((size, pieces))
+}
+
+/// Removes artifacts whose rows are gone.
+async fn remove_contents(forge: &Forge, gone: &[Artifact]) -> Result<()> {
+    for artifact in gone {
+        forge.artifacts.remove(&artifact.location).await?;
+    }
+    Ok(())
+}
+
+/// Removes the artifacts of a job.
+pub async fn remove_of_job(forge: &Forge, job: JobId) -> Result<()> {
+    let gone = forge.db.write(move |tx| tx.delete_artifacts(job)).await?;
+    remove_contents(forge, &gone).await
+}
+
+/// Lets all artifacts of a project go, but for those that are kept as the newest of their ref.
+pub fn expire_all(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
+    tx.expire_artifacts(project)
+}
+
+/// Removes what has expired.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RemoveArtifacts {}
+
+impl Work for RemoveArtifacts {
+    const KIND: &'static str = "artifact.remove_expired";
+
+    fn unique_key(&self) -> Option<String> {
+        Some(String::new())
+    }
+}
+
+pub(crate) async fn remove_expired(forge: Forge, _: RemoveArtifacts) -> Result<()> {
+    loop {
+        let gone = forge.db.write(|tx| tx.delete_expired(AT_ONCE)).await?;
+        if gone.is_empty() {
+            return Ok(());
+        }
+        remove_contents(&forge, &gone).await?;
+    }
+}
+
+/// When the artifacts of a job go; `None` where they stay or there are none.
+pub fn expires_at(artifacts: &[Artifact]) -> Option<Ts> {
+    artifacts.iter().filter_map(|artifact| artifact.expires_at).min()
+}

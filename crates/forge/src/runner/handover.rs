@@ -1,0 +1,223 @@
+//! A job and all that a runner needs to do it.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use ci::{
+    config::variables::Variable,
+    job::{Job, JobSpec, JobStore as _, JobToken},
+    pipeline::Pipeline,
+};
+use kernel::{Error, Result, access::ProjectFacts, ids::JobId};
+use org::project::settings::GitStrategy;
+use repo::git::{
+    CommitInfo, GitError, Oid, RefName,
+    refs::{self, RefMove},
+};
+use runners::runner::Runner;
+
+use super::{
+    dependencies::{Dependency, dependencies},
+    variables::{hidden, of_job, repository_url},
+};
+use crate::{
+    Forge,
+    pipeline::{JobSource, job_source},
+};
+
+/// Clones fetch so many commits unless a job or its project says otherwise.
+const WHOLE_HISTORY: i64 = 0;
+
+/// A job with what the runner is told.
+#[derive(Clone, Debug)]
+pub struct Handover {
+    pub job: Job,
+    pub pipeline: Pipeline,
+    pub facts: Arc<ProjectFacts>,
+    pub spec: JobSpec,
+    /// The branch or tag whose commits are fetched.
+    pub branch: String,
+    pub token: JobToken,
+    pub variables: Vec<Variable>,
+    pub repository_url: String,
+    /// Seconds.
+    pub timeout: i64,
+    /// 0 for all commits.
+    pub git_depth: i64,
+    /// Whether a clone may be used that is there already.
+    pub allow_git_fetch: bool,
+    /// Whether protected branches have caches of their own.
+    pub separated_caches: bool,
+    /// Of a runner of the whole installation: how many jobs of the project such runners do.
+    pub running_on_instance_runners: Option<i64>,
+    /// Jobs whose artifacts it fetches.
+    pub dependencies: Vec<Dependency>,
+}
+
+/// What becomes of a job that a runner could take.
+pub(super) enum Verdict {
+    Ready(Box<Draft>),
+    /// It fails for this reason.
+    Failed(&'static str),
+    /// It does not wait any more.
+    Gone,
+}
+
+/// A job that is ready to be taken.
+pub(super) struct Draft {
+    pub(super) source: JobSource,
+    pub(super) token: JobToken,
+    pub(super) timeout: i64,
+    variables: Vec<Variable>,
+    dependencies: Vec<Dependency>,
+}
+
+impl Draft {
+    pub(super) fn hidden(&self) -> Vec<String> {
+        hidden(&self.variables, &self.token)
+    }
+
+    pub(super) fn into_handover(
+        self,
+        forge: &Forge,
+        job: Job,
+        running_on_instance_runners: Option<i64>,
+    ) -> Handover {
+        let Self { source, token, timeout, variables, dependencies } = self;
+        let depth = variables.iter().rfind(|variable| variable.key == "GIT_DEPTH");
+        let depth = depth.and_then(|variable| variable.value.trim().parse::<i64>().ok());
+        let own = source.settings.ci_default_git_depth.unwrap_or(WHOLE_HISTORY);
+        let path = &source.facts().full_path;
+        Handover {
+            repository_url: repository_url(forge, path, &token),
+            branch: source.branch().to_owned(),
+            facts: Arc::clone(source.facts()),
+            git_depth: depth.unwrap_or(own).max(0),
+            allow_git_fetch: source.settings.build_git_strategy == GitStrategy::Fetch,
+            separated_caches: source.settings.ci_separated_caches,
+            pipeline: source.pipeline,
+            spec: source.spec,
+            job,
+            token,
+            variables,
+            timeout,
+            running_on_instance_runners,
+            dependencies,
+        }
+    }
+}
+
+/// What is missing of a runner's abilities for a job.
+fn is_unsupported(source: &JobSource, features: &HashSet<String>) -> bool {
+    let options = &source.spec.options;
+    let artifacts = options.artifacts.as_ref();
+    let reports = artifacts.and_then(|artifacts| artifacts.reports.as_ref());
+    let wanted = [
+        (reports.is_some_and(|reports| !reports.is_empty()), "upload_multiple_artifacts"),
+        (source.is_of_merge_request(), "refspecs"),
+        (artifacts.is_some_and(|artifacts| artifacts.exclude.is_some()), "artifacts_exclude"),
+        (options.release.is_some(), "multi_build_steps"),
+        (options.allow_failure_criteria.is_some(), "return_exit_code"),
+    ];
+    wanted.iter().any(|(is_needed, feature)| *is_needed && !features.contains(*feature))
+}
+
+/// Makes a job ready for a runner, without taking it.
+pub(super) async fn prepare(
+    forge: &Forge,
+    runner: &Runner,
+    features: &HashSet<String>,
+    id: JobId,
+) -> Result<Verdict> {
+    let vault = forge.vault.clone();
+    let loaded = forge.db.read(move |tx| {
+        let Some(job) = tx.find_any_job(id)? else { return Ok(None) };
+        let Some(source) = job_source(tx, &vault, job)? else { return Ok(Some((None, tx.now))) };
+        let fetched = dependencies(tx, &source)?;
+        Ok(Some((Some((source, fetched)), tx.now)))
+    });
+    let Some((source, now)) = loaded.await? else { return Ok(Verdict::Gone) };
+    let Some((source, fetched)) = source else { return Ok(Verdict::Failed("user_blocked")) };
+    let Some(dependencies) = fetched else {
+        return Ok(Verdict::Failed("missing_dependency_failure"));
+    };
+    if is_unsupported(&source, features) {
+        return Ok(Verdict::Failed("runner_unsupported"));
+    }
+    let own = source.job.timeout.unwrap_or(source.settings.build_timeout);
+    let timeout = runner.maximum_timeout.map_or(own, |most| most.min(own));
+    let token = JobToken::generate();
+    let commit = match commit(forge, &source).await {
+        Err(Error::NotFound(_) | Error::Missing) => {
+            return Ok(Verdict::Failed("data_integrity_failure"));
+        }
+        commit => commit?,
+    };
+    keep_commit(forge, &source).await?;
+    let (own_forge, own_runner, own_token) = (forge.clone(), runner.clone(), token.clone());
+    let done = tokio::task::spawn_blocking(move || {
+        let mut known = source.known(&own_forge, &commit)?;
+        known.beneath.push(Variable::public("CI_JOB_TIMEOUT", timeout.to_string()));
+        let variables = of_job(&own_forge, &source, &known, &own_runner, &own_token, now)?;
+        Ok::<_, Error>((source, variables))
+    });
+    let (source, variables) = done.await.map_err(Error::internal)??;
+    Ok(Verdict::Ready(Box::new(Draft { source, token, timeout, variables, dependencies })))
+}
+
+async fn commit(forge: &Forge, source: &JobSource) -> Result<CommitInfo> {
+    let id: Oid = source.job.sha.parse()?;
+    let read = forge.git_read(source.job.project_id, move |reader| {
+        if reader.is_commit(id)? { Ok(Some(reader.commit(id)?)) } else { Ok(None) }
+    });
+    read.await?.ok_or(Error::Missing)
+}
+
+/// The name under which runners fetch the commit of a pipeline, whatever becomes of its branch.
+fn pipeline_ref(source: &JobSource) -> Result<RefName> {
+    Ok(RefName::full(format!("refs/pipelines/{}", source.pipeline.id))?)
+}
+
+async fn keep_commit(forge: &Forge, source: &JobSource) -> Result<()> {
+    let repository = forge.storage.repository(source.job.project_id);
+    let (name, commit): (RefName, Oid) = (pipeline_ref(source)?, source.job.sha.parse()?);
+    let now = refs::read(&repository, [&name]).await?.get(&name).copied();
+    if now == Some(commit) {
+        return Ok(());
+    }
+    let kept = RefMove { name, old: now.into(), new: Some(commit) };
+    match refs::move_now(&repository, &[kept]).await {
+        // Somebody else kept it in this moment.
+        Err(GitError::Stale { actual: Some(actual) }) if actual == commit => Ok(()),
+        moved => Ok(moved?),
+    }
+}
+
+/// Jobs that are being handed over, so that no two runners are prepared for one.
+#[derive(Debug, Default)]
+pub struct HandingOver(Mutex<HashSet<JobId>>);
+
+/// As long as it lives nobody else takes the job here.
+pub(super) struct Reserved<'h> {
+    all: &'h HandingOver,
+    job: JobId,
+}
+
+impl HandingOver {
+    pub(super) fn all(&self) -> HashSet<JobId> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn reserve(&self, job: JobId) -> Option<Reserved<'_>> {
+        let new = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(job);
+        new.then_some(Reserved { all: self, job })
+    }
+}
+
+impl Drop for Reserved<'_> {
+    fn drop(&mut self) {
+        self.all.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.job);
+    }
+}

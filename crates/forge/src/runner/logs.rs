@@ -1,0 +1,93 @@
+//! What a job writes, on its way from the runner to the disk.
+
+use bytes::Bytes;
+use ci::{
+    job::Job,
+    log::{Appended, LogPlace, LogStore as _, Mask},
+};
+use kernel::{Error, Result, ids::JobId};
+use tokio::task::spawn_blocking;
+
+use crate::Forge;
+
+/// Bytes of a log.
+pub const LARGEST_LOG: u64 = 100 << 20;
+
+/// For what the secrets of a log are sealed.
+pub(super) fn hidden_place(job: JobId) -> String {
+    format!("job-log/{job}")
+}
+
+/// Where the log of a job lies.
+pub fn log_place(job: &Job) -> LogPlace {
+    LogPlace { project: job.project_id, pipeline: job.pipeline_id, job: job.id }
+}
+
+/// Adds a piece that begins at `start`.
+pub async fn append(forge: &Forge, job: &Job, start: u64, piece: Bytes) -> Result<Appended> {
+    let id = job.id;
+    ensure_open(forge, job).await?;
+    let own = forge.clone();
+    let done = spawn_blocking(move || own.logs.append(id, start, &piece));
+    // Somebody has completed it meanwhile.
+    done.await.map_err(Error::internal)??.ok_or(Error::Forbidden)
+}
+
+/// After a restart it is read again what to hide.
+async fn ensure_open(forge: &Forge, job: &Job) -> Result<()> {
+    let (id, place) = (job.id, log_place(job));
+    if forge.logs.is_open(id) {
+        return Ok(());
+    }
+    let kept = forge.db.peek(move |tx| tx.find_log(id)).await?;
+    let own = forge.clone();
+    let done = spawn_blocking(move || {
+        // Nothing is written of which it is not known what to hide: the job has ended, or its secrets were given up.
+        let sealed = kept.and_then(|kept| kept.hidden).ok_or(Error::Forbidden)?;
+        let clear = own.vault.unseal(&hidden_place(id), &sealed).map_err(Error::internal)?;
+        let hidden: Vec<String> =
+            serde_json::from_str(clear.reveal()).map_err(Error::internal)?;
+        own.logs.open(place, Mask::new(&hidden)?)
+    });
+    done.await.map_err(Error::internal)?
+}
+
+/// How long the log is by now.
+pub async fn length(forge: &Forge, job: &Job) -> Result<u64> {
+    ensure_open(forge, job).await?;
+    Ok(forge.logs.length(job.id).unwrap_or_default())
+}
+
+/// Closes a log, all of which is on the disk from then on. With its length, and the coverage that it tells.
+pub(super) async fn complete(
+    forge: &Forge,
+    job: &Job,
+    pattern: Option<String>,
+) -> Result<(u64, Option<f64>)> {
+    let (own, place) = (forge.clone(), log_place(job));
+    let done = spawn_blocking(move || {
+        let length = own.logs.complete(place)?;
+        let told = match pattern {
+            Some(pattern) => ci::log::coverage(&own.logs.path(place), &pattern),
+            None => Ok(None),
+        };
+        Ok((length, told.map_err(Error::internal)?))
+    });
+    done.await.map_err(Error::internal)?
+}
+
+/// Closes the log of a job that ended without its runner's word.
+pub async fn close(forge: &Forge, job: &Job) -> Result<()> {
+    if forge.logs.is_open(job.id) {
+        let (id, (length, _)) = (job.id, complete(forge, job, None).await?);
+        let size = i64::try_from(length).unwrap_or(i64::MAX);
+        forge.db.write(move |tx| tx.complete_log(id, size)).await?;
+    }
+    Ok(())
+}
+
+/// Removes the log of a job.
+pub async fn remove(forge: &Forge, place: LogPlace) -> Result<()> {
+    let own = forge.clone();
+    spawn_blocking(move || own.logs.remove(place)).await.map_err(Error::internal)?
+}

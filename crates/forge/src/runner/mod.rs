@@ -1,0 +1,20 @@
+//! Runners with the projects and groups whose jobs they do.
+
+pub mod artifacts;
+mod bell;
+pub mod contact;
+mod dependencies;
+pub mod dispatch;
+mod handover;
+pub mod job_calls;
+pub mod logs;
+mod objects;
+mod queue;
+pub mod registration;
+pub mod removal;
+mod variables;
+
+pub use bell::Bell;
+pub use dependencies::Dependency;
+pub use handover::{HandingOver, Handover};
+pub use objects::Objects;

@@ -1,0 +1,99 @@
+//! Which jobs a runner may take now, in the order in which it should.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use ci::job::{PendingJob, QueueStore as _, SpecStore as _};
+use db::Tx;
+use kernel::{
+    Result, Ts,
+    ids::{JobId, ProjectId},
+};
+use org::runner_places::{JobHome, job_homes};
+use runners::{
+    matching::{Home, Taker},
+    runner::RunnerType,
+};
+
+/// So many jobs are looked at by one question.
+const AT_ONCE: i64 = 100;
+/// So many that fit are told: others may be faster with the first of them.
+const MOST: usize = 10;
+
+pub(super) fn home(of: JobHome) -> Home {
+    Home {
+        project: of.project,
+        groups: of.groups,
+        instance_runners: of.instance_runners,
+        group_runners: of.group_runners,
+        runs_jobs: of.runs_jobs,
+    }
+}
+
+/// The first jobs that wait and that this runner takes.
+pub(super) fn candidates(
+    tx: &mut Tx<'_>,
+    taker: &Taker,
+    before: Option<Ts>,
+    taken: &HashSet<JobId>,
+) -> Result<Vec<PendingJob>> {
+    let waiting: HashMap<ProjectId, JobId> = tx.waiting_projects()?.into_iter().collect();
+    if waiting.is_empty() || !taker.active {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<ProjectId> = waiting.keys().copied().collect();
+    let homes = job_homes(tx, &ids)?.into_iter().map(home);
+    let served: Vec<ProjectId> =
+        homes.filter(|home| taker.serves(home)).map(|home| home.project).collect();
+    let mut found = Vec::new();
+    for projects in turns(tx, taker, served)? {
+        look_into(tx, taker, &projects, before, taken, &mut found)?;
+        if found.len() >= MOST {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// Projects whose jobs are looked at together. Runners of the installation first do those of projects of which they do
+/// few.
+fn turns(tx: &mut Tx<'_>, taker: &Taker, projects: Vec<ProjectId>) -> Result<Vec<Vec<ProjectId>>> {
+    if taker.runner_type != RunnerType::Instance {
+        return Ok(vec![projects]);
+    }
+    let running = tx.running_on_instance_runners()?;
+    let mut by_number: BTreeMap<i64, Vec<ProjectId>> = BTreeMap::new();
+    for project in projects {
+        let number = running.get(&project).copied().unwrap_or_default();
+        by_number.entry(number).or_default().push(project);
+    }
+    Ok(by_number.into_values().collect())
+}
+
+fn look_into(
+    tx: &mut Tx<'_>,
+    taker: &Taker,
+    projects: &[ProjectId],
+    before: Option<Ts>,
+    taken: &HashSet<JobId>,
+    found: &mut Vec<PendingJob>,
+) -> Result<()> {
+    let mut behind = JobId(0);
+    while found.len() < MOST && !projects.is_empty() {
+        let jobs = tx.waiting_jobs(projects, behind, before, AT_ONCE)?;
+        let Some(last) = jobs.last() else { break };
+        behind = last.id;
+        let more = i64::try_from(jobs.len()).is_ok_and(|number| number >= AT_ONCE);
+        let specs: Vec<_> = jobs.iter().filter_map(|job| job.spec_id).collect();
+        let tags = tx.tags_of(&specs)?;
+        let fits = |job: &PendingJob| {
+            let tags = job.spec_id.and_then(|spec| tags.get(&spec));
+            let tags = tags.map(Vec::as_slice).unwrap_or_default();
+            !taken.contains(&job.id) && taker.takes(tags, job.protected)
+        };
+        found.extend(jobs.into_iter().filter(fits));
+        if !more {
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,41 @@
+//! Accounts that go. What somebody wrote may be very much: it is handed over a part at a time, so that nobody who writes
+//! waits for all of it, and a server that stops in the middle goes on after the next start.
+
+use ci::heirs::{AT_ONCE, hand_over_some};
+use kernel::{Result, ids::UserId};
+use org::user::removal::{Removal, RemoveUser, finish, ghost};
+use review::heirs::{hand_over_part, hand_over_reactions, parts, take_away_some};
+use worker::Job;
+
+use crate::{
+    Forge,
+    files::avatars::{Owner, tidy},
+};
+
+/// Does now what was asked for: an answer is sent when its effect can be read.
+pub async fn remove_now(forge: &Forge, user: UserId) -> Result<()> {
+    forge.worker().hurry_and_wait(vec![format!("{}:{user}", RemoveUser::KIND)]).await
+}
+
+pub async fn run(forge: &Forge, job: RemoveUser) -> Result<()> {
+    let RemoveUser { user, removal } = job;
+    let heir = match removal {
+        Removal::Soft => Some(hand_over(forge, user).await?),
+        Removal::Hard => {
+            while forge.db.write(move |tx| take_away_some(tx, user)).await? {}
+            None
+        }
+    };
+    while forge.db.write(move |tx| hand_over_reactions(tx, user, heir)).await? {}
+    while forge.db.write(move |tx| hand_over_some(tx, user, heir, AT_ONCE)).await? {}
+    forge.db.write(move |tx| finish(tx, user, removal)).await?;
+    tidy(forge, Owner::User(user), None).await
+}
+
+async fn hand_over(forge: &Forge, user: UserId) -> Result<UserId> {
+    let heir = forge.db.write(ghost).await?.id;
+    for part in forge.db.read(move |tx| parts(tx, user)).await? {
+        forge.db.write(move |tx| hand_over_part(tx, &part, user, heir)).await?;
+    }
+    Ok(heir)
+}

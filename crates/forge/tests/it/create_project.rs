@@ -1,0 +1,46 @@
+//! Making a project.
+
+use forgeway_forge::project::create::{self, NewProject};
+use kernel::Error;
+use org::project::{ProjectChange, actions::Creation, store::ProjectStore as _};
+
+use crate::scratch::Scratch;
+
+#[tokio::test]
+async fn a_project_has_its_first_commit_when_it_is_made() {
+    let scratch = Scratch::new().await;
+    let ada = scratch.person("ada").await;
+
+    let project = scratch.project(&ada, "tea").await;
+
+    assert_eq!(project.default_branch.as_deref(), Some("main"));
+    assert!(scratch.tip(&project, "main").await.is_some());
+}
+
+#[tokio::test]
+async fn a_project_whose_repository_cannot_be_made_leaves_nothing_behind() {
+    let scratch = Scratch::new().await;
+    let ada = scratch.person("ada").await;
+    let change =
+        ProjectChange { default_branch: Some("no..name".to_owned()), ..ProjectChange::default() };
+    let creation = Creation { path: Some("tea".to_owned()), change, ..Creation::default() };
+    let new = NewProject { creation, ..NewProject::default() };
+
+    let made = create::create(&scratch.forge, &Scratch::signed_in(&ada), &ada, new).await;
+
+    assert!(matches!(made, Err(Error::Invalid(_))), "{made:?}");
+    let found = scratch.db().read(|tx| tx.find_project_at("ada/tea")).await.unwrap();
+    assert!(found.is_none());
+}
+
+#[tokio::test]
+async fn nothing_is_brought_from_elsewhere() {
+    let scratch = Scratch::new().await;
+    let ada = scratch.person("ada").await;
+    let creation = Creation { path: Some("tea".to_owned()), ..Creation::default() };
+    let new = NewProject { creation, is_import: true, ..NewProject::default() };
+
+    let made = create::create(&scratch.forge, &Scratch::signed_in(&ada), &ada, new).await;
+
+    assert!(matches!(made, Err(Error::Refused(_))), "{made:?}");
+}

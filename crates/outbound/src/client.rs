@@ -1,0 +1,106 @@
+//! Fetching, with an end to everything.
+
+use std::{io::Read as _, net::IpAddr, sync::Arc, time::Duration};
+
+use ureq::{Agent, Error, http::Uri, unversioned::transport::DefaultConnector};
+
+use crate::guard::{AddressAllowlist, Guard, Refusal, check_uri};
+
+/// How much of an answer is taken, and how long it may take from the first lookup to its last byte.
+#[derive(Clone, Copy, Debug)]
+pub struct FetchLimits {
+    pub bytes: u64,
+    pub time: Duration,
+}
+
+/// Why there is no text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FetchError {
+    /// The server does not go there; the words tell nothing of what is there.
+    #[error("{0}")]
+    Refused(&'static str),
+    /// What came back is no success.
+    #[error("status {0}")]
+    Status(u16),
+    #[error("it took too long")]
+    Timeout,
+    #[error("it is too large")]
+    TooLarge,
+    /// Nobody is there, or they do not speak as they should.
+    #[error("nobody answers")]
+    Unreachable,
+}
+
+/// Goes where the guard lets it.
+#[derive(Debug)]
+pub struct Client {
+    agent: Agent,
+}
+
+/// So often an answer may send elsewhere.
+const REDIRECTS: u32 = 5;
+
+impl Default for Client {
+    fn default() -> Self {
+        Self::new(Arc::new(|_: IpAddr| false))
+    }
+}
+
+impl Client {
+    /// One that also goes to those addresses inside.
+    pub fn new(allowlist: AddressAllowlist) -> Self {
+        let config = Agent::config_builder()
+            // A proxy would look names up itself, unseen by the guard.
+            .proxy(None)
+            .max_redirects(REDIRECTS)
+            // What was connected to for one request is looked at again for the next.
+            .max_idle_connections(0)
+            .user_agent("Forgeway")
+            .build();
+        let guard = Guard::new(allowlist);
+        Self { agent: Agent::with_parts(config, DefaultConnector::default(), guard) }
+    }
+
+    /// What lies at an address. Blocks until it is there, or the time is up.
+    ///
+    /// # Errors
+    /// When there is nothing that may be had.
+    pub fn get(&self, address: &str, bounds: FetchLimits) -> Result<Vec<u8>, FetchError> {
+        let uri: Uri =
+            address.parse().map_err(|_no_address| FetchError::Refused("it is no address"))?;
+        check_uri(&uri).map_err(refused)?;
+        let request = self.agent.get(uri).config().timeout_global(Some(bounds.time)).build();
+        let mut answer = request.call().map_err(failure)?;
+        // A redirect to another scheme is not followed, and comes back as it is.
+        if !answer.status().is_success() {
+            return Err(FetchError::Status(answer.status().as_u16()));
+        }
+        let mut bytes = Vec::new();
+        let body = answer.body_mut().as_reader();
+        let read = body.take(bounds.bytes.saturating_add(1)).read_to_end(&mut bytes);
+        read.map_err(|cause| failure(Error::from(cause)))?;
+        match u64::try_from(bytes.len()) {
+            Ok(length) if length <= bounds.bytes => Ok(bytes),
+            _ => Err(FetchError::TooLarge),
+        }
+    }
+}
+
+fn failure(error: Error) -> FetchError {
+    match error {
+        Error::StatusCode(status) => FetchError::Status(status),
+        Error::Timeout(_) => FetchError::Timeout,
+        Error::Other(cause) => match cause.downcast_ref::<Refusal>() {
+            Some(refusal) => refused(*refusal),
+            None => FetchError::Unreachable,
+        },
+        Error::Io(cause) if cause.kind() == std::io::ErrorKind::TimedOut => FetchError::Timeout,
+        Error::BadUri(_) => refused(Refusal::Scheme),
+        Error::TooManyRedirects => FetchError::Refused("it leads on and on"),
+        _ => FetchError::Unreachable,
+    }
+}
+
+fn refused(refusal: Refusal) -> FetchError {
+    FetchError::Refused(refusal.text())
+}

@@ -1,0 +1,153 @@
+//! Fetching from servers of this machine, which are inside: only where that is allowlist.
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests stop the test as the tests themselves do"
+)]
+
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream},
+    sync::Arc,
+    time::Duration,
+};
+
+use forgeway_outbound::{Client, FetchError, FetchLimits};
+
+const BOUNDS: FetchLimits = FetchLimits { bytes: 1_000, time: Duration::from_secs(10) };
+const HOST: FetchError = FetchError::Refused("the host is not allowed");
+
+/// A server that answers each path in its own way; it ends with the test.
+fn serve(answer: fn(&str, SocketAddr) -> String) -> SocketAddr {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            std::thread::spawn(move || reply(stream, answer));
+        }
+    });
+    address
+}
+
+fn reply(mut stream: TcpStream, answer: fn(&str, SocketAddr) -> String) {
+    let own = stream.local_addr().unwrap();
+    let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+    let first = lines.next().unwrap_or_default();
+    let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
+    lines.find(String::is_empty);
+    let _ = stream.write_all(answer(&path, own).as_bytes());
+}
+
+fn with(status: &str, header: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n{header}\r\n{body}"
+    )
+}
+
+fn to(place: &str) -> String {
+    with("302 Found", &format!("Location: {place}\r\n"), "")
+}
+
+/// One that may go to 127.0.0.1 and nowhere else inside.
+fn client() -> Client {
+    Client::new(Arc::new(|address| address == IpAddr::V4(Ipv4Addr::LOCALHOST)))
+}
+
+#[test]
+fn what_is_permitted_is_fetched_and_nothing_else_inside() {
+    let address = serve(|_, _| with("200 OK", "", "stages: [a]"));
+    let plain = format!("http://{address}/ci.yml");
+
+    assert_eq!(client().get(&plain, BOUNDS).unwrap(), b"stages: [a]");
+    assert_eq!(Client::default().get(&plain, BOUNDS), Err(HOST));
+}
+
+#[test]
+fn no_way_of_writing_an_address_leads_inside() {
+    let port = serve(|_, _| with("200 OK", "", "secret")).port();
+    let mut told = Vec::new();
+    for host in [
+        "127.0.0.1",
+        "localhost",
+        "LOCALHOST.",
+        "127.1",
+        "2130706433",
+        "0x7f000001",
+        "0177.0.0.1",
+        "0.0.0.0",
+        "0",
+        "[::1]",
+        "[::]",
+        "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]",
+        "169.254.169.254",
+        "[fd00:ec2::254]",
+        "10.0.0.1",
+        "192.168.0.1",
+        "[64:ff9b::7f00:1]",
+        "①②⑦.⓪.⓪.①",
+        "user@127.0.0.1",
+        "example.com@127.0.0.1",
+        "127.0.0.1#@example.com",
+        "127.0.0.1\\@example.com",
+    ] {
+        let address = format!("http://{host}:{port}/");
+        told.push((address.clone(), Client::default().get(&address, BOUNDS)));
+    }
+    for port in [22, 25, 379, 1023] {
+        let address = format!("http://example.com:{port}/");
+        told.push((address.clone(), Client::default().get(&address, BOUNDS)));
+    }
+    for address in
+        ["file:///etc/passwd", "gopher://127.0.0.1/", "//127.0.0.1/", "http://", "", "\r\nx"]
+    {
+        told.push((address.to_owned(), Client::default().get(address, BOUNDS)));
+    }
+    let wrong: Vec<_> = told.iter().filter(|(_, answer)| answer.is_ok()).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+#[test]
+fn each_place_that_an_answer_sends_to_is_judged_anew() {
+    let address = serve(|path, own| match path {
+        "/inside" => to(&format!("http://127.0.0.2:{}/", own.port())),
+        "/cloud" => to("http://169.254.169.254/latest/meta-data/"),
+        "/file" => to("file:///etc/passwd"),
+        "/port" => to("http://127.0.0.1:22/"),
+        "/again" => to("/again"),
+        "/here" => to("/ci.yml"),
+        _ => with("200 OK", "", "found"),
+    });
+    let get = |path: &str| client().get(&format!("http://{address}/{path}"), BOUNDS);
+
+    assert_eq!(get("here").unwrap(), b"found");
+    for inside in ["inside", "cloud"] {
+        assert_eq!(get(inside), Err(HOST), "{inside}");
+    }
+    assert_eq!(get("port"), Err(FetchError::Refused("the port is not allowed")));
+    assert_eq!(get("again"), Err(FetchError::Refused("it leads on and on")));
+    // An address without a host is taken for a path of the same server; no file is read.
+    assert!(get("file").is_ok_and(|bytes| bytes == b"found"));
+}
+
+#[test]
+fn too_much_and_too_slow_come_to_an_end() {
+    let address = serve(|path, _| match path {
+        "/most" => with("200 OK", "", &"x".repeat(1_000)),
+        "/large" => with("200 OK", "", &"x".repeat(1_001)),
+        "/endless" => format!("HTTP/1.1 200 OK\r\n\r\n{}", "x".repeat(10_000_000)),
+        "/slow" => {
+            std::thread::sleep(Duration::from_secs(20));
+            String::new()
+        }
+        _ => with("404 Not Found", "", "x"),
+    });
+    let get = |path: &str, bounds| client().get(&format!("http://{address}/{path}"), bounds);
+
+    assert_eq!(get("most", BOUNDS).unwrap().len(), 1_000);
+    assert_eq!(get("large", BOUNDS), Err(FetchError::TooLarge));
+    assert_eq!(get("endless", BOUNDS), Err(FetchError::TooLarge));
+    let short = FetchLimits { time: Duration::from_millis(200), ..BOUNDS };
+    assert_eq!(get("slow", short), Err(FetchError::Timeout));
+    assert_eq!(get("nothing", BOUNDS), Err(FetchError::Status(404)));
+}

@@ -5,13 +5,11 @@ use std::{fs, path::Path};
 
 use anyhow::{Context, bail};
 use db::{Location, Tx, stamp};
+use forge::server_key::FOLDER;
 use kernel::Result;
 use org::{project::actions, user::store::UserStore};
 
 use crate::app::App;
-
-/// Under which the database keeps its folder's name.
-const FOLDER: &str = "data folder";
 
 /// Folders in which something lies that rows know of.
 const CONTENTS: [&str; 4] = ["repositories", "lfs", "uploads", "avatars"];
@@ -109,7 +107,7 @@ pub async fn adopt(app: &App) -> anyhow::Result<()> {
 /// # Errors
 /// When the database cannot be read.
 pub async fn bond(app: &App) -> Result<Bond> {
-    let (own, has_files) = (app.identity.number(), has_contents(app.data()));
+    let (own, has_files) = (app.key.number(), has_contents(app.data()));
     app.db.read(move |tx| Ok(facts(tx, own, has_files)?.bond())).await
 }
 
@@ -124,7 +122,7 @@ fn facts(tx: &mut Tx<'_>, own: i64, has_files: bool) -> Result<Facts> {
 }
 
 async fn seal(app: &App) -> Result<()> {
-    let own = app.identity.number();
+    let own = app.key.number();
     app.db.write(move |tx| stamp::keep(tx, FOLDER, own)).await
 }
 

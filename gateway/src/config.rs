@@ -15,6 +15,8 @@ use figment::{
     Figment,
     providers::{Format, Serialized, Toml},
 };
+use forge::{mail::smtp::MailServer, urls::Urls};
+use org::namespace::Networks;
 use serde::{Deserialize, Serialize};
 use signatures::TrustedRoots;
 
@@ -23,8 +25,7 @@ pub use environment::search_path;
 use environment::{Environment, unknown_variables, variable};
 
 use crate::{
-    app::{Limits, Settings, Urls},
-    compose::mail::MailServer,
+    app::{Limits, Settings},
     proxies::Proxies,
 };
 
@@ -36,6 +37,7 @@ pub struct Config {
     pub data: PathBuf,
     pub external_url: Option<String>,
     pub trusted_proxies: Option<String>,
+    pub inner_networks: Option<String>,
     pub database_url: Option<String>,
     pub root_password: Option<String>,
     pub root_token: Option<String>,
@@ -69,7 +71,7 @@ pub enum LogFormat {
 }
 
 /// One line of documentation for each setting, in the order in which they are shown.
-pub const SETTINGS: [(&str, &str); 27] = [
+pub const SETTINGS: [(&str, &str); 28] = [
     ("listen", "address and port to serve on"),
     ("data", "folder for repositories and the SQLite database"),
     (
@@ -79,6 +81,10 @@ pub const SETTINGS: [(&str, &str); 27] = [
     (
         "trusted_proxies",
         "addresses and networks, joined by commas, whose X-Forwarded-For says where a request came from",
+    ),
+    (
+        "inner_networks",
+        "internal addresses and networks, joined by commas, that CI includes may be fetched from [only the public internet]",
     ),
     ("database_url", "postgres://USER:PASSWORD@HOST/NAME instead of the embedded SQLite"),
     (
@@ -144,6 +150,7 @@ impl Default for Config {
             data: PathBuf::from("forgeway-data"),
             external_url: None,
             trusted_proxies: None,
+            inner_networks: None,
             database_url: None,
             root_password: None,
             root_token: None,
@@ -259,6 +266,12 @@ impl Config {
                 "trusted_proxies must be addresses and networks, as in 127.0.0.1,10.0.0.0/8, and is {text:?}"
             );
         }
+        if let Some(text) = &self.inner_networks {
+            anyhow::ensure!(
+                Networks::parse(text).is_some(),
+                "inner_networks must be addresses and networks, as in 10.1.0.0/16,10.2.3.4, and is {text:?}"
+            );
+        }
         if let Some(server) = self.mail_server() {
             server.ensure_usable().map_err(anyhow::Error::msg)?;
         }
@@ -274,6 +287,10 @@ impl Config {
 
     pub fn external_url(&self) -> String {
         self.external_url.clone().unwrap_or_else(|| format!("http://{}", self.listen))
+    }
+
+    fn inner_networks(&self) -> Networks {
+        self.inner_networks.as_deref().and_then(Networks::parse).unwrap_or_default()
     }
 
     fn proxies(&self) -> Proxies {
@@ -326,15 +343,19 @@ impl Config {
     pub fn settings(&self) -> anyhow::Result<Settings> {
         let data = self.data_folder()?;
         Ok(Settings {
-            database: self.location(&data),
-            data,
-            external_url: self.external_url(),
-            mail: self.mail_server(),
-            roots: self.roots()?,
+            forge: forge::Settings {
+                database: self.location(&data),
+                data,
+                external_url: self.external_url(),
+                mail: self.mail_server(),
+                roots: self.roots()?,
+                inner_networks: self.inner_networks(),
+            },
             proxies: self.proxies(),
             limits: Limits {
                 body: self.body_limit,
                 upload: self.upload_limit,
+                artifact: Limits::default().artifact,
                 push: self.push_limit,
                 object: self.object_limit,
                 patience: Duration::from_secs(self.request_seconds),

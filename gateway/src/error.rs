@@ -38,8 +38,6 @@ pub enum ApiError {
     ContentType(String),
     /// A page of another site asks, for something that is not to be shown inside of pages.
     NotAcceptable,
-    /// Git cannot merge a merge request as its project wants it.
-    CannotBeMerged,
     /// Not found, in plain capital words without a kind.
     Nothing,
     /// There is one already; older clients look for the text under another key.
@@ -119,6 +117,7 @@ fn of_kernel(error: &Error) -> (StatusCode, Value) {
         Error::ConflictOn(errors) => (StatusCode::CONFLICT, json!({ "message": fields(errors) })),
         Error::GaveWay => told(StatusCode::CONFLICT, "409 Conflict: Resource lock"),
         Error::Precondition => told(StatusCode::PRECONDITION_FAILED, "412 Precondition Failed"),
+        Error::NotAcceptable(text) => told(StatusCode::NOT_ACCEPTABLE, text),
         Error::NotAllowed(text) => told(StatusCode::METHOD_NOT_ALLOWED, text),
         Error::Unchanged => (StatusCode::NOT_MODIFIED, Value::Null),
         Error::TooLarge(_) => told(StatusCode::PAYLOAD_TOO_LARGE, "413 Request Entity Too Large"),
@@ -161,7 +160,6 @@ impl ApiError {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, json!({ "error": text }))
             }
             Self::NotAcceptable => told(StatusCode::NOT_ACCEPTABLE, "406 Not Acceptable"),
-            Self::CannotBeMerged => told(StatusCode::NOT_ACCEPTABLE, "Branch cannot be merged"),
             Self::Taken(text) => {
                 (StatusCode::UNPROCESSABLE_ENTITY, json!({ "message": text, "error": text }))
             }

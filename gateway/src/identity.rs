@@ -1,12 +1,6 @@
 //! Short-lived signed statements of who somebody is: what git hooks and browser pages carry instead of a token.
 
-use std::{
-    fs::{self, OpenOptions},
-    io::{self, Read, Write},
-    os::unix::fs::OpenOptionsExt,
-    path::Path,
-};
-
+use forge::server_key::ServerKey;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, decode, encode};
 use kernel::{
     Error, Result, Ts,
@@ -14,13 +8,8 @@ use kernel::{
 };
 use serde::{Deserialize, Serialize};
 use time::Duration;
-use twox_hash::XxHash3_64;
 
-use crate::git_http::LONGEST;
-
-/// Where the key lies in the data folder.
-pub const KEY_FILE: &str = "identity.key";
-const KEY_LENGTH: usize = 64;
+use crate::limits::LONGEST_EXCHANGE;
 
 kernel::text_enum! {
     /// What a statement may be used for; it is worth nothing for anything else.
@@ -31,7 +20,7 @@ impl Purpose {
     fn lifetime(self) -> Duration {
         match self {
             // A push may take long: the hook runs when everything has arrived.
-            Self::Hook => Duration::seconds_f64(LONGEST.as_secs_f64()),
+            Self::Hook => Duration::seconds_f64(LONGEST_EXCHANGE.as_secs_f64()),
             Self::Page => Duration::minutes(5),
         }
     }
@@ -62,39 +51,18 @@ struct Claims {
 
 /// Signs statements and checks them, with the key of this installation.
 pub struct Signer {
-    number: u64,
-    name: String,
     issuer: String,
     encoding: EncodingKey,
     decoding: DecodingKey,
 }
 
 impl Signer {
-    /// Reads the key of a data folder; the first start makes it.
-    pub fn open(data: &Path, issuer: &str) -> Result<Self> {
-        let key = read_or_make(&data.join(KEY_FILE)).map_err(Error::internal)?;
-        Ok(Self::new(&key, issuer))
-    }
-
-    fn new(key: &[u8], issuer: &str) -> Self {
-        let number = XxHash3_64::oneshot(key);
+    pub fn new(key: &ServerKey, issuer: &str) -> Self {
         Self {
-            number,
-            name: format!("{number:016x}"),
             issuer: issuer.to_owned(),
-            encoding: EncodingKey::from_secret(key),
-            decoding: DecodingKey::from_secret(key),
+            encoding: EncodingKey::from_secret(key.bytes()),
+            decoding: DecodingKey::from_secret(key.bytes()),
         }
-    }
-
-    /// What tells this data folder from others; nobody can make the key of it.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The name as a number of a column.
-    pub fn number(&self) -> i64 {
-        self.number.cast_signed()
     }
 
     pub fn sign(&self, identity: Identity, now: Ts) -> Result<String> {
@@ -127,47 +95,16 @@ impl Signer {
     }
 }
 
-fn read_or_make(path: &Path) -> io::Result<Vec<u8>> {
-    match make(path) {
-        Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => read(path),
-        made => made,
-    }
-}
-
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut key = Vec::new();
-    fs::File::open(path)?.read_to_end(&mut key)?;
-    match key.len() {
-        KEY_LENGTH => Ok(key),
-        _ => Err(io::Error::new(io::ErrorKind::InvalidData, "the key file is damaged")),
-    }
-}
-
-/// Written beside its place first, so that nobody ever reads half a key.
-fn make(path: &Path) -> io::Result<Vec<u8>> {
-    if path.exists() {
-        return Err(io::ErrorKind::AlreadyExists.into());
-    }
-    let key = rand::random::<[u8; KEY_LENGTH]>().to_vec();
-    let beside = path.with_extension(format!("{:016x}", rand::random::<u64>()));
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
-    file.write_all(&key)?;
-    file.sync_all()?;
-    let placed = fs::hard_link(&beside, path);
-    fs::remove_file(&beside)?;
-    placed.map(|()| key)
-}
-
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use kernel::{
         Ts,
         ids::{ProjectId, UserId},
     };
 
-    use super::{Identity, KEY_FILE, Purpose, Signer};
+    use forge::server_key::ServerKey;
+
+    use super::{Identity, LONGEST_EXCHANGE, Purpose, Signer};
 
     fn ada() -> Identity {
         let (user, project) = (UserId(7), Some(ProjectId(3)));
@@ -178,8 +115,12 @@ mod tests {
         Ts::from_unix(1_700_000_000)
     }
 
+    fn signer_with(key: u8, issuer: &str) -> Signer {
+        Signer::new(&ServerKey::new(vec![key; 64]), issuer)
+    }
+
     fn signer() -> Signer {
-        Signer::new(&[1; 64], "http://forge.test")
+        signer_with(1, "http://forge.test")
     }
 
     #[test]
@@ -192,7 +133,7 @@ mod tests {
     fn a_statement_holds_for_its_purpose_and_its_time_alone() {
         let statement = signer().sign(ada(), now()).unwrap();
         let at = |seconds| now().plus(time::Duration::seconds(seconds));
-        let end = i64::try_from(crate::git_http::LONGEST.as_secs()).unwrap();
+        let end = i64::try_from(LONGEST_EXCHANGE.as_secs()).unwrap();
         assert!(signer().verify(&statement, Purpose::Hook, at(end - 1)).is_ok());
         assert!(signer().verify(&statement, Purpose::Hook, at(end)).is_err());
         assert!(signer().verify(&statement, Purpose::Page, now()).is_err());
@@ -201,8 +142,8 @@ mod tests {
     #[test]
     fn what_others_signed_or_changed_is_nothing() {
         let statement = signer().sign(ada(), now()).unwrap();
-        let other_key = Signer::new(&[2; 64], "http://forge.test");
-        let other_place = Signer::new(&[1; 64], "http://other.test");
+        let other_key = signer_with(2, "http://forge.test");
+        let other_place = signer_with(1, "http://other.test");
         for stranger in [other_key, other_place] {
             assert!(stranger.verify(&statement, Purpose::Hook, now()).is_err());
         }
@@ -212,17 +153,5 @@ mod tests {
         for tampered in [stolen, format!("{}.{}.", parts[0], parts[1]), "x".to_owned()] {
             assert!(signer().verify(&tampered, Purpose::Hook, now()).is_err());
         }
-    }
-
-    #[test]
-    fn the_key_is_made_once_and_is_nobody_elses() {
-        let data = tempfile::tempdir().unwrap();
-        let first = Signer::open(data.path(), "http://forge.test").unwrap();
-        let again = Signer::open(data.path(), "http://forge.test").unwrap();
-        let statement = first.sign(ada(), now()).unwrap();
-        assert!(again.verify(&statement, Purpose::Hook, now()).is_ok());
-        let mode = std::fs::metadata(data.path().join(KEY_FILE)).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
-        assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 1);
     }
 }

@@ -1,10 +1,9 @@
-//! Composes the domains into one API. The only crate that sees two of them.
+//! HTTP and the command line around the forge.
 
 pub mod app;
 pub mod bare_answer;
 pub mod belonging;
 pub mod commands;
-pub mod compose;
 pub mod config;
 pub mod entities;
 pub mod error;
@@ -15,13 +14,12 @@ pub mod first_run;
 pub mod git_http;
 pub mod identity;
 pub mod large_files;
+pub mod limits;
 pub mod listener;
 pub mod log_noise;
-pub mod memory;
 pub mod metrics;
 pub mod openapi;
 pub mod passwords;
-pub mod places;
 pub mod present;
 pub mod proxies;
 pub mod rate_limit;

@@ -65,6 +65,8 @@ fn connections(
         .keep_alive(KEEP_ALIVE)
         .client_request_timeout(bounds.head)
         .client_disconnect_timeout(DISCONNECT)
+        // A runner that went away while its request was held must not be given a job.
+        .h1_allow_half_closed(false)
         .finish(map_config(application, |()| AppConfig::default()));
     let watched = fn_service(|stream: TcpStream| async move {
         let peer = stream.peer_addr().ok();

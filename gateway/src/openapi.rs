@@ -1,38 +1,17 @@
 //! The OpenAPI document, derived from the routes, parameters and entities that serve requests.
 
+mod answers;
+mod body;
+mod schemas;
+mod shapes;
 mod summary;
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
-use utoipa::{ToSchema, openapi};
 
-use crate::{
-    extract::params::{ParamDoc, object_schema},
-    route::RouteRow,
-};
-
-/// The schemas that operations refer to, collected while they are described.
-#[derive(Default)]
-pub struct Schemas(BTreeMap<String, Value>);
-
-impl Schemas {
-    /// A reference to the schema of `T`, or the schema itself where it has no name of its own.
-    pub fn of<T: ToSchema>(&mut self) -> Value {
-        let mut inner: Vec<(String, openapi::RefOr<openapi::schema::Schema>)> = Vec::new();
-        T::schemas(&mut inner);
-        for (name, schema) in inner {
-            self.0.insert(name, serde_json::to_value(schema).unwrap_or_default());
-        }
-        let schema = serde_json::to_value(T::schema()).unwrap_or_default();
-        let name = T::name().into_owned();
-        if schema.get("type").and_then(Value::as_str) != Some("object") || name.contains('<') {
-            return schema;
-        }
-        self.0.insert(name.clone(), schema);
-        json!({ "$ref": format!("#/components/schemas/{name}") })
-    }
-}
+pub use self::{answers::AnswerDoc, schemas::Schemas};
+use crate::{extract::params::ParamDoc, route::RouteRow};
 
 /// What a handler's types say of it.
 pub struct Operation {
@@ -42,56 +21,20 @@ pub struct Operation {
     pub answer: AnswerDoc,
 }
 
-/// The successful answers of an operation.
-pub struct AnswerDoc(Vec<(u16, Option<(&'static str, Value)>)>);
-
-impl AnswerDoc {
-    pub fn json(status: u16, schema: Value) -> Self {
-        Self(vec![(status, Some(("application/json", schema)))])
-    }
-
-    pub fn bytes(status: u16) -> Self {
-        let schema = json!({ "type": "string", "format": "binary" });
-        Self(vec![(status, Some(("application/octet-stream", schema)))])
-    }
-
-    pub fn empty(status: u16) -> Self {
-        Self(vec![(status, None)])
-    }
-
-    #[must_use]
-    pub fn or(mut self, other: Self) -> Self {
-        for (status, body) in other.0 {
-            if self.0.iter().all(|(known, _)| *known != status) {
-                self.0.push((status, body));
-            }
-        }
-        self
-    }
-
-    fn into_json(self) -> Map<String, Value> {
-        let answers = self.0.into_iter().map(|(status, body)| {
-            let mut answer = json!({ "description": "success" });
-            if let Some((kind, schema)) = body {
-                answer["content"] = json!({ kind: { "schema": schema } });
-            }
-            (status.to_string(), answer)
-        });
-        answers.collect()
-    }
-}
-
 /// The document about these routes.
 pub fn document(tables: &[&'static [RouteRow]]) -> Value {
     let mut schemas = Schemas::default();
     let mut paths: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
     for row in tables.iter().copied().flatten() {
         let operation = (row.describe)(&mut schemas);
+        let described = operation_json(row, operation, &mut schemas);
         paths
-            .entry(row.full_pattern())
+            .entry(row.full_pattern().replace("{*", "{"))
             .or_default()
-            .insert(row.method.to_ascii_lowercase(), operation_json(row, operation));
+            .insert(row.method.to_ascii_lowercase(), described);
     }
+    let mut paths = json!(paths);
+    shapes::rewrite(&mut paths, &mut schemas);
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -102,7 +45,8 @@ pub fn document(tables: &[&'static [RouteRow]]) -> Value {
         "security": [{ "token": [] }, {}],
         "paths": paths,
         "components": {
-            "schemas": schemas.0,
+            "schemas": schemas.by_name,
+            "responses": { "Failure": answers::failure() },
             "securitySchemes": {
                 "token": { "type": "apiKey", "in": "header", "name": "PRIVATE-TOKEN" },
             },
@@ -110,55 +54,68 @@ pub fn document(tables: &[&'static [RouteRow]]) -> Value {
     })
 }
 
-fn operation_json(row: &RouteRow, operation: Operation) -> Value {
-    let mut in_path: Vec<Value> = Vec::new();
-    let mut names: Vec<&str> = Vec::new();
-    for name in row.pattern.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
-    {
-        let declared = operation.params.iter().find(|param| param.name == name);
-        let schema =
-            declared.map_or_else(|| json!({ "type": "string" }), |param| param.schema.clone());
-        in_path.push(json!({ "name": name, "in": "path", "required": true, "schema": schema }));
-        names.push(name);
-    }
-    let others: Vec<ParamDoc> =
-        operation.params.into_iter().filter(|param| !names.contains(&param.name)).collect();
-    let mut answers = operation.answer.into_json();
-    answers.insert(
-        "default".to_owned(),
-        json!({ "description": "a failure, as `message` or `error`" }),
-    );
+fn operation_json(row: &RouteRow, operation: Operation, schemas: &mut Schemas) -> Value {
+    let Operation { params, paged, keyset, answer } = operation;
+    let id = summary::operation_id(row.method, &row.full_pattern());
+    let (mut parameters, others) = in_path(row.pattern, params);
     let mut described = json!({
-        "operationId": summary::operation_id(row.method, &row.full_pattern()),
+        "operationId": id,
         "summary": summary::summary(row.method, row.pattern).unwrap_or_default(),
         "tags": [row.resource],
-        "responses": answers,
+        "responses": answer.into_json(),
         "x-ability": row.ability,
         "x-anonymous": row.open,
     });
-    let mut parameters = in_path;
     if matches!(row.method, "GET" | "HEAD" | "DELETE") {
         parameters.extend(others.iter().map(in_query));
-        if operation.paged {
-            parameters.push(json!({ "name": "page", "in": "query", "schema": { "type": "integer", "minimum": 1, "default": 1 } }));
-            parameters.push(json!({ "name": "per_page", "in": "query", "schema": { "type": "integer", "minimum": 1, "maximum": 100, "default": 20 } }));
-        }
-        if operation.keyset {
-            parameters.push(json!({ "name": "pagination", "in": "query", "schema": { "type": "string", "enum": ["keyset", "legacy"] } }));
-        }
+        // A list that reads one of these itself has declared it.
+        let missing = paging(paged, keyset)
+            .into_iter()
+            .filter(|(name, _)| others.iter().all(|param| param.name != *name));
+        parameters.extend(
+            missing.map(|(name, schema)| json!({ "name": name, "in": "query", "schema": schema })),
+        );
     } else if !others.is_empty() {
-        let schema = object_schema(&others);
-        described["requestBody"] = json!({
-            "required": others.iter().any(|param| param.required),
-            "content": {
-                "application/json": { "schema": schema },
-                "application/x-www-form-urlencoded": { "schema": schema },
-                "multipart/form-data": { "schema": schema },
-            },
-        });
+        described["requestBody"] = body::request(&id, &others, schemas);
     }
     described["parameters"] = Value::Array(parameters);
     described
+}
+
+/// The parameters that a pattern names, and the declared ones that it does not.
+fn in_path(pattern: &str, declared: Vec<ParamDoc>) -> (Vec<Value>, Vec<ParamDoc>) {
+    let names = pattern.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    // A star stands for all that is left of the path.
+    let names: Vec<&str> = names.map(|name| name.trim_start_matches('*')).collect();
+    let (named, others): (Vec<ParamDoc>, Vec<ParamDoc>) =
+        declared.into_iter().partition(|param| names.contains(&param.name));
+    let parameters = names.iter().map(|name| {
+        let param = named.iter().find(|param| param.name == *name);
+        let schema =
+            param.map_or_else(|| json!({ "type": "string" }), |param| param.schema.clone());
+        let mut described =
+            json!({ "name": name, "in": "path", "required": true, "schema": schema });
+        if let Some(param) = param.filter(|param| !param.text.is_empty()) {
+            described["description"] = json!(param.text);
+        }
+        described
+    });
+    (parameters.collect(), others)
+}
+
+fn paging(paged: bool, keyset: bool) -> Vec<(&'static str, Value)> {
+    let mut params = Vec::new();
+    if paged {
+        params.push(("page", json!({ "type": "integer", "minimum": 1, "default": 1 })));
+        params.push((
+            "per_page",
+            json!({ "type": "integer", "minimum": 1, "maximum": 100, "default": 20 }),
+        ));
+    }
+    if keyset {
+        params.push(("pagination", json!({ "type": "string", "enum": ["keyset", "legacy"] })));
+    }
+    params
 }
 
 fn in_query(param: &ParamDoc) -> Value {

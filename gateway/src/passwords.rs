@@ -4,12 +4,12 @@ mod hashers;
 
 use std::time::Duration;
 
+use forge::slots::Who;
 use kernel::Result;
 use moka::sync::Cache;
 use org::user::password::{self, Chosen};
 use sha2::{Digest, Sha256};
 
-use crate::places::Who;
 use hashers::Hashers;
 pub use hashers::Seat;
 
@@ -87,7 +87,7 @@ impl Passwords {
 #[cfg(test)]
 mod tests {
     use super::Passwords;
-    use crate::places::Who;
+    use forge::slots::Who;
 
     #[actix_web::test]
     async fn a_right_password_is_remembered_until_it_changes() {

@@ -65,6 +65,19 @@ impl<T: Entity> Answer for Created<T> {
     }
 }
 
+/// 201 with the message `201 Created`, for operations that return no record.
+pub struct CreatedMessage;
+
+impl Answer for CreatedMessage {
+    fn respond(self, _: &HttpRequest) -> HttpResponse {
+        json(StatusCode::CREATED, &serde_json::json!({ "message": "201 Created" }))
+    }
+
+    fn describe(_: &mut Schemas) -> AnswerDoc {
+        AnswerDoc::message(201)
+    }
+}
+
 /// 202, for what will be done.
 pub struct Accepted;
 
@@ -74,7 +87,7 @@ impl Answer for Accepted {
     }
 
     fn describe(_: &mut Schemas) -> AnswerDoc {
-        AnswerDoc::json(202, serde_json::json!({ "type": "object" }))
+        AnswerDoc::message(202)
     }
 }
 

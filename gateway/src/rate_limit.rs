@@ -9,10 +9,13 @@ use governor::{
     middleware::StateInformationMiddleware,
     state::keyed::DashMapStateStore,
 };
-use kernel::{Error, Ts, ids::UserId};
+use kernel::{
+    Error, Ts,
+    ids::{PipelineScheduleId, UserId},
+};
 use org::member::Source;
 
-use crate::{app::Limits, metrics};
+use crate::{limits::Limits, metrics};
 
 type Rate<K> = RateLimiter<K, DashMapStateStore<K>, DefaultClock, StateInformationMiddleware>;
 
@@ -32,10 +35,13 @@ pub struct Rates {
     /// Members that one person takes out of one project or group.
     member_removals: Option<Limiter<(Source, UserId)>>,
     notes: Option<Limiter<UserId>>,
+    /// Manual runs of one pipeline schedule by one user.
+    schedule_plays: Option<Limiter<(PipelineScheduleId, UserId)>>,
     issues: Option<Limiter<UserId>>,
 }
 
 const MEMBER_REMOVALS_PER_MINUTE: u32 = 60;
+const SCHEDULE_PLAYS_PER_MINUTE: u32 = 1;
 const TEN_MINUTES: Duration = Duration::from_secs(600);
 
 /// A person, or whoever is at an address.
@@ -100,6 +106,7 @@ impl Rates {
             people: limiter_within(TEN_MINUTES, limits.people_per_ten_minutes),
             member_removals: limiter(MEMBER_REMOVALS_PER_MINUTE),
             notes: limiter(limits.notes_per_minute),
+            schedule_plays: limiter(SCHEDULE_PLAYS_PER_MINUTE),
             issues: limiter(limits.issues_per_minute),
         }
     }
@@ -136,6 +143,16 @@ impl Rates {
 
     pub fn check_member_removal(&self, source: Source, user: UserId) -> Result<(), Error> {
         check(self.member_removals.as_ref(), &(source, user), "members_delete").map_err(Error::from)
+    }
+
+    /// Limits manual runs of a pipeline schedule.
+    pub fn check_schedule_play(
+        &self,
+        schedule: PipelineScheduleId,
+        user: UserId,
+    ) -> Result<(), Error> {
+        let limiter = self.schedule_plays.as_ref();
+        check(limiter, &(schedule, user), "play_pipeline_schedule").map_err(Error::from)
     }
 
     /// Whoever speaks disturbs many others.
@@ -214,7 +231,7 @@ mod tests {
     use kernel::{Ts, ids::UserId};
 
     use super::{Rates, httpdate};
-    use crate::app::Limits;
+    use crate::limits::Limits;
 
     #[test]
     fn one_person_too_fast_does_not_slow_another() {

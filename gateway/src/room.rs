@@ -8,9 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use forge::Forge;
 use tokio::task::spawn_blocking;
-
-use crate::app::App;
 
 /// So long the last answer counts; probes are open to everybody.
 const HOLDS: Duration = Duration::from_secs(1);
@@ -23,16 +22,16 @@ pub struct Room(Mutex<Option<(Instant, bool)>>);
 
 impl Room {
     /// Whether the data folder takes another file, and the database another row.
-    pub async fn is_there(&self, app: &App) -> bool {
+    pub async fn is_there(&self, forge: &Forge) -> bool {
         let last = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((at, answer)) = *last()
             && at.elapsed() < HOLDS
         {
             return answer;
         }
-        let data = app.data().to_owned();
+        let data = forge.data().to_owned();
         let takes_file = spawn_blocking(move || takes_file(&data)).await;
-        let answer = takes_file.is_ok_and(|written| written.is_ok()) && app.db.has_room().await;
+        let answer = takes_file.is_ok_and(|written| written.is_ok()) && forge.db.has_room().await;
         *last() = Some((Instant::now(), answer));
         answer
     }

@@ -1,6 +1,7 @@
 //! The table form of routes, the check that a row and its handler agree, and the way from a path to a row.
 
 use actix_web::{HttpRequest, HttpResponse, ResponseError, dev::Payload};
+use forge::slots::{FOR, Who};
 use futures_util::future::LocalBoxFuture;
 use kernel::{Ability, access::Standing};
 use org::token::Scope;
@@ -8,11 +9,9 @@ use percent_encoding::percent_decode_str;
 
 use crate::{
     app::App,
-    compose::approvals,
     error::{ApiError, ApiResult},
     extract::{Call, Params, Raw},
     openapi::{Operation, Schemas},
-    places::FOR,
     present::Answer,
 };
 
@@ -87,13 +86,23 @@ impl Matched {
             true => path.trim_start_matches('/'),
             false => path.strip_prefix(ROOT).unwrap_or(path).trim_start_matches('/'),
         };
-        pattern
-            .zip(path.split('/'))
-            .filter_map(|(name, value)| {
-                let name = bare_name(name)?;
-                Some((name, decoded(without_suffix(name, value))))
-            })
-            .collect()
+        let mut rest = Some(path);
+        let mut values = Vec::new();
+        for name in pattern {
+            let Some(left) = rest else { break };
+            let name = bare_name(name);
+            // A name with a star stands for all that is left.
+            if let Some(all) = name.and_then(|name| name.strip_prefix('*')) {
+                values.push((all, decoded(left)));
+                break;
+            }
+            let (value, behind) = left.split_once('/').map_or((left, None), |(a, b)| (a, Some(b)));
+            if let Some(name) = name {
+                values.push((name, decoded(without_suffix(name, value))));
+            }
+            rest = behind;
+        }
+        values
     }
 }
 
@@ -131,14 +140,26 @@ where
         Ok(call) => call,
         Err(failure) => return failure.error_response(),
     };
-    let (who, before) = (call.whom(), app.access_changes());
-    match FOR.scope(who, handler(app.clone(), call)).await {
+    let (who, work, request) = (call.whom(), handler(app.clone(), call), req.clone());
+    let answer = Box::pin(async move { Ok(work.await?.respond(&request)) });
+    answered(&app, &req, who, answer).await
+}
+
+/// What follows every handler, in one type for all of them.
+async fn answered(
+    app: &App,
+    req: &HttpRequest,
+    who: Who,
+    work: LocalBoxFuture<'_, ApiResult<HttpResponse>>,
+) -> HttpResponse {
+    let access = app.watch_access();
+    match FOR.scope(who, work).await {
         Ok(answer) => {
             // Somebody who only reads does not wait for the changes of others.
-            if !req.method().is_safe() && app.access_changes() != before {
-                approvals::settle(&app).await;
+            if !req.method().is_safe() {
+                app.follow_access(access).await;
             }
-            answer.respond(&req)
+            answer
         }
         Err(failure) => failure.error_response(),
     }
@@ -267,6 +288,7 @@ fn allowed(rows: &[&'static RouteRow]) -> Vec<&'static str> {
 fn positional(pattern: &str) -> String {
     let segments =
         pattern.split('/').enumerate().map(|(position, segment)| match bare_name(segment) {
+            Some(name) if name.starts_with('*') => "{*rest}".to_owned(),
             Some(_) => format!("{{p{position}}}"),
             None => segment.to_owned(),
         });

@@ -10,6 +10,7 @@ use std::{
 
 use actix_web::dev::ServerHandle;
 use anyhow::{Context, bail};
+use forge::{memory, merge_request::merge};
 use kernel::{Clock, Ts};
 use org::settings::store::SettingsStore;
 use repo::git::{
@@ -27,13 +28,12 @@ use worker::Queue;
 use crate::{
     app::{App, State},
     belonging,
-    compose::{self, merging},
     config::{Config, LogFormat},
     first_run::{self, First},
     git_http,
     listener::{self, Bounds},
     log_noise::Strangers,
-    memory, metrics,
+    metrics,
 };
 
 /// How long requests that are being answered may take after the signal to stop.
@@ -66,20 +66,18 @@ pub struct Opened {
 pub async fn open_and_recover(config: &Config) -> anyhow::Result<Opened> {
     let lock = take_folder(config)?;
     let app = open_shared(config).await?;
-    let finished =
-        repo::push::recover(&app.db, &app.git, &app.storage, None).await.context("the journal")?;
-    let State { db, git, storage, repositories, .. } = &*app;
-    let wikis = repo::wiki::journal::recover(db, git, storage, repositories)
-        .await
-        .context("the journal of wikis")?;
+    let finished = repo::push::recover(&app.db, &app.storage, None).await.context("the journal")?;
+    let wikis = repo::wiki::journal::recover(&app.db, &app.storage, &app.repositories).await;
+    let wikis = wikis.context("the journal of wikis")?;
     if finished + wikis > 0 {
         tracing::warn!(pushes = finished, wikis, "finished what was interrupted");
     }
-    let unlocked = merging::unlock_left_behind(&app).await.context("locked merge requests")?;
+    let unlocked = merge::unlock_left_behind(&app).await.context("locked merge requests")?;
     if unlocked > 0 {
         tracing::warn!(merge_requests = unlocked, "opened what was being merged");
     }
-    let name = app.identity.name().to_owned();
+    forge::vault::seal_clear(&app).await.context("values that were stored in clear")?;
+    let name = app.key.name().to_owned();
     // A file of SQLite has one server, whatever it was called before.
     let name = (!app.db.is_sqlite()).then_some(name);
     let freed = app.db.write(move |tx| tx.free_work(name.as_deref()));
@@ -98,17 +96,19 @@ pub async fn open_shared(config: &Config) -> anyhow::Result<App> {
 pub async fn open_unchecked(config: &Config) -> anyhow::Result<App> {
     let settings = config.settings()?;
     anyhow::ensure!(
-        settings.data.is_dir(),
+        settings.forge.data.is_dir(),
         "there is no data folder {}; start the server once, or give --data",
-        settings.data.display()
+        settings.forge.data.display()
     );
-    belonging::ensure_file(&settings.database, &settings.data)?;
+    belonging::ensure_file(&settings.forge.database, &settings.forge.data)?;
     let mut children = cli::Settings::new(crate::config::search_path());
     children.plumbing = memory::at_once(children.plumbing, 16);
     children.transport = memory::at_once(children.transport, 32);
     let git = Git::find(children).await?;
-    let app = State::open(&settings, Arc::new(Clock::system()), git)
-        .with_context(|| format!("the database {} cannot be opened", settings.database))?;
+    let app = State::open(&settings, Arc::new(Clock::system()), git).with_context(|| {
+        let forge::Settings { data, database, .. } = &settings.forge;
+        format!("the database {database} cannot be opened beside {}", data.display())
+    })?;
     Ok(app)
 }
 
@@ -176,7 +176,7 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     let upkeep = tokio::spawn(keep_up(app.clone()));
     let releasing = tokio::spawn(release_locks(app.clone(), Instant::now()));
     let (stop, stopping) = watch::channel(false);
-    let working = tokio::spawn(compose::jobs::worker(app.clone()).run(stopping));
+    let working = tokio::spawn(app.worker().run(stopping));
     app.set_ready(true);
     let served = server.await;
     app.set_ready(false);
@@ -268,13 +268,14 @@ async fn keep_settings(app: &App) {
 async fn finish_interrupted(app: &App) {
     let seconds = i64::try_from(UPKEEP.as_secs()).unwrap_or(i64::MAX);
     let before = Ts::from_unix(app.db.clock().now().unix().saturating_sub(seconds));
-    match repo::push::settle(&app.db, &app.git, &app.storage, &app.journal, before).await {
+    match repo::push::settle(&app.db, &app.storage, &app.journal, before).await {
         Ok(0) => {}
         Ok(pushes) => tracing::warn!(pushes, "finished what was interrupted"),
         Err(cause) => tracing::error!(error = %cause, "a push that was decided is not carried out"),
     }
-    let State { db, git, storage, repositories, .. } = &**app;
-    match repo::wiki::journal::settle(db, git, storage, repositories, before).await {
+    let forge = &app.forge;
+    let (db, storage, repositories) = (&forge.db, &forge.storage, &forge.repositories);
+    match repo::wiki::journal::settle(db, storage, repositories, before).await {
         Ok(0) => {}
         Ok(wikis) => tracing::warn!(wikis, "finished what was interrupted"),
         Err(cause) => tracing::error!(error = %cause, "a push to a wiki is not carried out"),

@@ -1,5 +1,10 @@
 //! Names that carry a vendor's name, beside the neutral ones: both are understood and sent.
 
+/// Header with the kind of event that a webhook reports.
+pub const EVENT: &str = "x-gitlab-event";
+/// Its value for pipelines.
+pub const PIPELINE_EVENT: &str = "Pipeline Hook";
+
 /// The facts about a file that come as headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileHeader {
@@ -32,3 +37,10 @@ impl FileHeader {
         }
     }
 }
+
+/// The cursor of a runner.
+pub const LAST_UPDATE: &str = "X-GitLab-Last-Update";
+/// Seconds until a runner sends the next piece of a log.
+pub const TRACE_INTERVAL: &str = "X-GitLab-Trace-Update-Interval";
+/// How a job is, for its runner.
+pub const JOB_STATUS: &str = "Job-Status";

@@ -76,14 +76,14 @@ fn check_commits(app: &App, findings: &mut Findings) {
 }
 
 async fn check_journal(app: &App, findings: &mut Findings) -> anyhow::Result<()> {
-    let unsettled = || repo::push::unsettled(&app.db, &app.git, &app.storage);
+    let unsettled = || repo::push::unsettled(&app.db, &app.storage);
     let mut open = unsettled().await?;
     if !open.is_empty() {
         // A push that is under way looks like one that was interrupted; the second time it is over.
         let again = unsettled().await?;
         open.retain(|row| again.iter().any(|other| other.id == row.id));
     }
-    let of_wikis = || journal::unsettled(&app.db, &app.git, &app.storage);
+    let of_wikis = || journal::unsettled(&app.db, &app.storage);
     let mut wikis = of_wikis().await?;
     if !wikis.is_empty() {
         let again = of_wikis().await?;
@@ -131,7 +131,7 @@ async fn check_repository(
     }
     astray.iter().for_each(|stray| stray.tell(path, findings));
     let Some(default) = default_branch.map(RefName::branch).transpose()? else { return Ok(()) };
-    let now = refs::read(&app.git, &repository, [&default]).await?;
+    let now = refs::read(&repository, [&default]).await?;
     let events = app.db.read(move |tx| tx.push_events(project)).await?;
     if now.is_empty() && events.last().is_some_and(|event| event.after_sha.is_some()) {
         let what = format!("{path}: the default branch {} is not there", default.short());
@@ -194,28 +194,27 @@ async fn strays(
     project: ProjectId,
     repository: &RepoPath,
 ) -> anyhow::Result<Vec<Stray>> {
-    let rows = app.db.read(move |tx| Ok((tx.push_events(project)?, tx.journal()?)));
+    let rows = app.db.read(move |tx| Ok((tx.push_events(project)?, tx.journal_of(project)?)));
     let (events, open) = rows.await?;
     let mut last: BTreeMap<String, Told> = BTreeMap::new();
     for PushEvent { ref_name, after_sha, .. } in events {
         last.insert(ref_name, Told { now: after_sha, before: None });
     }
-    for row in open.into_iter().filter(|row| row.project_id == project) {
+    for row in open {
         if let Some(told) = last.get_mut(&row.ref_name) {
             told.before = Some(row.old_sha).filter(|_| told.now == row.new_sha);
         }
     }
-    compared(app, repository, last).await
+    compared(repository, last).await
 }
 
 /// The refs that are elsewhere than rows tell.
 async fn compared(
-    app: &App,
     repository: &RepoPath,
     last: BTreeMap<String, Told>,
 ) -> anyhow::Result<Vec<Stray>> {
     let names: Vec<RefName> = last.keys().map(RefName::full).collect::<Result<_, _>>()?;
-    let now = refs::read(&app.git, repository, &names).await?;
+    let now = refs::read(repository, &names).await?;
     let mut strays = Vec::new();
     for ((name, told), full) in last.into_iter().zip(&names) {
         let is = now.get(full).map(ToString::to_string);
@@ -275,14 +274,12 @@ async fn check_wikis(
 
 async fn wiki_strays(app: &App, wiki: Wiki) -> anyhow::Result<Vec<Stray>> {
     let rows = app.db.read(move |tx| tx.wiki_refs(wiki)).await?;
-    let open = app.db.read(|tx| tx.open_wiki_moves()).await?;
     let told = |row: WikiRef| {
-        let is_open = open.iter().any(|other| other.id == row.id);
-        let before = is_open.then_some(row.old_sha);
+        let before = (!row.settled).then_some(row.old_sha);
         (row.ref_name, Told { now: row.new_sha, before })
     };
     let told = rows.into_iter().map(told).collect();
-    compared(app, &app.storage.wiki(wiki), told).await
+    compared(&app.storage.wiki(wiki), told).await
 }
 
 async fn check_objects(app: &App, repository: RepoPath, path: &str, findings: &mut Findings) {

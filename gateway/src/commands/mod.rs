@@ -8,11 +8,13 @@ mod restore;
 use std::path::PathBuf;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use forge::memory;
+use secrets::KEY_FILE;
 
 use crate::{
     belonging,
     config::{self, Config, Flags},
-    memory, server,
+    server,
 };
 
 /// A whole software-development platform in one binary.
@@ -80,9 +82,16 @@ enum Command {
     },
     /// Say that the data folder and the database belong together, where the one does not know the other
     #[command(
-        after_help = "Example:\n  forgeway --data /srv/forgeway adopt      after identity.key was lost"
+        after_help = "Examples:\n  forgeway --data /srv/forgeway adopt      after identity.key was lost\n  forgeway --data /srv/forgeway adopt --forget-secrets      after secrets.key was lost"
     )]
-    Adopt,
+    Adopt {
+        /// First delete what cannot be read without secrets.key: CI/CD variables, and trigger tokens
+        #[arg(long)]
+        forget_secrets: bool,
+        /// Delete the secrets even if secrets.key opens them, or the database belongs to another data folder
+        #[arg(long, requires = "forget_secrets")]
+        yes: bool,
+    },
     /// Print a completion script
     #[command(
         after_help = "Example:\n  forgeway completions bash > /etc/bash_completion.d/forgeway"
@@ -115,7 +124,7 @@ pub async fn run() -> anyhow::Result<()> {
         Command::Doctor { fsck } => doctor::run(config, fsck).await,
         Command::Backup { file } => backup::run(config, &file).await,
         Command::Restore { file, dry_run } => restore::run(config, &file, dry_run).await,
-        Command::Adopt => adopt(config).await,
+        Command::Adopt { forget_secrets, yes } => adopt(config, forget_secrets, yes).await,
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "forgeway", &mut script);
@@ -125,13 +134,40 @@ pub async fn run() -> anyhow::Result<()> {
     }
 }
 
-async fn adopt(config: &Config) -> anyhow::Result<()> {
+async fn adopt(config: &Config, forget_secrets: bool, yes: bool) -> anyhow::Result<()> {
     let _lock = server::take_folder(config)?;
+    if forget_secrets {
+        forget(config, yes).await?;
+    }
     let app = server::open_unchecked(config).await?;
     belonging::adopt(&app).await?;
     print(
         "the data folder and the database belong together now; `forgeway doctor` says what is missing\n",
     );
+    Ok(())
+}
+
+/// Deletes the secrets of a database whose key is lost; without `yes` only where nothing speaks against it.
+async fn forget(config: &Config, yes: bool) -> anyhow::Result<()> {
+    let data = config.data_folder()?;
+    let location = config.location(&data);
+    belonging::ensure_file(&location, &data)?;
+    let found = forge::vault::survey(&location, &data)?;
+    print(&format!("the database holds {} secrets\n", found.secrets));
+    let file = data.join(KEY_FILE);
+    anyhow::ensure!(
+        yes || !found.is_readable,
+        "{} opens them; to delete them all the same, add --yes; nothing was changed",
+        file.display()
+    );
+    anyhow::ensure!(
+        yes || !found.is_foreign,
+        "the database belongs to another data folder than {}: check the settings `data` and `database_url`; where the \
+         two do belong together (identity.key was lost, too), add --yes; nothing was changed",
+        data.display()
+    );
+    let gone = forge::vault::forget(&location).await?;
+    print(&format!("{gone} secrets were deleted\n"));
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use db::Location;
 use flate2::read::GzDecoder;
+use forge::wiki::MaintainWiki;
 use kernel::ids::ProjectId;
 use repo::{
     git::{
@@ -26,7 +27,7 @@ use super::{
     backup::{MOVED, POSTGRES, SQLITE, WIKIS_MOVED, WikiName, run_postgres},
     print,
 };
-use crate::{app::App, compose::wiki_repositories::MaintainWiki, config::Config, server};
+use crate::{app::App, config::Config, server};
 
 pub(super) async fn run(config: &Config, file: &Path, dry_run: bool) -> anyhow::Result<()> {
     let open = || -> anyhow::Result<tar::Archive<GzDecoder<File>>> {
@@ -81,7 +82,7 @@ async fn fill(
     };
     let app = server::open_shared(config).await?;
     let moved = align(&app, meanwhile).await? + align_wikis(&app, wikis).await?;
-    repo::push::recover(&app.db, &app.git, &app.storage, None).await.context("the journal")?;
+    repo::push::recover(&app.db, &app.storage, None).await.context("the journal")?;
     std::fs::remove_file(list)?;
     if of_wikis.exists() {
         std::fs::remove_file(of_wikis)?;
@@ -128,7 +129,7 @@ async fn align(app: &App, meanwhile: Vec<(ProjectId, String)>) -> anyhow::Result
     let mut moved = 0;
     for (project, refs) in wanted {
         if app.storage.exists(project) {
-            moved += align_one(app, app.storage.repository(project), refs).await?;
+            moved += align_one(app.storage.repository(project), refs).await?;
             // What git derives from objects was not in the backup.
             app.db.write(move |tx| tx.enqueue(&MaintainRepository { project })).await?;
         }
@@ -151,16 +152,16 @@ async fn align_wikis(app: &App, meanwhile: Vec<WikiName>) -> anyhow::Result<usiz
     let mut moved = 0;
     for (wiki, refs) in wanted {
         if app.storage.wiki_exists(wiki) {
-            moved += align_one(app, app.storage.wiki(wiki), refs).await?;
+            moved += align_one(app.storage.wiki(wiki), refs).await?;
             app.db.write(move |tx| tx.enqueue(&MaintainWiki::from(wiki))).await?;
         }
     }
     Ok(moved)
 }
 
-async fn align_one(app: &App, repository: RepoPath, wanted: Wanted) -> anyhow::Result<usize> {
+async fn align_one(repository: RepoPath, wanted: Wanted) -> anyhow::Result<usize> {
     let names: Vec<RefName> = wanted.keys().map(RefName::full).collect::<Result<_, _>>()?;
-    let now = refs::read(&app.git, &repository, &names).await?;
+    let now = refs::read(&repository, &names).await?;
     let mut moves: Vec<RefMove> = Vec::new();
     for (name, new) in names.into_iter().zip(wanted.into_values()) {
         let old = now.get(&name).copied();
@@ -169,9 +170,9 @@ async fn align_one(app: &App, repository: RepoPath, wanted: Wanted) -> anyhow::R
         }
     }
     // Deletions first: `a` may have to make room for `a/b`.
-    moves.sort_by_key(|step| step.new.is_some());
-    for step in &moves {
-        refs::move_now(&app.git, &repository, std::slice::from_ref(step)).await?;
+    let (made, gone): (Vec<_>, Vec<_>) = moves.into_iter().partition(|step| step.new.is_some());
+    for together in [&gone, &made] {
+        refs::move_now(&repository, together).await?;
     }
-    Ok(moves.len())
+    Ok(made.len() + gone.len())
 }

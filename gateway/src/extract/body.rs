@@ -2,6 +2,7 @@
 
 use actix_multipart::{Field, Multipart, MultipartError};
 use actix_web::{HttpRequest, dev::Payload, error::PayloadError, http::header, web::BytesMut};
+use forge::files::Upload;
 use futures_util::{StreamExt, TryStreamExt};
 use kernel::Error;
 use std::{
@@ -12,11 +13,11 @@ use std::{
 use super::{
     Paced,
     params::ParamDoc,
-    raw::{Raw, RawMap, Upload, split_name},
+    raw::{Raw, RawMap, split_name},
 };
 use crate::{
-    app::Limits,
     error::{ApiError, ApiResult},
+    limits::Limits,
 };
 
 const NOT_JSON: &str = "\nProblem:\n  message body does not match declared format\nResolution:\n  when specifying \

@@ -4,8 +4,10 @@
 use std::{net::IpAddr, sync::Arc, time::SystemTime};
 
 use actix_web::{HttpMessage, HttpRequest, dev::Payload, http::header::HttpDate};
+use forge::{memory, slots::Who};
 use kernel::{
-    Ability, Actor, Error, Grant, Ts,
+    Ability, Actor, Error, Grant, Standing, Ts,
+    access::Instance,
     page::{MAX_PER_PAGE, PageRequest},
 };
 use org::{token::AccessToken, user::User};
@@ -15,14 +17,13 @@ use super::{
     Flaws, Params, body,
     credential::{self, authenticate},
     locate::Locate,
-    params::{INVALID, NOT_ALLOWED, Param},
+    params::{INVALID, NOT_ALLOWED, Param, ParamDoc},
     raw::{Raw, RawMap},
 };
 use crate::{
-    app::{App, Limits},
+    app::App,
     error::{ApiError, ApiResult},
-    memory,
-    places::Who,
+    limits::Limits,
     present::PageLinks,
     route::Matched,
     web::address::RowPath,
@@ -74,49 +75,108 @@ impl<A: Ability<Scope: Locate>, P: Params> Call<A, P> {
         payload: &mut Payload,
         route: &Matched,
     ) -> ApiResult<Self> {
-        let mut raw = body::pairs(req.query_string().as_bytes());
-        let limits = match body::is_long(req) {
-            true => before_a_long_body(app, req, &raw, route).await?,
-            false => app.limits,
+        let mut read = None;
+        let mut read_params = |raw: &RawMap| {
+            let (params, page) = read_params::<P>(raw)?;
+            read = Some((params, page));
+            Ok(P::PAGED.then(|| PageLinks::new(req.path(), raw, P::defaults(), page)))
         };
-        let from_body = body::parameters(req, payload, limits, P::describe).await;
-        let unread = match from_body {
-            Ok(given) => {
-                raw.merge(given);
-                None
-            }
-            Err(failure) => Some(failure),
-        };
-        let caller = match route.is_probe() {
-            // Whether the server lives must not hang on its database.
-            true => Ok(Caller::anonymous()),
-            false => authenticate(app, req, &raw, route).await,
-        };
-        count(app, req, route, caller.as_ref().ok().and_then(|caller| caller.user.as_deref()))?;
-        let address = app.proxies.client(req);
-        let caller = Caller { address, ..caller? };
-        if caller.user.is_none() && !A::OPEN {
-            return Err(Error::Unauthenticated.into());
-        }
-        if let Some(failure) = unread {
-            return Err(failure);
-        }
-        let own = req.extensions().get::<RowPath>().map(|path| path.0.clone());
-        for (name, value) in route.path_values(own.as_deref().unwrap_or(req.uri().path())) {
-            raw.set(name, value);
-        }
-        let (params, page) = read_params::<P>(&raw)?;
-        if P::PAGED {
-            req.extensions_mut().insert(PageLinks::new(req.path(), &raw, P::defaults(), page));
-        }
-        let id = raw.text("id").unwrap_or_default().to_owned();
-        let actor = caller.actor();
-        let (scope, who) = match A::Scope::without_rows(actor) {
-            Some(found) => found,
-            None => app.db.peek(move |tx| A::Scope::locate(tx, actor, &id)).await?,
-        };
+        let params = Parameters { describe: P::describe, read: &mut read_params };
+        let entered = enter::<A::Scope>(app, req, payload, route, A::OPEN, params).await?;
+        let Entered { raw, caller, scope, who } = entered;
+        let (params, page) = read.ok_or_else(|| Error::internal("no parameters were read"))?;
         let grant = Grant::check(&who, scope)?;
         Ok(Self { grant, params, page, caller, raw, req: req.clone() })
+    }
+}
+
+/// What of a call does not depend on its parameters' type.
+struct Entered<S> {
+    raw: RawMap,
+    caller: Caller,
+    scope: S,
+    who: Standing,
+}
+
+/// How the parameters of a route are known.
+struct Parameters<'a> {
+    describe: fn() -> Vec<ParamDoc>,
+    /// Reads them, and tells the links of a list.
+    read: &'a mut dyn FnMut(&RawMap) -> ApiResult<Option<PageLinks>>,
+}
+
+/// Checks all but the ability. It knows neither that nor the parameters, so that it is compiled once for each scope.
+async fn enter<S: Locate>(
+    app: &App,
+    req: &HttpRequest,
+    payload: &mut Payload,
+    route: &Matched,
+    open: bool,
+    params: Parameters<'_>,
+) -> ApiResult<Entered<S>> {
+    let mut raw = body::pairs(req.query_string().as_bytes());
+    let limits = match body::is_long(req) {
+        true => before_a_long_body(app, req, &raw, route).await?,
+        false => app.limits,
+    };
+    let from_body = body::parameters(req, payload, limits, params.describe).await;
+    let unread = match from_body {
+        Ok(given) => {
+            raw.merge(given);
+            None
+        }
+        Err(failure) => Some(failure),
+    };
+    let own = req.extensions().get::<RowPath>().map(|path| path.0.clone());
+    let in_path = route.path_values(own.as_deref().unwrap_or(req.uri().path()));
+    let id = id_of(&in_path);
+    let entered = match route.is_probe() {
+        // Whether the server lives must not hang on its database.
+        true => Ok((Caller::anonymous(), None)),
+        false => authenticate::<S>(app, req, &raw, route, &id).await,
+    };
+    let known = entered.as_ref().ok().and_then(|(caller, _)| caller.user.as_deref());
+    count(app, req, route, known)?;
+    let (caller, place) = entered?;
+    let caller = Caller { address: app.proxies.client(req), ..caller };
+    if caller.user.is_none() && !open {
+        return Err(Error::Unauthenticated.into());
+    }
+    if let Some(failure) = unread {
+        return Err(failure);
+    }
+    for (name, value) in in_path {
+        raw.set(name, value);
+    }
+    if let Some(links) = (params.read)(&raw)? {
+        req.extensions_mut().insert(links);
+    }
+    let (scope, who) = located(app, caller.actor(), id, place).await?;
+    Ok(Entered { raw, caller, scope, who })
+}
+
+/// The path's `{id}`; empty where there is none.
+fn id_of(in_path: &[(&str, Raw)]) -> String {
+    match in_path.iter().find(|(name, _)| *name == "id") {
+        Some((_, Raw::Text(id))) => id.clone(),
+        _ => String::new(),
+    }
+}
+
+/// The scope, and how the caller stands in it: from what was read with their token, where that is the whole answer.
+async fn located<S: Locate>(
+    app: &App,
+    actor: Actor,
+    id: String,
+    place: Option<S::Place>,
+) -> ApiResult<(S, Standing)> {
+    let known = match S::without_rows(actor) {
+        None => place.map(|place| S::stand(place, actor)).transpose()?.flatten(),
+        found => found,
+    };
+    match known {
+        Some(found) => Ok(found),
+        None => Ok(app.db.peek(move |tx| S::locate(tx, actor, &id)).await?),
     }
 }
 
@@ -132,7 +192,7 @@ async fn before_a_long_body(
         return Ok(app.limits.for_strangers());
     }
     memory::ensure_some()?;
-    match credential::find(app, req, query, route).await {
+    match credential::find::<Instance>(app, req, query, route, "").await {
         Ok(Some(_)) => Ok(app.limits),
         Ok(None) => Ok(app.limits.for_strangers()),
         Err(refusal) => {
@@ -145,8 +205,8 @@ async fn before_a_long_body(
 /// For questions about a path's methods: whoever shows a credential must show a good one.
 pub async fn ensure_known(app: &App, req: &HttpRequest, row: &Matched) -> ApiResult<()> {
     let query = body::pairs(req.query_string().as_bytes());
-    let found = credential::find(app, req, &query, row).await;
-    let user = found.as_ref().ok().and_then(|found| found.as_ref().map(|(_, user, _)| user));
+    let found = credential::find::<Instance>(app, req, &query, row, "").await;
+    let user = found.as_ref().ok().and_then(|found| found.as_ref().map(|(entry, _)| &entry.user));
     count(app, req, row, user)?;
     found.map(drop)
 }

@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use actix_web::{HttpRequest, http::header};
 use db::Tx;
+use forge::mail::account_letters::CONFIRM_AGAIN;
 use kernel::{Error, Ts};
 use org::{
+    access::entry::Entry,
     settings::store::SettingsStore,
     token::{AccessToken, Kind, Scope, Secret, oauth, store::TokenStore},
     user::{State, User, store::UserStore},
@@ -13,12 +15,11 @@ use org::{
 use time::Duration;
 
 use super::{
-    Caller,
+    Caller, Locate,
     raw::{Raw, RawMap},
 };
 use crate::{
     app::App,
-    compose::accounts::CONFIRM_AGAIN,
     error::{ApiError, ApiResult},
     route::Matched,
 };
@@ -49,15 +50,15 @@ impl Presented {
         self.bearer.is_none() && self.private.is_none()
     }
 
-    /// An application's token counts before any other.
-    fn find(&self, tx: &mut Tx<'_>) -> Result<Option<(AccessToken, User)>, Error> {
+    /// An application's token counts before any other. What is at `id` is read with it.
+    fn find<S: Locate>(&self, tx: &mut Tx<'_>, id: &str) -> Result<Option<Entry<S::Place>>, Error> {
         match (&self.bearer, &self.private) {
             (None, None) => Ok(None),
-            (Some(one), None) | (None, Some(one)) => tx.find_token(one),
+            (Some(one), None) | (None, Some(one)) => S::enter(tx, one, id),
             (Some(bearer), Some(private)) => {
-                match tx.find_token(bearer)?.filter(|(token, _)| token.kind == Kind::OAuth) {
+                match S::enter(tx, bearer, id)?.filter(|found| found.token.kind == Kind::OAuth) {
                     Some(found) => Ok(Some(found)),
-                    None => tx.find_token(private),
+                    None => S::enter(tx, private, id),
                 }
             }
         }
@@ -86,54 +87,59 @@ fn presented(req: &HttpRequest, params: &RawMap) -> ApiResult<Presented> {
     Ok(Presented { bearer: bearer.map(Secret::given), private: private.map(Secret::given) })
 }
 
-/// Authenticates the request; nobody is also an answer.
-pub(super) async fn authenticate(
+/// Authenticates the request; nobody is also an answer. With the caller comes what was read of the scope on the way.
+pub(super) async fn authenticate<S: Locate>(
     app: &App,
     req: &HttpRequest,
     params: &RawMap,
     route: &Matched,
-) -> ApiResult<Caller> {
-    let Some((token, user, now)) = find(app, req, params, route).await? else {
+    id: &str,
+) -> ApiResult<(Caller, Option<S::Place>)> {
+    let Some((entry, now)) = find::<S>(app, req, params, route, id).await? else {
         return match sudo_target(req, params) {
             Some(_) => Err(Error::Unauthenticated.into()),
-            None => Ok(Caller::anonymous()),
+            None => Ok((Caller::anonymous(), None)),
         };
     };
+    let Entry { token, user, place } = entry;
     if token.kind == Kind::OAuth && token.last_used_at.is_none() {
         let used = token.clone();
         app.db.write(move |tx| oauth::first_use(tx, &used)).await?;
     }
     touch(app, &token, now);
     match sudo_target(req, params) {
-        Some(target) => sudo(app, &user, token, target).await,
+        // How the other one stands there was not read.
+        Some(target) => Ok((sudo(app, &user, token, target).await?, None)),
         None => {
             ensure_scope(&token, req, route)?;
-            Ok(Caller::with_token(user, token))
+            Ok((Caller::with_token(user, token), place))
         }
     }
 }
 
 /// The token that is shown, with its user, where it may be used; `None` where none is shown.
-pub(super) async fn find(
+pub(super) async fn find<S: Locate>(
     app: &App,
     req: &HttpRequest,
     params: &RawMap,
     route: &Matched,
-) -> ApiResult<Option<(AccessToken, User, Ts)>> {
+    id: &str,
+) -> ApiResult<Option<(Entry<S::Place>, Ts)>> {
     let shown = presented(req, params)?;
     if shown.is_empty() {
         return Ok(None);
     }
-    let found = app.db.peek(move |tx| Ok((shown.find(tx)?, tx.now))).await?;
-    let (Some((token, user)), now) = found else { return Err(Error::Unauthenticated.into()) };
-    if let Err(refusal) = ensure_usable(&token, &user, app, now).await {
+    let id = id.to_owned();
+    let found = app.db.peek(move |tx| Ok((shown.find::<S>(tx, &id)?, tx.now))).await?;
+    let (Some(entry), now) = found else { return Err(Error::Unauthenticated.into()) };
+    if let Err(refusal) = ensure_usable(&entry.token, &entry.user, app, now).await {
         // Whoever renews a token that is gone may have stolen it: nothing that came from it is to be trusted.
-        if token.revoked && route.0.pattern.ends_with("/rotate") {
-            app.db.write(move |tx| tx.revoke_family(&token)).await?;
+        if entry.token.revoked && route.0.pattern.ends_with("/rotate") {
+            app.db.write(move |tx| tx.revoke_family(&entry.token)).await?;
         }
         return Err(refusal);
     }
-    Ok(Some((token, user, now)))
+    Ok(Some((entry, now)))
 }
 
 async fn ensure_usable(token: &AccessToken, user: &User, app: &App, now: Ts) -> ApiResult<()> {

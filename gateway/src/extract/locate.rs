@@ -5,9 +5,19 @@ use kernel::{
     Actor, Result, Standing,
     access::{Group, Instance, Project, Scope},
 };
-use org::access::{IdOrPath, locate_group, locate_project};
+use org::{
+    access::{
+        IdOrPath,
+        entry::{self, Entry, GroupPlace, ProjectPlace},
+        locate_group, locate_project,
+    },
+    token::{Secret, store::TokenStore},
+};
 
 pub trait Locate: Scope + Send {
+    /// What is read of it together with a token.
+    type Place: Send + 'static;
+
     /// `id` is the path's `{id}`, decoded; empty where the path has none.
     fn locate(tx: &mut Tx<'_>, actor: Actor, id: &str) -> Result<(Self, Standing)>;
 
@@ -15,9 +25,17 @@ pub trait Locate: Scope + Send {
     fn without_rows(_: Actor) -> Option<(Self, Standing)> {
         None
     }
+
+    /// A token, and what is read of the scope with it.
+    fn enter(tx: &mut Tx<'_>, secret: &Secret, id: &str) -> Result<Option<Entry<Self::Place>>>;
+
+    /// How the token's person stands there; nothing where it has to be located once more to be sure.
+    fn stand(place: Self::Place, actor: Actor) -> Result<Option<(Self, Standing)>>;
 }
 
 impl Locate for Instance {
+    type Place = ();
+
     fn locate(_: &mut Tx<'_>, actor: Actor, _: &str) -> Result<(Self, Standing)> {
         Ok((Instance, Standing::in_instance(actor)))
     }
@@ -25,16 +43,45 @@ impl Locate for Instance {
     fn without_rows(actor: Actor) -> Option<(Self, Standing)> {
         Some((Self, Standing::in_instance(actor)))
     }
+
+    fn enter(tx: &mut Tx<'_>, secret: &Secret, _: &str) -> Result<Option<Entry<()>>> {
+        let found = tx.find_token(secret)?;
+        Ok(found.map(|(token, user)| Entry { token, user, place: None }))
+    }
+
+    fn stand((): (), actor: Actor) -> Result<Option<(Self, Standing)>> {
+        Ok(Self::without_rows(actor))
+    }
 }
 
 impl Locate for Project {
+    type Place = ProjectPlace;
+
     fn locate(tx: &mut Tx<'_>, actor: Actor, id: &str) -> Result<(Self, Standing)> {
         locate_project(tx, actor, &IdOrPath::parse(id))
+    }
+
+    fn enter(tx: &mut Tx<'_>, secret: &Secret, id: &str) -> Result<Option<Entry<ProjectPlace>>> {
+        entry::to_project(tx, secret, &IdOrPath::parse(id))
+    }
+
+    fn stand(place: ProjectPlace, actor: Actor) -> Result<Option<(Self, Standing)>> {
+        place.stand(actor)
     }
 }
 
 impl Locate for Group {
+    type Place = GroupPlace;
+
     fn locate(tx: &mut Tx<'_>, actor: Actor, id: &str) -> Result<(Self, Standing)> {
         locate_group(tx, actor, &IdOrPath::parse(id))
+    }
+
+    fn enter(tx: &mut Tx<'_>, secret: &Secret, id: &str) -> Result<Option<Entry<GroupPlace>>> {
+        entry::to_group(tx, secret, &IdOrPath::parse(id))
+    }
+
+    fn stand(place: GroupPlace, actor: Actor) -> Result<Option<(Self, Standing)>> {
+        Ok(place.stand(actor))
     }
 }

@@ -19,6 +19,6 @@ pub use credential::{ensure_may_sign_in, touch};
 pub use locate::Locate;
 pub use paced::Paced;
 pub use params::{Flaws, Param, Params};
-pub use raw::{Raw, RawMap, Upload};
+pub use raw::{Raw, RawMap};
 pub use sort::Sort;
 pub use values::{Change, Csv, Filled, Given, NonNegative, OrNull, Positive, RawText};

@@ -349,8 +349,14 @@ macro_rules! params {
 
 /// The schema of a hash with these fields.
 pub fn object_schema(fields: &[ParamDoc]) -> Value {
-    let properties: serde_json::Map<String, Value> =
-        fields.iter().map(|field| (field.name.to_owned(), field.schema.clone())).collect();
+    let property = |field: &ParamDoc| {
+        let mut schema = field.schema.clone();
+        if !field.text.is_empty() {
+            schema["description"] = json!(field.text);
+        }
+        (field.name.to_owned(), schema)
+    };
+    let properties: serde_json::Map<String, Value> = fields.iter().map(property).collect();
     let required: Vec<&str> =
         fields.iter().filter(|field| field.required).map(|field| field.name).collect();
     let mut schema = json!({ "type": "object", "properties": properties });

@@ -1,7 +1,6 @@
 //! Parameters as they came, before anybody declared what they are: query, form, multipart and JSON in one tree.
 
-use std::sync::Arc;
-
+use forge::files::Upload;
 use indexmap::IndexMap;
 use serde_json::Value;
 
@@ -19,15 +18,6 @@ pub enum Raw {
     File(Upload),
     /// The content of a file, given for what is no file.
     Attached(Vec<u8>),
-}
-
-/// An uploaded file, on disk until the request ends.
-#[derive(Clone, Debug)]
-pub struct Upload {
-    pub file_name: String,
-    pub content_type: Option<String>,
-    pub size: u64,
-    pub file: Arc<tempfile::NamedTempFile>,
 }
 
 /// Names and values, in the order in which they came.

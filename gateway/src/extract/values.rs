@@ -1,12 +1,13 @@
 //! The types that parameters have, and how each coerces what clients send.
 
+use forge::files::Upload;
 use kernel::{AccessLevel, Ts};
 use serde_json::{Value, json};
 use time::Date;
 
 use super::{
     params::{EMPTY, Flaws, INVALID, NOT_LISTED, Param, elements},
-    raw::{Raw, Upload},
+    raw::Raw,
 };
 
 fn invalid<T>() -> Result<T, Flaws> {
@@ -370,7 +371,8 @@ macro_rules! param_ids { ($($name:ident),* $(,)?) => { $(
 
 param_ids! {
     UserId, NamespaceId, ProjectId, TokenId, MemberId, AccessRecordId, EmailId, SshKeyId, GpgKeyId,
-    CommitNoteId, LabelId, MilestoneId, IssueId, NoteId, PipelineId, TodoId,
+    CommitNoteId, LabelId, MilestoneId, IssueId, NoteId, PipelineId, JobId, TodoId,
+    PipelineScheduleId, TriggerId, RunnerId,
     ApprovalRuleId, ProtectedBranchId, MergeRequestVersionId,
 }
 param_enums! { kernel::Visibility, kernel::access::FeatureAccess, org::token::Scope }

@@ -1,6 +1,11 @@
 //! A project that does not exist yet, made by the first push to it.
 
 use db::Tx;
+use forge::project::{
+    create::{Beginning, USUAL_BRANCH, begin},
+    remove::clear_away,
+    repository::promise_repository,
+};
 use kernel::{
     Actor, Error, Grant, Result, Standing,
     access::{Instance, SignedIn},
@@ -18,13 +23,7 @@ use org::{
 use repo::push::journal::JournalStore as _;
 
 use super::{Refusal, door::Visitor, permit::Place};
-use crate::{
-    app::App,
-    compose::{
-        beginnings::promise_repository,
-        projects::{Beginning, USUAL_BRANCH, begin, clear_away},
-    },
-};
+use crate::app::App;
 
 /// Makes a private project, where the visitor may make projects.
 pub(super) async fn project(app: &App, visitor: &Visitor, path: &str) -> Result<Place, Refusal> {

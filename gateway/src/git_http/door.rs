@@ -4,16 +4,16 @@ use std::{net::IpAddr, sync::Arc};
 
 use actix_web::{HttpRequest, http::header};
 use base64::{Engine, prelude::BASE64_STANDARD};
-use kernel::{Actor, Error};
+use ci::job::{JobToken, token::running_job};
+use forge::slots::Who;
+use kernel::{Actor, Error, ids::ProjectId};
 use org::{
-    token::{AccessToken, Scopes, Secret, store::TokenStore},
-    user::{User, account::AccountStore},
+    token::{AccessToken, Scope, Scopes, Secret, store::TokenStore},
+    user::{User, account::AccountStore, store::UserStore as _},
 };
 
 use super::Refusal;
-use crate::{
-    app::App, error::ApiError, extract::ensure_may_sign_in, places::Who, sign_ins::Candidate,
-};
+use crate::{app::App, error::ApiError, extract::ensure_may_sign_in, sign_ins::Candidate};
 
 const LONGEST_SECRET: usize = 8192;
 const EXPIRED: &str = "This access token has expired. Please make a new one.";
@@ -27,6 +27,8 @@ pub(super) struct Visitor {
     pub(super) user: Option<Arc<User>>,
     /// `None` after a password, which opens everything.
     pub(super) scopes: Option<Scopes>,
+    /// Of a job: it reads its own project, and what everybody may read.
+    pub(super) only: Option<ProjectId>,
     address: Option<IpAddr>,
 }
 
@@ -79,7 +81,7 @@ pub(super) async fn enter(app: &App, req: &HttpRequest) -> Result<Visitor, Refus
         }
         Ok(Credential::None) => {
             count_address(app, address)?;
-            Visitor { user: None, scopes: None, address }
+            Visitor { user: None, scopes: None, only: None, address }
         }
         Err(refusal) => {
             count_address(app, address)?;
@@ -119,6 +121,10 @@ async fn identify(app: &App, req: &HttpRequest) -> Result<Credential, Refusal> {
             let found = with_token(app, secret).await?;
             Credential::Good(found.ok_or(Refusal::WrongCredential)?)
         }
+        Shown::Pair { secret, .. } if secret.starts_with(JobToken::PREFIX) => {
+            let found = with_job_token(app, &secret).await?;
+            Credential::Good(found.ok_or(Refusal::WrongCredential)?)
+        }
         Shown::Pair { name, secret } => match with_token(app, Secret::given(&secret)).await? {
             Some(visitor) => Credential::Good(visitor),
             None => Credential::Password { name, secret },
@@ -137,7 +143,20 @@ async fn with_token(app: &App, secret: Secret) -> Result<Option<Visitor>, Refusa
     }
     crate::extract::touch(app, &token, now);
     let scopes = AccessToken::scopes(&token);
-    Ok(Some(Visitor { user: Some(user.into()), scopes: Some(scopes), address: None }))
+    Ok(Some(Visitor { user: Some(user.into()), scopes: Some(scopes), only: None, address: None }))
+}
+
+/// A job acts for whoever it runs for, as long as it runs.
+async fn with_job_token(app: &App, secret: &str) -> Result<Option<Visitor>, Refusal> {
+    let token = JobToken::given(secret);
+    let found = app.db.peek(move |tx| {
+        let Some(job) = running_job(tx, &token)? else { return Ok(None) };
+        let Some(user) = job.user_id else { return Ok(None) };
+        Ok(tx.find_user(user)?.map(|user| (job.project_id, user)))
+    });
+    let Some((project, user)) = found.await? else { return Ok(None) };
+    let scopes = Some(Scopes(vec![Scope::ReadRepository]));
+    Ok(Some(Visitor { user: Some(user.into()), scopes, only: Some(project), address: None }))
 }
 
 /// Whoever guesses is counted before anything is hashed for them; a clone's further requests are no guesses.
@@ -157,7 +176,7 @@ async fn with_password(
     if app.db.peek(move |tx| tx.account(id)).await?.two_factor {
         return Err(Refusal::Spent(TWO_FACTOR));
     }
-    Ok(Visitor { user: Some(user.into()), scopes: None, address })
+    Ok(Visitor { user: Some(user.into()), scopes: None, only: None, address })
 }
 
 async fn ensure_in_use(app: &App, user: &User) -> Result<(), Refusal> {

@@ -16,16 +16,13 @@ use tokio::{
     time::timeout,
 };
 
-use super::{Chunks, Refusal, create, permit::Place, pushes};
+use super::{Chunks, Refusal, create, permit::Place, transport::PATIENCE};
 use crate::{
     app::App,
     identity::{Identity, Purpose},
+    limits::LONGEST_EXCHANGE,
 };
 
-/// How long a request waits for its turn.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
-/// From the first byte of a clone or push to its last.
-pub(crate) const LONGEST: Duration = Duration::from_secs(4 * 3600);
 /// A client that neither sends nor takes anything for so long has gone.
 const IDLE: Duration = Duration::from_secs(120);
 /// What a client has and wants; packs never come this way.
@@ -43,7 +40,7 @@ pub(super) fn longest_request(app: &App, service: Service) -> u64 {
 }
 
 fn limits(app: &App) -> Limits {
-    Limits { input: app.limits.push, time: LONGEST, idle: IDLE }
+    Limits { input: app.limits.push, time: LONGEST_EXCHANGE, idle: IDLE }
 }
 
 async fn in_time<T>(work: impl Future<Output = Result<T, GitError>>) -> Result<T, Refusal> {
@@ -69,7 +66,9 @@ pub(super) async fn upload(
 }
 
 /// What a push begins with, and all of it as git reads it.
-pub(super) async fn split_head(mut body: Chunks) -> Result<(PushHead, Chunks), Refusal> {
+pub(super) async fn split_head(body: Chunks) -> Result<(PushHead, Chunks), Refusal> {
+    // A push that only deletes ends with its head, and is asked for more all the same.
+    let mut body = body.fuse();
     let (mut reader, mut begun) = (HeadReader::default(), Vec::new());
     loop {
         let chunk = match timeout(IDLE, body.next()).await {
@@ -99,12 +98,12 @@ pub(super) async fn receive(
 ) -> Result<Chunks, Refusal> {
     let user = place.who.actor.user()?;
     let queued = app.transport.place(place.kind).await?;
-    let hooks = app.transport.hooks()?;
+    let (hooks, brings_objects) = (app.transport.hooks()?, head.brings_objects);
     let id = app.transport.pushes.open(place.kind, user, place.who.actor, head);
     let project = place.kind.project();
     let identity = Identity { user, project, purpose: Purpose::Hook, push: Some(id.clone()) };
     let identity = app.identity.sign(identity, app.db.clock().now())?;
-    let hooks = hooks.for_push(identity);
+    let hooks = hooks.for_push(identity, brings_objects);
     let started = service::receive(&app.git, &place.path, protocol.as_ref(), limits(app), &hooks);
     let running = match in_time(started).await {
         Ok(running) => running,
@@ -126,7 +125,7 @@ pub(super) async fn receive(
 }
 
 async fn end(app: &App, push: &str, made: Option<ProjectId>) {
-    let brought_something = pushes::close(app, push).await;
+    let brought_something = app.transport.pushes.close(push).await;
     if let Some(project) = made.filter(|_| !brought_something)
         && let Err(cause) = create::take_back(app, project).await
     {

@@ -13,9 +13,9 @@ use repo::{
 };
 
 /// Before every sentence of a refusal, as clients know it.
-pub(super) const PREFIX: &str = "GitLab: ";
+const PREFIX: &str = "GitLab: ";
 /// What the status of a ref says that a rule has refused; the sentence stands above.
-const DECLINED: &str = "pre-receive hook declined";
+pub(super) const DECLINED: &str = "pre-receive hook declined";
 /// What the others of an atomic push are told.
 const NOT_ALONE: &str = "atomic push failure";
 /// What a ref is told that was not looked at when everything arrived.
@@ -30,6 +30,15 @@ impl Refused {
     pub(super) fn one(text: impl Into<String>) -> Self {
         Self(vec![text.into()])
     }
+
+    /// As the pusher reads them.
+    pub(super) fn lines(self) -> Vec<String> {
+        prefixed(self.0)
+    }
+}
+
+fn prefixed(texts: Vec<String>) -> Vec<String> {
+    texts.into_iter().map(|text| format!("{PREFIX}{text}")).collect()
 }
 
 impl From<Error> for Refused {
@@ -47,7 +56,7 @@ impl From<repo::git::GitError> for Refused {
 /// What the pusher is told of an error.
 pub(super) fn sentence(error: &Error) -> String {
     match error {
-        Error::Rejected(text) | Error::Refused(text) => text.clone(),
+        Error::Rejected(text) | Error::Refused(text) | Error::Conflict(text) => text.clone(),
         Error::Forbidden => "You are not allowed to push to this project.".to_owned(),
         Error::NotFound(_) => "There is no such project, or you may not see it.".to_owned(),
         other => {
@@ -164,7 +173,7 @@ impl Judgement {
     pub(super) fn lines(&self, parts: &Parts) -> Vec<String> {
         let late = parts.refused.iter().map(|(_, error)| sentence(error));
         let all = self.sentences.iter().cloned().chain(late).collect();
-        shortened(all).into_iter().map(|text| format!("{PREFIX}{text}")).collect()
+        prefixed(shortened(all))
     }
 
     /// What became of each ref.
@@ -224,7 +233,7 @@ mod tests {
 
     fn head(names: &[&str], is_atomic: bool) -> PushHead {
         let commands = names.iter().map(|name| command(name)).collect();
-        PushHead { commands, is_atomic, options: Vec::new() }
+        PushHead { commands, is_atomic, ..PushHead::default() }
     }
 
     #[test]

@@ -19,7 +19,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
-use super::{Refusal, Step, Wanted, body, door, permit};
+use super::{Refusal, Step, Wanted, body, door, kind::Kind, permit};
 use crate::{app::App, error::SOON, large_files};
 
 pub(super) const CONTENT_TYPE: &str = "application/vnd.git-lfs+json";
@@ -129,7 +129,7 @@ pub(super) async fn enter(
     let forbidden =
         || No::Told(StatusCode::FORBIDDEN, "Access forbidden. Check your access level.");
     // Wikis keep none.
-    let permit::Kind::Code(project) = place.kind else { return Err(forbidden()) };
+    let Kind::Code(project) = place.kind else { return Err(forbidden()) };
     let settings = app.db.peek(move |tx| tx.project_settings(project)).await?;
     if !settings.lfs_enabled {
         return Err(forbidden());

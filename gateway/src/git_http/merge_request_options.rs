@@ -3,6 +3,14 @@
 mod options;
 
 use db::Tx;
+use forge::{
+    merge_request::{
+        create::{MergeRequestDraft, create_merge_request},
+        merge::{self, Wish},
+        update::update_merge_request,
+    },
+    ports::directory::Directory,
+};
 use kernel::{
     Ability, Actor, Error, Grant, Result,
     access::Project,
@@ -31,14 +39,7 @@ use review::{
 
 use self::options::{Options, humanized};
 use super::judgement::sentence;
-use crate::{
-    app::App,
-    compose::{
-        forge::Forge,
-        merge_request_writes::{MergeRequestDraft, create_merge_request, update_merge_request},
-        merging::{self, Wish},
-    },
-};
+use crate::app::App;
 
 /// So many branches of one push are proposed.
 const MOST_BRANCHES: usize = 10;
@@ -267,11 +268,11 @@ async fn look_up(
     options: &Options,
     target: ProjectId,
 ) -> Result<Wishes> {
-    let (options, me, forge) = (options.clone(), pusher.user.id, Forge::new(&app.urls));
+    let (options, me, directory) = (options.clone(), pusher.user.id, Directory::new(&app.urls));
     app.db
         .read(move |tx| {
             let milestone = match &options.milestone {
-                Some(title) => milestone(tx, &forge, target, title)?,
+                Some(title) => milestone(tx, &directory, target, title)?,
                 None => None,
             };
             let assign = people(tx, me, &options.assign)?;
@@ -282,13 +283,13 @@ async fn look_up(
 
 fn milestone(
     tx: &mut Tx<'_>,
-    forge: &Forge,
+    directory: &Directory,
     project: ProjectId,
     title: &str,
 ) -> Result<Option<MilestoneId>> {
     let home = Home::Project(project);
     let mut filter = MilestoneFilter::of(home);
-    filter.groups = forge.above(tx, home)?;
+    filter.groups = directory.above(tx, home)?;
     filter.title = Some(title.to_owned());
     let found = tx.milestones(&filter, PageRequest { page: 1, per_page: 1 })?.items;
     Ok(found.into_iter().next().map(|milestone| milestone.id))
@@ -311,7 +312,7 @@ fn people(tx: &mut Tx<'_>, me: UserId, names: &[String]) -> Result<Vec<UserId>> 
 async fn wait_for_pipeline(app: &App, pusher: &Pusher, row: &MergeRequest) -> Result<()> {
     let grant: Grant<ReadMergeRequests> = granted(app, pusher, row.project_id).await?;
     let wish = Wish { when_pipeline_succeeds: true, ..Wish::default() };
-    if let Err(refusal) = merging::accept(app, &grant, &pusher.user, row.iid, wish).await {
+    if let Err(refusal) = merge::accept(app, &grant, &pusher.user, row.iid, wish).await {
         tracing::debug!(%refusal, "a merge request waits for no pipeline");
     }
     Ok(())

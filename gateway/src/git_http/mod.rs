@@ -5,8 +5,10 @@ mod create;
 mod door;
 mod exchange;
 mod judgement;
+mod kind;
 mod lfs;
 mod lfs_locks;
+mod listen;
 mod merge_request_options;
 mod moved;
 mod permit;
@@ -23,6 +25,7 @@ use actix_web::{
     http::{Method, header},
 };
 use bytes::Bytes;
+use forge::project::create::USUAL_BRANCH;
 use futures_util::stream::LocalBoxStream;
 use kernel::Actor;
 use percent_encoding::percent_decode_str;
@@ -36,12 +39,12 @@ use repo::{
     push::incoming::pushable,
 };
 
-pub(crate) use exchange::LONGEST;
+pub use listen::{listen, listen_with};
 pub use refusal::Refusal;
-pub use transport::{Transport, listen, listen_with};
+pub use transport::Transport;
 
 use self::{door::Visitor, permit::Entrance};
-use crate::{app::App, compose::projects::USUAL_BRANCH};
+use crate::app::App;
 
 /// The bytes of a request or an answer, as they come.
 type Chunks = LocalBoxStream<'static, std::io::Result<Bytes>>;

@@ -2,10 +2,7 @@
 
 use actix_web::{HttpRequest, HttpResponse, http::header};
 
-use super::{
-    permit::{Kind, Place},
-    wiki,
-};
+use super::{kind::Kind, permit::Place, wiki};
 use crate::app::App;
 
 /// Whether this may be the path of a project or a wiki. Nothing else is repeated in an answer.

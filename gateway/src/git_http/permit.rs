@@ -1,46 +1,24 @@
 //! Where a visitor may go: the project or wiki they name, and whether they may read or push there.
 
-use kernel::{Ability, Error, Standing, access::Project, ids::ProjectId};
+use forge::project::downloads;
+use kernel::{Ability, Actor, Error, Standing, access::Project, ids::ProjectId};
 use org::{
     access::{IdOrPath, locate_project},
     namespace::downloads::Verdict,
     token::Scope,
 };
 use repo::{
-    git::{RepoPath, Storage, Wiki, service::Service},
+    git::{RepoPath, service::Service},
     policy::{PushCode, ReadCode},
     protection::lent,
 };
 
-use super::{Refusal, create, door::Visitor, wiki};
-use crate::{app::App, compose::downloads};
+use super::{Refusal, create, door::Visitor, kind::Kind, wiki};
+use crate::app::App;
 
 const READS: [Scope; 4] =
     [Scope::ReadRepository, Scope::WriteRepository, Scope::ReadApi, Scope::Api];
 const PUSHES: [Scope; 2] = [Scope::WriteRepository, Scope::Api];
-
-/// What a repository holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Kind {
-    Code(ProjectId),
-    Wiki(Wiki),
-}
-
-impl Kind {
-    pub(super) fn lies_in(self, storage: &Storage) -> RepoPath {
-        match self {
-            Self::Code(project) => storage.repository(project),
-            Self::Wiki(wiki) => storage.wiki(wiki),
-        }
-    }
-
-    pub(super) fn project(self) -> Option<ProjectId> {
-        match self {
-            Self::Code(project) | Self::Wiki(Wiki::Project(project)) => Some(project),
-            Self::Wiki(Wiki::Group(_)) => None,
-        }
-    }
-}
 
 /// A repository that the visitor may use as they asked.
 #[derive(Clone, Debug)]
@@ -103,7 +81,7 @@ pub(super) async fn find_entrance(
     let path = path.ok_or(Refusal::NoSuffix)?;
     let place = match find(app, visitor, path).await? {
         Some(place) => place,
-        None if path.ends_with(wiki::SUFFIX) => {
+        None if path.ends_with(wiki::SUFFIX) && visitor.only.is_none() => {
             return Ok(Entrance::Open(wiki::enter(app, visitor, path, service).await?));
         }
         // Whoever has not signed in may see it afterwards.
@@ -141,7 +119,16 @@ pub(super) async fn is_one_too_many(
 
 async fn find(app: &App, visitor: &Visitor, path: &str) -> Result<Option<Place>, Refusal> {
     let (actor, path) = (visitor.actor(), IdOrPath::Path(path.to_owned()));
-    match app.db.peek(move |tx| locate_project(tx, actor, &path)).await {
+    let only = visitor.only;
+    let found = app.db.peek(move |tx| {
+        let (project, who) = locate_project(tx, actor, &path)?;
+        match only {
+            // Beyond its own project a job is a stranger.
+            Some(only) if only != project.0.id => locate_project(tx, Actor::ANONYMOUS, &path),
+            _ => Ok((project, who)),
+        }
+    });
+    match found.await {
         Ok((project, who)) => Ok(Some(Place::of(app, &project, who))),
         Err(Error::NotFound(_)) => Ok(None),
         Err(other) => Err(other.into()),

@@ -9,8 +9,7 @@ use std::{
 use kernel::{Actor, ids::UserId};
 use repo::git::{RefName, push_head::PushHead};
 
-use super::{judgement::Judgement, permit::Kind};
-use crate::app::App;
+use super::{judgement::Judgement, kind::Kind};
 
 #[derive(Default)]
 pub(super) struct Pushes(Mutex<HashMap<String, Arc<Underway>>>);
@@ -51,15 +50,15 @@ impl Pushes {
         self.all().get(id).cloned()
     }
 
+    /// Ends a push after git has ended; whether it moved any ref of a project.
+    pub(super) async fn close(&self, id: &str) -> bool {
+        let Some(underway) = self.all().remove(id) else { return false };
+        let mut progress = underway.progress.lock().await;
+        progress.over = true;
+        progress.brought_something
+    }
+
     fn all(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Underway>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Ends a push after git has ended; whether it moved any ref of a project.
-pub(super) async fn close(app: &App, id: &str) -> bool {
-    let Some(underway) = app.transport.pushes.all().remove(id) else { return false };
-    let mut progress = underway.progress.lock().await;
-    progress.over = true;
-    progress.brought_something
 }

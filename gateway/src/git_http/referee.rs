@@ -1,7 +1,8 @@
 //! Answers the hooks of a push: what may move, ref by ref, and the moves themselves.
 
-use std::path::PathBuf;
+use std::{collections::HashSet, path::PathBuf};
 
+use forge::pipeline::refused_push_options;
 use kernel::{Actor, Error, Result, Standing, access::Project, head::Growth, ids::ProjectId};
 use org::access::{IdOrPath, locate_project};
 use repo::{
@@ -14,9 +15,9 @@ use repo::{
 };
 
 use super::{
-    judgement::{Judgement, Named, PREFIX, Refused},
+    judgement::{DECLINED, Judgement, Named, Refused},
+    kind::Kind,
     merge_request_options,
-    permit::Kind,
     pushes::{Progress, Underway},
     wiki_referee::WikiTarget,
 };
@@ -49,9 +50,7 @@ impl Referee for Gate {
         let mut progress = underway.progress.lock().await;
         match self.decide(&underway, &mut progress, question).await {
             Ok(answer) => answer,
-            Err(Refused(texts)) => {
-                Answer::No(texts.into_iter().map(|text| format!("{PREFIX}{text}")).collect())
-            }
+            Err(refused) => Answer::No(refused.lines()),
         }
     }
 }
@@ -73,20 +72,57 @@ impl Gate {
         let Question { moment, quarantine, commands, .. } = question;
         if moment == Moment::Received {
             progress.judgement = Judgement::of(&underway.head, &commands);
+            return self.received(underway, progress, quarantine).await;
         }
-        let target = match underway.kind {
-            Kind::Code(project) => Target { project, actor: underway.actor },
-            Kind::Wiki(wiki) => {
-                let target = WikiTarget { app: &self.app, wiki, actor: underway.actor };
-                return match moment {
-                    Moment::Received => target.received(progress, quarantine).await,
-                    Moment::Settled => target.settled(progress, &commands).await,
-                };
+        if !underway.head.brings_objects {
+            // Nothing was in quarantine, so nobody has asked before.
+            let head = underway.head.commands.iter().map(|command| (&command.name, command.new));
+            let announced: HashSet<_> = head.collect();
+            if commands.iter().any(|one| !announced.contains(&(&one.name, one.new))) {
+                return Err(Refused::one("The push is not what it began with."));
             }
-        };
-        match moment {
-            Moment::Received => self.received(target, progress, quarantine).await,
-            Moment::Settled => self.settled(target, underway, progress, &commands).await,
+            progress.judgement = Judgement::of(&underway.head, &commands);
+            if let Err(refused) = self.received(underway, progress, None).await {
+                let report = Report::refusing(&commands, DECLINED, refused.lines());
+                return Ok(Answer::Report(report));
+            }
+        }
+        self.settled(underway, progress, &commands).await
+    }
+
+    async fn received(
+        &self,
+        underway: &Underway,
+        progress: &mut Progress,
+        quarantine: Option<PathBuf>,
+    ) -> Result<Answer, Refused> {
+        let actor = underway.actor;
+        match underway.kind {
+            Kind::Code(project) => {
+                self.code_received(Target { project, actor }, progress, quarantine).await
+            }
+            Kind::Wiki(wiki) => {
+                let target = WikiTarget { app: &self.app, wiki, actor };
+                target.received(progress, quarantine).await
+            }
+        }
+    }
+
+    async fn settled(
+        &self,
+        underway: &Underway,
+        progress: &mut Progress,
+        commands: &[RefCommand],
+    ) -> Result<Answer, Refused> {
+        let actor = underway.actor;
+        match underway.kind {
+            Kind::Code(project) => {
+                self.code_settled(Target { project, actor }, underway, progress, commands).await
+            }
+            Kind::Wiki(wiki) => {
+                let target = WikiTarget { app: &self.app, wiki, actor };
+                target.settled(progress, commands).await
+            }
         }
     }
 
@@ -95,7 +131,7 @@ impl Gate {
         self.app.db.read(move |tx| locate_project(tx, actor, &id)).await
     }
 
-    async fn received(
+    async fn code_received(
         &self,
         target: Target,
         progress: &mut Progress,
@@ -160,7 +196,7 @@ impl Gate {
     }
 
     /// Moves the refs, as every write of the API does.
-    async fn settled(
+    async fn code_settled(
         &self,
         target: Target,
         underway: &Underway,
@@ -172,7 +208,8 @@ impl Gate {
         let (project, who) = self.standing(target).await?;
         let is_first = project.0.default_branch.is_none();
         let push = Push::new(project.0, who, Via::Git, changes);
-        let mut push = push.with_lent(&self.app.lending);
+        let push = push.with_lent(&self.app.lending);
+        let mut push = push.with_options(underway.head.options.clone());
         let arrives = |head: &RefName| push.changes.iter().any(|change| change.name == *head);
         push.becomes_default = progress.head.clone().filter(|head| is_first && arrives(head));
         if let Some(branch) = &push.becomes_default {
@@ -184,6 +221,9 @@ impl Gate {
         progress.brought_something |= !parts.accepted.is_empty();
         let mut lines = progress.judgement.lines(&parts);
         let Parts { accepted, .. } = &parts;
+        if !accepted.is_empty() {
+            lines.extend(self.pipeline_refusal(target, who, &underway.head.options).await);
+        }
         lines.extend(
             merge_request_options::follow(
                 &self.app,
@@ -195,6 +235,23 @@ impl Gate {
         );
         let refs = progress.judgement.statuses(commands, &parts);
         Ok(Answer::Report(Report { refs, lines }))
+    }
+
+    /// Why the options of a push that was accepted make no pipeline.
+    async fn pipeline_refusal(
+        &self,
+        target: Target,
+        who: Standing,
+        options: &[String],
+    ) -> Option<String> {
+        let told = refused_push_options(&self.app, who, target.project, options).await;
+        match told {
+            Ok(told) => told.map(|text| format!("No pipeline: {text}")),
+            Err(failure) => {
+                tracing::warn!(error = %failure, "the options of a push could not be checked");
+                None
+            }
+        }
     }
 
     /// Before the decision, so that a crash cannot leave HEAD behind it. Naming a branch that never comes does no harm.

@@ -2,23 +2,24 @@
 
 use std::{
     collections::HashMap,
-    io,
     path::PathBuf,
     sync::{Arc, Mutex, OnceLock, PoisonError},
+    time::Duration,
 };
 
-use repo::git::hook::{self, Hooks, Listener};
+use repo::git::hook::Hooks;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{Refusal, exchange::PATIENCE, permit::Kind, pushes::Pushes, referee::Gate};
-use crate::app::App;
+use super::{Refusal, kind::Kind, pushes::Pushes};
 
+/// How long a request waits for its turn.
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// Clones and pushes of one repository at once, so that a popular one leaves places for the others.
 const PER_REPOSITORY: usize = 8;
 
 pub struct Transport {
     pub(super) pushes: Pushes,
-    hooks: OnceLock<Hooks>,
+    pub(super) hooks: OnceLock<Hooks>,
     queues: Mutex<HashMap<Kind, Arc<Semaphore>>>,
 }
 
@@ -27,12 +28,12 @@ impl Transport {
         Self { pushes: Pushes::default(), hooks: OnceLock::new(), queues: Mutex::default() }
     }
 
-    /// Where the hooks are; nowhere before [`listen`].
+    /// Where the hooks are; nowhere before [`listen`](super::listen()).
     pub(super) fn hooks(&self) -> Result<&Hooks, Refusal> {
         self.hooks.get().ok_or(Refusal::Busy)
     }
 
-    /// The program that puts large files into archives; none before [`listen`].
+    /// The program that puts large files into archives; none before [`listen`](super::listen()).
     pub fn large_files(&self) -> Option<PathBuf> {
         self.hooks.get().map(Hooks::large_files)
     }
@@ -51,18 +52,4 @@ impl Transport {
             Ok(Err(_)) | Err(_) => Err(Refusal::Busy),
         }
     }
-}
-
-/// Begins to answer hooks. Without it nothing can be pushed.
-pub fn listen(app: &App) -> io::Result<Listener> {
-    let program = std::env::current_exe()?;
-    listen_with(app, &program)
-}
-
-/// As [`listen`], with another program to run as hooks.
-pub fn listen_with(app: &App, program: &std::path::Path) -> io::Result<Listener> {
-    let hooks = Hooks::install(app.data(), program)?;
-    let listener = hook::listen(hooks.socket(), Arc::new(Gate::new(Arc::clone(app))))?;
-    app.transport.hooks.get_or_init(|| hooks);
-    Ok(listener)
 }

@@ -13,11 +13,7 @@ use repo::{
 };
 use tokio::task::spawn_blocking;
 
-use super::{
-    Refusal,
-    door::Visitor,
-    permit::{Kind, Place},
-};
+use super::{Refusal, door::Visitor, kind::Kind, permit::Place};
 use crate::app::App;
 
 /// What stands behind the address of a project or group.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use forge::wiki::{follow, promise};
 use kernel::{Actor, Error, Result};
 use repo::{
     Event,
@@ -24,10 +25,7 @@ use super::{
     refusal::{MAY_NOT_PUSH_TO_WIKI, NO_WIKI},
     wiki,
 };
-use crate::{
-    app::App,
-    compose::wiki_repositories::{follow, promise},
-};
+use crate::app::App;
 
 /// The wiki that is pushed to, and who pushes.
 pub(super) struct WikiTarget<'a> {
@@ -87,7 +85,7 @@ impl WikiTarget<'_> {
         let facts = self.facts(&changes, shown.as_ref()).await?;
         let moves: Vec<RefMove> = changes.iter().map(RefChange::as_move).collect();
         let repo = self.app.storage.wiki(self.wiki);
-        let prepared = match refs::prepare(&self.app.git, &repo, &moves).await {
+        let prepared = match refs::prepare(&repo, &moves).await {
             Err(GitError::Stale { .. } | GitError::RefNameTaken) => {
                 let text = "Somebody else has changed this ref. Please fetch and try again.";
                 return Err(Error::Rejected(text.to_owned()));

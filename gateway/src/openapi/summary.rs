@@ -89,6 +89,14 @@ fn owner(parts: &[&str]) -> Option<String> {
 
 /// A part of a path, one of its items, and several of them.
 const NOUNS: &[(&str, &str, &str)] = &[
+    ("bridges", "a trigger job", "trigger jobs"),
+    ("jobs", "a job", "jobs"),
+    ("runners", "a runner", "runners"),
+    ("pipeline_schedules", "a pipeline schedule", "pipeline schedules"),
+    ("resource_groups", "a resource group", "resource groups"),
+    ("triggers", "a pipeline trigger", "pipeline triggers"),
+    ("upcoming_jobs", "a job", "upcoming jobs"),
+    ("variables", "a CI/CD variable", "CI/CD variables"),
     ("access_requests", "an access request", "access requests"),
     ("access_tokens", "an access token", "access tokens"),
     ("approval_rules", "an approval rule", "approval rules"),
@@ -163,6 +171,8 @@ const NOUNS: &[(&str, &str, &str)] = &[
 
 /// What there is one of.
 const SINGLE: &[(&str, &str)] = &[
+    ("test_report", "the test report"),
+    ("test_report_summary", "the summary of the test report"),
     ("approval_state", "the approval rules and approvals"),
     ("approvals", "the approval settings"),
     ("associations_count", "the number of groups, projects, issues and merge requests"),
@@ -195,6 +205,12 @@ const SINGLE: &[(&str, &str)] = &[
 
 /// What a last part does to what stands before it.
 const ACTIONS: &[(&str, &str, &str)] = &[
+    ("POST", "cancel", "Cancel {}"),
+    ("POST", "erase", "Erase the log and the artifacts of {}"),
+    ("POST", "pipeline", "Run a pipeline of {}"),
+    ("POST", "play", "Run {} now"),
+    ("POST", "retry", "Retry {}"),
+    ("POST", "take_ownership", "Take ownership of {}"),
     ("POST", "activate", "Activate {}"),
     ("POST", "add_spent_time", "Add time spent on {}"),
     ("POST", "approve", "Approve {}"),
@@ -260,6 +276,71 @@ const ACTIONS: &[(&str, &str, &str)] = &[
 ];
 
 const WHOLE: &[(&str, &str, &str)] = &[
+    ("GET", "/runners/all", "List all runners"),
+    ("POST", "/runners/reset_registration_token", "Reset the registration token of the instance"),
+    (
+        "POST",
+        "/projects/{id}/runners/reset_registration_token",
+        "Reset the registration token of a project",
+    ),
+    (
+        "POST",
+        "/groups/{id}/runners/reset_registration_token",
+        "Reset the registration token of a group",
+    ),
+    ("POST", "/runners/{runner_id}/reset_authentication_token", "Reset the token of a runner"),
+    ("GET", "/runners/{runner_id}/managers", "List the managers of a runner"),
+    ("POST", "/user/runners", "Create a runner"),
+    ("POST", "/projects/{id}/runners", "Assign a runner to a project"),
+    ("DELETE", "/projects/{id}/runners/{runner_id}", "Unassign a runner from a project"),
+    ("POST", "/runners", "Register a runner"),
+    ("DELETE", "/runners", "Delete the runner that shows its token"),
+    ("POST", "/runners/verify", "Verify the token of a runner"),
+    ("POST", "/runners/reset_authentication_token", "Reset the token of the runner that shows it"),
+    ("DELETE", "/runners/managers", "Delete a manager of the runner that shows its token"),
+    ("GET", "/runners/router/discovery", "Find the job router, which there is none"),
+    ("POST", "/jobs/request", "Request a job"),
+    ("PUT", "/jobs/{job_id}", "Report the state of a job"),
+    ("PATCH", "/jobs/{job_id}/trace", "Append to the log of a job"),
+    ("POST", "/jobs/{job_id}/artifacts", "Upload an artifact of a job"),
+    ("GET", "/jobs/{job_id}/artifacts", "Download the artifacts of a job, as a runner"),
+    ("POST", "/jobs/{job_id}/artifacts/authorize", "Check whether an artifact may be uploaded"),
+    ("GET", "/projects/{id}/jobs/{job_id}/trace", "Get the log of a job"),
+    ("GET", "/projects/{id}/jobs/{job_id}/artifacts", "Download the artifacts of a job"),
+    (
+        "GET",
+        "/projects/{id}/jobs/{job_id}/artifacts/{*path}",
+        "Download a file of the artifacts of a job",
+    ),
+    (
+        "GET",
+        "/projects/{id}/jobs/artifacts/{ref}/download",
+        "Download the artifacts of the latest job of a ref",
+    ),
+    (
+        "GET",
+        "/projects/{id}/jobs/artifacts/{ref}/raw/{*path}",
+        "Download a file of the artifacts of the latest job of a ref",
+    ),
+    ("POST", "/projects/{id}/jobs/{job_id}/artifacts/keep", "Keep the artifacts of a job"),
+    ("DELETE", "/projects/{id}/jobs/{job_id}/artifacts", "Delete the artifacts of a job"),
+    ("DELETE", "/projects/{id}/artifacts", "Delete the artifacts of a project"),
+    ("GET", "/admin/ci/variables", "List CI/CD variables of the instance"),
+    ("POST", "/admin/ci/variables", "Create a CI/CD variable of the instance"),
+    ("GET", "/admin/ci/variables/{key}", "Get a CI/CD variable of the instance"),
+    ("PUT", "/admin/ci/variables/{key}", "Change a CI/CD variable of the instance"),
+    ("DELETE", "/admin/ci/variables/{key}", "Delete a CI/CD variable of the instance"),
+    (
+        "POST",
+        "/projects/{id}/pipeline/latest",
+        "Run the pipeline of the newest commit of a branch again",
+    ),
+    ("POST", "/projects/{id}/trigger/pipeline", "Run a pipeline with a trigger token"),
+    (
+        "POST",
+        "/projects/{id}/ref/{ref}/trigger/pipeline",
+        "Run a pipeline of a ref with a trigger token",
+    ),
     ("GET", "//", "Get the start page"),
     ("GET", "//-/api", "Explore the API in a browser"),
     ("GET", "//-/health", "Check that the server answers"),

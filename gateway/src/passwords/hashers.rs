@@ -3,18 +3,20 @@
 
 use std::{
     collections::HashMap,
+    io,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, Mutex, OnceLock, PoisonError,
+        Arc, Mutex, PoisonError,
         mpsc::{self, Receiver, Sender},
     },
     thread,
 };
 
+use forge::slots::Who;
 use kernel::{Error, Result};
 use tokio::sync::oneshot;
 
-use crate::{metrics, places::Who};
+use crate::metrics;
 
 /// Always the same threads: what the allocator keeps for each is as much as one hash needs.
 const THREADS: usize = 2;
@@ -27,11 +29,20 @@ const SOON: u64 = 2;
 
 type Work = Box<dyn FnOnce() + Send>;
 
-#[derive(Default)]
+/// How a thread is begun.
+type Spawn = fn(Box<dyn FnOnce() + Send>) -> io::Result<()>;
+
 pub(super) struct Hashers {
     seats: Arc<Mutex<HashMap<Who, usize>>>,
     /// Begun when there is something to hash; they end with the sender.
-    threads: OnceLock<Sender<Work>>,
+    threads: Mutex<Option<Sender<Work>>>,
+    spawn: Spawn,
+}
+
+impl Default for Hashers {
+    fn default() -> Self {
+        Self { seats: Arc::default(), threads: Mutex::default(), spawn }
+    }
 }
 
 /// One of the few who may wait; given back when it is dropped.
@@ -45,8 +56,9 @@ impl Hashers {
     /// A seat, where one is left for whoever asks.
     ///
     /// # Errors
-    /// `TooMany` where none is.
+    /// `TooMany` where none is; `Unavailable` while no thread can be begun.
     pub(super) fn seat(&self, who: Who) -> Result<Seat> {
+        let threads = self.threads()?;
         let mut seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
         let (taken, own) = (seats.values().sum::<usize>(), seats.get(&who).copied());
         if taken >= SEATS || own.is_some_and(|own| own >= SEATS_OF_ONE) {
@@ -55,8 +67,18 @@ impl Hashers {
         }
         *seats.entry(who).or_default() += 1;
         drop(seats);
-        let threads = self.threads.get_or_init(begin).clone();
         Ok(Seat { seats: Arc::clone(&self.seats), who, threads })
+    }
+
+    /// Whoever comes next tries again where none could be begun.
+    fn threads(&self) -> Result<Sender<Work>> {
+        let mut kept = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(threads) = &*kept {
+            return Ok(threads.clone());
+        }
+        let threads = begin(self.spawn)?;
+        *kept = Some(threads.clone());
+        Ok(threads)
     }
 }
 
@@ -92,18 +114,28 @@ impl Drop for Seat {
     }
 }
 
-fn begin() -> Sender<Work> {
+/// One thread does, where there cannot be more.
+fn begin(spawn: Spawn) -> Result<Sender<Work>> {
     let (sender, receiver) = mpsc::channel();
     let receiver = Arc::new(Mutex::new(receiver));
+    let mut begun = 0;
     for _ in 0..THREADS {
         let receiver = Arc::clone(&receiver);
-        let begun =
-            thread::Builder::new().name("passwords".to_owned()).spawn(move || run(&receiver));
-        if let Err(cause) = begun {
-            tracing::error!(error = %cause, "a thread that hashes passwords could not be started");
+        match spawn(Box::new(move || run(&receiver))) {
+            Ok(()) => begun += 1,
+            Err(cause) => {
+                tracing::error!(error = %cause, "a thread that hashes passwords could not be started");
+            }
         }
     }
-    sender
+    match begun {
+        0 => Err(Error::Unavailable("no thread can be started to hash passwords".to_owned())),
+        _ => Ok(sender),
+    }
+}
+
+fn spawn(thread: Box<dyn FnOnce() + Send>) -> io::Result<()> {
+    thread::Builder::new().name("passwords".to_owned()).spawn(thread).map(drop)
 }
 
 fn run(work: &Mutex<Receiver<Work>>) {
@@ -121,7 +153,7 @@ mod tests {
     use kernel::{Error, ids::UserId};
 
     use super::{Hashers, SEATS, SEATS_OF_ONE, Seat};
-    use crate::places::Who;
+    use forge::slots::Who;
 
     fn seats(hashers: &Hashers, who: Who, count: usize) -> Vec<Seat> {
         (0..count).map(|_| hashers.seat(who).ok()).collect::<Option<_>>().expect("seats")
@@ -143,6 +175,19 @@ mod tests {
             assert_eq!(seat.work(|| 7).await.unwrap(), 7);
         }
         assert_eq!(seats(&hashers, ada, SEATS_OF_ONE).len(), SEATS_OF_ONE, "they were given back");
+    }
+
+    #[actix_web::test]
+    async fn threads_that_could_not_be_begun_are_begun_by_the_next() {
+        let none = |_| Err(std::io::Error::other("too many threads"));
+        let mut hashers = Hashers { spawn: none, ..Hashers::default() };
+        let refused = hashers.seat(Who::Address(None)).err();
+        assert!(matches!(refused, Some(Error::Unavailable(_))), "{refused:?}");
+
+        hashers.spawn = super::spawn;
+
+        let seat = hashers.seat(Who::Address(None)).unwrap();
+        assert_eq!(seat.work(|| 7).await.unwrap(), 7);
     }
 
     #[actix_web::test]

@@ -9,7 +9,7 @@ use crate::{
     extract::{Call, PathBytes},
     params,
     present::Custom,
-    rest::archive::{Wish, send},
+    rest::repo::archive::{Wish, send},
     routes,
 };
 
@@ -21,9 +21,9 @@ params! {
     pub struct ArchivePlace {
         /// The revision, a slash, and a name of any kind with an ending; or the revision with an ending.
         place: String,
-        /// Only this folder.
+        /// Restricts the archive to this folder.
         path: Option<PathBytes>,
-        /// Large files instead of the pointers to them.
+        /// Whether LFS objects replace their pointer files.
         include_lfs_blobs: bool = true,
     }
 }

@@ -1,12 +1,13 @@
 //! What `go get` reads to learn where a module's repository is: `?go-get=1` at any address in a project.
 
 use actix_web::{HttpRequest, HttpResponse};
+use forge::project::create::USUAL_BRANCH;
 use kernel::{Actor, Error, Result};
 use org::access::{IdOrPath, locate_project};
 use percent_encoding::percent_decode_str;
 
 use super::html::escaped;
-use crate::{app::App, compose::projects::USUAL_BRANCH, git_http};
+use crate::{app::App, git_http};
 
 /// Groups in groups, and the project.
 const DEEPEST: usize = 22;

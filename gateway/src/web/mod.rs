@@ -17,9 +17,11 @@ use actix_web::{
 
 use crate::{
     app::App,
-    route::{Found, Matched, Router},
+    route::{Found, Matched, RouteRow, Router},
 };
 use address::{Address, RowPath};
+
+pub(crate) const TABLES: &[&[RouteRow]] = &[archive::ROUTES, pages::ROUTES, raw::ROUTES];
 
 /// Answers a request that no row of the API answers; nothing where the address is none of these.
 pub async fn answer(app: &App, req: &HttpRequest, router: &Router) -> Option<HttpResponse> {

@@ -2,6 +2,7 @@
 
 use actix_web::http::StatusCode;
 use bstr::ByteSlice as _;
+use forge::user::visibility::sees_people;
 use kernel::{Ability as _, Error, Grant, Result, access::Anyone};
 use org::{
     policy::{ReadGroup, ReadProject},
@@ -14,8 +15,7 @@ use super::{
     thing::{Thing, encoded},
 };
 use crate::{
-    app::App, compose::people::sees_people, error::ApiResult, extract::Call, params,
-    present::Custom, route::ROOT, routes,
+    app::App, error::ApiResult, extract::Call, params, present::Custom, route::ROOT, routes,
 };
 
 routes! { "Pages" at "//-";
@@ -28,7 +28,7 @@ routes! { "Pages" at "//-";
 
 params! {
     struct Page {
-        /// What stands behind `/-/` in the address, as in `issues/5`.
+        /// Part of the URL after `/-/`, such as `issues/5`.
         thing: Option<String>,
     }
 }

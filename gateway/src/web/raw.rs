@@ -10,7 +10,7 @@ use crate::{
     extract::{Call, FilePath},
     params,
     present::{Custom, WithHeaders},
-    rest::files::{RawForm, send_raw},
+    rest::repo::files::{RawForm, send_raw},
     routes,
 };
 
@@ -22,7 +22,7 @@ params! {
     pub struct RawPlace {
         /// The revision, a slash, and the path of the file.
         place: FilePath,
-        /// Shown in place, or only saved.
+        /// Whether the browser may display the file instead of saving it.
         inline: bool = true,
     }
 }

@@ -147,3 +147,23 @@ fn what_is_no_backup_is_refused() {
     let told = forge.run(&["restore", "text.tar.gz"]).failed();
     assert!(told.contains("is incomplete now; remove it before you try again"), "{told}");
 }
+
+#[test]
+fn what_is_sealed_can_be_read_after_a_restore() {
+    let forge = Installation::new();
+    let server = forge.start();
+    server.post("/api/v4/projects", r#"{"name":"engine"}"#).with(201);
+    let variables = "/api/v4/projects/root%2Fengine/variables";
+    server.post(variables, r#"{"key":"KEY","value":"clear text"}"#).with(201);
+    forge.run(&["backup", "copy.tar.gz"]).ok();
+    server.stop();
+    let file = forge.folder.path().join("copy.tar.gz");
+
+    let other = Installation::new();
+    other.run(&["restore", file.to_str().unwrap()]).ok();
+
+    assert!(is_private(&other.data().join("secrets.key")));
+    let server = other.start();
+    assert_eq!(server.get(&format!("{variables}/KEY")).with(200)["value"], "clear text");
+    server.stop();
+}

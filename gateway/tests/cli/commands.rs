@@ -206,3 +206,28 @@ fn the_doctor_finds_a_repository_that_is_gone_or_damaged() {
     assert!(told.is_some_and(|line| line.ends_with(") has no repository")), "{gone:?}");
     assert!(gone.failed().contains("problems were found"));
 }
+
+#[test]
+fn secrets_are_deleted_only_when_their_key_is_lost() {
+    let forge = Installation::new();
+    let server = forge.start();
+    server.post("/api/v4/projects", r#"{"name":"engine"}"#).with(201);
+    let variables = "/api/v4/projects/root%2Fengine/variables";
+    server.post(variables, r#"{"key":"KEY","value":"v"}"#).with(201);
+    server.stop();
+    let forget = ["adopt", "--forget-secrets"];
+
+    let refused = forge.run(&forget).failed();
+    assert!(refused.contains("opens them"), "{refused}");
+    let key = forge.data().join("secrets.key");
+    std::fs::write(&key, [1; 32]).unwrap();
+    forge.change_rows("UPDATE stamps SET stamp = 7 WHERE subject = 'data folder'");
+    let refused = forge.run(&forget).failed();
+    assert!(refused.contains("belongs to another data folder"), "{refused}");
+    let told = forge.run(&["adopt", "--forget-secrets", "--yes"]).ok();
+
+    assert!(told.contains("holds 1 secrets") && told.contains("1 secrets were deleted"), "{told}");
+    let server = forge.start();
+    assert_eq!(server.get(variables).with(200), serde_json::json!([]));
+    server.stop();
+}

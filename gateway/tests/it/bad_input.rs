@@ -86,7 +86,8 @@ async fn every_declared_type_is_kept() {
     let mut wrong = Vec::new();
     for row in rows() {
         for param in declared(row) {
-            let in_path = row.pattern.contains(&format!("{{{}}}", param.name));
+            let in_path = row.pattern.contains(&format!("{{{}}}", param.name))
+                || row.pattern.contains(&format!("{{*{}}}", param.name));
             let Some(value) = mistyped(&param.schema).filter(|value| !in_path || value.is_string())
             else {
                 continue;
@@ -215,7 +216,11 @@ async fn a_body_that_cannot_be_read_is_refused() {
     let root = place.app.admin();
     let before = place.state();
     let mut wrong = Vec::new();
-    for row in rows().filter(|row| matches!(row.method, "POST" | "PUT" | "PATCH")) {
+    // Artifacts and logs are not read for who shows no token of a job.
+    let unread = ["/jobs/{job_id}/artifacts", "/jobs/{job_id}/trace"];
+    let is_read = |row: &&RouteRow| !unread.contains(&row.pattern);
+    let changes = rows().filter(|row| matches!(row.method, "POST" | "PUT" | "PATCH"));
+    for row in changes.filter(is_read) {
         for (kind, body) in broken_bodies() {
             let asked = place.asked(row);
             let answer = root.send_bytes(asked.method(), &asked.path(), kind, &body).await;

@@ -2,10 +2,8 @@
 
 use db::schema::projects;
 use diesel::prelude::*;
-use gateway::{
-    belonging::{self, Bond},
-    compose::beginnings::SettleBeginning,
-};
+use forge::project::repository::SettleBeginning;
+use gateway::belonging::{self, Bond};
 use kernel::{Visibility, ids::ProjectId};
 use serde_json::json;
 

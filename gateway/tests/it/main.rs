@@ -14,3 +14,4 @@ mod schemas;
 mod secrets;
 mod serve;
 mod support;
+mod vault;

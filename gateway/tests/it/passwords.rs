@@ -1,7 +1,8 @@
 //! Passwords at every door where one is shown: guesses are counted, and only a few are hashed at once.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use gateway::{app::Limits, passwords::Seat, places::Who};
+use forge::slots::Who;
+use gateway::{app::Limits, passwords::Seat};
 use kernel::{Visibility, ids::UserId};
 use org::user::{actions::NewUser, password};
 use serde_json::{Value, json};

@@ -126,6 +126,9 @@ async fn made(app: &TestApp) -> BTreeMap<&'static str, String> {
     admin.post(&comments, json!({ "note": "Seen" })).await.created();
     let status = json!({ "state": "success", "name": "build" });
     admin.post(&format!("/projects/{project}/statuses/main"), status).await.created();
+    let file = format!("/projects/{project}/repository/files/.gitlab-ci.yml");
+    let config = json!({ "branch": "build", "start_branch": "main", "commit_message": "Build", "content": "build: {script: make}" });
+    admin.post(&file, config).await.created();
     app.person("grace");
     let grace = app.user("grace").id;
     let member = json!({ "user_id": grace, "access_level": 30, "expires_at": "2030-01-01" });
@@ -146,10 +149,12 @@ async fn made(app: &TestApp) -> BTreeMap<&'static str, String> {
     admin.put(&format!("/projects/{project}/transfer"), place).await.ok();
     let (issue, merge_request) = proposed(app, project).await;
     let pipelines = admin.get(&format!("/projects/{project}/pipelines")).await.ok();
+    let jobs = admin.get(&format!("/projects/{project}/jobs")).await.ok();
     BTreeMap::from([
         ("{issue}", issue),
         ("{mr}", merge_request),
         ("{pipeline}", pipelines[0]["id"].to_string()),
+        ("{job}", jobs[0]["id"].to_string()),
         ("{milestone}", milestone.created()["id"].to_string()),
         ("{project}", project.to_string()),
         ("{group}", group),

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{Client, forge::secret};
 use crate::{
-    rest::collaboration::Fork,
+    rest::repo::collaboration::Fork,
     support::{Person, Server, TestApp},
 };
 

@@ -6,6 +6,7 @@ mod clone;
 mod collaboration;
 mod door;
 mod forge;
+mod jobs;
 mod lfs;
 mod lfs_locks;
 mod limits;

@@ -1,6 +1,6 @@
 //! Pushes that succeed, and the rows they leave.
 
-use kernel::Visibility;
+use kernel::{AccessLevel, Visibility};
 use repo::push::{Journal, settle};
 
 use super::{Client, Forge};
@@ -320,7 +320,7 @@ async fn what_was_decided_and_then_failed_is_carried_out_while_the_server_runs()
     // A server that does not know that the refs have followed.
     forge.stored(&back).await;
     let lost = Journal::default();
-    let moved = settle(&state.db, &state.git, &state.storage, &lost, before).await.unwrap();
+    let moved = settle(&state.db, &state.storage, &lost, before).await.unwrap();
     assert_eq!((moved, forge.stored("rev-parse main").await), (1, second));
 
     // One that does leaves alone what somebody does by hand.
@@ -328,6 +328,46 @@ async fn what_was_decided_and_then_failed_is_carried_out_while_the_server_runs()
     client.run("push -q origin main").await.ok();
     forge.stored(&back).await;
     let known = &state.journal;
-    let moved = settle(&state.db, &state.git, &state.storage, known, before).await.unwrap();
+    let moved = settle(&state.db, &state.storage, known, before).await.unwrap();
     assert_eq!((moved, forge.stored("rev-parse main").await), (0, first));
+}
+
+#[actix_web::test]
+async fn refs_to_what_is_there_already_are_judged_too() {
+    let (forge, client) = Forge::with_commit(Visibility::Private).await;
+    client.run("tag v1").await.ok();
+    client.run("push -q origin main:topic v1").await.ok();
+
+    let complaint = client.run("push origin :main :topic main:refs/heads/-x").await.refused();
+
+    assert!(complaint.contains("cannot be deleted"), "{complaint}");
+    assert_eq!(complaint.matches("pre-receive hook declined").count(), 2, "{complaint}");
+    let kept = "refs/heads/main\nrefs/tags/v1";
+    assert_eq!(forge.stored("for-each-ref --format=%(refname)").await, kept);
+    let reporter = forge.url_of_member(AccessLevel::Reporter);
+    client.git(&["push", &reporter, ":v1"]).await.refused();
+    assert_eq!(forge.happened().last().map(String::as_str), Some("removed refs/heads/topic"));
+}
+
+/// Puts another object in the place of one; both lie in files of their own.
+fn damage(forge: &Forge, id: &str, other: &str) {
+    let objects = forge.app.state.storage.repository(forge.project).as_path().join("objects");
+    let file = |id: &str| objects.join(&id[..2]).join(&id[2..]);
+    std::fs::remove_file(file(id)).expect("the object lies by itself");
+    std::fs::copy(file(other), file(id)).expect("the other one, too");
+}
+
+#[actix_web::test]
+async fn who_pushes_onto_a_damaged_commit_is_told_so() {
+    let (forge, client) = Forge::with_commit(Visibility::Private).await;
+    let first = client.run("rev-parse main").await.ok();
+    let tip = client.commit("second").await;
+    client.run("push -q origin main").await.ok();
+    damage(&forge, &tip, &first);
+    client.commit("third").await;
+
+    let complaint = client.run("push origin main").await.refused();
+
+    assert!(complaint.contains("The newest commit of 'main' is damaged."), "{complaint}");
+    assert!(!complaint.contains("Please try again"), "{complaint}");
 }

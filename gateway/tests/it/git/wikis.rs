@@ -405,7 +405,7 @@ async fn wikis_go_with_their_projects_and_groups() {
     alice.delete(&format!("/projects/{}", forge.project)).await.with(202);
     alice.delete(&format!("/groups/{group}")).await.with(202);
 
-    gateway::compose::purge::run(&forge.app.state, PurgeRemoved {}).await.unwrap();
+    forge::purge::run(&forge.app.state, PurgeRemoved {}).await.unwrap();
 
     assert_eq!(there(), [false, false]);
     client.run("push origin main").await.told(NO_WIKI);

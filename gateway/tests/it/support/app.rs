@@ -6,15 +6,15 @@ use std::{
 };
 
 use db::testing::{TestDatabase, start};
+use forge::mail::smtp::MailServer;
 use gateway::{
     app::{App, Limits, Settings, State},
-    compose::{jobs, mail::MailServer},
     proxies::Proxies,
 };
 use kernel::{AccessLevel, Clock, Visibility, head::Growth, ids::ProjectId};
 use org::{
     member::actions::{NewMember, Source},
-    namespace::store::NamespaceStore,
+    namespace::{Networks, store::NamespaceStore},
     project::actions::NewProject,
     token::{self, Kind, Scope, Scopes, Secret, actions::NewToken},
     user::{self, User, actions::NewUser, store::UserStore},
@@ -56,13 +56,21 @@ impl TestApp {
 
     /// One that takes the word of these authorities.
     pub(crate) fn trusting(authorities: &str) -> Self {
-        Self::open_with(|settings| settings.roots = TrustedRoots::from_pem(authorities.as_bytes()))
+        Self::open_with(|settings| {
+            settings.forge.roots = TrustedRoots::from_pem(authorities.as_bytes())
+        })
+    }
+
+    /// One that goes to these addresses inside on somebody's word.
+    pub(crate) fn reaching(networks: &str) -> Self {
+        let networks = Networks::parse(networks).expect("addresses of networks");
+        Self::open_with(|settings| settings.forge.inner_networks = networks)
     }
 
     fn open(limits: Limits, mail: Option<MailServer>) -> Self {
         Self::open_with(|settings| {
             settings.limits = limits;
-            settings.mail = mail;
+            settings.forge.mail = mail;
         })
     }
 
@@ -71,13 +79,16 @@ impl TestApp {
         let database = TestDatabase::with_clock(clock.clone());
         let data = tempfile::tempdir().expect("a temporary folder");
         let mut settings = Settings {
-            data: data.path().to_owned(),
-            database: database.location.clone(),
-            external_url: "http://forge.test".to_owned(),
+            forge: forge::Settings {
+                data: data.path().to_owned(),
+                database: database.location.clone(),
+                external_url: "http://forge.test".to_owned(),
+                mail: None,
+                roots: TrustedRoots::default(),
+                inner_networks: Networks::default(),
+            },
             limits: Limits::default(),
             proxies: Proxies::default(),
-            mail: None,
-            roots: TrustedRoots::default(),
         };
         change(&mut settings);
         let state = State::open(&settings, clock.clone(), git()).expect("the application opens");
@@ -96,12 +107,12 @@ impl TestApp {
 
     /// Does the background work that is due.
     pub(crate) async fn work(&self) -> usize {
-        jobs::worker(self.state.clone()).run_due().await.expect("the queue can be read")
+        self.state.worker().run_due().await.expect("the queue can be read")
     }
 
     /// Asks for recurring work, and does all that is due.
     pub(crate) async fn recurring(&self) {
-        let worker = jobs::worker(self.state.clone());
+        let worker = self.state.worker();
         worker.ask_due().await.expect("the schedules can be read");
         worker.run_due().await.expect("the queue can be read");
     }

@@ -2,7 +2,7 @@
 
 use db::schema::{issues, merge_requests};
 use diesel::prelude::*;
-use gateway::compose::review::Places;
+use forge::ports::review::Places;
 use kernel::{Grant, ids::ProjectId};
 use org::access::{IdOrPath, locate_project};
 use review::{

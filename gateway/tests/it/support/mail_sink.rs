@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use gateway::compose::mail::MailServer;
+use forge::mail::smtp::MailServer;
 
 /// A letter as it came over the wire.
 #[derive(Clone, Debug, Default)]

@@ -4,6 +4,7 @@ mod answer;
 mod app;
 mod asked;
 mod changes;
+pub(crate) mod ci;
 mod gate;
 mod groups;
 mod items;

@@ -1,0 +1,183 @@
+//! The records of jobs: what several domains know of them, loaded once for all of a page.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
+
+use ci::{
+    artifact::{Artifact, ArtifactStore as _},
+    job::{Job, JobKind, SpecStore as _},
+    log::LogStore as _,
+    pipeline::{Pipeline, PipelineStore as _},
+};
+use db::Tx;
+use forge::{pipeline::with_shown_pipelines, urls::Urls};
+use kernel::{
+    Actor, Error, Result,
+    access::ProjectFacts,
+    ids::{JobId, ProjectId, RunnerId, UserId},
+    page::Page,
+};
+use org::{
+    project::settings::SettingsStore as _,
+    user::{account::AccountStore as _, store::UserStore as _},
+};
+use repo::git::Oid;
+use runners::runner::RunnerStore as _;
+
+use crate::{
+    app::App,
+    entities::{
+        ci::job::Surroundings,
+        org::user::{Reader, SingleUser},
+        repo::commit::CommitEntity,
+        runners::runner::RunnerEntity,
+    },
+};
+
+/// How a record is made of a job.
+pub type Form<T> = fn(&Urls, &ProjectFacts, &Job, &Surroundings) -> T;
+
+/// Records of all jobs of a page, by a fixed number of statements.
+pub async fn present<T>(
+    app: &App,
+    facts: &Arc<ProjectFacts>,
+    reader: Actor,
+    jobs: Page<Job>,
+    form: Form<T>,
+) -> Result<Page<T>> {
+    let (urls, own, of) = (app.urls.clone(), jobs.items.clone(), Arc::clone(facts));
+    let around = app.db.read(move |tx| around(tx, &urls, &of, reader, &own)).await?;
+    let around = Surroundings { commits: commits(app, facts, &jobs.items).await?, ..around };
+    Ok(jobs.map(|job| form(&app.urls, facts, &job, &around)))
+}
+
+/// The record of one job.
+pub async fn present_one<T>(
+    app: &App,
+    facts: &Arc<ProjectFacts>,
+    reader: Actor,
+    job: Job,
+    form: Form<T>,
+) -> Result<T> {
+    let page = kernel::page::PageRequest::default().slice(vec![job]);
+    present(app, facts, reader, page, form).await?.items.pop().ok_or(Error::Missing)
+}
+
+fn around(
+    tx: &mut Tx<'_>,
+    urls: &Urls,
+    facts: &ProjectFacts,
+    reader: Actor,
+    jobs: &[Job],
+) -> Result<Surroundings> {
+    if jobs.is_empty() {
+        return Ok(Surroundings { now: tx.now, ..Surroundings::default() });
+    }
+    let pipelines: BTreeSet<_> = jobs.iter().map(|job| job.pipeline_id).collect();
+    let specs: BTreeSet<_> = jobs.iter().filter_map(|job| job.spec_id).collect();
+    let bridges: Vec<JobId> =
+        jobs.iter().filter(|job| job.kind == JobKind::Bridge).map(|job| job.id).collect();
+    let ids: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
+    Ok(Surroundings {
+        artifacts: artifacts(tx, &ids)?,
+        logs: tx.logs_of(&ids)?.into_iter().map(|log| (log.job_id, log)).collect(),
+        runners: runners(tx, jobs)?,
+        pipelines: tx.pipelines_by_id(&Vec::from_iter(pipelines))?,
+        people: people(tx, urls, reader, jobs)?,
+        commits: HashMap::new(),
+        tags: tx.tags_of(&Vec::from_iter(specs))?,
+        downstream: downstream(tx, urls, facts, reader, &bridges)?,
+        token_scope: tx.project_settings(facts.id)?.ci_job_token_scope_enabled,
+        now: tx.now,
+    })
+}
+
+fn artifacts(tx: &mut Tx<'_>, jobs: &[JobId]) -> Result<HashMap<JobId, Vec<Artifact>>> {
+    let mut by_job: HashMap<JobId, Vec<Artifact>> = HashMap::new();
+    for artifact in tx.artifacts_of(jobs)? {
+        if artifact.is_there(tx.now) {
+            by_job.entry(artifact.job_id).or_default().push(artifact);
+        }
+    }
+    Ok(by_job)
+}
+
+fn runners(tx: &mut Tx<'_>, jobs: &[Job]) -> Result<HashMap<i64, RunnerEntity>> {
+    let ids: BTreeSet<RunnerId> =
+        jobs.iter().filter_map(|job| job.runner_id).map(RunnerId).collect();
+    let found = tx.runners_by_id(&Vec::from_iter(ids))?;
+    Ok(found.iter().map(|one| (one.id.0, RunnerEntity::new(one, tx.now))).collect())
+}
+
+fn people(
+    tx: &mut Tx<'_>,
+    urls: &Urls,
+    reader: Actor,
+    jobs: &[Job],
+) -> Result<HashMap<UserId, SingleUser>> {
+    let ids: BTreeSet<UserId> = jobs.iter().filter_map(|job| job.user_id).collect();
+    let users = tx.users_by_id(&Vec::from_iter(ids))?.into_values().collect();
+    let full = tx.full_users(users, reader.id)?;
+    let entity = |full: &org::user::model::FullUser| {
+        let id = full.user.id;
+        let by = match reader.id {
+            None => Reader::Anonymous,
+            Some(own) if own == id || reader.admin => Reader::Privileged,
+            Some(_) => Reader::Other,
+        };
+        (id, SingleUser::new(urls, full, by))
+    };
+    Ok(full.iter().map(entity).collect())
+}
+
+/// What bridges made, as far as the reader may know of it.
+fn downstream(
+    tx: &mut Tx<'_>,
+    urls: &Urls,
+    facts: &ProjectFacts,
+    reader: Actor,
+    bridges: &[JobId],
+) -> Result<HashMap<JobId, (Pipeline, String)>> {
+    let made = tx.pipelines_of_bridges(bridges)?;
+    let projects: BTreeSet<ProjectId> =
+        made.iter().map(|pipeline| pipeline.project_id).filter(|id| *id != facts.id).collect();
+    let elsewhere = with_shown_pipelines(tx, reader, &Vec::from_iter(projects))?;
+    let shown = made.into_iter().filter_map(|pipeline| {
+        let path = match pipeline.project_id == facts.id {
+            true => &facts.full_path,
+            false => &elsewhere.get(&pipeline.project_id)?.0.full_path,
+        };
+        Some((pipeline.parent_job_id?, (pipeline, urls.at(path))))
+    });
+    Ok(shown.collect())
+}
+
+/// The commits of jobs, where they are still there.
+async fn commits(
+    app: &App,
+    facts: &ProjectFacts,
+    jobs: &[Job],
+) -> Result<HashMap<String, CommitEntity>> {
+    let shas: BTreeSet<String> = jobs.iter().map(|job| job.sha.clone()).collect();
+    if shas.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let url = app.urls.at(&facts.full_path);
+    let read = app.git_read(facts.id, move |reader| {
+        let mut found = HashMap::with_capacity(shas.len());
+        for sha in shas {
+            let Ok(id) = sha.parse::<Oid>() else { continue };
+            if reader.is_commit(id)? {
+                let commit = reader.commit(id)?;
+                found.insert(sha, CommitEntity::new(&commit, &url).with_trailers(&commit));
+            }
+        }
+        Ok(found)
+    });
+    match read.await {
+        Err(Error::NotFound("Repository")) => Ok(HashMap::new()),
+        read => read,
+    }
+}

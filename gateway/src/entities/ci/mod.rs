@@ -1,0 +1,12 @@
+//! Pipelines, jobs, variables, schedules and triggers.
+
+pub mod ci_lint;
+pub mod commit_status;
+pub mod job;
+pub mod job_records;
+pub mod pipeline;
+pub mod pipeline_schedule;
+pub mod resource_group;
+pub mod test_report;
+pub mod trigger;
+pub mod variable;

@@ -1,0 +1,4 @@
+//! Runners.
+
+pub mod job_payload;
+pub mod runner;

@@ -1,0 +1,5 @@
+//! Settings, licences and the like.
+
+pub mod licenses;
+pub mod settings;
+pub mod user_agent;

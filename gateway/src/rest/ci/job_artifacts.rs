@@ -1,0 +1,170 @@
+//! What jobs leave behind, for people.
+
+use actix_web::{
+    HttpResponse,
+    http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH},
+};
+use bstr::BStr;
+use ci::{
+    artifact::{Artifact, ArtifactStore as _},
+    job::{Job, JobKind, JobStore as _, actions as jobs},
+    pipeline::actions::is_shown,
+    policy::{DeleteArtifacts, ReadPipelines, UpdatePipelines},
+};
+use db::Tx;
+use forge::{
+    ports::ci::{Projects, Refs},
+    runner::artifacts::{archive, expire_all, file_in, remove_of_job},
+};
+use kernel::{Error, Grant, Result, ids::JobId};
+
+use crate::{
+    app::App,
+    entities::ci::{job::JobEntity, job_records::present_one},
+    error::ApiResult,
+    extract::{Call, FilePath},
+    file_headers::disposition,
+    params,
+    present::{Accepted, Custom, Json, NoContent},
+    routes,
+};
+
+routes! { "Job artifacts" at "/projects/{id}";
+    GET    "/jobs/{job_id}/artifacts"               => download        : ReadPipelines,
+    GET    "/jobs/{job_id}/artifacts/{*path}"       => show_file       : ReadPipelines,
+    GET    "/jobs/artifacts/{ref}/download"         => download_of_ref : ReadPipelines,
+    GET    "/jobs/artifacts/{ref}/raw/{*path}"      => file_of_ref     : ReadPipelines,
+    POST   "/jobs/{job_id}/artifacts/keep"          => keep            : UpdatePipelines,
+    DELETE "/jobs/{job_id}/artifacts"               => remove          : DeleteArtifacts,
+    DELETE "/artifacts"                             => remove_all      : DeleteArtifacts,
+}
+
+/// The archive of a job that the caller may see.
+fn found(tx: &mut Tx<'_>, grant: &Grant<ReadPipelines>, job: Option<Job>) -> Result<Artifact> {
+    if !is_shown(tx, &Projects, grant.who(), grant.project())? {
+        return Err(Error::Forbidden);
+    }
+    let here = |job: &Job| job.project_id == grant.project() && job.kind == JobKind::Build;
+    archive(tx, Some(grant.who()), &job.filter(here).ok_or(Error::Hidden)?)
+}
+
+/// A whole archive.
+pub(crate) async fn sent_archive(app: &App, archive: &Artifact) -> ApiResult<Custom> {
+    let (length, pieces) = app.artifacts.read(&archive.location).await?;
+    let name = BStr::new(archive.filename.as_bytes());
+    Ok(Custom(
+        HttpResponse::Ok()
+            .content_type("application/zip")
+            .insert_header((CONTENT_DISPOSITION, disposition(name, false)))
+            .no_chunking(length)
+            .streaming(pieces),
+    ))
+}
+
+/// One file of an archive. It comes from whoever wrote the job, so no browser shows it as a page of ours.
+async fn sent_file(app: &App, archive: &Artifact, path: &FilePath) -> ApiResult<Custom> {
+    let text = std::str::from_utf8(path.bytes()).map_err(|_no_text| Error::Hidden)?;
+    let (length, pieces) = file_in(app, archive, text).await?;
+    let name = text.rsplit('/').next().unwrap_or_default();
+    Ok(Custom(
+        HttpResponse::Ok()
+            .content_type("application/octet-stream")
+            .insert_header((CONTENT_DISPOSITION, disposition(BStr::new(name.as_bytes()), false)))
+            .insert_header(("Content-Security-Policy", "sandbox; default-src 'none'"))
+            .insert_header((CONTENT_LENGTH, length))
+            .no_chunking(length)
+            .streaming(pieces),
+    ))
+}
+
+params! {
+    pub struct OneArchive {
+        job_id: JobId,
+    }
+}
+
+async fn download(app: App, call: Call<ReadPipelines, OneArchive>) -> ApiResult<Custom> {
+    let (grant, id) = (call.grant, call.params.job_id);
+    let read = app.db.read(move |tx| {
+        let job = tx.find_any_job(id)?;
+        found(tx, &grant, job)
+    });
+    sent_archive(&app, &read.await?).await
+}
+
+params! {
+    pub struct OneArchivedFile {
+        job_id: JobId,
+        path: FilePath,
+    }
+}
+
+async fn show_file(app: App, call: Call<ReadPipelines, OneArchivedFile>) -> ApiResult<Custom> {
+    let (grant, params) = (call.grant, call.params);
+    let read = app.db.read(move |tx| {
+        let job = tx.find_any_job(params.job_id)?;
+        found(tx, &grant, job)
+    });
+    sent_file(&app, &read.await?, &params.path).await
+}
+
+params! {
+    pub struct ArchiveOfRef {
+        r#ref: String,
+        /// Name of the job.
+        job: String,
+    }
+}
+
+async fn download_of_ref(app: App, call: Call<ReadPipelines, ArchiveOfRef>) -> ApiResult<Custom> {
+    let (grant, params) = (call.grant, call.params);
+    let read = app.db.read(move |tx| {
+        let job = tx.newest_success(grant.project(), &params.r#ref, &params.job)?;
+        found(tx, &grant, job)
+    });
+    sent_archive(&app, &read.await?).await
+}
+
+params! {
+    pub struct FileOfRef {
+        r#ref: String,
+        path: FilePath,
+        /// Name of the job.
+        job: String,
+    }
+}
+
+async fn file_of_ref(app: App, call: Call<ReadPipelines, FileOfRef>) -> ApiResult<Custom> {
+    let (grant, params) = (call.grant, call.params);
+    let read = app.db.read(move |tx| {
+        let job = tx.newest_success(grant.project(), &params.r#ref, &params.job)?;
+        found(tx, &grant, job)
+    });
+    sent_file(&app, &read.await?, &params.path).await
+}
+
+async fn keep(app: App, call: Call<UpdatePipelines, OneArchive>) -> ApiResult<Json<JobEntity>> {
+    let (grant, id) = (call.grant, call.params.job_id);
+    let (facts, actor) = (grant.facts().clone(), grant.actor());
+    let kept = app.db.write(move |tx| {
+        let job = jobs::changeable_build(tx, &grant, &Refs, id)?;
+        match tx.keep_artifacts(id)? {
+            0 => Err(Error::Hidden),
+            _ => Ok(job),
+        }
+    });
+    Ok(Json(present_one(&app, &facts, actor, kept.await?, JobEntity::new).await?))
+}
+
+async fn remove(app: App, call: Call<DeleteArtifacts, OneArchive>) -> ApiResult<NoContent> {
+    let (grant, id) = (call.grant, call.params.job_id);
+    app.db.read(move |tx| jobs::build(tx, grant.project(), id)).await?;
+    remove_of_job(&app, id).await?;
+    Ok(NoContent)
+}
+
+async fn remove_all(app: App, call: Call<DeleteArtifacts>) -> ApiResult<Accepted> {
+    let grant = call.grant;
+    app.db.write(move |tx| expire_all(tx, grant.project())).await?;
+    Ok(Accepted)
+}

@@ -1,0 +1,146 @@
+//! A project's jobs.
+
+use ci::{
+    job::{JobFilter, JobKind, actions},
+    policy::{ReadJobs, UpdatePipelines},
+};
+use forge::{
+    pipeline,
+    ports::ci::{Projects, Refs},
+    runner::removal,
+};
+use kernel::ids::JobId;
+
+use super::job_params::{JobVariable, Statuses, pairs};
+use crate::{
+    app::App,
+    entities::ci::{
+        job::{BridgeEntity, JobEntity},
+        job_records::{present, present_one},
+    },
+    error::ApiResult,
+    extract::Call,
+    params,
+    present::{Created, Either, Json, Listed, ListedAfter},
+    routes,
+};
+
+routes! { "Jobs" at "/projects/{id}/jobs";
+    GET  ""                 => list   : ReadJobs,
+    GET  "/{job_id}"        => show   : ReadJobs,
+    POST "/{job_id}/cancel" => cancel : UpdatePipelines,
+    POST "/{job_id}/retry"  => retry  : UpdatePipelines,
+    POST "/{job_id}/play"   => play   : UpdatePipelines,
+    POST "/{job_id}/erase"  => erase  : UpdatePipelines,
+}
+
+params! {
+    pub struct ListJobs: keyset {
+        /// Any of these statuses.
+        scope: Option<Statuses>,
+        /// `keyset` goes on after `id_before`.
+        pagination: Option<String>,
+        id_before: Option<JobId>,
+    }
+}
+
+async fn list(
+    app: App,
+    call: Call<ReadJobs, ListJobs>,
+) -> ApiResult<Either<Listed<JobEntity>, ListedAfter<JobEntity>>> {
+    let (grant, page, params) = (call.grant, call.page, call.params);
+    let keyset = params.pagination.as_deref() == Some("keyset") || params.id_before.is_some();
+    let filter = JobFilter {
+        kind: JobKind::Build,
+        statuses: params.scope.map(|scope| scope.0).unwrap_or_default(),
+        retried: true,
+        before: params.id_before,
+    };
+    let (facts, actor) = (grant.facts().clone(), grant.actor());
+    let page = if keyset { kernel::page::PageRequest { page: 1, ..page } } else { page };
+    let jobs = app.db.read(move |tx| actions::list(tx, &grant, &Projects, &filter, page)).await?;
+    let shown = present(&app, &facts, actor, jobs, JobEntity::new).await?;
+    Ok(match keyset {
+        true => Either::Right(ListedAfter::of_page(shown, "id_before", |last| {
+            last.basic.id.to_string()
+        })),
+        false => Either::Left(Listed(shown)),
+    })
+}
+
+params! {
+    pub struct OneJob {
+        job_id: JobId,
+    }
+}
+
+async fn show(app: App, call: Call<ReadJobs, OneJob>) -> ApiResult<Json<JobEntity>> {
+    let (grant, id) = (call.grant, call.params.job_id);
+    let (facts, actor) = (grant.facts().clone(), grant.actor());
+    let job = app.db.read(move |tx| actions::read(tx, &grant, &Projects, id)).await?;
+    Ok(Json(present_one(&app, &facts, actor, job, JobEntity::new).await?))
+}
+
+async fn cancel(app: App, call: Call<UpdatePipelines, OneJob>) -> ApiResult<Created<JobEntity>> {
+    let (grant, id) = (call.grant, call.params.job_id);
+    let (facts, actor) = (grant.facts().clone(), grant.actor());
+    let job = app.db.write(move |tx| actions::cancel(tx, &grant, &Refs, id)).await?;
+    Ok(Created(present_one(&app, &facts, actor, job, JobEntity::new).await?))
+}
+
+async fn retry(
+    app: App,
+    call: Call<UpdatePipelines, OneJob>,
+) -> ApiResult<Either<Created<JobEntity>, Created<BridgeEntity>>> {
+    let (grant, id) = (call.grant, call.params.job_id);
+    let (facts, actor) = (grant.facts().clone(), grant.actor());
+    let job = app.db.write(move |tx| actions::retry(tx, &grant, &Refs, id)).await?;
+    pipeline::hurry(&app, job.pipeline_id).await;
+    Ok(match job.kind {
+        JobKind::Bridge => {
+            Either::Right(Created(present_one(&app, &facts, actor, job, BridgeEntity::new).await?))
+        }
+        JobKind::Build | JobKind::External => {
+            Either::Left(Created(present_one(&app, &facts, actor, job, JobEntity::new).await?))
+        }
+    })
+}
+
+params! {
+    pub struct PlayJob {
+        job_id: JobId,
+        /// Further variables of this job alone.
+        job_variables_attributes: Option<Vec<JobVariable>>,
+    }
+}
+
+async fn play(
+    app: App,
+    call: Call<UpdatePipelines, PlayJob>,
+) -> ApiResult<Either<Json<JobEntity>, Json<BridgeEntity>>> {
+    let (grant, params) = (call.grant, call.params);
+    let (facts, actor, id) = (grant.facts().clone(), grant.actor(), params.job_id);
+    let variables = pairs(params.job_variables_attributes.unwrap_or_default())?;
+    let vault = app.vault.clone();
+    let played = app
+        .db
+        .write(move |tx| actions::play(tx, &grant, &Projects, &Refs, id, (&vault, &variables)));
+    let job = played.await?;
+    pipeline::hurry(&app, job.pipeline_id).await;
+    Ok(match job.kind {
+        JobKind::Bridge => {
+            Either::Right(Json(present_one(&app, &facts, actor, job, BridgeEntity::new).await?))
+        }
+        JobKind::Build | JobKind::External => {
+            Either::Left(Json(present_one(&app, &facts, actor, job, JobEntity::new).await?))
+        }
+    })
+}
+
+async fn erase(app: App, call: Call<UpdatePipelines, OneJob>) -> ApiResult<Created<JobEntity>> {
+    let (grant, id) = (call.grant, call.params.job_id);
+    let (facts, actor) = (grant.facts().clone(), grant.actor());
+    let job = app.db.write(move |tx| actions::erase(tx, &grant, &Refs, id)).await?;
+    removal::hurry(&app, &job).await?;
+    Ok(Created(present_one(&app, &facts, actor, job, JobEntity::new).await?))
+}

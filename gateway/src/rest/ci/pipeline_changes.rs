@@ -1,0 +1,95 @@
+//! Pipelines are made, done again, ended and taken away.
+
+use ci::{
+    pipeline::{Pipeline, Source, control},
+    policy::{CreatePipelines, DeletePipelines, UpdatePipelines},
+};
+use forge::{
+    pipeline::{Request, hurry, make},
+    ports::ci::Refs,
+};
+use kernel::{Result, access::ProjectFacts};
+
+use super::{
+    job_params::NewPipelineVariable,
+    pipelines::{OnePipeline, whole},
+};
+use crate::{
+    app::App,
+    entities::ci::pipeline::FullPipelineEntity,
+    error::ApiResult,
+    extract::{Call, Filled},
+    params,
+    present::{Created, Json, NoContent},
+    routes,
+};
+
+routes! { "Changes of pipelines" at "/projects/{id}";
+    POST   "/pipeline"                       => create : CreatePipelines,
+    POST   "/pipelines/{pipeline_id}/retry"  => retry  : UpdatePipelines,
+    POST   "/pipelines/{pipeline_id}/cancel" => cancel : UpdatePipelines,
+    DELETE "/pipelines/{pipeline_id}"        => delete : DeletePipelines,
+}
+
+params! {
+    pub struct CreatePipeline {
+        /// A branch or tag.
+        r#ref: Filled,
+        variables: Option<Vec<NewPipelineVariable>>,
+    }
+}
+
+async fn create(
+    app: App,
+    call: Call<CreatePipelines, CreatePipeline>,
+) -> ApiResult<Created<FullPipelineEntity>> {
+    let (grant, params) = (call.grant, call.params);
+    let facts = grant.facts().clone();
+    let variables = params.variables.unwrap_or_default();
+    let request = Request {
+        facts: facts.clone(),
+        who: *grant.who(),
+        source: Source::Api,
+        ref_name: params.r#ref.0,
+        variables: variables.into_iter().map(Into::into).collect(),
+        schedule: None,
+        schedule_run: None,
+        trigger: None,
+    };
+    let pipeline = make(&app, request).await?;
+    hurry(&app, pipeline.id).await;
+    Ok(Created(shown(&app, &facts, pipeline).await?))
+}
+
+async fn shown(app: &App, facts: &ProjectFacts, pipeline: Pipeline) -> Result<FullPipelineEntity> {
+    let (urls, facts) = (app.urls.clone(), facts.clone());
+    app.db.read(move |tx| whole(tx, &urls, &facts, &pipeline)).await
+}
+
+async fn retry(
+    app: App,
+    call: Call<UpdatePipelines, OnePipeline>,
+) -> ApiResult<Created<FullPipelineEntity>> {
+    let (grant, id) = (call.grant, call.params.pipeline_id);
+    let facts = grant.facts().clone();
+    let pipeline = app.db.write(move |tx| control::retry(tx, &grant, &Refs, id)).await?;
+    hurry(&app, id).await;
+    Ok(Created(shown(&app, &facts, pipeline).await?))
+}
+
+async fn cancel(
+    app: App,
+    call: Call<UpdatePipelines, OnePipeline>,
+) -> ApiResult<Json<FullPipelineEntity>> {
+    let (grant, id) = (call.grant, call.params.pipeline_id);
+    let facts = grant.facts().clone();
+    let pipeline = app.db.write(move |tx| control::cancel(tx, &grant, &Refs, id)).await?;
+    Ok(Json(shown(&app, &facts, pipeline).await?))
+}
+
+async fn delete(app: App, call: Call<DeletePipelines, OnePipeline>) -> ApiResult<NoContent> {
+    let since = call.unmodified_since();
+    let (grant, id) = (call.grant, call.params.pipeline_id);
+    app.db.write(move |tx| control::delete(tx, &grant, id, since)).await?;
+    Ok(NoContent)
+}

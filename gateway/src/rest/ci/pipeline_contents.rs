@@ -1,0 +1,123 @@
+//! What a pipeline holds: jobs, bridges, variables, and what its tests came to.
+
+use ci::{
+    job::{JobFilter, JobKind, actions},
+    pipeline::{self, control},
+    policy::ReadPipelines,
+};
+use forge::ports::ci::{Projects, Refs};
+use kernel::ids::PipelineId;
+
+use super::{job_params::Statuses, pipelines::OnePipeline};
+use crate::{
+    app::App,
+    entities::ci::{
+        job::{BridgeEntity, JobEntity},
+        job_records::present,
+        pipeline::PipelineVariableEntity,
+        test_report::{TestReportEntity, TestSummaryEntity},
+    },
+    error::ApiResult,
+    extract::Call,
+    params,
+    present::{Json, Listed},
+    routes,
+};
+
+routes! { "Contents of pipelines" at "/projects/{id}/pipelines/{pipeline_id}";
+    GET "/jobs"                => jobs      : ReadPipelines,
+    GET "/bridges"             => bridges   : ReadPipelines,
+    GET "/variables"           => variables : ReadPipelines,
+    GET "/test_report"         => report    : ReadPipelines,
+    GET "/test_report_summary" => summary   : ReadPipelines,
+}
+
+params! {
+    pub struct ListPipelineJobs: paged {
+        pipeline_id: PipelineId,
+        /// Any of these statuses.
+        scope: Option<Statuses>,
+        /// Those, too, whose place a newer one took.
+        include_retried: bool = false,
+    }
+}
+
+async fn jobs(
+    app: App,
+    call: Call<ReadPipelines, ListPipelineJobs>,
+) -> ApiResult<Listed<JobEntity>> {
+    let (grant, page, params) = (call.grant, call.page, call.params);
+    let filter = JobFilter {
+        kind: JobKind::Build,
+        statuses: params.scope.map(|scope| scope.0).unwrap_or_default(),
+        retried: params.include_retried,
+        before: None,
+    };
+    let (facts, actor, id) = (grant.facts().clone(), grant.actor(), params.pipeline_id);
+    let jobs =
+        app.db.read(move |tx| actions::list_of_pipeline(tx, &grant, &Projects, id, &filter, page));
+    Ok(Listed(present(&app, &facts, actor, jobs.await?, JobEntity::new).await?))
+}
+
+params! {
+    pub struct ListBridges: paged {
+        pipeline_id: PipelineId,
+        /// Any of these statuses.
+        scope: Option<Statuses>,
+    }
+}
+
+async fn bridges(
+    app: App,
+    call: Call<ReadPipelines, ListBridges>,
+) -> ApiResult<Listed<BridgeEntity>> {
+    let (grant, page, params) = (call.grant, call.page, call.params);
+    let filter = JobFilter {
+        kind: JobKind::Bridge,
+        statuses: params.scope.map(|scope| scope.0).unwrap_or_default(),
+        retried: false,
+        before: None,
+    };
+    let (facts, actor, id) = (grant.facts().clone(), grant.actor(), params.pipeline_id);
+    let bridges =
+        app.db.read(move |tx| actions::list_of_pipeline(tx, &grant, &Projects, id, &filter, page));
+    Ok(Listed(present(&app, &facts, actor, bridges.await?, BridgeEntity::new).await?))
+}
+
+params! {
+    pub struct ListPipelineVariables: paged {
+        pipeline_id: PipelineId,
+    }
+}
+
+async fn variables(
+    app: App,
+    call: Call<ReadPipelines, ListPipelineVariables>,
+) -> ApiResult<Listed<PipelineVariableEntity>> {
+    let (grant, page, id) = (call.grant, call.page, call.params.pipeline_id);
+    let vault = app.vault.clone();
+    let found =
+        app.db.read(move |tx| control::variables(tx, &grant, (&Projects, &Refs), &vault, id));
+    Ok(Listed(page.slice(found.await?).map(PipelineVariableEntity::from)))
+}
+
+/// Jobs leave no reports behind yet, so every report is that of no tests.
+async fn report(
+    app: App,
+    call: Call<ReadPipelines, OnePipeline>,
+) -> ApiResult<Json<TestReportEntity>> {
+    let (grant, id) = (call.grant, call.params.pipeline_id);
+    let read = app.db.read(move |tx| pipeline::actions::read(tx, &grant, &Projects, id));
+    read.await?;
+    Ok(Json(TestReportEntity::default()))
+}
+
+async fn summary(
+    app: App,
+    call: Call<ReadPipelines, OnePipeline>,
+) -> ApiResult<Json<TestSummaryEntity>> {
+    let (grant, id) = (call.grant, call.params.pipeline_id);
+    let read = app.db.read(move |tx| pipeline::actions::read(tx, &grant, &Projects, id));
+    read.await?;
+    Ok(Json(TestSummaryEntity::default()))
+}

@@ -1,0 +1,48 @@
+//! How lists are asked for what administrators noted.
+
+use kernel::Actor;
+use org::custom_attribute::CustomAttribute;
+use serde_json::{Value, json};
+
+use crate::{
+    entities::org::custom_attribute::CustomAttributeEntity,
+    extract::{Flaws, Param, Raw, params::INVALID},
+};
+
+/// `custom_attributes[key]=value`, of which all must be so.
+#[derive(Clone, Debug)]
+pub struct WantedAttributes(Vec<CustomAttribute>);
+
+impl WantedAttributes {
+    /// For whom this means nothing, it is as if it had not been asked.
+    pub fn of(given: Option<Self>, actor: Actor) -> Vec<CustomAttribute> {
+        given.filter(|_| actor.admin).map(|wanted| wanted.0).unwrap_or_default()
+    }
+}
+
+impl Param for WantedAttributes {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        let map = match raw {
+            Raw::Null => return Ok(None),
+            Raw::Map(map) => map,
+            _ => return Err(Flaws::one(INVALID)),
+        };
+        let mut wanted = Vec::new();
+        for (key, value) in map.iter() {
+            let value = String::read(value)?.unwrap_or_default();
+            if key.contains('\0') {
+                return Err(Flaws::one(INVALID));
+            }
+            wanted.push(CustomAttribute { key: key.to_owned(), value });
+        }
+        Ok(Some(Self(wanted)))
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "object", "additionalProperties": { "type": "string" } })
+    }
+}
+
+pub fn entities(notes: Vec<CustomAttribute>) -> Vec<CustomAttributeEntity> {
+    notes.into_iter().map(Into::into).collect()
+}

@@ -1,0 +1,185 @@
+//! Lists of groups: all, those directly inside one, and everything below one.
+
+use base64::{Engine, engine::general_purpose::URL_SAFE};
+use db::Tx;
+use forge::urls::Urls;
+use kernel::{
+    Error,
+    access::Anyone,
+    ids::NamespaceId,
+    page::{Page, Total},
+};
+use org::{
+    custom_attribute::store::{CustomAttributeStore, NotesById},
+    namespace::{
+        Namespace,
+        list::GroupLists,
+        model::{GroupOrder, Place},
+        statistics::GroupStatistics,
+    },
+    policy::ReadGroup,
+    project::statistics::Statistics,
+    settings::store::SettingsStore,
+};
+use serde_json::{Value, json};
+
+use super::{
+    custom_attribute_params::entities,
+    group_list_params::{Further, ListGroups, ListSubgroups},
+};
+use crate::{
+    app::App,
+    entities::org::group::GroupEntity,
+    error::{ApiError, ApiResult},
+    extract::{Call, Sort},
+    present::{Either, Listed, ListedAfter},
+    routes,
+};
+
+routes! { "Groups" at "/groups";
+    GET ""                        => list        : Anyone,
+    GET "/{id}/subgroups"         => subgroups   : ReadGroup,
+    GET "/{id}/descendant_groups" => descendants : ReadGroup,
+}
+
+const NO_KEYSET: &str = "Keyset pagination is not yet available for this type of request";
+const TOO_FAR: &str = "Offset pagination has a maximum allowed offset of 50000 for requests that return objects of type \
+                       Group. Remaining records can be retrieved using keyset pagination.";
+/// How far people without an account may leaf through pages.
+const FARTHEST: i64 = 50_000;
+
+type Groups = Either<Listed<GroupEntity>, ListedAfter<GroupEntity>>;
+
+/// A page of groups with what is told of them.
+struct Told {
+    groups: Vec<Namespace>,
+    total: Total,
+    /// How far default branches are protected where a group does not say.
+    protection: i32,
+    statistics: Option<std::collections::HashMap<NamespaceId, Statistics>>,
+    notes: Option<NotesById>,
+}
+
+impl Told {
+    fn load(tx: &mut Tx<'_>, found: Page<Namespace>, further: Further) -> kernel::Result<Self> {
+        let ids: Vec<NamespaceId> = found.items.iter().map(|group| group.id).collect();
+        let statistics = match further.statistics {
+            true => Some(tx.statistics_by_group(&ids)?),
+            false => None,
+        };
+        let notes = match further.custom_attributes {
+            true => Some(tx.custom_attributes_of_groups(&ids)?),
+            false => None,
+        };
+        let protection = tx.settings()?.default_branch_protection;
+        Ok(Self { groups: found.items, total: found.total, protection, statistics, notes })
+    }
+
+    fn entities(mut self, urls: &Urls) -> Vec<GroupEntity> {
+        let entity = |group: Namespace| {
+            let mut entity = GroupEntity::new(urls, &group, self.protection);
+            if let Some(notes) = &mut self.notes {
+                entity.custom_attributes =
+                    Some(entities(notes.remove(&group.id.0).unwrap_or_default()));
+            }
+            if let Some(statistics) = &self.statistics {
+                let sum = statistics.get(&group.id).copied().unwrap_or_default();
+                entity.statistics = Some(sum.into());
+            }
+            entity
+        };
+        self.groups.into_iter().map(entity).collect()
+    }
+
+    fn listed(self, urls: &Urls) -> Listed<GroupEntity> {
+        let total = self.total;
+        Listed(Page { items: self.entities(urls), total })
+    }
+}
+
+async fn list(app: App, call: Call<Anyone, ListGroups>) -> ApiResult<Groups> {
+    let (actor, page) = (call.grant.actor(), call.page);
+    if call.raw.text("pagination") == Some("keyset") {
+        return list_after(app, call).await.map(Either::Right);
+    }
+    if actor.id.is_none() && page.offset().saturating_add(page.per_page) > FARTHEST {
+        return Err(ApiError::Keyset(TOO_FAR.to_owned()));
+    }
+    let (further, filter) = (call.params.further(actor), call.params.filter(actor));
+    let told = app.db.read(move |tx| {
+        let found = tx.groups(&filter, page)?;
+        Told::load(tx, found, further)
+    });
+    Ok(Either::Left(told.await?.listed(&app.urls)))
+}
+
+/// The list in the order of names, each page found by the last group of the one before.
+async fn list_after(
+    app: App,
+    call: Call<Anyone, ListGroups>,
+) -> ApiResult<ListedAfter<GroupEntity>> {
+    let by_name = call.params.order_by == GroupOrder::Name && call.params.sort == Sort::Asc;
+    if !by_name {
+        return Err(ApiError::Keyset(NO_KEYSET.to_owned()));
+    }
+    let after = call.params.cursor.as_deref().map(read_cursor).transpose()?;
+    let (actor, most) = (call.grant.actor(), call.page.per_page);
+    let further = call.params.further(actor);
+    let mut filter = call.params.filter(actor);
+    filter.after = after;
+    let told = app.db.read(move |tx| {
+        let found = tx.groups_after(&filter, most)?;
+        Told::load(tx, found, further)
+    });
+    let told = told.await?;
+    let more = told.total == Total::Uncounted { more: true };
+    let next = told.groups.last().filter(|_| more).map(|last| ("cursor", cursor_of(last)));
+    Ok(ListedAfter { items: told.entities(&app.urls), next })
+}
+
+fn cursor_of(last: &Namespace) -> String {
+    let place = json!({ "name": last.name, "id": last.id.to_string(), "_kd": "n" });
+    URL_SAFE.encode(place.to_string())
+}
+
+fn read_cursor(text: &str) -> Result<(String, NamespaceId), Error> {
+    let unreadable = || Error::BadParameters("cursor is invalid".to_owned());
+    let bytes = URL_SAFE.decode(text).ok().ok_or_else(unreadable)?;
+    let place: Value = serde_json::from_slice(&bytes).ok().ok_or_else(unreadable)?;
+    let name = place["name"].as_str().ok_or_else(unreadable)?;
+    let id = place["id"].as_str().and_then(|id| id.parse().ok()).ok_or_else(unreadable)?;
+    if name.contains('\0') {
+        return Err(unreadable());
+    }
+    Ok((name.to_owned(), NamespaceId(id)))
+}
+
+async fn subgroups(
+    app: App,
+    call: Call<ReadGroup, ListSubgroups>,
+) -> ApiResult<Listed<GroupEntity>> {
+    let place = Place::Under(call.grant.group());
+    inside(app, call, place).await
+}
+
+async fn descendants(
+    app: App,
+    call: Call<ReadGroup, ListSubgroups>,
+) -> ApiResult<Listed<GroupEntity>> {
+    let place = Place::Below(call.grant.group_facts().full_path.clone());
+    inside(app, call, place).await
+}
+
+async fn inside(
+    app: App,
+    call: Call<ReadGroup, ListSubgroups>,
+    place: Place,
+) -> ApiResult<Listed<GroupEntity>> {
+    let (actor, page) = (call.grant.actor(), call.page);
+    let (filter, further) = call.params.asked(actor, place);
+    let told = app.db.read(move |tx| {
+        let found = tx.groups(&filter, page)?;
+        Told::load(tx, found, further)
+    });
+    Ok(told.await?.listed(&app.urls))
+}

@@ -1,0 +1,291 @@
+//! Members of projects and groups.
+
+use db::Tx;
+use kernel::{
+    Error, Result, Ts,
+    ids::UserId,
+    page::{Page, PageRequest},
+};
+use org::{
+    member::{
+        MemberFilter, Membership, Place, actions, list,
+        quota::Quota,
+        sign_in::{self, Identities},
+    },
+    policy::{
+        LeaveGroup, LeaveProject, ManageGroupMembers, ManageProjectMembers, ReadGroupMembers,
+        ReadProjectMembers,
+    },
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::member_params::{
+    AddMembers, ChangeMember, ListAllMembers, ListMembers, OneMember, RemoveMember, end,
+};
+use crate::{
+    app::App,
+    entities::org::member::MemberEntity,
+    error::ApiResult,
+    extract::Call,
+    present::{Created, Either, Json, Listed, NoContent},
+    routes,
+};
+
+routes! { "Members" at "";
+    GET    "/projects/{id}/members"               => list_of_project     : ReadProjectMembers,
+    GET    "/projects/{id}/members/all"           => list_all_of_project : ReadProjectMembers,
+    GET    "/projects/{id}/members/{user_id}"     => one_of_project      : ReadProjectMembers,
+    GET    "/projects/{id}/members/all/{user_id}" => any_of_project      : ReadProjectMembers,
+    POST   "/projects/{id}/members"               => add_to_project      : ManageProjectMembers,
+    PUT    "/projects/{id}/members/{user_id}"     => change_in_project   : ManageProjectMembers,
+    DELETE "/projects/{id}/members/{user_id}"     => remove_from_project : LeaveProject,
+    GET    "/groups/{id}/members"                 => list_of_group       : ReadGroupMembers,
+    GET    "/groups/{id}/members/all"             => list_all_of_group   : ReadGroupMembers,
+    GET    "/groups/{id}/members/{user_id}"       => one_of_group        : ReadGroupMembers,
+    GET    "/groups/{id}/members/all/{user_id}"   => any_of_group        : ReadGroupMembers,
+    POST   "/groups/{id}/members"                 => add_to_group        : ManageGroupMembers,
+    PUT    "/groups/{id}/members/{user_id}"       => change_in_group     : ManageGroupMembers,
+    DELETE "/groups/{id}/members/{user_id}"       => remove_from_group   : LeaveGroup,
+}
+
+/// Result of adding several members.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Added {
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+}
+
+/// Whether a list goes beyond those who were added to the thing itself.
+#[derive(Clone, Copy)]
+enum Reach {
+    Direct,
+    All,
+}
+
+/// Members, and how they sign in, where the reader is told.
+type Told = (Page<Membership>, Option<Identities>);
+
+fn told(tx: &mut Tx<'_>, place: &Place, page: Page<Membership>) -> Result<Told> {
+    let people: Vec<UserId> = page.items.iter().map(|member| member.user.id).collect();
+    let identities = sign_in::identities(tx, place, &people)?;
+    Ok((page, identities))
+}
+
+/// One member, as [`told`].
+fn told_of(
+    tx: &mut Tx<'_>,
+    place: &Place,
+    member: Membership,
+) -> Result<(Membership, Option<Identities>)> {
+    let identities = sign_in::identities(tx, place, &[member.user.id])?;
+    Ok((member, identities))
+}
+
+fn entity(app: &App, (member, identities): &(Membership, Option<Identities>)) -> MemberEntity {
+    MemberEntity::new(&app.urls, member).signing_in_by(identities.as_ref())
+}
+
+fn one(tx: &mut Tx<'_>, place: &Place, reach: Reach, user: UserId) -> Result<Membership> {
+    let (actor, source) = (place.actor(), place.source);
+    let filter = MemberFilter { only: Some(vec![user]), ..MemberFilter::default() };
+    let page = PageRequest::default();
+    let found = match reach {
+        Reach::Direct => list::direct(tx, source, &filter, page),
+        Reach::All => list::all(tx, actor, source, &filter, page),
+    };
+    found?.items.into_iter().next().ok_or(Error::Missing)
+}
+
+fn listed(app: &App, (page, identities): Told, seats: bool) -> Listed<MemberEntity> {
+    Listed(page.map(|member| {
+        let entity = match seats {
+            true => MemberEntity::with_seat(&app.urls, &member),
+            false => MemberEntity::new(&app.urls, &member),
+        };
+        entity.signing_in_by(identities.as_ref())
+    }))
+}
+
+async fn direct(
+    app: &App,
+    place: Place,
+    params: ListMembers,
+    page: PageRequest,
+) -> ApiResult<Listed<MemberEntity>> {
+    let (seats, filter) = (params.show_seat_info, params.filter(place.actor()));
+    let found = app.db.read(move |tx| {
+        let found = list::direct(tx, place.source, &filter, page)?;
+        told(tx, &place, found)
+    });
+    Ok(listed(app, found.await?, seats))
+}
+
+async fn all(
+    app: &App,
+    place: Place,
+    params: ListAllMembers,
+    page: PageRequest,
+) -> ApiResult<Listed<MemberEntity>> {
+    let (seats, filter) = (params.show_seat_info, params.filter(place.actor()));
+    let found = app.db.read(move |tx| {
+        let found = list::all(tx, place.actor(), place.source, &filter, page)?;
+        told(tx, &place, found)
+    });
+    Ok(listed(app, found.await?, seats))
+}
+
+async fn shown(
+    app: &App,
+    place: Place,
+    reach: Reach,
+    user: UserId,
+) -> ApiResult<Json<MemberEntity>> {
+    let found = app.db.read(move |tx| {
+        let member = one(tx, &place, reach, user)?;
+        told_of(tx, &place, member)
+    });
+    Ok(Json(entity(app, &found.await?)))
+}
+
+type AddAnswer = Either<Created<MemberEntity>, Created<Added>>;
+
+async fn added(app: &App, place: Place, params: AddMembers) -> ApiResult<AddAnswer> {
+    let (terms, quota) = (params.terms(), Quota::of(app.limits.invites_per_day));
+    let users = params.user_id.0;
+    if let [user] = *users.as_slice() {
+        let member = app.db.write(move |tx| {
+            actions::add(tx, place, user, terms, quota)?;
+            let member = list::given(tx, place.source, user)?;
+            told_of(tx, &place, member)
+        });
+        return Ok(Either::Left(Created(entity(app, &member.await?))));
+    }
+    if users.is_empty() {
+        return Err(Error::BadParameters("user_id is empty".to_owned()).into());
+    }
+    let message = app.db.write(move |tx| actions::add_each(tx, place, &users, terms, quota));
+    let message = message.await?;
+    let status = if message.is_some() { "error" } else { "success" };
+    Ok(Either::Right(Created(Added { status, message })))
+}
+
+async fn changed(app: &App, place: Place, params: ChangeMember) -> ApiResult<Json<MemberEntity>> {
+    let member = app.db.write(move |tx| {
+        let end = end(&params.expires_at);
+        actions::change(tx, place, params.user_id, params.access_level, end)?;
+        let member = list::given(tx, place.source, params.user_id)?;
+        told_of(tx, &place, member)
+    });
+    Ok(Json(entity(app, &member.await?)))
+}
+
+async fn removed(
+    app: &App,
+    place: Place,
+    params: RemoveMember,
+    since: Option<Ts>,
+) -> ApiResult<NoContent> {
+    app.rates.check_member_removal(place.source, place.actor().user()?)?;
+    let how = params.leaving(since);
+    app.db.write(move |tx| actions::remove(tx, place, params.user_id, how)).await?;
+    Ok(NoContent)
+}
+
+async fn list_of_project(
+    app: App,
+    call: Call<ReadProjectMembers, ListMembers>,
+) -> ApiResult<Listed<MemberEntity>> {
+    direct(&app, Place::project(&call.grant), call.params, call.page).await
+}
+
+async fn list_all_of_project(
+    app: App,
+    call: Call<ReadProjectMembers, ListAllMembers>,
+) -> ApiResult<Listed<MemberEntity>> {
+    all(&app, Place::project(&call.grant), call.params, call.page).await
+}
+
+async fn one_of_project(
+    app: App,
+    call: Call<ReadProjectMembers, OneMember>,
+) -> ApiResult<Json<MemberEntity>> {
+    shown(&app, Place::project(&call.grant), Reach::Direct, call.params.user_id).await
+}
+
+async fn any_of_project(
+    app: App,
+    call: Call<ReadProjectMembers, OneMember>,
+) -> ApiResult<Json<MemberEntity>> {
+    shown(&app, Place::project(&call.grant), Reach::All, call.params.user_id).await
+}
+
+async fn add_to_project(
+    app: App,
+    call: Call<ManageProjectMembers, AddMembers>,
+) -> ApiResult<AddAnswer> {
+    added(&app, Place::project(&call.grant), call.params).await
+}
+
+async fn change_in_project(
+    app: App,
+    call: Call<ManageProjectMembers, ChangeMember>,
+) -> ApiResult<Json<MemberEntity>> {
+    changed(&app, Place::project(&call.grant), call.params).await
+}
+
+async fn remove_from_project(
+    app: App,
+    call: Call<LeaveProject, RemoveMember>,
+) -> ApiResult<NoContent> {
+    let (since, place) = (call.unmodified_since(), Place::project(&call.grant));
+    removed(&app, place, call.params, since).await
+}
+
+async fn list_of_group(
+    app: App,
+    call: Call<ReadGroupMembers, ListMembers>,
+) -> ApiResult<Listed<MemberEntity>> {
+    direct(&app, Place::group(&call.grant), call.params, call.page).await
+}
+
+async fn list_all_of_group(
+    app: App,
+    call: Call<ReadGroupMembers, ListAllMembers>,
+) -> ApiResult<Listed<MemberEntity>> {
+    all(&app, Place::group(&call.grant), call.params, call.page).await
+}
+
+async fn one_of_group(
+    app: App,
+    call: Call<ReadGroupMembers, OneMember>,
+) -> ApiResult<Json<MemberEntity>> {
+    shown(&app, Place::group(&call.grant), Reach::Direct, call.params.user_id).await
+}
+
+async fn any_of_group(
+    app: App,
+    call: Call<ReadGroupMembers, OneMember>,
+) -> ApiResult<Json<MemberEntity>> {
+    shown(&app, Place::group(&call.grant), Reach::All, call.params.user_id).await
+}
+
+async fn add_to_group(
+    app: App,
+    call: Call<ManageGroupMembers, AddMembers>,
+) -> ApiResult<AddAnswer> {
+    added(&app, Place::group(&call.grant), call.params).await
+}
+
+async fn change_in_group(
+    app: App,
+    call: Call<ManageGroupMembers, ChangeMember>,
+) -> ApiResult<Json<MemberEntity>> {
+    changed(&app, Place::group(&call.grant), call.params).await
+}
+
+async fn remove_from_group(app: App, call: Call<LeaveGroup, RemoveMember>) -> ApiResult<NoContent> {
+    let (since, place) = (call.unmodified_since(), Place::group(&call.grant));
+    removed(&app, place, call.params, since).await
+}

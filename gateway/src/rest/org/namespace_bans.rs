@@ -1,0 +1,36 @@
+//! People who are locked out of a group, for those who own it.
+
+use kernel::ids::UserId;
+use org::{namespace::locked_out, policy::ModerateGroup};
+
+use crate::{
+    app::App,
+    entities::org::ban::NamespaceBanEntity,
+    error::ApiResult,
+    extract::{Call, params::OnlyPage},
+    params,
+    present::{Listed, NoContent},
+    routes,
+};
+
+routes! { "Bans" at "/groups/{id}/namespace_bans";
+    GET    ""           => list   : ModerateGroup,
+    DELETE "/{user_id}" => let_in : ModerateGroup,
+}
+
+params! { struct OneUser { user_id: UserId } }
+
+async fn list(
+    app: App,
+    call: Call<ModerateGroup, OnlyPage>,
+) -> ApiResult<Listed<NamespaceBanEntity>> {
+    let (grant, page) = (call.grant, call.page);
+    let found = app.db.read(move |tx| locked_out::list(tx, &grant, page)).await?;
+    Ok(Listed(found.map(|banned| NamespaceBanEntity::new(&app.urls, &banned))))
+}
+
+async fn let_in(app: App, call: Call<ModerateGroup, OneUser>) -> ApiResult<NoContent> {
+    let (grant, user) = (call.grant, call.params.user_id);
+    app.db.write(move |tx| locked_out::let_in(tx, &grant, user)).await?;
+    Ok(NoContent)
+}

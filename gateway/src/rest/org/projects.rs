@@ -1,0 +1,217 @@
+//! Projects: making, reading, changing, archiving, moving and removing one.
+
+use forge::project::{
+    create::{self, NewProject},
+    remove::remove,
+    update,
+};
+use kernel::{
+    Ability, Error,
+    access::{Administrate, SignedIn},
+    ids::UserId,
+};
+use org::{
+    access::IdOrPath,
+    custom_attribute::{Subject, store::CustomAttributeStore},
+    policy::{AdminProject, OwnProject, ReadProject},
+    project::{
+        Project, Want,
+        actions::{self, Creation},
+        record,
+    },
+};
+use repo::{
+    git::{GitError, Oid, Reader, RefName},
+    policy::ReadCode,
+};
+use review::issue::open_count::{BESIDE_PROJECTS, OpenIssues};
+
+use super::{
+    custom_attribute_params::entities,
+    project_params::{CreateProject, CreateProjectFor, UpdateProject},
+};
+use crate::{
+    app::App,
+    entities::{
+        org::project::{LicenseEntity, ProjectForm},
+        server::licenses,
+    },
+    error::ApiResult,
+    extract::Call,
+    params,
+    present::{Accepted, Created, Json},
+    routes,
+};
+
+routes! { "Projects" at "/projects";
+    POST   ""                => create      : SignedIn,
+    POST   "/user/{user_id}" => create_for  : Administrate,
+    GET    "/{id}"           => show        : ReadProject,
+    PUT    "/{id}"           => update      : AdminProject,
+    DELETE "/{id}"           => delete      : OwnProject,
+    POST   "/{id}/archive"   => archive     : OwnProject,
+    POST   "/{id}/unarchive" => unarchive   : OwnProject,
+    PUT    "/{id}/transfer"  => transfer    : OwnProject,
+}
+
+params! {
+    struct ShowProject {
+        statistics: Option<bool>,
+        license: Option<bool>,
+        with_custom_attributes: Option<bool>,
+    }
+}
+
+params! {
+    struct Transfer {
+        namespace: String,
+    }
+}
+
+const FULL: Want = Want::Full { statistics: false };
+
+/// The full record of a project, as the caller sees it.
+pub(super) async fn presented<A: Ability, P>(
+    app: &App,
+    call: &Call<A, P>,
+    project: Project,
+) -> ApiResult<ProjectForm> {
+    let actor = call.grant.actor();
+    let id = project.id;
+    let shown = app.db.peek(move |tx| record::one(tx, actor, id, FULL, BESIDE_PROJECTS));
+    let (shown, open) = shown.await?;
+    Ok(ProjectForm::new(&app.urls, &shown, &OpenIssues::beside([(id, open)])))
+}
+
+async fn create(app: App, call: Call<SignedIn, CreateProject>) -> ApiResult<Created<ProjectForm>> {
+    let new = wanted(&call.params);
+    let made = create::create(&app, &call.grant, call.caller.user()?, new).await?;
+    Ok(Created(presented(&app, &call, made).await?))
+}
+
+async fn create_for(
+    app: App,
+    call: Call<Administrate, CreateProjectFor>,
+) -> ApiResult<Created<ProjectForm>> {
+    let new = wanted(&call.params.create);
+    let owner = UserId(call.params.user_id);
+    let made = create::create_for(&app, &call.grant, owner, new).await?;
+    Ok(Created(presented(&app, &call, made).await?))
+}
+
+fn wanted(params: &CreateProject) -> NewProject {
+    let only = &params.only;
+    let filled = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
+    let change = params.project.to_change();
+    NewProject {
+        is_import: filled(&only.import_url)
+            || filled(&only.template_name)
+            || only.template_project_id.is_some(),
+        readme: only.initialize_with_readme.unwrap_or_default(),
+        picture: params.project.own.avatar.clone().into_update().flatten(),
+        creation: Creation {
+            namespace: only.namespace_id,
+            name: change.name.clone().filter(|name| !name.is_empty()),
+            path: change.path.clone().filter(|path| !path.is_empty()),
+            change,
+        },
+    }
+}
+
+async fn show(app: App, call: Call<ReadProject, ShowProject>) -> ApiResult<Json<ProjectForm>> {
+    let (id, actor) = (call.grant.project(), call.grant.actor());
+    let want = Want::Full { statistics: call.params.statistics.unwrap_or_default() };
+    let noted = call.params.with_custom_attributes.unwrap_or_default() && actor.admin;
+    let found = app.db.peek(move |tx| {
+        let notes = match noted {
+            true => Some(tx.custom_attributes(Subject::Project(id))?),
+            false => None,
+        };
+        Ok((record::one(tx, actor, id, want, BESIDE_PROJECTS)?, notes))
+    });
+    let ((found, open), notes) = found.await?;
+    let mut record = ProjectForm::new(&app.urls, &found, &OpenIssues::beside([(id, open)]));
+    record.basic_mut().custom_attributes = notes.map(entities);
+    if call.params.license.unwrap_or_default() && call.grant.also::<ReadCode>().is_ok() {
+        let found = licence(&app, &call).await?;
+        let basic = record.basic_mut();
+        basic.license_url = Some(found.as_ref().map(|(path, _)| {
+            let branch = call.grant.facts().default_branch.clone().unwrap_or_default();
+            format!("{}/-/blob/{branch}/{path}", basic.web_url)
+        }));
+        basic.license = Some(found.map(|(_, license)| license));
+    }
+    Ok(Json(record))
+}
+
+/// The licence of the default branch, with its file: of several files the first that is recognised, else the first.
+async fn licence(
+    app: &App,
+    call: &Call<ReadProject, ShowProject>,
+) -> ApiResult<Option<(String, LicenseEntity)>> {
+    let Some(branch) = call.grant.facts().default_branch.clone() else { return Ok(None) };
+    let branch = RefName::branch(&branch).map_err(Error::from)?;
+    let found = app.git_read(call.grant.project(), move |reader| {
+        let Some(tip) = reader.find_reference(&branch)? else { return Ok(None) };
+        let mut first = None;
+        for file in reader.licenses(tip.target)?.into_iter().take(MOST_LICENCES) {
+            let path = file.path.to_text().into_owned();
+            match recognized(reader, file.id)? {
+                Some(license) => return Ok(Some((path, license))),
+                None => first = first.or(Some((path, licenses::OTHER))),
+            }
+        }
+        Ok(first)
+    });
+    Ok(found.await?)
+}
+
+/// Nobody offers a choice of more.
+const MOST_LICENCES: usize = 20;
+
+/// What a file says, where it is a licence that people know.
+fn recognized(reader: &Reader, file: Oid) -> Result<Option<LicenseEntity>, Error> {
+    /// No licence is longer.
+    const LONGEST: u64 = 1 << 20;
+    match reader.blob(file, LONGEST) {
+        Ok(text) => Ok(licenses::of_text(&String::from_utf8_lossy(&text))),
+        Err(GitError::TooLarge) => Ok(None),
+        Err(failure) => Err(failure.into()),
+    }
+}
+
+async fn update(app: App, call: Call<AdminProject, UpdateProject>) -> ApiResult<Json<ProjectForm>> {
+    let params = &call.params.0;
+    let picture = params.own.avatar.clone().into_update();
+    let project = update::update(&app, &call.grant, params.to_change(), picture).await?;
+    Ok(Json(presented(&app, &call, project).await?))
+}
+
+async fn delete(app: App, call: Call<OwnProject>) -> ApiResult<Accepted> {
+    remove(&app, &call.grant, call.unmodified_since()).await?;
+    Ok(Accepted)
+}
+
+async fn archive(app: App, call: Call<OwnProject>) -> ApiResult<Created<ProjectForm>> {
+    set_archived(app, call, true).await
+}
+
+async fn unarchive(app: App, call: Call<OwnProject>) -> ApiResult<Created<ProjectForm>> {
+    set_archived(app, call, false).await
+}
+
+async fn set_archived(
+    app: App,
+    call: Call<OwnProject>,
+    archived: bool,
+) -> ApiResult<Created<ProjectForm>> {
+    let grant = call.grant.clone();
+    let project = app.db.write(move |tx| actions::set_archived(tx, &grant, archived)).await?;
+    Ok(Created(presented(&app, &call, project).await?))
+}
+
+async fn transfer(app: App, call: Call<OwnProject, Transfer>) -> ApiResult<Json<ProjectForm>> {
+    let (grant, target) = (call.grant.clone(), IdOrPath::parse(&call.params.namespace));
+    let project = app.db.write(move |tx| actions::transfer(tx, &grant, &target)).await?;
+    Ok(Json(presented(&app, &call, project).await?))
+}

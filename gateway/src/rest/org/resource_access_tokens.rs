@@ -1,0 +1,195 @@
+//! Tokens of projects and groups.
+
+use kernel::{AccessLevel, Ts, ids::TokenId, page::PageRequest};
+use org::{
+    member::Place,
+    policy::{AskForGroupTokens, AskForProjectTokens, ReadGroupTokens, ReadProjectTokens},
+    token::{
+        Activity, Scope, Scopes, TokenFilter, TokenOrder,
+        resource::{self, NewResourceToken},
+    },
+};
+use time::Date;
+
+use super::member_params::Level;
+use crate::{
+    app::App,
+    entities::org::token::{ResourceTokenEntity, TokenEntity},
+    error::{ApiError, ApiResult},
+    extract::{Call, Csv, Filled},
+    params,
+    present::{Created, Json, Listed, NoContent},
+    routes,
+};
+
+routes! { "Access tokens of projects and groups" at "";
+    GET    "/projects/{id}/access_tokens"                   => list_of_project   : ReadProjectTokens,
+    POST   "/projects/{id}/access_tokens"                   => make_for_project  : AskForProjectTokens,
+    GET    "/projects/{id}/access_tokens/{token_id}"        => show_of_project   : ReadProjectTokens,
+    DELETE "/projects/{id}/access_tokens/{token_id}"        => revoke_of_project : AskForProjectTokens,
+    POST   "/projects/{id}/access_tokens/{token_id}/rotate" => rotate_of_project : ReadProjectTokens,
+    GET    "/groups/{id}/access_tokens"                     => list_of_group     : ReadGroupTokens,
+    POST   "/groups/{id}/access_tokens"                     => make_for_group    : AskForGroupTokens,
+    GET    "/groups/{id}/access_tokens/{token_id}"          => show_of_group     : ReadGroupTokens,
+    DELETE "/groups/{id}/access_tokens/{token_id}"          => revoke_of_group   : AskForGroupTokens,
+    POST   "/groups/{id}/access_tokens/{token_id}/rotate"   => rotate_of_group   : ReadGroupTokens,
+}
+
+params! {
+    struct ListTokens: paged {
+        revoked: Option<bool>,
+        state: Option<Activity>,
+        search: Option<String>,
+        created_after: Option<Ts>,
+        created_before: Option<Ts>,
+        last_used_after: Option<Ts>,
+        last_used_before: Option<Ts>,
+        expires_after: Option<Date>,
+        expires_before: Option<Date>,
+        sort: Option<TokenOrder>,
+    }
+}
+params! { struct OneToken { token_id: TokenId } }
+params! { struct RotateToken { token_id: TokenId, expires_at: Option<Date> } }
+params! {
+    struct MakeToken {
+        name: Filled,
+        scopes: Csv<Scope>,
+        access_level: Level = Level(AccessLevel::Maintainer),
+        expires_at: Option<Date>,
+    }
+}
+
+impl ListTokens {
+    fn filter(self) -> TokenFilter {
+        TokenFilter {
+            revoked: self.revoked,
+            activity: self.state,
+            search: self.search.filter(|term| !term.is_empty()),
+            created_after: self.created_after,
+            created_before: self.created_before,
+            last_used_after: self.last_used_after,
+            last_used_before: self.last_used_before,
+            expires_after: self.expires_after.map(Ts::from_date),
+            expires_before: self.expires_before.map(Ts::from_date),
+            order: self.sort,
+            ..TokenFilter::default()
+        }
+    }
+}
+
+fn absent(place: &Place, id: TokenId) -> ApiError {
+    ApiError::NoToken(place.source.word(), id.0)
+}
+
+type Token = ResourceTokenEntity;
+
+async fn listed(
+    app: &App,
+    place: Place,
+    given: ListTokens,
+    page: PageRequest,
+) -> ApiResult<Listed<Token>> {
+    let filter = given.filter();
+    let found = app.db.read(move |tx| Ok((resource::list(tx, &place, filter, page)?, tx.now)));
+    let (page, now) = found.await?;
+    Ok(Listed(
+        page.map(|(token, level)| Token::new(TokenEntity::new(&token, now), level, place.source)),
+    ))
+}
+
+async fn shown(app: &App, place: Place, id: TokenId) -> ApiResult<Json<Token>> {
+    let found = app.db.read(move |tx| Ok((resource::find(tx, &place, id)?, tx.now)));
+    let (found, now) = found.await?;
+    let (token, level) = found.ok_or_else(|| absent(&place, id))?;
+    Ok(Json(Token::new(TokenEntity::new(&token, now), level, place.source)))
+}
+
+async fn made(app: &App, place: Place, given: MakeToken) -> ApiResult<Created<Token>> {
+    let new = NewResourceToken {
+        name: given.name.0,
+        scopes: Scopes(given.scopes.0),
+        access_level: given.access_level.0,
+        expires_at: given.expires_at.map(Ts::from_date),
+    };
+    let made = app.db.write(move |tx| Ok((resource::make(tx, &place, &new)?, tx.now)));
+    let (((token, level), secret), now) = made.await?;
+    let shown = TokenEntity::new(&token, now).with_secret(&secret);
+    Ok(Created(Token::new(shown, level, place.source)))
+}
+
+async fn revoked(app: &App, place: Place, id: TokenId, since: Option<Ts>) -> ApiResult<NoContent> {
+    match app.db.write(move |tx| resource::revoke(tx, &place, id, since)).await? {
+        true => Ok(NoContent),
+        false => Err(absent(&place, id)),
+    }
+}
+
+async fn rotated(app: &App, place: Place, given: RotateToken) -> ApiResult<Json<Token>> {
+    let (id, end) = (given.token_id, given.expires_at.map(Ts::from_date));
+    let done = app.db.write(move |tx| Ok((resource::rotate(tx, &place, id, end)?, tx.now)));
+    let (done, now) = done.await?;
+    let ((token, level), secret) = done.ok_or_else(|| absent(&place, id))?;
+    let shown = TokenEntity::new(&token, now).with_secret(&secret);
+    Ok(Json(Token::new(shown, level, place.source)))
+}
+
+type OfProject<P> = Call<AskForProjectTokens, P>;
+type OfGroup<P> = Call<AskForGroupTokens, P>;
+
+async fn list_of_project(
+    app: App,
+    call: Call<ReadProjectTokens, ListTokens>,
+) -> ApiResult<Listed<Token>> {
+    listed(&app, Place::project(&call.grant), call.params, call.page).await
+}
+
+async fn make_for_project(app: App, call: OfProject<MakeToken>) -> ApiResult<Created<Token>> {
+    made(&app, Place::project(&call.grant), call.params).await
+}
+
+async fn show_of_project(
+    app: App,
+    call: Call<ReadProjectTokens, OneToken>,
+) -> ApiResult<Json<Token>> {
+    shown(&app, Place::project(&call.grant), call.params.token_id).await
+}
+
+async fn revoke_of_project(app: App, call: OfProject<OneToken>) -> ApiResult<NoContent> {
+    let since = call.unmodified_since();
+    revoked(&app, Place::project(&call.grant), call.params.token_id, since).await
+}
+
+async fn rotate_of_project(
+    app: App,
+    call: Call<ReadProjectTokens, RotateToken>,
+) -> ApiResult<Json<Token>> {
+    rotated(&app, Place::project(&call.grant), call.params).await
+}
+
+async fn list_of_group(
+    app: App,
+    call: Call<ReadGroupTokens, ListTokens>,
+) -> ApiResult<Listed<Token>> {
+    listed(&app, Place::group(&call.grant), call.params, call.page).await
+}
+
+async fn make_for_group(app: App, call: OfGroup<MakeToken>) -> ApiResult<Created<Token>> {
+    made(&app, Place::group(&call.grant), call.params).await
+}
+
+async fn show_of_group(app: App, call: Call<ReadGroupTokens, OneToken>) -> ApiResult<Json<Token>> {
+    shown(&app, Place::group(&call.grant), call.params.token_id).await
+}
+
+async fn revoke_of_group(app: App, call: OfGroup<OneToken>) -> ApiResult<NoContent> {
+    let since = call.unmodified_since();
+    revoked(&app, Place::group(&call.grant), call.params.token_id, since).await
+}
+
+async fn rotate_of_group(
+    app: App,
+    call: Call<ReadGroupTokens, RotateToken>,
+) -> ApiResult<Json<Token>> {
+    rotated(&app, Place::group(&call.grant), call.params).await
+}

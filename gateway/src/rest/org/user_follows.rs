@@ -1,0 +1,68 @@
+//! Who wants to hear of whom.
+
+use db::Tx;
+use kernel::{
+    Error, Result,
+    access::{Anyone, SignedIn},
+    ids::UserId,
+    page::{Page, PageRequest},
+};
+use org::{follow::actions, user::User};
+
+use crate::{
+    app::App,
+    entities::org::brief_user::BriefUser,
+    error::ApiResult,
+    extract::Call,
+    params,
+    present::{Created, Listed},
+    rest::shared::people,
+    routes,
+};
+
+routes! { "Following" at "/users/{id}", also [ReadUser];
+    POST "/follow"    => follow    : SignedIn,
+    POST "/unfollow"  => unfollow  : SignedIn,
+    GET  "/followers" => followers : Anyone   ,
+    GET  "/following" => following : Anyone   ,
+}
+
+params! { struct Whom { id: UserId } }
+params! { struct Whose: paged { id: UserId } }
+
+async fn follow(app: App, call: Call<SignedIn, Whom>) -> ApiResult<Created<BriefUser>> {
+    let (user, whom) = (call.grant.user()?, call.params.id);
+    let followed = app.db.write(move |tx| actions::follow(tx, user, whom)).await?;
+    Ok(Created(BriefUser::new(&app.urls, &followed)))
+}
+
+async fn unfollow(app: App, call: Call<SignedIn, Whom>) -> ApiResult<Created<BriefUser>> {
+    let (user, whom) = (call.grant.user()?, call.params.id);
+    let left = app.db.write(move |tx| actions::unfollow(tx, user, whom)).await?;
+    Ok(Created(BriefUser::new(&app.urls, &left)))
+}
+
+type List = fn(&mut Tx<'_>, UserId, PageRequest) -> Result<Page<User>>;
+
+async fn listed(app: &App, call: Call<Anyone, Whose>, list: List) -> ApiResult<Listed<BriefUser>> {
+    let (actor, page, id) = (call.grant.actor(), call.page, call.params.id);
+    if actor.id.is_none() {
+        return Err(Error::Refused("Not authorized!".to_owned()).into());
+    }
+    let found = app.db.read(move |tx| {
+        let user = people::named(tx, &id.to_string())?;
+        if !people::reads_profile(actor, &user) {
+            return Err(Error::NotFound("User"));
+        }
+        list(tx, id, page)
+    });
+    Ok(Listed(found.await?.map(|user| BriefUser::new(&app.urls, &user))))
+}
+
+async fn followers(app: App, call: Call<Anyone, Whose>) -> ApiResult<Listed<BriefUser>> {
+    listed(&app, call, actions::followers).await
+}
+
+async fn following(app: App, call: Call<Anyone, Whose>) -> ApiResult<Listed<BriefUser>> {
+    listed(&app, call, actions::following).await
+}

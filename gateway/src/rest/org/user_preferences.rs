@@ -1,0 +1,51 @@
+//! How the caller wants to see things, and what waits for them.
+
+use forge::ports::{directory::Directory, review::Places};
+use kernel::access::SignedIn;
+use org::preference::{self, Change};
+use review::todo::waiting::waiting;
+
+use crate::{
+    app::App,
+    entities::org::person::{CountsEntity, PreferencesEntity},
+    error::ApiResult,
+    extract::Call,
+    params,
+    present::Json,
+    routes,
+};
+
+routes! { "User preferences" at "", also [ReadUser];
+    GET "/user/preferences" => show   : SignedIn,
+    PUT "/user/preferences" => change : SignedIn,
+    GET "/user_counts"      => counts : SignedIn,
+}
+
+params! {
+    struct ChangePreferences {
+        view_diffs_file_by_file: Option<bool>,
+        show_whitespace_in_diffs: Option<bool>,
+    } with at_least_one("view_diffs_file_by_file", "show_whitespace_in_diffs");
+}
+
+async fn show(app: App, call: Call<SignedIn>) -> ApiResult<Json<PreferencesEntity>> {
+    let user = call.grant.user()?;
+    Ok(Json(app.db.write(move |tx| preference::preferences(tx, user)).await?.into()))
+}
+
+async fn change(
+    app: App,
+    call: Call<SignedIn, ChangePreferences>,
+) -> ApiResult<Json<PreferencesEntity>> {
+    let user = call.grant.user()?;
+    let change = Change {
+        view_diffs_file_by_file: call.params.view_diffs_file_by_file,
+        show_whitespace_in_diffs: call.params.show_whitespace_in_diffs,
+    };
+    Ok(Json(app.db.write(move |tx| preference::change(tx, user, change)).await?.into()))
+}
+
+async fn counts(app: App, call: Call<SignedIn>) -> ApiResult<Json<CountsEntity>> {
+    let (actor, directory) = (call.grant.actor(), Directory::new(&app.urls));
+    Ok(Json(app.db.read(move |tx| waiting(tx, &directory, &Places, actor)).await?.into()))
+}

@@ -1,0 +1,92 @@
+//! A project's protected tags.
+
+use forge::ports::repo::Members;
+use kernel::Error;
+use repo::{
+    policy::ProtectRefs,
+    protection::{TagRuleStore, actions},
+};
+
+use super::{
+    access_params::{AllowedToCreate, CreateLevel},
+    protected_branches::asked,
+};
+use crate::{
+    app::App,
+    entities::repo::protection::ProtectedTagEntity,
+    error::ApiResult,
+    extract::{Call, params::OnlyPage},
+    params,
+    present::{Created, Json, Listed, NoContent},
+    routes,
+};
+
+routes! { "Protected tags" at "/projects/{id}/protected_tags";
+    GET    ""        => list      : ProtectRefs,
+    GET    "/{name}" => show      : ProtectRefs,
+    POST   ""        => protect   : ProtectRefs,
+    DELETE "/{name}" => unprotect : ProtectRefs,
+}
+
+async fn list(
+    app: App,
+    call: Call<ProtectRefs, OnlyPage>,
+) -> ApiResult<Listed<ProtectedTagEntity>> {
+    let (project, page) = (call.grant.project(), call.page);
+    let listed = app.db.read(move |tx| {
+        let rules = tx.tag_rule_page(project, page)?;
+        rules.try_map_all(|rules| ProtectedTagEntity::all(tx, rules))
+    });
+    Ok(Listed(listed.await?))
+}
+
+params! {
+    pub struct OneProtectedTag {
+        /// The tag or wildcard, as it was protected.
+        name: String,
+    }
+}
+
+async fn show(
+    app: App,
+    call: Call<ProtectRefs, OneProtectedTag>,
+) -> ApiResult<Json<ProtectedTagEntity>> {
+    let (project, name) = (call.grant.project(), call.params.name);
+    let shown = app.db.read(move |tx| {
+        let rule = tx.find_tag_rule(project, &name)?.ok_or(Error::Missing)?;
+        ProtectedTagEntity::one(tx, rule)
+    });
+    Ok(Json(shown.await?))
+}
+
+params! {
+    pub struct ProtectTag {
+        /// A tag, which need not exist, or a wildcard.
+        name: String,
+        create_access_level: Option<CreateLevel>,
+        allowed_to_create: Option<Vec<AllowedToCreate>>,
+    }
+}
+
+async fn protect(
+    app: App,
+    call: Call<ProtectRefs, ProtectTag>,
+) -> ApiResult<Created<ProtectedTagEntity>> {
+    let (grant, params) = (call.grant, call.params);
+    let allowed = params.allowed_to_create.unwrap_or_default();
+    let asked =
+        asked(params.create_access_level.map(|level| level.0), allowed.iter().map(|one| one.0));
+    let made = app.db.write(move |tx| {
+        let rule = actions::protect_tag(tx, &grant, &Members, &params.name, &asked)?;
+        ProtectedTagEntity::one(tx, rule)
+    });
+    Ok(Created(made.await?))
+}
+
+async fn unprotect(app: App, call: Call<ProtectRefs, OneProtectedTag>) -> ApiResult<NoContent> {
+    let since = call.unmodified_since();
+    let (grant, name) = (call.grant, call.params.name);
+    let done = app.db.write(move |tx| actions::unprotect_tag(tx, &grant, &name, since));
+    done.await?;
+    Ok(NoContent)
+}

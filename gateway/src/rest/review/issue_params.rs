@@ -1,0 +1,169 @@
+//! What the calls of issues take.
+
+use kernel::{
+    Ts,
+    ids::{MilestoneId, UserId},
+};
+use review::{
+    epic::EpicName,
+    issue::{
+        HealthStatus, IssueStep, IssueType,
+        actions::{IssueChange, NewIssue},
+        follow_up::FollowUp,
+    },
+    item::labels::LabelChange,
+};
+use time::Date;
+
+pub(super) use super::item_params::OneIssue;
+use crate::{
+    extract::{Change, Csv},
+    param_enums, params,
+};
+
+param_enums! { IssueStep, HealthStatus }
+
+params! {
+    pub struct CreateIssue {
+        title: String,
+        description: Option<String>,
+        assignee_ids: Option<Csv<UserId>>,
+        /// Older than `assignee_ids`.
+        assignee_id: Option<UserId>,
+        milestone_id: Option<MilestoneId>,
+        labels: Option<Csv<String>>,
+        due_date: Option<Date>,
+        confidential: bool = false,
+        discussion_locked: Option<bool>,
+        issue_type: Option<IssueType>,
+        weight: Option<i64>,
+        epic_id: Option<i64>,
+        /// Its number in the project's group; older than `epic_id`.
+        epic_iid: Option<i64>,
+        health_status: Option<HealthStatus>,
+        /// Creation time. Owners only.
+        created_at: Option<Ts>,
+        /// IID of the issue. Owners only.
+        iid: Option<i64>,
+        /// The number of a merge request: the issue goes on with its open threads, and settles them.
+        merge_request_to_resolve_discussions_of: Option<i64>,
+        /// Only this one of its threads.
+        discussion_to_resolve: Option<String>,
+    }
+}
+
+impl From<CreateIssue> for NewIssue {
+    fn from(params: CreateIssue) -> Self {
+        let people = params.assignee_ids.map(|ids| ids.0);
+        Self {
+            title: params.title,
+            description: params.description,
+            issue_type: params.issue_type,
+            confidential: params.confidential,
+            discussion_locked: params.discussion_locked,
+            labels: LabelChange {
+                all: params.labels.map(|names| names.0),
+                ..LabelChange::default()
+            },
+            assignees: people.or(params.assignee_id.map(|id| vec![id])).unwrap_or_default(),
+            milestone: params.milestone_id,
+            weight: params.weight,
+            epic: epic(given(params.epic_id), given(params.epic_iid)).flatten(),
+            health_status: params.health_status,
+            due_date: params.due_date.map(Ts::from_date),
+            created_at: params.created_at,
+            iid: params.iid,
+            follow_up: FollowUp {
+                merge_request: params.merge_request_to_resolve_discussions_of,
+                discussion: params.discussion_to_resolve.filter(|id| !id.is_empty()),
+            },
+            ..Self::default()
+        }
+    }
+}
+
+params! {
+    pub struct ChangeIssue {
+        title: Option<String>,
+        description: Change<String>,
+        /// Nobody, or 0, takes it from everybody.
+        assignee_ids: Option<Csv<UserId>>,
+        /// Older than `assignee_ids`.
+        assignee_id: Change<UserId>,
+        /// 0, or a blank, takes it out of its milestone.
+        milestone_id: Change<MilestoneId>,
+        /// In place of those that are there.
+        labels: Option<Csv<String>>,
+        add_labels: Option<Csv<String>>,
+        remove_labels: Option<Csv<String>>,
+        due_date: Change<Date>,
+        confidential: Option<bool>,
+        discussion_locked: Option<bool>,
+        issue_type: Option<IssueType>,
+        state_event: Option<IssueStep>,
+        weight: Change<i64>,
+        /// 0, or a blank, takes it out of its epic.
+        epic_id: Change<i64>,
+        /// Its number in the project's group; older than `epic_id`.
+        epic_iid: Change<i64>,
+        health_status: Change<HealthStatus>,
+        /// Creation time. Owners only.
+        created_at: Option<Ts>,
+        /// Update time. Owners only.
+        updated_at: Option<Ts>,
+        /// IID of the issue. Owners only.
+        iid: Option<i64>,
+    } with at_least_one(
+        "assignee_id", "assignee_ids", "confidential", "created_at", "description", "discussion_locked", "due_date",
+        "labels", "add_labels", "remove_labels", "milestone_id", "state_event", "title", "issue_type", "weight",
+        "health_status", "epic_id", "epic_iid", "iid",
+    );
+}
+
+impl From<ChangeIssue> for IssueChange {
+    fn from(params: ChangeIssue) -> Self {
+        let names = |names: Option<Csv<String>>| names.unwrap_or_default().0;
+        let older = match params.assignee_id {
+            Change::Keep => None,
+            Change::Clear => Some(Vec::new()),
+            Change::Set(id) => Some(vec![id]),
+        };
+        Self {
+            title: params.title,
+            description: params.description.into_update(),
+            step: params.state_event,
+            issue_type: params.issue_type,
+            confidential: params.confidential,
+            discussion_locked: params.discussion_locked,
+            labels: LabelChange {
+                all: params.labels.map(|names| names.0),
+                add: names(params.add_labels),
+                remove: names(params.remove_labels),
+            },
+            assignees: params.assignee_ids.map(|ids| ids.0).or(older),
+            milestone: params.milestone_id.into_update(),
+            weight: params.weight.into_update(),
+            epic: epic(params.epic_id, params.epic_iid),
+            health_status: params.health_status.into_update(),
+            due_date: params.due_date.into_update().map(|day| day.map(Ts::from_date)),
+            created_at: params.created_at,
+            updated_at: params.updated_at,
+            iid: params.iid,
+            ..Self::default()
+        }
+    }
+}
+
+fn given(number: Option<i64>) -> Change<i64> {
+    number.map_or(Change::Keep, Change::Set)
+}
+
+/// The epic that is asked for; 0 is none.
+fn epic(id: Change<i64>, iid: Change<i64>) -> Option<Option<EpicName>> {
+    let (change, name): (_, fn(i64) -> EpicName) = match id {
+        Change::Keep => (iid, EpicName::Numbered),
+        id => (id, EpicName::Id),
+    };
+    let number = change.into_update()?;
+    Some(number.filter(|number| *number != 0).map(name))
+}

@@ -1,0 +1,215 @@
+//! Lists of merge requests: of a project, of a group, and of all.
+
+use db::Tx;
+use forge::{merge_request::merge::recheck, ports::review::Places};
+use kernel::{
+    Ability, Actor, Grant, Result,
+    access::SignedIn,
+    ids::ProjectId,
+    page::{Page, PageRequest},
+};
+use org::places::group_paths;
+use review::{
+    Milestones, Reads,
+    item::list::{Choice, Common, Direction, MilestoneChoice, Order, Sorting},
+    merge_request::{
+        MergeRequest, MergeRequestStore,
+        list::{Among, Asked, MergeRequestFilter, list},
+    },
+    milestone,
+    policy::{
+        ListMergeRequests, ManageMergeRequests, ReadGroupMergeRequests, ReadGroupMilestones,
+        ReadMilestones,
+    },
+};
+
+use super::{
+    issue_list_params::NonArchived,
+    merge_request_list_params::{
+        MergeRequestForm, MergeRequestScope, ShowMergeRequests, WantedMergeRequests, filter,
+    },
+    milestone_params::OneMilestone,
+};
+use crate::{
+    app::App,
+    entities::review::{
+        item::SeenFrom,
+        merge_request::{MergeRequestEntity, MergeRequestView, SimpleMergeRequestEntity},
+    },
+    error::ApiResult,
+    extract::{Call, params::OnlyPage},
+    present::{Either, Listed},
+    routes,
+};
+
+routes! { "Merge request lists" at "";
+    GET "/merge_requests"               => everywhere : SignedIn,
+    GET "/groups/{id}/merge_requests"   => of_group   : ReadGroupMergeRequests,
+    GET "/projects/{id}/merge_requests" => of_project : ListMergeRequests,
+    GET "/projects/{id}/milestones/{milestone_id}/merge_requests" => of_milestone : ReadMilestones,
+    GET "/groups/{id}/milestones/{milestone_id}/merge_requests"   => of_milestone : ReadGroupMilestones,
+}
+
+type Shown = Either<Listed<MergeRequestEntity>, Listed<SimpleMergeRequestEntity>>;
+
+async fn everywhere(
+    app: App,
+    call: Call<SignedIn, (WantedMergeRequests, ShowMergeRequests)>,
+) -> ApiResult<Shown> {
+    let (wanted, show) = call.params;
+    let place = Place { within: Within::Everywhere, archived: true, may_recheck: true };
+    shown(app, call.grant.actor(), place, wanted, show, call.page).await
+}
+
+async fn of_group(
+    app: App,
+    call: Call<ReadGroupMergeRequests, ((WantedMergeRequests, ShowMergeRequests), NonArchived)>,
+) -> ApiResult<Shown> {
+    let ((wanted, show), archived) = call.params;
+    let path = call.grant.group_facts().full_path.clone();
+    let archived = !archived.non_archived;
+    let place = Place { within: Within::Group(path), archived, may_recheck: true };
+    shown(app, call.grant.actor(), place, wanted, show, call.page).await
+}
+
+async fn of_project(
+    app: App,
+    call: Call<ListMergeRequests, (WantedMergeRequests, ShowMergeRequests)>,
+) -> ApiResult<Shown> {
+    let (wanted, show) = call.params;
+    let may_recheck = call.grant.also::<ManageMergeRequests>().is_ok();
+    let within = Within::Project(call.grant.project());
+    let place = Place { within, archived: true, may_recheck };
+    shown(app, call.grant.actor(), place, wanted, show, call.page).await
+}
+
+/// Where a list looks, and whether git may be asked for it.
+#[derive(Clone)]
+struct Place {
+    within: Within,
+    archived: bool,
+    may_recheck: bool,
+}
+
+#[derive(Clone)]
+enum Within {
+    Project(ProjectId),
+    Group(String),
+    Everywhere,
+}
+
+impl Within {
+    fn among(&self) -> Among<'_> {
+        match self {
+            Self::Project(id) => Among::Project(*id),
+            Self::Group(path) => Among::Group(path),
+            Self::Everywhere => Among::Everywhere,
+        }
+    }
+
+    /// Whose merge requests are meant where nobody says it.
+    fn scope(&self) -> MergeRequestScope {
+        match self {
+            Self::Everywhere => MergeRequestScope::CreatedByMe,
+            Self::Project(_) | Self::Group(_) => MergeRequestScope::All,
+        }
+    }
+
+    fn seen_from(self) -> SeenFrom {
+        match self {
+            Self::Group(path) => SeenFrom::Group(path),
+            Self::Project(_) | Self::Everywhere => SeenFrom::Home,
+        }
+    }
+}
+
+async fn shown(
+    app: App,
+    actor: Actor,
+    place: Place,
+    wanted: WantedMergeRequests,
+    show: ShowMergeRequests,
+    page: PageRequest,
+) -> ApiResult<Shown> {
+    let urls = app.urls.clone();
+    if show.view == Some(MergeRequestForm::Simple) {
+        let found = app.db.read(move |tx| {
+            let rows = rows(tx, actor, &place, wanted, &show, page)?;
+            rows.try_map_all(|rows| SimpleMergeRequestEntity::all(tx, &urls, rows))
+        });
+        return Ok(Either::Right(Listed(found.await?)));
+    }
+    let recheck = show.with_merge_status_recheck && place.may_recheck;
+    let found = app.db.read(move |tx| {
+        let rows = rows(tx, actor, &place, wanted, &show, page)?;
+        let view = MergeRequestView {
+            from: place.within.seen_from(),
+            with_labels_details: show.with_labels_details,
+            render_html: show.render_html,
+        };
+        rows.try_map_all(|rows| MergeRequestEntity::all(tx, &urls, rows, &view))
+    });
+    let found = found.await?;
+    if recheck {
+        ask_again(&app, &found.items).await?;
+    }
+    Ok(Either::Left(Listed(found)))
+}
+
+/// Lets git be asked about those of a list that changed since it was asked.
+async fn ask_again(app: &App, shown: &[MergeRequestEntity]) -> Result<()> {
+    let open = shown.iter().filter(|one| one.merge_status.is_open()).map(|one| one.id);
+    let open: Vec<i64> = open.collect();
+    if open.is_empty() {
+        return Ok(());
+    }
+    let asked = app.db.write(move |tx| {
+        let rows = tx.merge_requests_in_order(&open)?;
+        rows.iter().try_for_each(|row| recheck(tx, row))
+    });
+    asked.await
+}
+
+/// Those of a milestone that the caller may read, the most urgent first.
+async fn of_milestone<A: Ability>(
+    app: App,
+    call: Call<A, (OneMilestone, OnlyPage)>,
+) -> ApiResult<Listed<MergeRequestEntity>>
+where
+    Grant<A>: Reads<Milestones>,
+{
+    let (grant, (one, _), page, urls) = (call.grant, call.params, call.page, app.urls.clone());
+    let found = app.db.read(move |tx| {
+        let milestone = milestone::actions::read(tx, &grant, one.milestone_id)?;
+        let only = Choice::These(MilestoneChoice::OneOf(vec![milestone.id]));
+        let common = Common { milestone: Some(only), ..Common::default() };
+        let filter = MergeRequestFilter { common, ..MergeRequestFilter::default() };
+        let actor = grant.actor();
+        let asked = Asked { actor, among: Among::Everywhere, archived: true, filter: &filter };
+        let urgent = Sorting { by: Order::LabelPriority, direction: Direction::Ascending };
+        let rows = list(tx, &Places, &asked, urgent, page)?;
+        let from = match milestone.namespace_id {
+            None => SeenFrom::Home,
+            Some(group) => {
+                SeenFrom::Group(group_paths(tx, &[group])?.remove(&group).unwrap_or_default())
+            }
+        };
+        let view = MergeRequestView { from, ..MergeRequestView::default() };
+        rows.try_map_all(|rows| MergeRequestEntity::all(tx, &urls, rows, &view))
+    });
+    Ok(Listed(found.await?))
+}
+
+fn rows(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    place: &Place,
+    wanted: WantedMergeRequests,
+    show: &ShowMergeRequests,
+    page: PageRequest,
+) -> Result<Page<MergeRequest>> {
+    let filter = filter(wanted, tx, actor.id, place.within.scope(), show.state())?;
+    let asked =
+        Asked { actor, among: place.within.among(), archived: place.archived, filter: &filter };
+    list(tx, &Places, &asked, show.sorting(), page)
+}

@@ -1,0 +1,98 @@
+//! How long issues and merge requests take.
+
+use kernel::Grant;
+use review::{
+    item::{ManagesItems, ReadsItems, time::actions},
+    policy::{ManageIssues, ManageMergeRequests, ReadIssues, ReadMergeRequests},
+};
+
+use super::item_params::{NamesItem as _, OnItems};
+use crate::{
+    app::App,
+    entities::review::item::TimeStatsEntity,
+    error::ApiResult,
+    extract::Call,
+    params,
+    present::{Created, Json},
+    routes,
+};
+
+routes! { "Time tracking" at "/projects/{id}";
+    GET  "/issues/{issue_iid}/time_stats"                          => stats          : ReadIssues,
+    POST "/issues/{issue_iid}/time_estimate"                       => estimate       : ManageIssues,
+    POST "/issues/{issue_iid}/reset_time_estimate"                 => reset_estimate : ManageIssues,
+    POST "/issues/{issue_iid}/add_spent_time"                      => spend          : ManageIssues,
+    POST "/issues/{issue_iid}/reset_spent_time"                    => reset_spent    : ManageIssues,
+    GET  "/merge_requests/{merge_request_iid}/time_stats"          => stats          : ReadMergeRequests,
+    POST "/merge_requests/{merge_request_iid}/time_estimate"       => estimate       : ManageMergeRequests,
+    POST "/merge_requests/{merge_request_iid}/reset_time_estimate" => reset_estimate : ManageMergeRequests,
+    POST "/merge_requests/{merge_request_iid}/add_spent_time"      => spend          : ManageMergeRequests,
+    POST "/merge_requests/{merge_request_iid}/reset_spent_time"    => reset_spent    : ManageMergeRequests,
+}
+
+params! {
+    pub struct Estimate {
+        /// `3h 30m`; a month has four weeks, a week five days, a day eight hours.
+        duration: String,
+    }
+}
+
+params! {
+    pub struct Spend {
+        /// As of estimates; with a minus it is taken back.
+        duration: String,
+        /// What was done.
+        summary: Option<String>,
+    }
+}
+
+type Stats = ApiResult<Json<TimeStatsEntity>>;
+
+async fn stats<A: OnItems>(app: App, call: Call<A, A::Path>) -> Stats
+where
+    Grant<A>: ReadsItems,
+{
+    let (grant, iid) = (call.grant, call.params.iid());
+    let read = app.db.read(move |tx| actions::stats(tx, &grant, iid));
+    Ok(Json(read.await?.into()))
+}
+
+async fn estimate<A: OnItems>(app: App, call: Call<A, (A::Path, Estimate)>) -> Stats
+where
+    Grant<A>: ManagesItems,
+{
+    let (grant, (path, params)) = (call.grant, call.params);
+    let kept =
+        app.db.write(move |tx| actions::estimate(tx, &grant, path.iid(), Some(&params.duration)));
+    Ok(Json(kept.await?.into()))
+}
+
+async fn reset_estimate<A: OnItems>(app: App, call: Call<A, A::Path>) -> Stats
+where
+    Grant<A>: ManagesItems,
+{
+    let (grant, iid) = (call.grant, call.params.iid());
+    let kept = app.db.write(move |tx| actions::estimate(tx, &grant, iid, None));
+    Ok(Json(kept.await?.into()))
+}
+
+async fn spend<A: OnItems>(
+    app: App,
+    call: Call<A, (A::Path, Spend)>,
+) -> ApiResult<Created<TimeStatsEntity>>
+where
+    Grant<A>: ManagesItems,
+{
+    let (grant, (path, Spend { duration, summary })) = (call.grant, call.params);
+    let kept = app.db.write(move |tx| actions::spend(tx, &grant, path.iid(), &duration, summary));
+    Ok(Created(kept.await?.into()))
+}
+
+async fn reset_spent<A: OnItems>(app: App, call: Call<A, A::Path>) -> Stats
+where
+    Grant<A>: ManagesItems,
+{
+    let (grant, iid) = (call.grant, call.params.iid());
+    let kept = app.db.write(move |tx| actions::reset_spent(tx, &grant, iid));
+    Ok(Json(kept.await?.into()))
+}

@@ -1,0 +1,42 @@
+//! The runners that do the jobs of a group's projects.
+
+use forge::runner::registration;
+use org::places::above_group;
+use runners::{
+    policy::{AdminGroupRunners, ReadGroupRunners},
+    runner::actions,
+};
+
+use super::runner_params::ListRunners;
+use crate::{
+    app::App,
+    entities::runners::runner::{ResetTokenEntity, RunnerEntity},
+    error::ApiResult,
+    extract::Call,
+    present::{Created, Listed},
+    routes,
+};
+
+routes! { "Runners of groups" at "/groups/{id}/runners";
+    GET  ""                          => list  : ReadGroupRunners,
+    POST "/reset_registration_token" => reset : AdminGroupRunners,
+}
+
+async fn list(
+    app: App,
+    call: Call<ReadGroupRunners, ListRunners>,
+) -> ApiResult<Listed<RunnerEntity>> {
+    let (grant, page, filter) = (call.grant, call.page, call.params.into_filter(true)?);
+    let listed = app.db.read(move |tx| {
+        let above = above_group(tx, grant.group())?;
+        let found = actions::list_of_group(tx, &grant, above, &filter, page)?;
+        Ok(found.map(|runner| RunnerEntity::new(&runner, tx.now)))
+    });
+    Ok(Listed(listed.await?))
+}
+
+async fn reset(app: App, call: Call<AdminGroupRunners>) -> ApiResult<Created<ResetTokenEntity>> {
+    let grant = call.grant;
+    let token = app.db.write(move |tx| registration::reset_of_group(tx, &grant)).await?;
+    Ok(Created(token.into()))
+}

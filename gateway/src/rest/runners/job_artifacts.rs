@@ -1,0 +1,214 @@
+//! Runners bring what jobs leave behind, and fetch what others left. Nothing is read before the job's token was looked at.
+
+use actix_multipart::{Field, Multipart};
+use actix_web::{HttpRequest, HttpResponse, ResponseError as _, dev::Payload, http::StatusCode};
+use ci::{
+    artifact::{ArtifactFormat, ArtifactKind},
+    job::{JobStore as _, JobToken, token::running_job},
+};
+use forge::runner::{
+    artifacts::{self, Brought, Outcome},
+    job_calls::ShownJob,
+};
+use futures_util::StreamExt as _;
+use kernel::{Ability as _, Error, TextEnum as _, access::Anyone, ids::JobId};
+use serde_json::json;
+
+use super::job_updates::{entered, refusal, with_status};
+use crate::{
+    app::App,
+    error::{ApiError, ApiResult},
+    extract::{Call, Paced, RawMap, raw_pairs},
+    openapi::{AnswerDoc, Operation},
+    params,
+    present::Custom,
+    rest::ci::job_artifacts::sent_archive,
+    route::{Matched, RouteRow},
+    routes,
+};
+
+routes! { "Artifacts of runners" at "/jobs/{job_id}/artifacts", any scope;
+    GET  ""           => download  : Anyone,
+    POST "/authorize" => authorize : Anyone,
+}
+
+/// Bodies that are no parameters.
+pub(crate) mod uploads {
+    use super::{RouteRow, UPLOAD_ROUTE};
+
+    pub(crate) static ROUTES: &[RouteRow] = &[UPLOAD_ROUTE];
+}
+
+const UPLOAD_ROUTE: RouteRow = RouteRow {
+    method: "POST",
+    pattern: "/jobs/{job_id}/artifacts",
+    handler: "upload",
+    resource: "Artifacts of runners",
+    ability: Anyone::NAME,
+    scope: "Instance",
+    open: true,
+    allows: Anyone::allows,
+    also: None,
+    serve: |app, req, payload, matched| Box::pin(serve_upload(app, req, payload, matched)),
+    describe: |_| Operation {
+        params: Vec::new(),
+        paged: false,
+        keyset: false,
+        answer: AnswerDoc::empty(201),
+    },
+};
+
+const TOO_LARGE: &str = "file size has reached maximum size limit";
+const TAKEN: &str = "another artifact of the same type already exists";
+const WRONG_FORMAT: &str = "Invalid file format with specified file type";
+/// Bytes of all parts that are no artifact.
+const LARGEST_REST: usize = 1 << 20;
+/// Signs of a name.
+const LONGEST_NAME: usize = 255;
+
+async fn serve_upload(
+    app: App,
+    req: HttpRequest,
+    payload: Payload,
+    matched: Matched,
+) -> HttpResponse {
+    match upload(&app, &req, payload, &matched).await {
+        Ok(response) => response,
+        Err(failure) => failure.error_response(),
+    }
+}
+
+fn told(shown: &ShownJob, status: StatusCode, text: &str) -> HttpResponse {
+    with_status(status, shown.job.status).json(json!({ "message": text }))
+}
+
+/// What is brought, as the query says.
+fn brought(query: &RawMap) -> Result<Brought, &'static str> {
+    let kind = match query.text("artifact_type") {
+        None => ArtifactKind::Archive,
+        Some(word) => {
+            ArtifactKind::find(word).ok_or("artifact_type does not have a valid value")?
+        }
+    };
+    let format = match query.text("artifact_format") {
+        None => ArtifactFormat::Zip,
+        Some(word) => {
+            ArtifactFormat::find(word).ok_or("artifact_format does not have a valid value")?
+        }
+    };
+    if format != kind.format() || kind == ArtifactKind::Metadata {
+        return Err(WRONG_FORMAT);
+    }
+    let expire_in = query.text("expire_in").map(str::to_owned);
+    Ok(Brought { kind, filename: kind.to_string(), expire_in })
+}
+
+async fn upload(
+    app: &App,
+    req: &HttpRequest,
+    payload: Payload,
+    matched: &Matched,
+) -> ApiResult<HttpResponse> {
+    let shown = entered(app, req, matched).await?;
+    if let Some(refusal) = refusal(&shown) {
+        return Ok(refusal);
+    }
+    let brought = match brought(&raw_pairs(req.query_string().as_bytes())) {
+        Ok(brought) => brought,
+        Err(text) => return Ok(told(&shown, StatusCode::BAD_REQUEST, text)),
+    };
+    let payload = Paced::new(payload, app.limits.patience);
+    let mut parts = Multipart::new(req.headers(), payload);
+    let mut rest = LARGEST_REST;
+    while let Some(part) = parts.next().await {
+        let mut part = part.map_err(|_cut_off| ApiError::Slow)?;
+        if part.name() == Some("file") {
+            return keep(app, &shown, brought, part).await;
+        }
+        while let Some(chunk) = part.next().await {
+            let chunk = chunk.map_err(|_cut_off| ApiError::Slow)?;
+            rest = rest.checked_sub(chunk.len()).ok_or(Error::TooLarge("a form".to_owned()))?;
+        }
+    }
+    Ok(told(&shown, StatusCode::BAD_REQUEST, "file is missing"))
+}
+
+/// The last part of a name, without what could lead elsewhere or end a header.
+fn plain_name(part: &Field, kind: ArtifactKind) -> String {
+    let given = part.content_disposition().and_then(|given| given.get_filename());
+    let last = given.unwrap_or_default().rsplit(['/', '\\']).next().unwrap_or_default();
+    let signs = last.chars().filter(|sign| !sign.is_control() && *sign != '"');
+    let name: String = signs.take(LONGEST_NAME).collect();
+    match name.as_str() {
+        "" | "." | ".." => kind.to_string(),
+        _ => name,
+    }
+}
+
+async fn keep(
+    app: &App,
+    shown: &ShownJob,
+    brought: Brought,
+    mut part: Field,
+) -> ApiResult<HttpResponse> {
+    let largest = brought.kind.largest().unwrap_or(app.limits.artifact);
+    let filename = plain_name(&part, brought.kind);
+    let mut arriving = artifacts::begin(app, &shown.job, brought.kind).await?;
+    while let Some(chunk) = part.next().await {
+        let written = match chunk {
+            Ok(chunk) => arriving.incoming.write(&chunk).await.map_err(ApiError::from),
+            Err(_cut_off) => Err(ApiError::Slow),
+        };
+        if let Err(failure) = written {
+            arriving.incoming.abort().await;
+            return Err(failure);
+        }
+        if arriving.incoming.size() > largest {
+            arriving.incoming.abort().await;
+            return Ok(told(shown, StatusCode::PAYLOAD_TOO_LARGE, TOO_LARGE));
+        }
+    }
+    let brought = Brought { filename, ..brought };
+    Ok(match artifacts::keep(app, &shown.job, brought, arriving).await? {
+        Outcome::Kept => with_status(StatusCode::CREATED, shown.job.status)
+            .content_type("application/json")
+            .body("201"),
+        Outcome::Taken => told(shown, StatusCode::BAD_REQUEST, TAKEN),
+    })
+}
+
+params! {
+    pub struct FetchArtifacts {
+        job_id: JobId,
+        /// Token of a job, unless the header `JOB-TOKEN` has it.
+        token: Option<String>,
+        /// Whether a redirect to the storage is understood; there is none.
+        direct_download: Option<bool>,
+    }
+}
+
+/// For the job itself, and for jobs of the same pipeline that run.
+async fn download(app: App, call: Call<Anyone, FetchArtifacts>) -> ApiResult<Custom> {
+    let header = call.header("JOB-TOKEN").map(str::to_owned);
+    let token = JobToken::given(header.or(call.params.token).unwrap_or_default());
+    let id = call.params.job_id;
+    let found = app.db.peek(move |tx| {
+        let Some(own) = running_job(tx, &token)? else { return Err(Error::Forbidden) };
+        let job = tx.find_any_job(id)?.filter(|job| job.project_id == own.project_id);
+        let related = job.filter(|job| job.id == own.id || job.pipeline_id == own.pipeline_id);
+        artifacts::archive(tx, None, &related.ok_or(Error::Hidden)?)
+    });
+    sent_archive(&app, &found.await?).await
+}
+
+/// There is no front proxy that would ask.
+async fn authorize(app: App, call: Call<Anyone, FetchArtifacts>) -> ApiResult<Custom> {
+    let header = call.header("JOB-TOKEN").map(str::to_owned);
+    let token = JobToken::given(header.or(call.params.token).unwrap_or_default());
+    let shown = forge::runner::job_calls::shown_job(&app, call.params.job_id, &token).await?;
+    if let Some(refusal) = refusal(&shown) {
+        return Ok(Custom(refusal));
+    }
+    let limit = app.limits.artifact;
+    Ok(Custom(HttpResponse::Ok().json(json!({ "MaximumSize": limit }))))
+}

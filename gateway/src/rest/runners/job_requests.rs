@@ -1,0 +1,64 @@
+//! Runners ask for jobs.
+
+use std::{collections::HashSet, time::Duration};
+
+use actix_web::HttpResponse;
+use forge::runner::{
+    contact,
+    dispatch::{JobAnswer, JobRequest, request_job},
+};
+use kernel::access::Anyone;
+use runners::{mailbox::Process, runner::RunnerToken};
+
+use super::registration::{RunnerInfo, told};
+use crate::{
+    app::App, entities::runners::job_payload::JobPayload, error::ApiResult, extract::Call, params,
+    present::Custom, routes, vendor::LAST_UPDATE,
+};
+
+routes! { "Job requests of runners" at "/jobs/request", any scope;
+    POST "" => request : Anyone,
+}
+
+/// A runner for which there is nothing is kept waiting for so long.
+const HOLD: Duration = Duration::from_secs(50);
+
+params! {
+    pub struct RequestJob {
+        /// Token of the runner, unless the header `RUNNER-TOKEN` has it.
+        token: Option<String>,
+        /// Which of the programs that share the token asks.
+        system_id: Option<String>,
+        /// Cursor of the last answer.
+        last_update: Option<String>,
+        /// Only jobs that have waited for so many seconds.
+        job_age: Option<i64>,
+        info: Option<RunnerInfo>,
+    }
+}
+
+async fn request(app: App, mut call: Call<Anyone, RequestJob>) -> ApiResult<Custom> {
+    let (mut info, system_id) = (call.params.info.take(), call.params.system_id.take());
+    let features = info.as_mut().and_then(|info| info.features.take()).map(|all| all.0);
+    let contact = told(&call, info, system_id);
+    let header = call.header("RUNNER-TOKEN").map(str::to_owned);
+    let token = RunnerToken::given(call.params.token.or(header).unwrap_or_default());
+    // Runners that name no program share an address with those of the same one.
+    let process = contact.system_id.clone().or(contact.ip_address.clone()).unwrap_or_default();
+    let runner = contact::authenticate(&app, &token, contact).await?;
+    let request = JobRequest {
+        cursor: call.params.last_update,
+        features: features.unwrap_or_else(HashSet::new),
+        job_age: call.params.job_age,
+    };
+    let answer = request_job(&app, &runner, &Process(process), &request, HOLD).await?;
+    Ok(Custom(match answer {
+        JobAnswer::Job(handover) => HttpResponse::Created().json(JobPayload::new(&handover)),
+        JobAnswer::Nothing { cursor } => {
+            HttpResponse::NoContent().insert_header((LAST_UPDATE, cursor)).finish()
+        }
+        JobAnswer::Conflict => {
+            HttpResponse::Conflict().json(serde_json::json!({ "message": "409 Conflict" }))
+        }
+    }))
+}

@@ -1,0 +1,74 @@
+//! The runners that do the jobs of a project.
+
+use forge::{ports::runners::Roles, runner::registration};
+use kernel::ids::RunnerId;
+use org::runner_places::job_homes;
+use runners::{
+    policy::{AdminProjectRunners, ReadProjectRunners},
+    runner::actions,
+};
+
+use super::runner_params::ListRunners;
+use crate::{
+    app::App,
+    entities::runners::runner::{ResetTokenEntity, RunnerEntity},
+    error::ApiResult,
+    extract::Call,
+    params,
+    present::{Created, Listed, NoContent},
+    routes,
+};
+
+routes! { "Runners of projects" at "/projects/{id}/runners";
+    GET    ""                          => list     : ReadProjectRunners,
+    POST   ""                          => assign   : AdminProjectRunners,
+    DELETE "/{runner_id}"              => unassign : AdminProjectRunners,
+    POST   "/reset_registration_token" => reset    : AdminProjectRunners,
+}
+
+async fn list(
+    app: App,
+    call: Call<ReadProjectRunners, ListRunners>,
+) -> ApiResult<Listed<RunnerEntity>> {
+    let (grant, page, filter) = (call.grant, call.page, call.params.into_filter(true)?);
+    let listed = app.db.read(move |tx| {
+        let home = job_homes(tx, &[grant.project()])?.pop().ok_or(kernel::Error::Missing)?;
+        let groups = if home.group_runners { home.groups } else { Vec::new() };
+        let instance = home.instance_runners;
+        let found = actions::list_of_project(tx, &grant, groups, instance, &filter, page)?;
+        Ok(found.map(|runner| RunnerEntity::new(&runner, tx.now)))
+    });
+    Ok(Listed(listed.await?))
+}
+
+params! {
+    pub struct AssignRunner {
+        /// A runner of another project.
+        runner_id: RunnerId,
+    }
+}
+
+async fn assign(
+    app: App,
+    call: Call<AdminProjectRunners, AssignRunner>,
+) -> ApiResult<Created<RunnerEntity>> {
+    let (grant, id) = (call.grant, call.params.runner_id);
+    let assigned = app.db.write(move |tx| {
+        let runner = actions::assign(tx, &grant, &Roles, id)?;
+        Ok(RunnerEntity::new(&runner, tx.now))
+    });
+    Ok(Created(assigned.await?))
+}
+
+async fn unassign(app: App, call: Call<AdminProjectRunners, AssignRunner>) -> ApiResult<NoContent> {
+    let since = call.unmodified_since();
+    let (grant, id) = (call.grant, call.params.runner_id);
+    app.db.write(move |tx| actions::unassign(tx, &grant, id, since)).await?;
+    Ok(NoContent)
+}
+
+async fn reset(app: App, call: Call<AdminProjectRunners>) -> ApiResult<Created<ResetTokenEntity>> {
+    let grant = call.grant;
+    let token = app.db.write(move |tx| registration::reset_of_project(tx, &grant)).await?;
+    Ok(Created(token.into()))
+}

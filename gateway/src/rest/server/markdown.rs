@@ -1,0 +1,66 @@
+//! What a text in Markdown looks like.
+
+use forge::{
+    memory,
+    references::{self, Place},
+};
+use kernel::access::SignedIn;
+use org::access::{IdOrPath, locate_project};
+use serde::Serialize;
+use tokio::task::spawn_blocking;
+use utoipa::ToSchema;
+
+use crate::{
+    app::App,
+    error::ApiResult,
+    extract::{Call, RawText},
+    params,
+    present::Created,
+    routes,
+};
+
+routes! { "Markdown" at "/markdown";
+    POST "" => render : SignedIn,
+}
+
+params! {
+    pub struct RenderText {
+        text: RawText,
+        /// Make links of what the text names: `#1`, `!1`, `@name`, `~label`, `%milestone`, files of the project.
+        gfm: bool = false,
+        /// Where the text is, by its full path.
+        project: Option<String>,
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RenderedEntity {
+    html: String,
+}
+
+async fn render(app: App, call: Call<SignedIn, RenderText>) -> ApiResult<Created<RenderedEntity>> {
+    let (actor, RenderText { text, gfm, project }) = (call.grant.actor(), call.params);
+    let place = match project.filter(|path| !path.is_empty()) {
+        None => None,
+        Some(path) => {
+            let path = IdOrPath::Path(path);
+            let (project, _) = app.db.peek(move |tx| locate_project(tx, actor, &path)).await?;
+            Some(project.0)
+        }
+    };
+    let uploads = place.as_ref().filter(|_| gfm);
+    let uploads = uploads.map(|project| app.urls.at(&format!("-/project/{}/uploads", project.id)));
+    // A long text takes a moment, and many times its size.
+    memory::ensure_some()?;
+    let _place_of_work = app.renderings.take_soon().await?;
+    let rendered = spawn_blocking(move || {
+        let links = uploads.as_deref().map_or(markup::Links::none(), markup::Links::of_project);
+        markup::render(&text.0, markup::Format::Markdown, &links)
+    });
+    let mut html = rendered.await.map_err(kernel::Error::internal)?;
+    if gfm {
+        let place = place.map(|project| Place::project(project.id, &project.full_path));
+        html = references::linked(&app, actor, place, html).await?;
+    }
+    Ok(Created(RenderedEntity { html }))
+}

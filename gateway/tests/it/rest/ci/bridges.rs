@@ -1,0 +1,254 @@
+//! Jobs that make another pipeline.
+
+use ci::job::{End, progress};
+use kernel::{
+    AccessLevel::Reporter,
+    Visibility::{Private, Public},
+    ids::ProjectId,
+};
+use serde_json::{Value, json};
+
+use crate::support::{
+    Person, TestApp,
+    ci::{commit, finish, job, pipelines, run},
+};
+
+const CHILD: &str = "include: [{local: child.yml}]";
+
+async fn with_child(person: &Person<'_>, project: ProjectId, child: &str) {
+    let file = json!({ "branch": "main", "commit_message": "child [skip ci]", "content": child });
+    let path = format!("/projects/{project}/repository/files/child.yml");
+    person.post(&path, file).await.created();
+}
+
+/// The only bridge of the newest pipeline that somebody pushed.
+async fn bridge(person: &Person<'_>, project: ProjectId) -> Value {
+    let id = pipelines(person, project, "?source=push").await[0]["id"].clone();
+    let address = format!("/projects/{project}/pipelines/{id}/bridges");
+    person.get(&address).await.ok()[0].clone()
+}
+
+#[actix_web::test]
+async fn a_child_pipeline_is_made_and_followed_where_that_is_wanted() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    with_child(&ada, project, "unit: {script: x}").await;
+    let text = format!(
+        "down: {{trigger: {{{CHILD}, strategy: depend}}}}\nlast: {{stage: deploy, script: x}}"
+    );
+    commit(&ada, project, "main", "first", &text).await;
+    app.work().await;
+
+    let made = bridge(&ada, project).await;
+    assert_eq!((&made["name"], &made["status"]), (&json!("down"), &json!("pending")));
+    let child = &made["downstream_pipeline"];
+    assert_eq!(
+        (&child["source"], &child["status"]),
+        (&json!("parent_pipeline"), &json!("pending"))
+    );
+    assert_eq!(
+        pipelines(&ada, project, "").await.len(),
+        2,
+        "with the skipped one, without the child"
+    );
+    assert_eq!(pipelines(&ada, project, "?source=parent_pipeline").await[0]["id"], child["id"]);
+
+    run(&app, &ada, project, "unit").await;
+    assert_eq!(bridge(&ada, project).await["status"], "running");
+    finish(&app, &ada, project, "unit", End::failed("script_failure")).await;
+    let ended = bridge(&ada, project).await;
+    assert_eq!(
+        (&ended["status"], &ended["failure_reason"]),
+        (&json!("failed"), &json!("unknown_failure"))
+    );
+    let retry = format!("/projects/{project}/pipelines/{}/retry", child["id"]);
+    ada.post(&retry, json!({})).await.created();
+    assert_eq!(bridge(&ada, project).await["status"], "pending");
+    run(&app, &ada, project, "unit").await;
+    finish(&app, &ada, project, "unit", End::Success).await;
+    assert_eq!(bridge(&ada, project).await["status"], "success");
+}
+
+#[actix_web::test]
+async fn a_pipeline_of_another_project_gets_what_the_bridge_says() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let (engine, other) =
+        (app.project(&ada, "engine", Private), app.project(&ada, "other", Private));
+    commit(&ada, other, "main", "first [skip ci]", "unit: {script: x, rules: [{if: $TO}]}").await;
+
+    let text = "down: {variables: {TO: prod}, trigger: ada/other}";
+    commit(&ada, engine, "main", "first", text).await;
+    app.work().await;
+
+    let made = bridge(&ada, engine).await;
+    assert_eq!(made["status"], "success");
+    let there = &pipelines(&ada, other, "?source=pipeline").await[0];
+    assert_eq!(made["downstream_pipeline"]["id"], there["id"]);
+    let set = ada.get(&format!("/projects/{other}/pipelines/{}/variables", there["id"])).await.ok();
+    assert_eq!((&set[0]["key"], &set[0]["value"]), (&json!("TO"), &json!("prod")));
+}
+
+#[actix_web::test]
+async fn what_a_bridge_made_elsewhere_is_told_to_those_who_may_read_it_there() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let (engine, other) = (app.project(&ada, "engine", Public), app.project(&ada, "other", Public));
+    commit(&ada, other, "main", "first [skip ci]", "unit: {script: x}").await;
+    commit(&ada, engine, "main", "first", "down: {trigger: ada/other}").await;
+    app.work().await;
+    let stranger = app.person("stranger");
+    assert!(bridge(&stranger, engine).await["downstream_pipeline"].is_object());
+
+    let hidden = json!({ "public_builds": false });
+    ada.put(&format!("/projects/{other}"), hidden).await.ok();
+
+    assert_eq!(bridge(&stranger, engine).await["downstream_pipeline"], json!(null));
+    assert!(bridge(&ada, engine).await["downstream_pipeline"].is_object());
+    let reporter = app.member(other, "rob", Reporter);
+    assert!(bridge(&reporter, engine).await["downstream_pipeline"].is_object());
+}
+
+#[actix_web::test]
+async fn a_bridge_says_why_its_pipeline_is_not_made() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    app.project(&ada, "empty", Private);
+    let reason = async |text: &str| {
+        commit(&ada, project, "main", "next", text).await;
+        app.work().await;
+        bridge(&ada, project).await["failure_reason"].clone()
+    };
+
+    assert_eq!(reason("a: {trigger: ada/none}").await, "downstream_bridge_project_not_found");
+    assert_eq!(reason("a: {trigger: ada/engine}").await, "invalid_bridge_trigger");
+    assert_eq!(reason("a: {trigger: ada/empty}").await, "downstream_pipeline_creation_failed");
+}
+
+#[actix_web::test]
+async fn children_are_made_two_deep() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    let again = format!("down: {{trigger: {{{CHILD}}}}}");
+    with_child(&ada, project, &again).await;
+    commit(&ada, project, "main", "first", &again).await;
+    app.work().await;
+
+    let children = pipelines(&ada, project, "?source=parent_pipeline").await;
+    assert_eq!(children.len(), 2);
+    let last = format!("/projects/{project}/pipelines/{}/bridges", children[0]["id"]);
+    let bridges = ada.get(&last).await.ok();
+    assert_eq!(bridges[0]["failure_reason"], "reached_max_descendant_pipelines_depth");
+}
+
+/// A child that is followed, in a resource group with the job `after`.
+fn in_group() -> String {
+    let group = "resource_group: one";
+    format!(
+        "down: {{{group}, trigger: {{{CHILD}, strategy: depend}}}}\nafter: {{{group}, script: x}}"
+    )
+}
+
+#[actix_web::test]
+async fn a_bridge_gives_its_resource_back_and_waits_for_it_again() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    with_child(&ada, project, "unit: {script: x}").await;
+    commit(&ada, project, "main", "first", &in_group()).await;
+    app.work().await;
+    let after = async || job(&ada, project, "after").await["status"].clone();
+    assert_eq!(after().await, "waiting_for_resource");
+
+    run(&app, &ada, project, "unit").await;
+    finish(&app, &ada, project, "unit", End::failed("script_failure")).await;
+    assert_eq!(
+        (&bridge(&ada, project).await["status"], after().await),
+        (&json!("failed"), json!("pending"))
+    );
+
+    let child = bridge(&ada, project).await["downstream_pipeline"]["id"].clone();
+    ada.post(&format!("/projects/{project}/pipelines/{child}/retry"), json!({})).await.created();
+    assert_eq!(bridge(&ada, project).await["status"], "waiting_for_resource");
+    run(&app, &ada, project, "after").await;
+    finish(&app, &ada, project, "after", End::Success).await;
+    assert_eq!(bridge(&ada, project).await["status"], "pending");
+}
+
+#[actix_web::test]
+async fn a_bridge_that_gets_its_resource_later_makes_its_pipeline_then() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    with_child(&ada, project, "unit: {script: x}").await;
+    let group = "resource_group: one";
+    let text = format!("first: {{{group}, script: x}}\ndown: {{{group}, trigger: {{{CHILD}}}}}");
+    commit(&ada, project, "main", "first", &text).await;
+    assert_eq!(bridge(&ada, project).await["status"], "waiting_for_resource");
+
+    run(&app, &ada, project, "first").await;
+    finish(&app, &ada, project, "first", End::Success).await;
+    app.work().await;
+
+    assert_eq!(bridge(&ada, project).await["status"], "success");
+    assert_eq!(pipelines(&ada, project, "?source=parent_pipeline").await.len(), 1);
+}
+
+#[actix_web::test]
+async fn a_bridge_fails_with_the_configuration_of_its_pipeline() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    with_child(&ada, project, "unit: {script: x, foo: 1}").await;
+    for strategy in ["", ", strategy: depend"] {
+        let text = format!("down: {{trigger: {{{CHILD}{strategy}}}}}");
+        commit(&ada, project, "main", "next", &text).await;
+        app.work().await;
+
+        let made = bridge(&ada, project).await;
+        let reason = json!("downstream_pipeline_creation_failed");
+        assert_eq!((&made["status"], &made["failure_reason"]), (&json!("failed"), &reason));
+        assert_eq!(made["downstream_pipeline"]["status"], "failed");
+    }
+}
+
+#[actix_web::test]
+async fn what_is_passed_down_is_written_out_with_all_variables() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let (engine, other) =
+        (app.project(&ada, "engine", Private), app.project(&ada, "other", Private));
+    commit(&ada, other, "main", "first [skip ci]", "unit: {script: x}").await;
+    let variable = json!({ "key": "LEVEL", "value": "2" });
+    ada.post(&format!("/projects/{engine}/variables"), variable).await.created();
+
+    let text = "down: {variables: {FROM: $CI_PROJECT_PATH-$LEVEL, RAW: {value: $LEVEL, expand: false}}, \
+                trigger: $CI_PROJECT_NAMESPACE/other}";
+    commit(&ada, engine, "main", "first", text).await;
+    app.work().await;
+
+    let there = &pipelines(&ada, other, "?source=pipeline").await[0];
+    let set = ada.get(&format!("/projects/{other}/pipelines/{}/variables", there["id"])).await;
+    assert_eq!(set.each("value"), ["ada/engine-2", "$LEVEL"]);
+}
+
+#[actix_web::test]
+async fn a_bridge_whose_pipeline_is_gone_or_never_came_fails_in_time() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    with_child(&ada, project, "unit: {script: x}").await;
+    commit(&ada, project, "main", "first", &format!("down: {{trigger: {{{CHILD}}}}}")).await;
+
+    app.clock.advance(time::Duration::hours(2));
+    app.write(|tx| {
+        let stale = progress::stale(tx, 100)?;
+        progress::drop_stale(tx, &stale)
+    });
+
+    let reason = bridge(&ada, project).await["failure_reason"].clone();
+    assert_eq!(reason, "downstream_pipeline_creation_failed");
+}

@@ -1,0 +1,15 @@
+//! Pipelines, jobs, variables, schedules and triggers.
+
+mod auto_cancel;
+mod bridges;
+mod ci_lint;
+mod commit_statuses;
+mod jobs;
+mod merge_request_pipelines;
+mod pipeline_creation;
+mod pipeline_schedules;
+mod pipelines;
+mod remote_includes;
+mod resource_groups;
+mod triggers;
+mod variables;

@@ -1,0 +1,252 @@
+//! What jobs leave behind: `gateway/src/rest/{runners,ci}/job_artifacts.rs`.
+
+use gateway::app::Limits;
+use kernel::{
+    AccessLevel::{Developer, Guest, Maintainer},
+    Visibility,
+};
+use serde_json::json;
+use time::Duration;
+
+use super::program::{Runner, Work, set_up};
+use crate::support::{
+    TestApp,
+    ci::{commit, job, pipelines},
+};
+
+/// A zip file that holds `out/a.txt` with `one` in it, not packed.
+fn archive() -> Vec<u8> {
+    let (name, content) = (b"out/a.txt", b"one");
+    let common: Vec<u8> = [
+        &[20, 0, 0, 0, 0, 0, 0, 0, 0, 0][..],
+        &0x7a6c_86f1_u32.to_le_bytes(),
+        &3_u32.to_le_bytes(),
+        &3_u32.to_le_bytes(),
+        &9_u16.to_le_bytes(),
+        &[0, 0],
+    ]
+    .concat();
+    let file = [b"PK\x03\x04", &common[..], name, content].concat();
+    let entry = [b"PK\x01\x02\x14\x03", &common[..], &[0; 10], &[0; 4], name].concat();
+    let [size, start] = [entry.len(), file.len()].map(|one| u32::try_from(one).expect("small"));
+    let end = [
+        b"PK\x05\x06",
+        &[0, 0, 0, 0, 1, 0, 1, 0][..],
+        &size.to_le_bytes(),
+        &start.to_le_bytes(),
+        &[0, 0],
+    ];
+    [file, entry, end.concat()].concat()
+}
+
+const ONE: &str = "job: {script: x, artifacts: {paths: [out]}}\n";
+
+#[actix_web::test]
+async fn an_archive_is_kept_and_comes_back_whole_and_by_file() {
+    let app = TestApp::new();
+    let (project, mia, runner) = set_up(&app, ONE).await;
+    let payload = runner.take().await;
+    let work = Work::new(&app, &payload);
+
+    let kept = work
+        .bring(
+            "?expire_in=1%20week&artifact_type=archive&artifact_format=zip",
+            "artifacts.zip",
+            &archive(),
+        )
+        .await;
+
+    assert_eq!((kept.status, kept.bytes.as_slice()), (201, &b"201"[..]));
+    work.bring("", "artifacts.zip", &archive()).await.with(201);
+    let other = json!({ "message": "another artifact of the same type already exists" });
+    work.bring("", "artifacts.zip", b"other").await.refused(400, other);
+    work.write(0, "log").await.with(202);
+    work.report(json!({ "state": "success" })).await.with(200);
+    let shown = job(&mia, project, "job").await;
+    let kinds: Vec<_> = shown["artifacts"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|one| one["file_type"].clone())
+        .collect();
+    assert_eq!(kinds, ["archive", "metadata", "trace"]);
+    assert_eq!(
+        shown["artifacts_file"],
+        json!({ "filename": "artifacts.zip", "size": archive().len() })
+    );
+    assert!(shown["runner"]["id"].is_number());
+    let path = format!("/projects/{project}/jobs/{}/artifacts", payload["id"]);
+    assert_eq!(mia.get(&path).await.bytes, archive());
+    for file in [format!("{path}/out/a.txt"), format!("{path}/out%2Fa.txt")] {
+        let found = mia.get(&file).await;
+        assert_eq!((found.status, found.bytes.as_slice()), (200, &b"one"[..]), "{file}");
+    }
+    let newest = format!("/projects/{project}/jobs/artifacts/main");
+    assert_eq!(mia.get(&format!("{newest}/download?job=job")).await.bytes, archive());
+    assert_eq!(mia.get(&format!("{newest}/raw/out/a.txt?job=job")).await.bytes, b"one");
+    mia.get(&format!("{newest}/download")).await.refused(400, json!({ "error": "job is missing" }));
+    mia.get(&format!("{newest}/download?job=no")).await.with(404);
+    mia.get(&format!("{path}/out/no.txt")).await.with(404);
+    for odd in ["..%2Fout%2Fa.txt", "%2Fout%2Fa.txt"] {
+        mia.get(&format!("{path}/{odd}")).await.with(400);
+    }
+}
+
+#[actix_web::test]
+async fn only_a_running_job_brings_artifacts_that_fit() {
+    let app = TestApp::with_limits(Limits { artifact: 1_000, ..Limits::default() });
+    let (project, mia, runner) = set_up(&app, ONE).await;
+    let work = Work::new(&app, &runner.take().await);
+
+    let wrong = json!({ "message": "Invalid file format with specified file type" });
+    for query in [
+        "?artifact_type=junit",
+        "?artifact_type=sast&artifact_format=zip",
+        "?artifact_type=metadata&artifact_format=gzip",
+    ] {
+        work.bring(query, "x", b"x").await.refused(400, wrong.clone());
+    }
+    work.bring("?artifact_type=odd", "x", b"x").await.with(400);
+    work.bring("?artifact_type=junit&artifact_format=gzip", "../../junit.xml.gz", b"x")
+        .await
+        .with(201);
+    let large = vec![0; 1_001];
+    let refusal = json!({ "message": "file size has reached maximum size limit" });
+    work.bring("", "large.zip", &large).await.refused(413, refusal);
+    let stranger =
+        Work { caller: app.anonymous(), ..Work::new(&app, &json!({ "id": 1, "token": "x" })) };
+    stranger.bring("", "a.zip", &archive()).await.with(403);
+    work.report(json!({ "state": "success" })).await.with(200);
+    let late = work.bring("", "a.zip", &archive()).await;
+    assert_eq!((late.status, late.header("Job-Status")), (403, Some("success")));
+    let shown = job(&mia, project, "job").await;
+    assert_eq!(shown["artifacts"][0]["filename"], "junit.xml.gz");
+    assert!(shown.get("artifacts_file").is_none());
+}
+
+#[actix_web::test]
+async fn later_jobs_fetch_what_earlier_ones_left() {
+    let app = TestApp::new();
+    let text = "a: {script: x, artifacts: {paths: [out]}}\nb: {stage: deploy, script: x}\nc: {stage: deploy, script: x, dependencies: []}\n";
+    let (_, _, runner) = set_up(&app, text).await;
+    let first = runner.take().await;
+    let work = Work::new(&app, &first);
+    work.bring("", "artifacts.zip", &archive()).await.with(201);
+    work.report(json!({ "state": "success" })).await.with(200);
+
+    let (b, c) = (runner.take().await, runner.take().await);
+
+    assert_eq!(c["dependencies"], json!([]));
+    let wanted = json!([{ "id": first["id"], "name": "a", "token": b["token"],
+        "artifacts_file": { "filename": "artifacts.zip", "size": archive().len() } }]);
+    assert_eq!(b["dependencies"], wanted);
+    let path = format!("/jobs/{}/artifacts", first["id"]);
+    let fetched = Work::new(&app, &b).caller.get(&path).await;
+    assert_eq!((fetched.status, fetched.bytes), (200, archive()));
+    work.caller.get(&path).await.with(403);
+    app.anonymous().get(&path).await.with(403);
+}
+
+#[actix_web::test]
+async fn a_job_of_another_project_fetches_nothing() {
+    let app = TestApp::new();
+    let (_, _, runner) = set_up(&app, ONE).await;
+    let payload = runner.take().await;
+    let work = Work::new(&app, &payload);
+    work.bring("", "artifacts.zip", &archive()).await.with(201);
+    let eve = app.person("eve");
+    let other = app.project(&eve, "other", Visibility::Private);
+    commit(&eve, other, "main", "jobs", ONE).await;
+    let theirs = Runner::of(&eve, other, json!({})).await.take().await;
+
+    let path = format!("/jobs/{}/artifacts", payload["id"]);
+    Work::new(&app, &theirs).caller.get(&path).await.with(404);
+}
+
+#[actix_web::test]
+async fn artifacts_are_shown_to_whom_the_job_says() {
+    let app = TestApp::new();
+    let text = "job: {script: x, artifacts: {paths: [out], public: false}}\n";
+    let (project, mia, runner) = set_up(&app, text).await;
+    let payload = runner.take().await;
+    let work = Work::new(&app, &payload);
+    work.bring("", "artifacts.zip", &archive()).await.with(201);
+    work.report(json!({ "state": "success" })).await.with(200);
+    let path = format!("/projects/{project}/jobs/{}/artifacts", payload["id"]);
+    let file = format!("{path}/out/a.txt");
+
+    let (gus, dan) = (app.member(project, "gus", Guest), app.member(project, "dan", Developer));
+    for path in [&path, &file] {
+        gus.get(path).await.with(403);
+        app.person("eve").get(path).await.with(404);
+        app.anonymous().get(path).await.with(404);
+        assert_eq!(dan.get(path).await.status, 200);
+    }
+    dan.delete(&path).await.with(403);
+    mia.delete(&path).await.with(204);
+    mia.get(&path).await.with(404);
+}
+
+#[actix_web::test]
+async fn what_expired_goes_unless_it_is_the_newest_or_kept() {
+    let app = TestApp::new();
+    let (project, mia, runner) = set_up(&app, ONE).await;
+    let mut paths = Vec::new();
+    for round in 0..3 {
+        if round > 0 {
+            mia.post(&format!("/projects/{project}/pipeline"), json!({ "ref": "main" }))
+                .await
+                .created();
+        }
+        let payload = runner.take().await;
+        let work = Work::new(&app, &payload);
+        work.bring("?expire_in=1%20day", "artifacts.zip", &archive()).await.with(201);
+        work.report(json!({ "state": "success" })).await.with(200);
+        paths.push(format!("/projects/{project}/jobs/{}/artifacts", payload["id"]));
+    }
+    assert_eq!(pipelines(&mia, project, "").await.len(), 3);
+    let kept = mia.post(&format!("{}/keep", paths[0]), json!({})).await.ok();
+    assert!(kept["artifacts_expire_at"].is_null());
+
+    app.clock.advance(Duration::days(2));
+    app.recurring().await;
+
+    for (path, status) in paths.iter().zip([200, 404, 200]) {
+        assert_eq!(mia.get(path).await.status, status, "{path}");
+    }
+    let folder = app.state.data().join("artifacts");
+    let files = walk(&folder);
+    assert_eq!(files, 4, "two archives with their lists");
+    mia.delete(&format!("/projects/{project}/artifacts")).await.with(202);
+    app.member(project, "dan", Developer)
+        .delete(&format!("/projects/{project}/artifacts"))
+        .await
+        .with(403);
+}
+
+fn walk(folder: &std::path::Path) -> usize {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| if entry.path().is_dir() { walk(&entry.path()) } else { 1 }).sum()
+}
+
+#[actix_web::test]
+async fn what_is_erased_is_gone_with_its_files() {
+    let app = TestApp::new();
+    let (project, mia, runner) = set_up(&app, ONE).await;
+    let payload = runner.take().await;
+    let work = Work::new(&app, &payload);
+    work.bring("", "artifacts.zip", &archive()).await.with(201);
+    work.write(0, "secret").await.with(202);
+    work.report(json!({ "state": "success" })).await.with(200);
+    let path = format!("/projects/{project}/jobs/{}", payload["id"]);
+
+    let erased = mia.post(&format!("{path}/erase"), json!({})).await.created();
+
+    assert_eq!(erased["artifacts"], json!([]));
+    mia.get(&format!("{path}/artifacts")).await.with(404);
+    assert!(mia.get(&format!("{path}/trace")).await.bytes.is_empty());
+    for folder in ["artifacts", "logs"] {
+        assert_eq!(walk(&app.state.data().join(folder)), 0, "{folder}");
+    }
+    assert!(app.member(project, "max", Maintainer).get(&path).await.ok()["erased_at"].is_string());
+}

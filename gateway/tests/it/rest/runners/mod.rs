@@ -1,0 +1,7 @@
+//! Runners: their protocol, and looking after them.
+
+mod administration;
+mod job_artifacts;
+mod job_requests;
+mod program;
+mod registration;

@@ -1,0 +1,5 @@
+//! The server itself: health, settings, texts.
+
+mod health;
+mod markdown;
+mod settings;

@@ -1,4 +1,5 @@
-//! Unmodified client libraries, from their own registries, against a running server.
+//! Unmodified client libraries, from their own registries, and one generated from the OpenAPI document, against a running
+//! server.
 
 use std::{
     path::{Path, PathBuf},
@@ -13,7 +14,7 @@ use crate::{
     workspace::{root, run},
 };
 
-/// Both clients against a fresh server on SQLite, and on PostgreSQL where one is found.
+/// All clients against a fresh server on SQLite, and on PostgreSQL where one is found.
 pub(crate) fn smoke(profile: Profile) -> Result<()> {
     let binary = server::build(profile)?;
     let tools = server::target()?.join("clients");
@@ -45,18 +46,23 @@ fn against(installation: &Installation, tools: &Path, python: &Path) -> Result<u
     let server = installation.start()?;
     let place = if installation.database.is_some() { "PostgreSQL" } else { "SQLite" };
     println!("Clients on {place}");
-    let mut python = Command::new(python);
-    python.arg(script("python_gitlab.py")).current_dir(tools);
-    let mut node = Command::new("node");
-    node.arg(script("gitbeaker.mjs")).current_dir(tools);
     let mut failed = 0;
-    for client in [&mut python, &mut node] {
+    for (program, name) in [
+        (python, "python_gitlab.py"),
+        (Path::new("node"), "gitbeaker.mjs"),
+        (python, "generate.py"),
+        (python, "generated.py"),
+    ] {
+        let mut client = Command::new(program);
         client
+            .arg(script(name))
+            .current_dir(tools)
+            .env("PYTHONPATH", tools.join("generated"))
             .env("FORGEWAY_URL", installation.root())
             .env("FORGEWAY_TOKEN", TOKEN)
             .env("FORGEWAY_PASSWORD", PASSWORD)
             .env("PYTHONDONTWRITEBYTECODE", "1");
-        if run(client).is_err() {
+        if run(&mut client).is_err() {
             failed += 1;
         }
     }

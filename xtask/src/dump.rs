@@ -52,15 +52,19 @@ fn write(folder: &Path) -> Result<()> {
     workspace::run(Command::new(program()?).arg(folder))
 }
 
-/// Built with the features the tests use, so that nothing is compiled a second time.
 fn program() -> Result<PathBuf> {
+    example("dump")
+}
+
+/// An example program, built with the features the tests use, so that nothing is compiled a second time.
+pub(crate) fn example(name: &str) -> Result<PathBuf> {
     workspace::run(cargo().args([
         "build",
         "--quiet",
         "--workspace",
         "--all-features",
         "--example",
-        "dump",
+        name,
     ]))?;
-    Ok(target()?.join("debug/examples/dump"))
+    Ok(target()?.join("debug/examples").join(name))
 }

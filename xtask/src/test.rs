@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::{
     clients,
+    dump::example,
     postgres::{Cluster, Durability},
     server::Profile,
     workspace::{self, Package, cargo},
@@ -29,7 +30,8 @@ pub(crate) struct Options {
     /// Only the database-backed tests, on PostgreSQL; fails when no server is found
     #[arg(long)]
     postgres: bool,
-    /// Instead of the tests: two client libraries from their registries against a running server
+    /// Instead of the tests: two client libraries from their registries, and a client generated from the OpenAPI
+    /// document, against a running server
     #[arg(long, conflicts_with_all = ["sqlite", "postgres", "filters"])]
     clients: bool,
     /// With `--clients`: the release build of the server
@@ -73,7 +75,20 @@ fn on_sqlite(options: &Options) -> Result<()> {
     tests
         .args(["test", "--workspace", "--all-features", "--no-fail-fast", "--"])
         .args(&options.filters);
-    workspace::run(tests.env_remove(TEST_DATABASE))
+    workspace::run(tests.env_remove(TEST_DATABASE))?;
+    if options.filters.is_empty() { run_examples() } else { Ok(()) }
+}
+
+/// Programs that show how a crate is used alone. Each makes what it needs, and fails where it finds something else than it
+/// should.
+const EXAMPLES: &[&str] =
+    &["close_stale_issues", "evaluate_approvals", "mirror_repository", "report_members"];
+
+fn run_examples() -> Result<()> {
+    for name in EXAMPLES {
+        workspace::run(Command::new(example(name)?).env_remove(TEST_DATABASE))?;
+    }
+    Ok(())
 }
 
 fn on_postgres(options: &Options) -> Result<()> {

@@ -8,6 +8,8 @@ mod org_cases;
 mod org_seed;
 mod organisation;
 mod people;
+mod pipeline_seed;
+mod pipelines;
 mod review;
 mod review_cases;
 mod review_seed;
@@ -58,8 +60,8 @@ pub(crate) struct Options {
     /// Which data are made and measured
     #[arg(long, value_enum, default_value_t = Set::Repository)]
     set: Set,
-    /// Make one part in so many of the organisation or of the issues and merge requests: with 10 there are 10,000 people,
-    /// 2,000 groups and 10,000 projects, or 100,000 issues
+    /// Make one part in so many of the organisation, of the issues and merge requests or of the jobs: with 10 there are
+    /// 10,000 people, 2,000 groups and 10,000 projects, or 100,000 issues, or 100,000 jobs
     #[arg(long, default_value_t = 1)]
     scale: i64,
     /// Measure this binary; without it one is built
@@ -82,6 +84,8 @@ enum Set {
     Organisation,
     /// Very many issues and merge requests over a thousand projects
     Review,
+    /// Very many pipelines and jobs of one project, and pipelines of 500 jobs
+    Pipelines,
 }
 
 /// Everything one database's run found.
@@ -101,7 +105,7 @@ const SETTLE_LIMIT: Duration = Duration::from_secs(600);
 pub(crate) fn run(options: &Options) -> Result<()> {
     let scratch = tempfile::Builder::new().prefix("forgeway-bench-").tempdir()?;
     let history = match (&options.data, options.set) {
-        (_, Set::Organisation | Set::Review) => None,
+        (_, Set::Organisation | Set::Review | Set::Pipelines) => None,
         (Some(folder), Set::Repository) => Some(History::open(folder)?),
         (None, Set::Repository) => Some(History::make(&scratch.path().join("made.git"))?),
     };
@@ -167,6 +171,10 @@ impl Measuring<'_> {
             (None, Set::Review) => {
                 let size = review_seed::Size::whole(scale);
                 review::Run { installation, generator, size, only, scratch: folder }.report(name)
+            }
+            (None, Set::Pipelines) => {
+                let size = pipeline_seed::Size::whole(scale);
+                pipelines::Run { installation, generator, size, only }.report(name)
             }
             (None, _) => {
                 let size = org_seed::Size::whole(scale);

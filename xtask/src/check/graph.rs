@@ -18,11 +18,20 @@ pub(super) fn check() -> Result<Outcome> {
 /// What a crate may name; `None` when the map has no place for it.
 fn allowed(name: &str) -> Option<Vec<&'static str>> {
     Some(match name {
-        "kernel" | "markup" | "signatures" | "xtask" => vec![],
+        "kernel" | "markup" | "outbound" | "secrets" | "signatures" | "xtask" => vec![],
         "db" => vec!["kernel"],
         "worker" => vec!["kernel", "db"],
-        "gateway" => [&["kernel", "db", "worker", "markup", "signatures"], DOMAINS].concat(),
+        "forge" => {
+            [&["kernel", "db", "worker", "markup", "outbound", "secrets", "signatures"], DOMAINS]
+                .concat()
+        }
+        "gateway" => {
+            [&["kernel", "db", "worker", "markup", "secrets", "signatures", "forge"], DOMAINS]
+                .concat()
+        }
         "org" => vec!["kernel", "db", "worker", "signatures"],
+        "ci" => vec!["kernel", "db", "worker", "secrets"],
+        "runners" => vec!["kernel", "db", "secrets"],
         domain if DOMAINS.contains(&domain) => vec!["kernel", "db", "worker"],
         _ => return None,
     })
@@ -89,6 +98,13 @@ mod tests {
     fn a_domain_speaks_no_http() {
         assert_eq!(findings(&package("org", &["actix-web"])).len(), 1);
         assert!(findings(&package("gateway", &["actix-web", "forgeway-org"])).is_empty());
+    }
+
+    #[test]
+    fn the_product_names_every_domain_and_speaks_no_http() {
+        assert!(findings(&package("forge", &["forgeway-org", "forgeway-markup"])).is_empty());
+        assert_eq!(findings(&package("forge", &["forgeway-gateway", "actix-web"])).len(), 2);
+        assert_eq!(findings(&package("org", &["forgeway-forge"])), ["org names forge"]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod circles;
 mod graph;
 mod outcome;
 mod owners;
+mod sealed;
 mod snapshots;
 mod text;
 mod unused;
@@ -38,6 +39,7 @@ const STEPS: &[Step] = &[
     Step { name: "circles", check: circles::check },
     Step { name: "unused", check: unused::check },
     Step { name: "owners", check: owners::check },
+    Step { name: "sealed", check: sealed::check },
     Step { name: "snapshots", check: snapshots::check },
     Step { name: "workflows", check: workflows::check },
     Step { name: "schema", check: schema_of_both },

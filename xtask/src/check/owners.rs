@@ -99,7 +99,25 @@ const OWNERS: &[(&str, &[&str])] = &[
             "merge_request_committers",
         ],
     ),
-    ("ci", &["pipelines", "pipeline_numbers", "jobs"]),
+    (
+        "ci",
+        &[
+            "pipelines",
+            "pipeline_numbers",
+            "pipeline_variables",
+            "jobs",
+            "job_specs",
+            "job_logs",
+            "job_artifacts",
+            "job_variables",
+            "resource_groups",
+            "variables",
+            "pipeline_schedules",
+            "pipeline_schedule_variables",
+            "triggers",
+        ],
+    ),
+    ("runners", &["runners", "runner_projects", "runner_managers", "instance_runner_registration"]),
     (
         "repo",
         &[

@@ -1,22 +1,28 @@
-//! Kills the processes of a push at every step, one push after the other: the server lives, so nothing may stay behind.
+//! Kills the processes of a push at every step, the server among them, one push after the other: nothing may stay behind
+//! that holds up the next one.
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use rand::{RngExt as _, rngs::StdRng};
 
 use super::{pushes::plain, verify};
 use crate::server::{self, Installation, Server};
 
 const PROJECT: &str = "root/crash-children";
-/// From the start of a push to the kill.
+/// From the start of a push to the kill of the server, and from the sight of a process to its own.
 const MOMENTS: std::ops::Range<u64> = 0..150;
-/// The push after a kill that met something takes no longer.
+const DELAYS: std::ops::Range<u64> = 0..8;
+/// The push after a kill takes no longer.
 const LONGEST: Duration = Duration::from_secs(1);
+/// Who dies, in turn: the server, and the processes of a push in the order in which they run.
+const VICTIMS: [&str; 6] =
+    ["server", "receive-pack", "unpack-objects", "rev-list", "pre-receive", "proc-receive"];
 
 struct Clone<'a> {
     installation: &'a Installation,
@@ -26,22 +32,35 @@ struct Clone<'a> {
 /// Pushes `rounds` times, kills a process of each push, and pushes again.
 pub(super) fn rounds(
     installation: &Installation,
-    server: &Server,
+    mut server: Server,
     scratch: &Path,
     (rounds, longest): (u32, Option<Duration>),
     random: &mut StdRng,
-) -> Result<()> {
+) -> Result<Server> {
     let clone = Clone { installation, folder: scratch.join("clone-children") };
     std::fs::create_dir_all(&clone.folder)?;
     clone.git(&["init", "--quiet", "--initial-branch", "main"])?;
     clone.commit("first")?;
     clone.push(&["main"])?;
-    let (mut killed, mut slowest) = (0, Duration::ZERO);
-    for round in 1..=rounds {
+    let (mut killed, mut slowest) = (BTreeMap::new(), Duration::ZERO);
+    for (round, victim) in (1..=rounds).zip(VICTIMS.into_iter().cycle()) {
         clone.commit(&format!("round {round}"))?;
-        killed += u32::from(clone.push_and_kill(server, round, random)?);
+        let mut pushing = clone.begin_push(round)?;
+        let met = if victim == "server" {
+            std::thread::sleep(Duration::from_millis(random.random_range(MOMENTS)));
+            server.kill()?;
+            server = installation.start()?;
+            true
+        } else {
+            kill_one(&server, &mut pushing, victim, random)?
+        };
+        // What becomes of the push itself does not matter.
+        pushing.wait()?;
+        *killed.entry(victim).or_insert(0_u32) += u32::from(met);
         let begun = Instant::now();
-        clone.push(&["--force", "main", &format!("HEAD:refs/tags/again-{round}")])?;
+        clone
+            .push(&["--force", "main", &format!("HEAD:refs/tags/again-{round}")])
+            .with_context(|| format!("round {round}, after the {victim} was killed"))?;
         slowest = slowest.max(begun.elapsed());
     }
     ensure!(
@@ -51,9 +70,34 @@ pub(super) fn rounds(
     let findings = verify::doctor(installation)?;
     ensure!(findings.is_empty(), "{}", findings.join("\n"));
     println!(
-        "crash: {rounds} pushes, {killed} of them with a process killed; the next one took {slowest:.0?} at most, rows and refs agree"
+        "crash: {rounds} pushes, killed {killed:?}; the next one took {slowest:.0?} at most, rows and refs agree"
     );
-    Ok(())
+    Ok(server)
+}
+
+/// Waits until such a process of the push runs, and kills it. False when the push was over before.
+fn kill_one(
+    server: &Server,
+    pushing: &mut Child,
+    victim: &str,
+    random: &mut StdRng,
+) -> Result<bool> {
+    while pushing.try_wait()?.is_none() {
+        let children = server::descendants(server.id());
+        let Some(found) = children.into_iter().find(|child| is_called(*child, victim)) else {
+            continue;
+        };
+        std::thread::sleep(Duration::from_millis(random.random_range(DELAYS)));
+        server::signal("KILL", &[found])?;
+        return Ok(true);
+    }
+    Ok(false)
+}
+
+/// Whether a process is a program of this name, or does what git calls so.
+fn is_called(process: u32, name: &str) -> bool {
+    let line = std::fs::read_to_string(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    line.split('\0').any(|word| Path::new(word).file_name().is_some_and(|last| last == name))
 }
 
 impl Clone<'_> {
@@ -73,8 +117,8 @@ impl Clone<'_> {
         self.git(&all)
     }
 
-    /// Whether there was a process to kill. What becomes of the push itself does not matter.
-    fn push_and_kill(&self, server: &Server, round: u32, random: &mut StdRng) -> Result<bool> {
+    /// A branch that moves, a tag that comes and one that goes.
+    fn begin_push(&self, round: u32) -> Result<Child> {
         let remote = self.installation.remote(PROJECT);
         let tag = format!("HEAD:refs/tags/v{round}");
         let mut push = Command::new("git");
@@ -82,19 +126,8 @@ impl Clone<'_> {
         if round > 3 {
             push.arg(format!(":refs/tags/again-{}", round - 2));
         }
-        let quiet = std::process::Stdio::null;
-        let mut pushing = plain(&mut push).stdout(quiet()).stderr(quiet()).spawn()?;
-        std::thread::sleep(Duration::from_millis(random.random_range(MOMENTS)));
-        let children = server::descendants(server.id());
-        let victim = match children.len() {
-            0 => None,
-            many => children.get(random.random_range(0..many)),
-        };
-        if let Some(victim) = victim {
-            server::signal("KILL", &[*victim])?;
-        }
-        pushing.wait()?;
-        Ok(victim.is_some())
+        let quiet = Stdio::null;
+        Ok(plain(&mut push).stdout(quiet()).stderr(quiet()).spawn()?)
     }
 
     fn git(&self, arguments: &[&str]) -> Result<()> {

@@ -107,7 +107,7 @@ pub(super) fn waiting(connection: &mut Connection) -> Result<i64> {
     Ok(rows.first().map_or(0, |row| row.count))
 }
 
-fn load<T>(connection: &mut Connection, query: &str) -> Result<Vec<T>>
+pub(super) fn load<T>(connection: &mut Connection, query: &str) -> Result<Vec<T>>
 where
     T: 'static + QueryableByName<diesel::sqlite::Sqlite> + QueryableByName<diesel::pg::Pg>,
 {

@@ -19,6 +19,8 @@ pub(super) struct Ledger {
     pub(super) projects: Vec<i64>,
     pub(super) stars: Vec<i64>,
     pub(super) protected: Vec<(i64, String)>,
+    /// Commits that have a pipeline, by project.
+    pub(super) runs: Vec<(i64, String)>,
     /// Merge requests, by project and number.
     pub(super) merged: Vec<(i64, i64)>,
     /// Answers that were neither a success nor an expected refusal.
@@ -46,9 +48,10 @@ impl Shared {
         let commits = ledger.commits.values().map(Vec::len).sum::<usize>();
         let rows = ledger.projects.len() + ledger.stars.len() + ledger.protected.len();
         format!(
-            "acknowledged {commits} commits, {} refs, {} pushes, {} merges, {rows} rows",
+            "acknowledged {commits} commits, {} refs, {} pushes, {} pipelines, {} merges, {rows} rows",
             ledger.refs.len(),
             ledger.pushes,
+            ledger.runs.len(),
             ledger.merged.len()
         )
     }
@@ -65,6 +68,7 @@ impl Shared {
         ledger.projects.extend(other.projects);
         ledger.stars.extend(other.stars);
         ledger.protected.extend(other.protected);
+        ledger.runs.extend(other.runs);
         ledger.merged.extend(other.merged);
     }
 }

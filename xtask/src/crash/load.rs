@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
-use super::{ledger::Shared, pushes::Pusher};
+use super::{ledger::Shared, pipelines, pushes::Pusher};
 use crate::{
     client::{Answer, Client},
     server::Installation,
@@ -22,6 +22,7 @@ pub(super) struct Stage<'a> {
     shared_project: i64,
     own_project: i64,
     merging_project: i64,
+    pub(super) running_project: i64,
     pushers: Vec<Pusher<'a>>,
 }
 
@@ -40,11 +41,13 @@ impl<'a> Stage<'a> {
         let (shared_project, shared_path) = project(&client, "crash-shared")?;
         let (own_project, own_path) = project(&client, "crash-own")?;
         let (merging_project, _) = project(&client, "crash-merging")?;
+        let (running_project, _) = project(&client, "crash-running")?;
+        pipelines::configure(&client, running_project)?;
         let pushers = vec![
             Pusher::prepare(installation, scratch, (shared_project, &shared_path), "first")?,
             Pusher::prepare(installation, scratch, (own_project, &own_path), "second")?,
         ];
-        Ok(Self { client, shared_project, own_project, merging_project, pushers })
+        Ok(Self { client, shared_project, own_project, merging_project, running_project, pushers })
     }
 
     /// Starts the threads; they end soon after `stop`.
@@ -78,6 +81,10 @@ impl<'a> Stage<'a> {
         for name in ["merges", "more-merges"] {
             let merges = worker(name);
             scope.spawn(move || merges.repeat(|worker, n| worker.merge(self.merging_project, n)));
+        }
+        for name in ["runs", "more-runs"] {
+            let runs = worker(name);
+            scope.spawn(move || runs.repeat(|worker, n| worker.run(self.running_project, n)));
         }
         for pusher in &self.pushers {
             scope.spawn(move || pusher.work(round, ledger, stop));
@@ -172,6 +179,32 @@ impl Worker<'_> {
         let main = (project, "refs/heads/main".to_owned());
         ledger.commits.entry(main).or_default().extend([head, sha]);
         ledger.merged.push((project, iid));
+        Ok(())
+    }
+
+    /// A branch with a commit, and what people do with its pipeline.
+    fn run(&self, project: i64, n: u64) -> Result<()> {
+        let path = format!("{}/file-{n}.txt", self.name);
+        let action =
+            json!({ "action": "create", "file_path": path, "content": format!("line {n}\n") });
+        let body = json!({ "branch": format!("{}-{n}", self.name), "start_branch": "main",
+                           "actions": [action], "commit_message": format!("Add {path}") });
+        let commit = self.client.post(&format!("/projects/{project}/repository/commits"), &body)?;
+        let sha = text(&commit, "id")?;
+        let list = self.client.get(&format!("/projects/{project}/pipelines?sha={sha}"))?.json()?;
+        let pipeline = list[0]["id"].as_i64().context("a commit without a pipeline")?;
+        {
+            let mut ledger = self.ledger.write();
+            ledger.pushes += 1;
+            ledger.runs.push((project, sha));
+        }
+        let own = format!("/projects/{project}/pipelines/{pipeline}");
+        let jobs = self.client.get(&format!("{own}/jobs"))?.json()?;
+        let job = jobs.as_array().and_then(|jobs| jobs.iter().find(|job| job["name"] == "make"));
+        let job = id(job.context("a pipeline without its jobs")?)?;
+        self.client.post(&format!("/projects/{project}/jobs/{job}/cancel"), &json!({}))?.json()?;
+        self.client.post(&format!("{own}/retry"), &json!({}))?.json()?;
+        self.client.post(&format!("{own}/cancel"), &json!({}))?.json()?;
         Ok(())
     }
 

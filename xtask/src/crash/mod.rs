@@ -6,6 +6,7 @@ mod facts;
 mod ledger;
 mod load;
 mod merges;
+mod pipelines;
 mod pushes;
 mod verify;
 
@@ -33,7 +34,7 @@ pub(crate) struct Options {
     rounds: u32,
     #[arg(long, value_enum, default_value_t = Database::Sqlite)]
     database: Database,
-    /// How many pushes lose a process of theirs while the server lives
+    /// How many pushes lose a process of theirs, or the server
     #[arg(long, default_value_t = 20)]
     pushes: u32,
     /// Chooses the moments; the same seed chooses the same ones
@@ -103,11 +104,11 @@ fn rounds(options: &Options, installation: &Installation, scratch: &TempDir) -> 
         everything.absorb(ledger);
         report(&findings)?;
     }
-    let findings = verify::at_the_end(installation, &everything, started)?;
+    let findings = verify::at_the_end(installation, &everything, started, stage.running_project)?;
     // A debug build is slow, and is not measured.
     let longest = options.debug.then_some(Duration::from_secs(30));
     let pushes = (options.pushes, longest);
-    children::rounds(installation, &server, scratch.path(), pushes, &mut random)?;
+    server = children::rounds(installation, server, scratch.path(), pushes, &mut random)?;
     server.stop()?;
     println!(
         "crash: {} rounds on {}: {}",

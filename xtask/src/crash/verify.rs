@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use super::{
     facts,
     ledger::{Ledger, Ref, Shared},
-    merges,
+    merges, pipelines,
     pushes::plain,
 };
 use crate::{client::Client, migrate::Connection, server::Installation};
@@ -37,6 +37,7 @@ pub(super) fn after_crash(
     let ledger = ledger.write();
     found.extend(refs_and_events(installation, &ledger, started)?);
     found.extend(merges::check(installation, &ledger)?);
+    found.extend(pipelines::check(installation, &ledger)?);
     found.extend(rows(&installation.client(), &ledger)?);
     for project in touched(&ledger) {
         found.extend(fsck(&repository(installation, project)));
@@ -49,16 +50,19 @@ pub(super) fn at_the_end(
     installation: &Installation,
     everything: &Shared,
     started: i64,
+    running_project: i64,
 ) -> Result<Vec<String>> {
     let mut found = locks(installation);
     let ledger = everything.write();
     found.extend(refs_and_events(installation, &ledger, started)?);
     found.extend(merges::check(installation, &ledger)?);
+    found.extend(pipelines::check(installation, &ledger)?);
     found.extend(rows(&installation.client(), &ledger)?);
     for project in touched(&ledger).into_iter().chain(ledger.projects.iter().copied()) {
         found.extend(fsck(&repository(installation, project)));
     }
     settle(installation)?;
+    found.extend(pipelines::check_pushes(installation, running_project)?);
     found.extend(doctor(installation)?);
     Ok(found)
 }

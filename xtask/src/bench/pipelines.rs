@@ -1,0 +1,184 @@
+//! The run over pipelines: very many of one project in lists, and large ones that are made and go on.
+
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::{Value, json};
+
+use super::{
+    Report,
+    cases::{CONSTANT, Case, case},
+    milliseconds,
+    people::{id, post},
+    pipeline_seed::{self, JOBS, Size, Template},
+    transport::Timed,
+    wrk::{Generator, Measured},
+};
+use crate::{client::Client, server::Installation};
+
+/// Jobs of a large pipeline.
+const LARGE: usize = 500;
+/// Large pipelines that are made, and jobs of one of them that end.
+const MADE: usize = 20;
+const ENDED: usize = 100;
+/// Commits that the copied pipelines are of.
+const COMMITS: usize = 50;
+
+pub(super) struct Run<'a> {
+    pub(super) installation: Installation,
+    pub(super) generator: &'a Generator,
+    pub(super) size: Size,
+    pub(super) only: Option<&'a str>,
+}
+
+impl Run<'_> {
+    pub(super) fn report(&self, database: &'static str) -> Result<Report> {
+        let server = self.installation.start()?;
+        let client = self.installation.client();
+        let from = template(&client)?;
+        server.stop()?;
+        let begun = Instant::now();
+        let address = self.installation.database_address();
+        let before = pipeline_seed::fill(&address, &from, self.size)?;
+        let notes = vec![
+            ("pipelines", self.size.pipelines.to_string()),
+            ("jobs", (self.size.pipelines * JOBS).to_string()),
+            ("filled in", milliseconds(begun.elapsed())),
+        ];
+        println!("filled in {}", milliseconds(begun.elapsed()));
+        let server = self.installation.start()?;
+        let mut cases = vec![self.measured(CONSTANT, &["GET /-/liveness".to_owned()])?];
+        for wanted in lists(&from, before, self.size) {
+            if self.only.is_none_or(|only| wanted.name.contains(only)) {
+                cases.push(self.measured(wanted.name, &wanted.requests)?);
+            }
+        }
+        let transport = match self.only {
+            None => large(&client)?,
+            Some(_) => Vec::new(),
+        };
+        server.stop()?;
+        Ok(Report { database, cases, transport, compared: Vec::new(), notes })
+    }
+
+    fn measured(
+        &self,
+        name: &'static str,
+        requests: &[String],
+    ) -> Result<(&'static str, Measured)> {
+        let figures = self.generator.measure(&self.installation.root(), requests)?;
+        println!(
+            "{name}: {:.0} a second, p90 {:.1} ms, {} failed",
+            figures.per_second, figures.p90, figures.failed
+        );
+        Ok((name, figures))
+    }
+}
+
+/// A project with a pipeline that is copied, and commits without one.
+fn template(client: &Client) -> Result<Template> {
+    let project = project(client, "pipelines")?;
+    let jobs = usize::try_from(JOBS)?;
+    let mut shas = vec![commit(client, project, "First", &jobs_of(jobs))?];
+    for n in 1..COMMITS {
+        shas.push(commit(
+            client,
+            project,
+            &format!("Change {n} [skip ci]"),
+            &format!("{}# {n}\n", jobs_of(jobs)),
+        )?);
+    }
+    let made = client.get(&format!("/projects/{project}/pipelines?sha={}", shas[0]))?.json()?;
+    let pipeline = made[0]["id"].as_i64().context("the first commit has no pipeline")?;
+    Ok(Template { project, pipeline, shas })
+}
+
+fn project(client: &Client, name: &str) -> Result<i64> {
+    id(&post(client, "/projects", &json!({ "name": name, "default_branch": "main" }))?)
+}
+
+/// A configuration of so many jobs in five stages.
+fn jobs_of(count: usize) -> String {
+    let stages = "stages: [s0, s1, s2, s3, s4]\n".to_owned();
+    let job = |n: usize| {
+        format!("job-{n}: {{stage: s{}, script: [make {n}], tags: [linux]}}\n", n * 5 / count)
+    };
+    stages + &(0..count).map(job).collect::<String>()
+}
+
+fn commit(client: &Client, project: i64, message: &str, text: &str) -> Result<String> {
+    let there =
+        client.get(&format!("/projects/{project}/repository/files/.gitlab-ci.yml?ref=main"))?;
+    let action = if there.is_success() { "update" } else { "create" };
+    let actions = json!([{ "action": action, "file_path": ".gitlab-ci.yml", "content": text }]);
+    let body = json!({ "branch": "main", "commit_message": message, "actions": actions });
+    let made = post(client, &format!("/projects/{project}/repository/commits"), &body)?;
+    made["id"].as_str().map(str::to_owned).with_context(|| format!("no commit: {made}"))
+}
+
+fn lists(from: &Template, before: (i64, i64), size: Size) -> Vec<Case> {
+    let own = format!("/projects/{}", from.project);
+    let some = || (1..=200).map(|n| n * 7_919 % size.pipelines);
+    let jobs = size.pipelines * JOBS;
+    let older = |n: i64| before.1 + 1 + n * JOBS % jobs;
+    vec![
+        case("jobs of a project", [format!("{own}/jobs")]),
+        case("jobs of a project, failed", [format!("{own}/jobs?scope=failed")]),
+        case("jobs of a project, page 100", [format!("{own}/jobs?page=100")]),
+        case(
+            "jobs of a project, keyset",
+            some().map(|n| format!("{own}/jobs?pagination=keyset&id_before={}", older(n) + 100)),
+        ),
+        case("one job", some().map(|n| format!("{own}/jobs/{}", older(n)))),
+        case(
+            "jobs of a pipeline",
+            some().map(|n| format!("{own}/pipelines/{}/jobs", before.0 + 1 + n)),
+        ),
+        case("one pipeline", some().map(|n| format!("{own}/pipelines/{}", before.0 + 1 + n))),
+        case("pipelines of a project", [format!("{own}/pipelines")]),
+        case("pipelines of a project, failed", [format!("{own}/pipelines?status=failed")]),
+        case(
+            "pipelines of a branch",
+            some().map(|n| format!("{own}/pipelines?ref=branch-{}", n % 1_000)),
+        ),
+        case(
+            "pipelines of a commit",
+            from.shas.iter().map(|sha| format!("{own}/pipelines?sha={sha}")),
+        ),
+        case(
+            "statuses of a commit",
+            from.shas.iter().map(|sha| format!("{own}/repository/commits/{sha}/statuses")),
+        ),
+    ]
+}
+
+/// How long a pipeline of 500 jobs takes to be made, and to go on when one of its jobs ends.
+fn large(client: &Client) -> Result<Vec<Timed>> {
+    let project = project(client, "large-pipelines")?;
+    commit(client, project, "First [skip ci]", &jobs_of(LARGE))?;
+    let address = format!("/projects/{project}/pipeline");
+    let mut made = Vec::new();
+    let mut last = Value::Null;
+    for _ in 0..MADE {
+        let begun = Instant::now();
+        last = post(client, &address, &json!({ "ref": "main" }))?;
+        made.push(begun.elapsed().as_secs_f64());
+        ensure!(last["status"] == "pending", "no pipeline: {last}");
+    }
+    let list =
+        format!("/projects/{project}/pipelines/{}/jobs?per_page=100&scope=pending", last["id"]);
+    let waiting = client.get(&list)?.json()?;
+    let waiting = waiting.as_array().context("no list of jobs")?;
+    let mut ended = Vec::new();
+    for job in waiting.iter().take(ENDED) {
+        let begun = Instant::now();
+        let done =
+            post(client, &format!("/projects/{project}/jobs/{}/cancel", job["id"]), &json!({}))?;
+        ended.push(begun.elapsed().as_secs_f64());
+        ensure!(done["status"] == "canceled", "not canceled: {done}");
+    }
+    Ok(vec![
+        Timed { what: format!("make a pipeline of {LARGE} jobs"), seconds: made },
+        Timed { what: format!("end one of {LARGE} jobs"), seconds: ended },
+    ])
+}

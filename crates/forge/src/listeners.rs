@@ -27,7 +27,8 @@ use crate::{
         diff_notes::FollowLines,
         head_refs::{DropHead, promise_head},
         merge::{
-            FinishMerge, LookAt, RefreshCloses, hold_touched, note_push, promise_to_close, wake,
+            FinishMerge, LookAt, RefreshCloses, hold_touched, note_push, promise_to_close,
+            proposed_by, wake,
         },
     },
     pipeline,
@@ -90,10 +91,11 @@ fn of_repository(tx: &mut Tx<'_>, vault: &Vault, fact: &repo::Event) -> Result<(
             ..
         } => {
             hold_touched(tx, *project, moves)?;
+            let proposed = proposed_by(tx, *project, moves)?;
             if !*by_rebase {
-                approvals::follow_push(tx, *project, *user, moves)?;
+                approvals::follow_push(tx, *project, *user, moves, &proposed)?;
             }
-            note_push(tx, *project, *user, moves)?;
+            note_push(tx, *project, *user, moves, &proposed)?;
             let pushed = pipeline::PushedBy { project: *project, user: *user, earlier: *earlier };
             pipeline::enqueue_for_push(tx, vault, pushed, moves, options)?;
             promise_to_close(tx, *project, *user, head.as_deref())?;

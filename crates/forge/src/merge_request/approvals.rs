@@ -1,5 +1,7 @@
 //! How approvals hear what happens to merge requests, branches and people.
 
+use std::collections::HashSet;
+
 use ci::pipeline::PipelineStore;
 use db::Tx;
 use kernel::{
@@ -139,15 +141,18 @@ pub fn look_after(tx: &mut Tx<'_>, fact: &approval::Event) -> Result<()> {
     }
 }
 
-/// Somebody moved branches, or made them anew: what was approved is no longer what is there.
+/// Somebody moved branches, or made them anew: what was approved is no longer what is there. `proposed` are those of the
+/// branches that merge requests name.
 pub fn follow_push(
     tx: &mut Tx<'_>,
     project: ProjectId,
     user: Option<UserId>,
     moves: &[Moved],
+    proposed: &HashSet<String>,
 ) -> Result<()> {
     for moved in moves.iter().filter(|moved| moved.after.is_some()) {
-        let Some(branch) = moved.name.strip_prefix("refs/heads/") else { continue };
+        let branch = moved.name.strip_prefix("refs/heads/");
+        let Some(branch) = branch.filter(|branch| proposed.contains(*branch)) else { continue };
         for request in tx.approvable_from(project, branch)? {
             let pusher = user.unwrap_or(request.author_id);
             // A branch that is made anew differs from what its name stood for before.

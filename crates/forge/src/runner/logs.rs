@@ -45,8 +45,7 @@ async fn ensure_open(forge: &Forge, job: &Job) -> Result<()> {
         // Nothing is written of which it is not known what to hide: the job has ended, or its secrets were given up.
         let sealed = kept.and_then(|kept| kept.hidden).ok_or(Error::Forbidden)?;
         let clear = own.vault.unseal(&hidden_place(id), &sealed).map_err(Error::internal)?;
-        let hidden: Vec<String> =
-            serde_json::from_str(clear.reveal()).map_err(Error::internal)?;
+        let hidden: Vec<String> = serde_json::from_str(clear.reveal()).map_err(Error::internal)?;
         own.logs.open(place, Mask::new(&hidden)?)
     });
     done.await.map_err(Error::internal)?

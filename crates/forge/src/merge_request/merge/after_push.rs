@@ -81,9 +81,16 @@ impl Aftermath for Follower {
             let Some(forge) = self.0.upgrade().map(Forge) else { return Ok(()) };
             // Before those of merge requests, which are the ones that count for them.
             let mut done = pipeline::run_after_push(&forge, push).await;
-            for change in push.changes.iter().filter(|change| change.name.is_branch()) {
-                // What fails for one branch keeps nothing from the others.
-                done = done.and(follow_change(&forge, push, change).await);
+            let branches = push.changes.iter().filter(|change| change.name.is_branch());
+            let branches: Vec<&RefChange> = branches.collect();
+            let names = branches.iter().map(|change| change.name.short().into_owned()).collect();
+            let project = push.project.id;
+            let proposed = forge.db.peek(move |tx| proposed(tx, project, names)).await?;
+            for change in branches {
+                if proposed.contains(&*change.name.short()) {
+                    // What fails for one branch keeps nothing from the others.
+                    done = done.and(follow_change(&forge, push, change).await);
+                }
             }
             done.and(close_promised(&forge, push).await)
         })
@@ -98,11 +105,7 @@ async fn follow_change(forge: &Forge, push: &Push, change: &RefChange) -> Result
         after: change.new.map(|id| id.to_string()),
         user: push.who.actor.id,
     };
-    let (project, branch) = (moved.project, moved.branch.clone());
-    match forge.db.peek(move |tx| tx.is_touched(project, &branch)).await? {
-        true => follow_branch(forge, &moved, BEFORE_THE_ANSWER).await,
-        false => Ok(()),
-    }
+    follow_branch(forge, &moved, BEFORE_THE_ANSWER).await
 }
 
 /// In the transaction of the push, before any of them is changed: of two pushes neither waits for the other half-way. A
@@ -112,15 +115,38 @@ pub fn hold_touched(tx: &mut Tx<'_>, project: ProjectId, moves: &[Moved]) -> Res
     hold_merge_requests_of(tx, project, &branches.collect::<Vec<_>>())
 }
 
-/// In the transaction of the push.
+fn proposed(tx: &mut Tx<'_>, project: ProjectId, names: Vec<String>) -> Result<HashSet<String>> {
+    match names.as_slice() {
+        [] => Ok(HashSet::new()),
+        names => {
+            tx.proposed_branches(project, &names.iter().map(String::as_str).collect::<Vec<_>>())
+        }
+    }
+}
+
+/// The branches of a push from which merge requests come, or to which they lead.
+pub fn proposed_by(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    moves: &[Moved],
+) -> Result<HashSet<String>> {
+    let branches = moves.iter().filter_map(|moved| moved.name.strip_prefix("refs/heads/"));
+    proposed(tx, project, branches.map(str::to_owned).collect())
+}
+
+/// In the transaction of the push. `proposed` are those of its branches that merge requests name.
 pub fn note_push(
     tx: &mut Tx<'_>,
     project: ProjectId,
     user: Option<UserId>,
     moves: &[Moved],
+    proposed: &HashSet<String>,
 ) -> Result<()> {
     for moved in moves {
         let Some(branch) = moved.name.strip_prefix("refs/heads/") else { continue };
+        if moved.after.is_some() && !proposed.contains(branch) {
+            continue;
+        }
         let step = BranchMove { project, branch, to: moved.after.as_deref() };
         if pushed::note(tx, step, user)? {
             let (before, after) = (moved.before.clone(), moved.after.clone());

@@ -17,7 +17,7 @@ mod unlock;
 pub use accept::{Wish, accept};
 pub use after_merge::{FinishMerge, RefreshCloses, finish_merge, refresh_closed_issues};
 pub use after_push::{
-    FollowPush, Follower, LookInto, follow_push, hold_touched, look_into, note_push,
+    FollowPush, Follower, LookInto, follow_push, hold_touched, look_into, note_push, proposed_by,
 };
 pub use auto_merge::{
     MergeWaiting, cancel, merge_waiting, merge_waiting_for, wait_for_pipeline, wake,

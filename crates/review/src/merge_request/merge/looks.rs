@@ -3,12 +3,17 @@
 //! What many merge requests lead to moves often, and git is asked about few of them before it moves again. So a move
 //! gives the branch another stamp, and touches those rows alone that said something else than that git is to be asked.
 
-use std::fmt::Write as _;
+use std::{collections::HashSet, fmt::Write as _};
 
-use db::{Tx, each_backend, error, schema::merge_requests, stamp};
+use db::{
+    Conn, Tx, each_backend, error,
+    listing::{Bind, rows},
+    schema::merge_requests,
+    stamp,
+};
 use diesel::{dsl::sql, prelude::*, sql_types::Text};
 use kernel::{
-    Result, TextEnum as _,
+    Error, Result, TextEnum as _,
     ids::{MergeRequestId, ProjectId},
 };
 
@@ -25,6 +30,12 @@ pub struct Seen {
     looks: i64,
     /// The stamp of the target.
     target: Option<i64>,
+}
+
+#[derive(QueryableByName)]
+struct Branch {
+    #[diesel(sql_type = Text)]
+    name: String,
 }
 
 /// What every answer about a merge request into a branch follows from.
@@ -60,8 +71,13 @@ pub trait LookStore {
     fn forget_target(&mut self, project: ProjectId, branch: &str) -> Result<()>;
     /// Whether an open merge request leads to the branch.
     fn is_target(&mut self, project: ProjectId, branch: &str) -> Result<bool>;
-    /// Whether an open merge request comes from the branch or leads to it.
-    fn is_touched(&mut self, project: ProjectId, branch: &str) -> Result<bool>;
+    /// Those of these branches from which a merge request comes that may still go on, or to which an open one leads: one
+    /// statement, however many branches there are.
+    fn proposed_branches(
+        &mut self,
+        project: ProjectId,
+        branches: &[&str],
+    ) -> Result<HashSet<String>>;
 }
 
 impl LookStore for Tx<'_> {
@@ -189,19 +205,24 @@ impl LookStore for Tx<'_> {
         Ok(found.is_some())
     }
 
-    fn is_touched(&mut self, project: ProjectId, branch: &str) -> Result<bool> {
-        let from = merge_requests::table
-            .filter(merge_requests::source_project_id.eq(project))
-            .filter(merge_requests::source_branch.eq(branch))
-            .filter(
-                merge_requests::state
-                    .eq_any([MergeRequestState::Opened, MergeRequestState::Locked]),
-            )
-            .select(merge_requests::id);
-        let found: Option<MergeRequestId> = each_backend!(self, |conn| from
-            .first(conn)
-            .optional()
-            .map_err(error("Merge request")))?;
-        Ok(found.is_some() || self.is_target(project, branch)?)
+    fn proposed_branches(
+        &mut self,
+        project: ProjectId,
+        branches: &[&str],
+    ) -> Result<HashSet<String>> {
+        let each = match &self.conn {
+            Conn::Sqlite(_) => "json_each($1) AS branch",
+            Conn::Postgres(_) => "jsonb_array_elements_text($1::jsonb) AS branch (value)",
+        };
+        let sql = format!(
+            "SELECT branch.value AS name FROM {each} \
+             WHERE EXISTS (SELECT 1 FROM merge_requests WHERE source_project_id = $2 AND source_branch = branch.value \
+             AND state IN ('opened', 'locked', 'closed')) \
+             OR EXISTS (SELECT 1 FROM merge_requests WHERE project_id = $2 AND target_branch = branch.value \
+             AND state IN ('opened', 'locked'))"
+        );
+        let listed = serde_json::to_string(branches).map_err(Error::internal)?;
+        let found: Vec<Branch> = rows(self, &sql, &[Bind::Word(listed), Bind::Number(project.0)])?;
+        Ok(found.into_iter().map(|branch| branch.name).collect())
     }
 }

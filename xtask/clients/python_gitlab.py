@@ -13,6 +13,8 @@ import traceback
 import gitlab
 import requests
 
+import ci_settings
+import pipelines
 import reviews
 from smoke import PASSWORD, STEPS, TOKEN, URL, Run, refused, step
 
@@ -434,6 +436,8 @@ def wikis(run):
 
 
 STEPS.extend(reviews.STEPS)
+STEPS.extend(pipelines.STEPS)
+STEPS.extend(ci_settings.STEPS)
 
 
 @step

@@ -50,6 +50,7 @@ fn against(installation: &Installation, tools: &Path, python: &Path) -> Result<u
     for (program, name) in [
         (python, "python_gitlab.py"),
         (Path::new("node"), "gitbeaker.mjs"),
+        (python, "glab_calls.py"),
         (python, "generate.py"),
         (python, "generated.py"),
     ] {

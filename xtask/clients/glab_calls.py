@@ -5,24 +5,14 @@ Reads FORGEWAY_URL and FORGEWAY_TOKEN; needs nothing but Python; ends with 1 whe
 """
 
 import io
-import json
-import os
 import sys
-import time
 import traceback
-import urllib.error
-import urllib.parse
-import urllib.request
 import zipfile
 
 import fake_runner
-from shapes import (
-    BRIDGE, COMMIT, JOB, LINT, MERGE_REQUEST, PIPELINE, PIPELINE_INFO, PIPELINE_VARIABLE, PROJECT, SCHEDULE, STATUS,
-    VARIABLE, decode,
-)
-
-API = os.environ["FORGEWAY_URL"] + "/api/v4/"
-HEADERS = {"PRIVATE-TOKEN": os.environ["FORGEWAY_TOKEN"], "Accept": "application/json", "User-Agent": "glab/smoke"}
+import glab_settings
+from glab import Refusal, call, collect, eventually, exchange, refused, remove, segment
+from shapes import BRIDGE, COMMIT, JOB, LINT, MERGE_REQUEST, PIPELINE, PIPELINE_INFO, PIPELINE_VARIABLE, PROJECT, STATUS
 
 CONFIG = """
 stages: [build, test]
@@ -33,93 +23,6 @@ install: {stage: test, script: [make install], when: manual}
 review: {stage: test, script: [make review], rules: [{if: $CI_MERGE_REQUEST_IID}]}
 """
 NESTED = "inner: {script: [make inner], tags: [glab]}\n"
-TIMEOUT_SECONDS = 60
-WAIT_SECONDS = 20
-
-
-class Refusal(Exception):
-    def __init__(self, status, text):
-        super().__init__(f"{status}: {text}")
-        self.status = status
-
-
-def segment(text):
-    """As that client writes a part of a path: dots are escaped, too."""
-    return urllib.parse.quote(str(text), safe="$&+:=@~").replace(".", "%2E")
-
-
-def exchange(method, path, query=None, body=None):
-    """One request; answers the status, the headers and the bytes. Bodies are JSON, and a POST without one says so, too."""
-    address = API + path
-    if query:
-        address += "?" + urllib.parse.urlencode(sorted(query.items()))
-    headers = dict(HEADERS)
-    if method in ("POST", "PUT"):
-        headers["Content-Type"] = "application/json"
-    content = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(address, content, headers, method=method)
-    try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
-            return answer.status, answer.headers, answer.read()
-    except urllib.error.HTTPError as error:
-        raise Refusal(error.code, error.read().decode(errors="replace")) from None
-
-
-def call(method, path, shape, query=None, body=None, status=None):
-    """A call whose answer is decoded; `status` where it is not the one that is usual for the method."""
-    got, _, content = exchange(method, path, query, body)
-    wanted = status or {"GET": 200, "POST": 201, "PUT": 200}[method]
-    assert got == wanted, f"{method} {path}: {got} instead of {wanted}"
-    return decode(json.loads(content), shape, f"{method} {path}")
-
-
-def remove(path, query=None):
-    status, _, _ = exchange("DELETE", path, query)
-    # Groups and projects are only promised to go.
-    assert status in (202, 204), f"DELETE {path}: {status}"
-
-
-def next_link(headers):
-    """That client cuts the header at commas and semicolons, whatever stands in the addresses."""
-    for link in (headers["Link"] or "").split(","):
-        parts = link.split(";")
-        if len(parts) > 1 and parts[1].split("=")[1].strip('"') == "next":
-            return parts[0].strip("< >")
-    return None
-
-
-def collect(path, shape, query):
-    """All pages, as that client walks them: by the link, else by the number of the next page."""
-    found, query = [], dict(query)
-    for _ in range(100):
-        _, headers, content = exchange("GET", path, query)
-        found += decode(json.loads(content), [shape], path)
-        link = next_link(headers)
-        if link:
-            query.update(urllib.parse.parse_qsl(urllib.parse.urlsplit(link).query, keep_blank_values=True))
-        elif headers["X-Next-Page"]:
-            query["page"] = headers["X-Next-Page"]
-        else:
-            return found
-    raise AssertionError(f"{path} has no last page")
-
-
-def refused(call_, status):
-    try:
-        call_()
-    except Refusal as refusal:
-        assert refusal.status == status, f"{refusal.status} instead of {status}: {refusal}"
-        return refusal
-    raise AssertionError(f"no refusal, {status} was expected")
-
-
-def eventually(find):
-    """What `find` answers once that is something: what the server does after it has answered."""
-    for _ in range(WAIT_SECONDS * 20):
-        if found := find():
-            return found
-        time.sleep(0.05)
-    raise AssertionError(f"nothing came of it within {WAIT_SECONDS} s")
 
 
 class Run:
@@ -341,71 +244,7 @@ def ci_lint(run):
     assert result["valid"] is False and result["errors"], result
 
 
-def variable_commands(holder, scope):
-    """`variable set|get|list|export|update|delete` in a project or group; `scope` where keys are told apart by it."""
-    sent = {
-        "key": "SERVER_TOKEN", "value": "some:value", "environment_scope": scope, "masked": False, "masked_and_hidden": False,
-        "protected": False, "variable_type": "env_var", "raw": False, "description": "",
-    }
-    own, query = f"{holder}/variables/SERVER_TOKEN", {"filter[environment_scope]": scope}
-    made = call("POST", f"{holder}/variables", VARIABLE, body=sent)
-    assert (made["key"], made["environment_scope"]) == ("SERVER_TOKEN", scope), made
-    assert call("GET", own, VARIABLE, query)["value"] == "some:value"
-    listed = call("GET", f"{holder}/variables", [VARIABLE], {"page": 1, "per_page": 20})
-    assert [(row["key"], row["protected"], row["masked"]) for row in listed] == [("SERVER_TOKEN", False, False)], listed
-    change = {
-        "value": "long-enough", "environment_scope": scope, "filter": {"environment_scope": scope}, "masked": True,
-        "protected": True, "raw": True, "variable_type": "file", "description": "",
-    }
-    changed = call("PUT", own, VARIABLE, body=change)
-    assert (changed["value"], changed["masked"], changed["protected"], changed["raw"], changed["variable_type"]) == (
-        "long-enough", True, True, True, "file"), changed
-    refused(lambda: call("POST", f"{holder}/variables", VARIABLE, body=sent), 400)
-    remove(own, query)
-    refused(lambda: call("GET", own, VARIABLE, query), 404)
-
-
-@step
-def variables(run):
-    variable_commands(run.path, "*")
-    variable_commands(run.path, "review/*")
-    group = call("POST", "groups", dict, body={"name": "Smoke glab", "path": "smoke.glab.group"})
-    variable_commands("groups/" + segment("smoke.glab.group"), "*")
-    remove(f"groups/{group['id']}")
-    call("GET", "admin/ci/variables", [VARIABLE], {"page": 1, "per_page": 20})
-
-
-@step
-def hidden_variables(run):
-    body = {"key": "HIDDEN", "value": "long-enough", "masked": False, "masked_and_hidden": True, "description": "why"}
-    made = call("POST", f"{run.path}/variables", VARIABLE, body=body)
-    # Who does not know of hidden variables must not show this one in logs all the same.
-    assert made["masked"] is True, made
-    remove(f"{run.path}/variables/HIDDEN", {"filter[environment_scope]": "*"})
-
-
-@step
-def schedules(run):
-    body = {"description": "Nightly", "ref": "main", "cron": "0 1 * * *", "cron_timezone": "UTC", "active": True}
-    number = call("POST", f"{run.path}/pipeline_schedules", SCHEDULE, body=body)["id"]
-    own = f"{run.path}/pipeline_schedules/{number}"
-    call("POST", f"{own}/variables", PIPELINE_VARIABLE, body={"key": "FOO", "value": "bar"})
-    listed = call("GET", f"{run.path}/pipeline_schedules", [SCHEDULE])
-    assert [(row["id"], row["cron"], row["owner"]["username"], row["active"]) for row in listed] == [
-        (number, "0 1 * * *", "root", True)], listed
-    changed = call("PUT", own, SCHEDULE, body={"description": "Weekly", "cron": "0 1 * * 0", "active": False})
-    assert (changed["description"], changed["active"], changed["cron_timezone"]) == ("Weekly", False, "UTC"), changed
-    call("POST", f"{own}/variables", PIPELINE_VARIABLE, body={"key": "BAR", "value": "x"})
-    assert call("PUT", f"{own}/variables/FOO", PIPELINE_VARIABLE, body={"value": "baz"})["value"] == "baz"
-    # Its answer is decoded, so it must not be empty.
-    assert call("DELETE", f"{own}/variables/BAR", PIPELINE_VARIABLE, status=202)["key"] == "BAR"
-    exchange("POST", f"{own}/play")
-    eventually(lambda: call("GET", own, SCHEDULE)["last_pipeline"])
-    shown = call("GET", own, SCHEDULE)
-    assert [(row["key"], row["value"]) for row in shown["variables"]] == [("FOO", "baz")], shown
-    assert shown["last_pipeline"]["ref"] == "main", shown
-    remove(own)
-    refused(lambda: call("GET", own, SCHEDULE), 404)
+STEPS.extend(glab_settings.STEPS)
 
 
 @step

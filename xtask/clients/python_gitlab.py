@@ -14,6 +14,8 @@ import gitlab
 import requests
 
 import ci_settings
+import jobs
+import pipeline_sources
 import pipelines
 import reviews
 from smoke import PASSWORD, STEPS, TOKEN, URL, Run, refused, step
@@ -435,9 +437,8 @@ def wikis(run):
         refused(lambda holder=holder: holder.wikis.get("Home-page"), 404)
 
 
-STEPS.extend(reviews.STEPS)
-STEPS.extend(pipelines.STEPS)
-STEPS.extend(ci_settings.STEPS)
+for more in [reviews, pipelines, jobs, pipeline_sources, ci_settings]:
+    STEPS.extend(more.STEPS)
 
 
 @step

@@ -1,5 +1,5 @@
-//! Unmodified client libraries, from their own registries, and one generated from the OpenAPI document, against a running
-//! server.
+//! Unmodified client libraries, from their own registries, one generated from the OpenAPI document, and the requests of the
+//! vendor's command line client, against a running server.
 
 use std::{
     path::{Path, PathBuf},

@@ -5,6 +5,8 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
+import { ciSettings } from "./ci_settings.mjs";
+import { pipelines } from "./pipelines.mjs";
 import { reviews } from "./reviews.mjs";
 
 const { Gitlab } = createRequire(join(process.cwd(), "package.json"))("@gitbeaker/rest");
@@ -274,7 +276,9 @@ const steps = {
 };
 
 const { ends, ...first } = steps;
-const all = { ...first, ...reviews(api, run, refused), ends };
+const all = { ...first };
+for (const more of [reviews, pipelines, ciSettings]) Object.assign(all, more(api, run, refused));
+all.ends = ends;
 
 let failed = 0;
 for (const [name, step] of Object.entries(all)) {

@@ -13,6 +13,10 @@ import traceback
 import gitlab
 import requests
 
+import ci_settings
+import jobs
+import pipeline_sources
+import pipelines
 import reviews
 from smoke import PASSWORD, STEPS, TOKEN, URL, Run, refused, step
 
@@ -433,7 +437,8 @@ def wikis(run):
         refused(lambda holder=holder: holder.wikis.get("Home-page"), 404)
 
 
-STEPS.extend(reviews.STEPS)
+for more in [reviews, pipelines, jobs, pipeline_sources, ci_settings]:
+    STEPS.extend(more.STEPS)
 
 
 @step

@@ -1,5 +1,5 @@
-//! Unmodified client libraries, from their own registries, and one generated from the OpenAPI document, against a running
-//! server.
+//! Unmodified client libraries, from their own registries, one generated from the OpenAPI document, and the requests of the
+//! vendor's command line client, against a running server.
 
 use std::{
     path::{Path, PathBuf},
@@ -50,6 +50,7 @@ fn against(installation: &Installation, tools: &Path, python: &Path) -> Result<u
     for (program, name) in [
         (python, "python_gitlab.py"),
         (Path::new("node"), "gitbeaker.mjs"),
+        (python, "glab_calls.py"),
         (python, "generate.py"),
         (python, "generated.py"),
     ] {

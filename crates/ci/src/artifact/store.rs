@@ -17,7 +17,7 @@ use super::{Artifact, ArtifactKind, NewArtifact};
 use crate::{
     Status,
     job::{Job, JobKind},
-    pipeline::Pipeline,
+    pipeline::{Pipeline, Source},
 };
 
 const NOUN: &str = "Artifact";
@@ -156,6 +156,7 @@ impl ArtifactStore for Tx<'_> {
         let pipeline = pipelines::table
             .filter(pipelines::project_id.eq(project).and(pipelines::ref_name.eq(ref_name)))
             .filter(pipelines::status.eq(Status::Success))
+            .filter(pipelines::source.ne(Source::ParentPipeline))
             .order(pipelines::id.desc())
             .select(pipelines::id);
         let pipeline: Option<PipelineId> =

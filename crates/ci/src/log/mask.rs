@@ -10,37 +10,78 @@ const SIGN: u8 = b'x';
 /// So much is kept back at most for the sake of secrets that hang together.
 const MOST_KEPT: usize = 64 << 10;
 
-/// Hides some secrets in a text that comes in pieces. The end of a piece may be the beginning of a secret, so it is kept
-/// back until the next one.
+/// Hides some secrets in a text that comes in pieces. Where the end of a piece may be the beginning of a secret, it is
+/// kept back until the next one.
 #[derive(Clone, Debug, Default)]
 pub struct Mask {
-    secrets: Option<Arc<AhoCorasick>>,
-    /// Bytes of the longest secret.
-    longest: usize,
+    secrets: Option<Arc<Secrets>>,
+}
+
+#[derive(Debug)]
+struct Secrets {
+    all: AhoCorasick,
+    each: Vec<Prefixes>,
+}
+
+/// A secret, of which the beginning is looked for.
+#[derive(Debug)]
+struct Prefixes {
+    secret: Vec<u8>,
+    /// For each beginning of the secret: how much of its end is a shorter beginning.
+    borders: Vec<usize>,
+}
+
+impl Prefixes {
+    fn new(secret: &str) -> Self {
+        let mut of = Self { secret: secret.as_bytes().to_vec(), borders: vec![0; secret.len()] };
+        let mut length = 0;
+        for index in 1..of.secret.len() {
+            length = of.after(length, of.secret[index]);
+            of.borders[index] = length;
+        }
+        of
+    }
+
+    /// How much of the secret stands at the end of a text when this byte comes behind that much of it.
+    fn after(&self, mut length: usize, byte: u8) -> usize {
+        while length > 0 && self.secret.get(length) != Some(&byte) {
+            length = self.borders[length - 1];
+        }
+        if self.secret.get(length) == Some(&byte) { length + 1 } else { 0 }
+    }
+
+    /// How much of the end of a text may be the beginning of the secret.
+    fn begun(&self, text: &[u8]) -> usize {
+        let whole = self.secret.len();
+        let end = &text[text.len().saturating_sub(whole - 1)..];
+        end.iter().fold(0, |length, byte| self.after(length, *byte))
+    }
 }
 
 impl Mask {
     pub fn new(secrets: &[String]) -> Result<Self> {
         let secrets: Vec<&str> =
             secrets.iter().map(String::as_str).filter(|secret| !secret.is_empty()).collect();
-        let longest = secrets.iter().map(|secret| secret.len()).max().unwrap_or_default();
         if secrets.is_empty() {
             return Ok(Self::default());
         }
         // Secrets may lie over one another: all of them count.
-        let found = AhoCorasick::builder().match_kind(MatchKind::Standard).build(&secrets);
-        Ok(Self { secrets: Some(Arc::new(found.map_err(Error::internal)?)), longest })
+        let all = AhoCorasick::builder().match_kind(MatchKind::Standard).build(&secrets);
+        let each = secrets.into_iter().map(Prefixes::new).collect();
+        Ok(Self { secrets: Some(Arc::new(Secrets { all: all.map_err(Error::internal)?, each })) })
     }
 
     /// Hides what is in `text`, and tells how much of it can be shown: nothing that comes later changes that part.
     pub fn shown(&self, text: &[u8]) -> (Vec<u8>, usize) {
         let mut hidden = text.to_vec();
         let Some(secrets) = &self.secrets else { return (hidden, text.len()) };
-        let runs = runs(secrets.find_overlapping_iter(text).map(|one| (one.start(), one.end())));
+        let found = secrets.all.find_overlapping_iter(text);
+        let runs = runs(found.map(|one| (one.start(), one.end())));
         for (from, to) in &runs {
             hidden[*from..*to].fill(SIGN);
         }
-        let end = text.len().saturating_sub(self.longest - 1);
+        let begun = secrets.each.iter().map(|secret| secret.begun(text)).max().unwrap_or_default();
+        let end = text.len() - begun;
         let floor = text.len().saturating_sub(MOST_KEPT);
         // A secret is not cut in two: its end alone would not be known again.
         let cut = runs.iter().rfind(|(from, to)| *from < end && end < *to);
@@ -94,6 +135,14 @@ mod tests {
             for size in 1..=text.len() {
                 assert_eq!(whole(secrets, text, size), expected, "{secrets:?} by {size}");
             }
+        }
+    }
+
+    #[test]
+    fn what_begins_no_secret_is_shown_at_once() {
+        let mask = Mask::new(&["hunter22".to_owned(), "abcabd".to_owned()]).unwrap();
+        for (text, kept) in [("Running\n", 0), ("say hunt", 4), ("abcabcab", 5), ("hunter22", 0)] {
+            assert_eq!(mask.shown(text.as_bytes()).1, text.len() - kept, "{text}");
         }
     }
 

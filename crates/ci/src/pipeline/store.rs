@@ -92,6 +92,7 @@ impl PipelineStore for Tx<'_> {
     fn newest_pipeline(&mut self, project: ProjectId, sha: &str) -> Result<Option<Pipeline>> {
         each_backend!(self, |conn| pipelines::table
             .filter(pipelines::project_id.eq(project).and(pipelines::sha.eq(sha)))
+            .filter(pipelines::source.ne(Source::ParentPipeline))
             .order(pipelines::id.desc())
             .select(Pipeline::as_select())
             .first(conn)
@@ -109,6 +110,7 @@ impl PipelineStore for Tx<'_> {
         }
         let newest: Vec<Option<PipelineId>> = each_backend!(self, |conn| pipelines::table
             .filter(pipelines::project_id.eq(project).and(pipelines::sha.eq_any(shas)))
+            .filter(pipelines::source.ne(Source::ParentPipeline))
             .group_by(pipelines::sha)
             .select(max(pipelines::id))
             .load(conn)
@@ -131,6 +133,7 @@ impl PipelineStore for Tx<'_> {
         each_backend!(self, |conn| pipelines::table
             .filter(pipelines::project_id.eq(project).and(pipelines::sha.eq(sha)))
             .filter(pipelines::ref_name.eq(ref_name))
+            .filter(pipelines::source.ne(Source::ParentPipeline))
             .order(pipelines::id.desc())
             .select(Pipeline::as_select())
             .first(conn)
@@ -217,6 +220,7 @@ impl PipelineStore for Tx<'_> {
             .sql(" THEN 0 ELSE 1 END");
         each_backend!(self, |conn| pipelines::table
             .filter(pipelines::project_id.eq(project).and(pipelines::sha.eq(sha)))
+            .filter(pipelines::source.ne(Source::ParentPipeline))
             .order((others_last, pipelines::id.desc()))
             .select(Pipeline::as_select())
             .first(conn)
@@ -228,6 +232,7 @@ impl PipelineStore for Tx<'_> {
         each_backend!(self, |conn| pipelines::table
             .filter(pipelines::merge_request_id.is_not_null())
             .filter(pipelines::merge_request_id.eq(id))
+            .filter(pipelines::source.ne(Source::ParentPipeline))
             .order(pipelines::id.desc())
             .select(Pipeline::as_select())
             .first(conn)

@@ -18,7 +18,7 @@ const NOUN: &str = "Runner manager";
 pub trait ManagerStore {
     /// A page, newest first.
     fn managers(&mut self, runner: RunnerId, page: PageRequest) -> Result<Page<Manager>>;
-    /// Writes down that a runner called now, and what it told of itself.
+    /// Writes down that a runner called now, and what it told of itself. What it does not tell stays as it was.
     fn note_contact(&mut self, runner: RunnerId, contact: &Contact) -> Result<()>;
     /// Takes one away; false where there is none of that name.
     fn delete_manager(&mut self, runner: RunnerId, system_id: &str) -> Result<bool>;
@@ -43,11 +43,11 @@ impl ManagerStore for Tx<'_> {
 
     fn note_contact(&mut self, runner: RunnerId, contact: &Contact) -> Result<()> {
         let told = (
-            managers::version.eq(&contact.version),
-            managers::revision.eq(&contact.revision),
-            managers::platform.eq(&contact.platform),
-            managers::architecture.eq(&contact.architecture),
-            managers::ip_address.eq(&contact.ip_address),
+            contact.version.as_ref().map(|told| managers::version.eq(told)),
+            contact.revision.as_ref().map(|told| managers::revision.eq(told)),
+            contact.platform.as_ref().map(|told| managers::platform.eq(told)),
+            contact.architecture.as_ref().map(|told| managers::architecture.eq(told)),
+            contact.ip_address.as_ref().map(|told| managers::ip_address.eq(told)),
             managers::contacted_at.eq(Some(self.now)),
         );
         let new = (
@@ -62,12 +62,12 @@ impl ManagerStore for Tx<'_> {
             .set(told);
         each_backend!(self, |conn| upsert.execute(conn).map_err(error(NOUN)))?;
         let of_runner = (
-            runners::name.eq(&contact.name),
-            runners::version.eq(&contact.version),
-            runners::revision.eq(&contact.revision),
-            runners::platform.eq(&contact.platform),
-            runners::architecture.eq(&contact.architecture),
-            runners::ip_address.eq(&contact.ip_address),
+            contact.name.as_ref().map(|told| runners::name.eq(told)),
+            contact.version.as_ref().map(|told| runners::version.eq(told)),
+            contact.revision.as_ref().map(|told| runners::revision.eq(told)),
+            contact.platform.as_ref().map(|told| runners::platform.eq(told)),
+            contact.architecture.as_ref().map(|told| runners::architecture.eq(told)),
+            contact.ip_address.as_ref().map(|told| runners::ip_address.eq(told)),
             runners::contacted_at.eq(Some(self.now)),
         );
         let row = diesel::update(runners::table.find(runner)).set(of_runner);

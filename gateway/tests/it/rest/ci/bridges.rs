@@ -71,6 +71,28 @@ async fn a_child_pipeline_is_made_and_followed_where_that_is_wanted() {
 }
 
 #[actix_web::test]
+async fn a_child_is_not_the_pipeline_of_its_commit() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    with_child(&ada, project, "unit: {script: x}").await;
+    let text = format!("down: {{trigger: {{{CHILD}}}}}\nown: {{script: x}}");
+    let sha = commit(&ada, project, "main", "first", &text).await;
+    app.work().await;
+    let own = pipelines(&ada, project, "?source=push").await[0]["id"].clone();
+    assert_eq!(pipelines(&ada, project, "?source=parent_pipeline").await.len(), 1);
+
+    let latest = ada.get(&format!("/projects/{project}/pipelines/latest")).await.ok();
+    assert_eq!(latest["id"], own);
+    let path = format!("/projects/{project}/repository/commits/{sha}");
+    assert_eq!(ada.get(&path).await.ok()["last_pipeline"]["id"], own);
+    let status = json!({ "state": "success", "name": "outside" });
+    ada.post(&format!("/projects/{project}/statuses/{sha}"), status).await.created();
+    let of_commit = ada.get(&format!("{path}/statuses?name=outside")).await.ok();
+    assert_eq!(of_commit[0]["pipeline_id"], own);
+}
+
+#[actix_web::test]
 async fn a_pipeline_of_another_project_gets_what_the_bridge_says() {
     let app = TestApp::new();
     let ada = app.person("ada");

@@ -38,8 +38,7 @@ async fn a_runner_takes_jobs_and_brings_their_pipeline_to_its_end() {
     assert_eq!((wrote.status, wrote.header("Range")), (202, Some("0-6")));
     assert_eq!(wrote.header("Job-Status"), Some("running"));
     assert_eq!(wrote.header("X-GitLab-Trace-Update-Interval"), Some("3"));
-    let beginning = log(&mia, project, &payload["id"]).await;
-    assert!("hello\n".starts_with(&beginning), "{beginning}");
+    assert_eq!(log(&mia, project, &payload["id"]).await, "hello\n");
     work.write(6, "cov: 42%\n").await.with(202);
     let ended = work.report(json!({ "state": "success", "output": { "bytesize": 15 } })).await;
     assert_eq!((ended.status, ended.bytes.as_slice()), (200, &b"200"[..]));
@@ -240,6 +239,25 @@ async fn a_failure_has_its_reason() {
 
     assert_eq!(answer.header("Job-Status"), Some("failed"));
     assert_eq!(job(&mia, project, "job").await["failure_reason"], "unknown_failure");
+    runner.ask(json!({})).await.with(204);
+    assert_eq!(pipelines(&mia, project, "").await[0]["status"], "failed");
+}
+
+#[actix_web::test]
+async fn a_job_that_failed_is_tried_again_as_often_as_it_says() {
+    let app = TestApp::new();
+    let text = "job: {script: x, retry: {max: 1, when: runner_system_failure}}\n";
+    let (project, mia, runner) = set_up(&app, text).await;
+    let failed = json!({ "state": "failed", "failure_reason": "runner_system_failure" });
+
+    let first = runner.take().await;
+    Work::new(&app, &first).report(failed.clone()).await.with(200);
+    let again = job(&mia, project, "job").await;
+    assert_eq!((&again["status"], &again["user"]["username"]), (&json!("pending"), &json!("mia")));
+    let second = runner.take().await;
+    assert_ne!(second["id"], first["id"]);
+    Work::new(&app, &second).report(failed).await.with(200);
+
     runner.ask(json!({})).await.with(204);
     assert_eq!(pipelines(&mia, project, "").await[0]["status"], "failed");
 }

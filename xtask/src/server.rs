@@ -51,9 +51,9 @@ pub(crate) fn build(profile: Profile) -> Result<PathBuf> {
     let mut build = cargo();
     build.args(["build", "--bin", "forgeway"]);
     let folder = match profile {
-        // With the features the tests use, so that nothing is compiled a second time.
+        // As the tests are built, with what they alone depend on, so that nothing is compiled a second time.
         Profile::Debug => {
-            build.args(["--workspace", "--all-features"]);
+            build.args(["--workspace", "--all-features", "--tests"]);
             "debug"
         }
         Profile::Release => {

@@ -126,7 +126,7 @@ fn values(
     let (variables, merge_request) = (bridge.variables.clone(), bridge.merge_request.clone());
     let context =
         RunContext::of_job(&bridge.job, &bridge.pipeline, variables, merge_request, person)?;
-    let kept = forge.db.read_blocking(|tx| stored_variables(tx, &forge.vault, &context))?;
+    let kept = forge.db.read_blocking(|tx| stored_variables(tx, forge, &context))?;
     let commit = reader.commit(context.commit)?;
     let known = all_variables(&server(forge), &context, &commit, kept);
     let mut values = HashMap::new();

@@ -103,7 +103,7 @@ pub(super) fn compile_config(
     context: &RunContext,
     pass: &CompilePass,
 ) -> Result<CompileResult> {
-    let kept = forge.db.read_blocking(|tx| stored_variables(tx, &forge.vault, context))?;
+    let kept = forge.db.read_blocking(|tx| stored_variables(tx, forge, context))?;
     let files = Files::new(Some(Lent(reader)), &context.facts.full_path, Some(context.commit));
     let text = match &context.text {
         Some(text) => Some(text.clone()),

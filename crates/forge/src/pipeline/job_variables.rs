@@ -53,8 +53,7 @@ impl JobSource {
 
     /// All variables but those of the configuration and of the job itself.
     pub(crate) fn known(&self, forge: &Forge, commit: &CommitInfo) -> Result<Known> {
-        let stored =
-            forge.db.read_blocking(|tx| stored_variables(tx, &forge.vault, &self.context))?;
+        let stored = forge.db.read_blocking(|tx| stored_variables(tx, forge, &self.context))?;
         Ok(all_variables(&server(forge), &self.context, commit, stored))
     }
 }

@@ -253,8 +253,8 @@ impl Question {
             merge_request: None,
             text: None,
         };
-        let vault = &self.forge.vault;
-        let mut stored = self.forge.db.read_blocking(|tx| stored_variables(tx, vault, &context))?;
+        let forge = &self.forge;
+        let mut stored = forge.db.read_blocking(|tx| stored_variables(tx, forge, &context))?;
         if !CreatePipelines::allows(&self.who) {
             stored.above.clear();
         }

@@ -16,11 +16,18 @@ use org::{
     user::store::UserStore as _,
 };
 use repo::git::CommitInfo;
-use review::merge_request::{MergeRequest, MergeRequestStore as _};
+use review::{
+    item::{ItemKind, ItemStore as _},
+    merge_request::{MergeRequest, MergeRequestStore as _},
+    milestone::MilestoneStore as _,
+};
 use secrets::Vault;
 
-use super::compile::RunContext;
-use super::config::{CONFIG_PATH, facts};
+use super::{
+    compile::RunContext,
+    config::{CONFIG_PATH, facts},
+};
+use crate::Forge;
 
 /// So many merge requests of a branch are told.
 const MOST_MERGE_REQUESTS: usize = 4;
@@ -35,26 +42,28 @@ pub(super) struct StoredVariables {
 /// Reads the variables and the path of the configuration that the database holds for a pipeline.
 pub(super) fn stored_variables(
     tx: &mut Tx<'_>,
-    vault: &Vault,
+    forge: &Forge,
     context: &RunContext,
 ) -> Result<StoredVariables> {
+    let project = tx.project(context.facts.id)?;
     let settings = tx.project_settings(context.facts.id)?;
     let config_path = settings.ci_config_path.filter(|path| !path.trim().is_empty());
     let mut beneath = vec![
         Variable::public("CI_CONFIG_PATH", config_path.as_deref().unwrap_or(CONFIG_PATH)),
         Variable::public("CI_PIPELINE_SOURCE", context.source.to_string()),
+        Variable::public("CI_PROJECT_DESCRIPTION", project.description.unwrap_or_default()),
     ];
     if let Some(open) = open_merge_requests(tx, context)? {
         beneath.push(Variable::public("CI_OPEN_MERGE_REQUESTS", open));
     }
     if let Some(row) = &context.merge_request {
-        beneath.extend(of_merge_request(tx, row)?);
+        beneath.extend(of_merge_request(tx, forge.urls.base(), row)?);
     }
     let mut above = Vec::new();
     if let Some(user) = context.user {
         above.push(everywhere(of_person(tx, user)?));
     }
-    above.extend(variables_for(tx, vault, &context.facts, context.protected)?);
+    above.extend(variables_for(tx, &forge.vault, &context.facts, context.protected)?);
     above.push(everywhere(context.variables.iter().map(PipelineVariable::for_jobs).collect()));
     Ok(StoredVariables { config_path, beneath, above })
 }
@@ -118,28 +127,76 @@ fn open_merge_requests(tx: &mut Tx<'_>, context: &RunContext) -> Result<Option<S
     Ok((!told.is_empty()).then(|| told.join(",")))
 }
 
-fn of_merge_request(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<Vec<Variable>> {
+/// In a pipeline for the source branch alone the heads of both branches are empty: they belong to merged results.
+fn of_merge_request(tx: &mut Tx<'_>, url: &str, row: &MergeRequest) -> Result<Vec<Variable>> {
     let target = tx.project(row.project_id)?;
     let source = match row.source_project_id {
         Some(id) => tx.project(id)?,
         None => target.clone(),
     };
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
-    Ok([
+    let mut all = vec![
         ("CI_MERGE_REQUEST_ID", row.id.to_string()),
         ("CI_MERGE_REQUEST_IID", row.iid.to_string()),
         ("CI_MERGE_REQUEST_REF_PATH", format!("refs/merge-requests/{}/head", row.iid)),
         ("CI_MERGE_REQUEST_PROJECT_ID", target.id.to_string()),
         ("CI_MERGE_REQUEST_PROJECT_PATH", target.full_path.clone()),
+        ("CI_MERGE_REQUEST_PROJECT_URL", format!("{url}/{}", target.full_path)),
         ("CI_MERGE_REQUEST_SOURCE_BRANCH_NAME", row.source_branch.clone()),
+        ("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA", String::new()),
         ("CI_MERGE_REQUEST_SOURCE_PROJECT_ID", source.id.to_string()),
         ("CI_MERGE_REQUEST_SOURCE_PROJECT_PATH", source.full_path.clone()),
+        ("CI_MERGE_REQUEST_SOURCE_PROJECT_URL", format!("{url}/{}", source.full_path)),
         ("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", row.target_branch.clone()),
+        ("CI_MERGE_REQUEST_TARGET_BRANCH_SHA", String::new()),
         ("CI_MERGE_REQUEST_TITLE", row.title.clone()),
         ("CI_MERGE_REQUEST_APPROVED", row.approved.to_string()),
         ("CI_MERGE_REQUEST_DIFF_BASE_SHA", text(&row.base_sha)),
         ("CI_MERGE_REQUEST_EVENT_TYPE", "detached".to_owned()),
-    ]
-    .map(|(key, value)| Variable::public(key, value))
-    .to_vec())
+    ];
+    all.extend(sorting(tx, row)?);
+    Ok(all.into_iter().map(|(key, value)| Variable::public(key, value)).collect())
+}
+
+/// How a merge request is sorted, and whose it is. What it does not have is no variable.
+fn sorting(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<Vec<(&'static str, String)>> {
+    let (kind, id) = (ItemKind::MergeRequest, row.id.0);
+    let labels = tx.labels_of(kind, &[id])?.remove(&id).unwrap_or_default();
+    let labels: Vec<String> = labels.into_iter().map(|label| label.name).collect();
+    let assignees = tx.assignees_of(kind, &[id])?.remove(&id).unwrap_or_default();
+    let people = tx.users_by_id(&assignees)?;
+    let assignees = assignees.iter().filter_map(|id| people.get(id));
+    let assignees: Vec<&str> = assignees.map(|user| user.username.as_str()).collect();
+    let milestone = match row.milestone_id {
+        Some(id) => tx.milestones_by_id(&[id])?.pop().map(|milestone| milestone.title),
+        None => None,
+    };
+    let all = [
+        ("CI_MERGE_REQUEST_LABELS", labels.join(",")),
+        ("CI_MERGE_REQUEST_MILESTONE", milestone.unwrap_or_default()),
+        ("CI_MERGE_REQUEST_ASSIGNEES", sentence(&assignees)),
+    ];
+    Ok(all.into_iter().filter(|(_, value)| !value.is_empty()).collect())
+}
+
+/// `a`, `a and b`, `a, b, and c`.
+fn sentence(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [one, two] => format!("{one} and {two}"),
+        [first @ .., last] => format!("{}, and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sentence;
+
+    #[test]
+    fn names_are_told_as_in_a_sentence() {
+        assert_eq!(sentence(&[]), "");
+        assert_eq!(sentence(&["ada", "ben"]), "ada and ben");
+        assert_eq!(sentence(&["ada", "ben", "cleo"]), "ada, ben, and cleo");
+    }
 }

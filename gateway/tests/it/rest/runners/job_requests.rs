@@ -100,6 +100,33 @@ async fn the_payload_is_what_a_strict_reader_wants() {
 }
 
 #[actix_web::test]
+async fn a_job_of_a_merge_request_knows_it() {
+    let app = TestApp::new();
+    let text = "unit:\n  script: x\n  rules: [{if: $CI_MERGE_REQUEST_IID}]\n";
+    let (project, mia, runner) = set_up(&app, text).await;
+    let branch = json!({ "branch": "topic", "ref": "main" });
+    mia.post(&format!("/projects/{project}/repository/branches"), branch).await.created();
+    commit(&mia, project, "topic", "more", &format!("{text}# more\n")).await;
+    let own = mia.get("/user").await.ok()["id"].clone();
+    let new = json!({ "source_branch": "topic", "target_branch": "main", "title": "t", "labels": "one,two", "assignee_id": own });
+    mia.post(&format!("/projects/{project}/merge_requests"), new).await.created();
+
+    let payload = runner.take().await;
+
+    for (key, value) in [
+        ("CI_MERGE_REQUEST_LABELS", "one,two"),
+        ("CI_MERGE_REQUEST_ASSIGNEES", "mia"),
+        ("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main"),
+        ("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA", ""),
+        ("CI_COMMIT_REF_NAME", "topic"),
+    ] {
+        let all = payload["variables"].as_array().expect("variables");
+        let found = all.iter().rfind(|one| one["key"] == key);
+        assert_eq!(found.map(|one| &one["value"]), Some(&json!(value)), "{key}");
+    }
+}
+
+#[actix_web::test]
 async fn a_piece_of_a_log_goes_where_the_log_ends() {
     let app = TestApp::new();
     let (project, mia, runner) = set_up(&app, TWO).await;

@@ -48,7 +48,7 @@ pub enum Command {
 #[derive(Clone, Debug, Args)]
 pub struct File {
     /// Configuration file of the runners (TOML)
-    #[arg(long, id = "runner_file", value_name = "FILE", default_value = "forgeway-runner.toml")]
+    #[arg(long, value_name = "FILE", default_value = "forgeway-runner.toml")]
     pub(crate) file: PathBuf,
 }
 

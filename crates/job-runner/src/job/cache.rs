@@ -104,7 +104,9 @@ fn is_protected(key: &str) -> bool {
 
 fn file(job: &Job, key: &str) -> PathBuf {
     let project = job.payload.job_info.project_id.to_string();
-    job.runner.cache_folder().join(project).join(name(key)).join("cache.zip")
+    // Projects of two servers may have the same number.
+    let server = name(&job.runner.url);
+    job.runner.cache_folder().join(server).join(project).join(name(key)).join("cache.zip")
 }
 
 /// A key as one file name: two keys never share one.

@@ -1,6 +1,6 @@
 //! HTTP: requests with their time limits, and what comes back.
 
-use std::{path::Path, time::Duration};
+use std::{borrow::Cow, path::Path, time::Duration};
 
 use anyhow::{Context as _, Result, bail};
 use serde::de::DeserializeOwned;
@@ -35,7 +35,6 @@ pub(crate) struct Client {
 
 /// What is sent.
 pub(super) enum Content<'c> {
-    Nothing,
     Json(&'c Value),
     Text(&'c [u8]),
 }
@@ -100,21 +99,14 @@ impl Client {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let response = match content {
-            Content::Nothing => self.run(request.body(SendBody::none())?, patience),
-            Content::Json(value) => {
-                let request = request.header("Content-Type", "application/json");
-                let body = serde_json::to_vec(value)?;
-                self.run(request.body(SendBody::from_owned_reader(std::io::Cursor::new(body)))?, patience)
-            }
-            Content::Text(text) => {
-                let request = request.header("Content-Type", "text/plain");
-                let request = request.header("Content-Length", text.len().to_string());
-                let mut reader = *text;
-                self.run(request.body(SendBody::from_reader(&mut reader))?, patience)
-            }
+        let (kind, body) = match content {
+            Content::Json(value) => ("application/json", Cow::Owned(serde_json::to_vec(value)?)),
+            Content::Text(text) => ("text/plain", Cow::Borrowed(*text)),
         };
-        Answer::read(response?)
+        // Not every proxy takes a body of unknown length.
+        let request = request.header("Content-Type", kind).header("Content-Length", body.len());
+        let mut reader = &*body;
+        Answer::read(self.run(request.body(SendBody::from_reader(&mut reader))?, patience)?)
     }
 
     /// Sends a request, and again while the server is overloaded. `pause` waits between the attempts.

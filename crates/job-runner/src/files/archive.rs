@@ -55,12 +55,22 @@ pub(crate) fn pack(root: &Path, found: &Found, into: &mut File) -> Result<Vec<St
     Ok(left_out)
 }
 
+/// Where an archive is unpacked, and how.
+#[derive(Clone, Copy)]
+pub(crate) struct Target<'t> {
+    pub(crate) root: &'t Path,
+    /// Of new folders.
+    pub(crate) folder_mode: u32,
+    /// Bytes that it may unpack to.
+    pub(crate) largest: u64,
+}
+
 /// Unpacks an archive into a folder and returns how many entries it had. Everything is looked at before it is written, and
 /// nothing is written through a symbolic link.
-pub(crate) fn unpack(archive: impl Read + Seek, root: &Path, largest: u64) -> Result<usize> {
+pub(crate) fn unpack(archive: impl Read + Seek, target: Target<'_>) -> Result<usize> {
     let mut zip = ZipArchive::new(archive).context("this is no zip archive")?;
     ensure!(zip.len() <= MOST_ENTRIES, "the archive has more than {MOST_ENTRIES} entries");
-    let mut left = largest;
+    let mut left = target.largest;
     for index in 0..zip.len() {
         let mut entry = zip.by_index(index)?;
         let name = entry.name()?.into_owned();
@@ -68,7 +78,7 @@ pub(crate) fn unpack(archive: impl Read + Seek, root: &Path, largest: u64) -> Re
             bail!("{name:?} leads out of the project folder");
         };
         ensure!(!path.starts_with(".git"), "{name:?} would change git's own files");
-        unpack_one(&mut entry, root, &path, &mut left)
+        unpack_one(&mut entry, target, &path, &mut left)
             .with_context(|| format!("cannot unpack {name:?}"))?;
     }
     Ok(zip.len())
@@ -76,15 +86,15 @@ pub(crate) fn unpack(archive: impl Read + Seek, root: &Path, largest: u64) -> Re
 
 fn unpack_one<R: Read>(
     entry: &mut ZipFile<'_, R>,
-    root: &Path,
+    target: Target<'_>,
     path: &Path,
     left: &mut u64,
 ) -> Result<()> {
-    create_parents(root, path)?;
-    let full = root.join(path);
+    let full = target.root.join(path);
     if entry.is_dir() {
-        return Ok(create_parents(root, &path.join("x"))?);
+        return Ok(create_parents(target.root, &path.join("x"), target.folder_mode)?);
     }
+    create_parents(target.root, path, target.folder_mode)?;
     match fs::symlink_metadata(&full) {
         Ok(found) if found.is_dir() => bail!("there is a folder of this name"),
         Ok(_) => remove_all(&full)?,
@@ -118,6 +128,10 @@ fn unpack_link<R: Read>(entry: &mut ZipFile<'_, R>, path: &Path, full: &Path) ->
 mod tests {
     use super::*;
 
+    fn unpack_into(archive: impl Read + Seek, root: &Path, largest: u64) -> Result<usize> {
+        unpack(archive, Target { root, folder_mode: 0o755, largest })
+    }
+
     const MOST: u64 = 1 << 20;
 
     fn zip_of(entries: &[(&str, &str)]) -> std::io::Cursor<Vec<u8>> {
@@ -141,7 +155,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let root = folder.path().join("project");
             fs::create_dir(&root).unwrap();
-            assert!(unpack(zip_of(&[(name, "evil")]), &root, MOST).is_err(), "{name}");
+            assert!(unpack_into(zip_of(&[(name, "evil")]), &root, MOST).is_err(), "{name}");
             assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         }
     }
@@ -152,12 +166,12 @@ mod tests {
         let (root, out) = (folder.path().join("project"), folder.path().join("out"));
         fs::create_dir(&root).unwrap();
         fs::create_dir(&out).unwrap();
-        assert!(unpack(zip_of(&[("l", "-> ../out")]), &root, MOST).is_err());
+        assert!(unpack_into(zip_of(&[("l", "-> ../out")]), &root, MOST).is_err());
         symlink(&out, root.join("dir")).unwrap();
-        assert!(unpack(zip_of(&[("dir/x", "evil")]), &root, MOST).is_err());
+        assert!(unpack_into(zip_of(&[("dir/x", "evil")]), &root, MOST).is_err());
         fs::write(out.join("file"), "good").unwrap();
         symlink(out.join("file"), root.join("file")).unwrap();
-        unpack(zip_of(&[("file", "new")]), &root, MOST).unwrap();
+        unpack_into(zip_of(&[("file", "new")]), &root, MOST).unwrap();
         assert_eq!(fs::read_to_string(out.join("file")).unwrap(), "good");
         assert_eq!(fs::read_to_string(root.join("file")).unwrap(), "new");
     }
@@ -166,8 +180,8 @@ mod tests {
     fn an_archive_may_not_unpack_to_more_than_is_allowed() {
         let folder = tempfile::tempdir().unwrap();
         let big = "0".repeat(5000);
-        assert!(unpack(zip_of(&[("a", &big), ("b", &big)]), folder.path(), 9999).is_err());
-        assert!(unpack(zip_of(&[("a", &big), ("b", &big)]), folder.path(), 10_000).is_ok());
+        assert!(unpack_into(zip_of(&[("a", &big), ("b", &big)]), folder.path(), 9999).is_err());
+        assert!(unpack_into(zip_of(&[("a", &big), ("b", &big)]), folder.path(), 10_000).is_ok());
     }
 
     #[test]
@@ -182,7 +196,7 @@ mod tests {
         let found: Found = found.into_iter().map(|(path, kind)| (path.to_owned(), kind)).collect();
         let mut file = tempfile::tempfile().unwrap();
         assert_eq!(pack(from.path(), &found, &mut file).unwrap(), ["bad"]);
-        assert_eq!(unpack(file, to.path(), MOST).unwrap(), 3);
+        assert_eq!(unpack_into(file, to.path(), MOST).unwrap(), 3);
         let mode = fs::metadata(to.path().join("d/run")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o755);
         assert_eq!(fs::read_link(to.path().join("link")).unwrap(), Path::new("d/run"));

@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::{ErrorKind, Result},
-    os::unix::fs::OpenOptionsExt as _,
+    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
     path::{Component, Path, PathBuf},
 };
 
@@ -44,7 +44,8 @@ pub(crate) fn stays_within(link: &Path, target: &Path) -> bool {
 }
 
 /// Makes the folders above `path` within `root`. Fails where one of them is a symbolic link or no folder.
-pub(crate) fn create_parents(root: &Path, path: &Path) -> Result<()> {
+/// New folders get this mode, whatever the mask of this process.
+pub(crate) fn create_parents(root: &Path, path: &Path, mode: u32) -> Result<()> {
     let mut at = root.to_owned();
     for part in path.parent().into_iter().flat_map(Path::components) {
         at.push(part);
@@ -54,7 +55,10 @@ pub(crate) fn create_parents(root: &Path, path: &Path) -> Result<()> {
                 let said = format!("{} is no folder", at.display());
                 return Err(std::io::Error::new(ErrorKind::NotADirectory, said));
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => fs::create_dir(&at)?,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                fs::create_dir(&at)?;
+                fs::set_permissions(&at, fs::Permissions::from_mode(mode))?;
+            }
             Err(error) => return Err(error),
         }
     }
@@ -96,7 +100,6 @@ pub(crate) fn remove_all(path: &Path) -> Result<()> {
 
 /// Lets the owner write in all folders below: package managers like to leave them read-only.
 fn make_removable(folder: &Path) -> Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
     fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -131,8 +134,8 @@ mod tests {
     fn nothing_is_written_through_a_link() {
         let folder = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink("/tmp", folder.path().join("out")).unwrap();
-        assert!(create_parents(folder.path(), Path::new("out/x")).is_err());
-        assert!(create_parents(folder.path(), Path::new("in/side/x")).is_ok());
+        assert!(create_parents(folder.path(), Path::new("out/x"), 0o755).is_err());
+        assert!(create_parents(folder.path(), Path::new("in/side/x"), 0o755).is_ok());
     }
 
     #[test]

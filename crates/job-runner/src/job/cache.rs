@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use super::{Failure, Job, artifacts::select};
 use crate::{
     api::payload::Cache,
-    files::archive::{LARGEST_UNPACKED, pack, unpack},
+    files::archive::{pack, unpack},
     trace::{NOTICE, WARNING},
 };
 
@@ -35,7 +35,7 @@ pub(super) fn restore(job: &Job) -> Result<(), Failure> {
             continue;
         };
         job.trace.styled(NOTICE, &format!("Checking cache for {key}..."));
-        match unpack(archive, &job.layout.project, LARGEST_UNPACKED) {
+        match unpack(archive, job.layout.target()) {
             Ok(_) => job.trace.line("Successfully extracted cache"),
             Err(error) => job.trace.styled(WARNING, &format!("The cache was not used: {error:#}")),
         }

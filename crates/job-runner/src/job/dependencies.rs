@@ -24,7 +24,7 @@ pub(super) fn download(job: &Job) -> Result<(), Failure> {
         job.trace.styled(NOTICE, &format!("Downloading artifacts for {name} ({id})..."));
         let mut file = tempfile::tempfile()?;
         let size = fetch(job, dependency, &mut file)?;
-        let count = unpack(file, &job.layout.project, LARGEST_UNPACKED)
+        let count = unpack(file, job.layout.target())
             .map_err(|error| Failure::Result(format!("artifacts of {name}: {error:#}")))?;
         job.trace.line(&format!("Unpacked {count} files from {size} bytes"));
     }

@@ -13,7 +13,10 @@ use super::variables::Variables;
 use crate::{
     api::payload::Payload,
     config::{ExecutorKind, Runner},
-    files::paths::{relative, remove_all},
+    files::{
+        archive::{LARGEST_UNPACKED, Target},
+        paths::{relative, remove_all},
+    },
 };
 
 /// Where containers have projects.
@@ -83,6 +86,12 @@ impl Layout {
     pub(crate) fn umask(&self) -> &'static str {
         // Commands in a container may run as anybody; the folder above is closed to other people of this machine.
         if self.is_contained { "0000" } else { "0022" }
+    }
+
+    /// Where archives are unpacked.
+    pub(crate) fn target(&self) -> Target<'_> {
+        let folder_mode = if self.is_contained { 0o777 } else { 0o755 };
+        Target { root: &self.project, folder_mode, largest: LARGEST_UNPACKED }
     }
 
     /// Makes the project's folder where there is none.

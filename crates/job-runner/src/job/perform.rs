@@ -94,7 +94,10 @@ fn attempt(
     };
     work::banner(&runner, trace);
     let layout = Layout::claim(&runner, &payload)?;
-    let own = own_variables(&runner, &layout);
+    let mut own = own_variables(&runner, &layout);
+    if layout.is_contained && !payload.variables.iter().any(|one| one.key == "GIT_CONFIG_COUNT") {
+        own.extend(trusted_folder(&layout));
+    }
     let given: Vec<_> = environment(&runner).chain(payload.variables.iter().cloned()).collect();
     let variables = Variables::new(&given, &own, &layout.seen_temp);
     trace.hide(variables.secrets());
@@ -130,6 +133,13 @@ fn environment(runner: &Runner) -> impl Iterator<Item = crate::api::payload::Var
             ..Default::default()
         }
     })
+}
+
+/// Lets git work in a folder that belongs to a user of the machine, whoever the container's user is.
+fn trusted_folder(layout: &Layout) -> [(String, String); 3] {
+    let folder = layout.seen_project.to_string_lossy();
+    [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "safe.directory"), ("GIT_CONFIG_VALUE_0", &folder)]
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
 }
 
 /// What only the runner knows. Nobody may say otherwise.

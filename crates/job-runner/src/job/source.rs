@@ -148,12 +148,12 @@ fn once(job: &Job, strategy: Strategy) -> Result<(), Failure> {
     }
     run(job, &["init", "--quiet"])?;
     let url = without_user(&info.repo_url);
-    let mut settings = vec![("remote.origin.url".to_owned(), url.as_str())];
+    run(job, &["config", "--replace-all", "remote.origin.url", &url])?;
     if let Some(origin) = origin(&url) {
-        settings.push((format!("credential.{origin}.helper"), HELPER));
-    }
-    for (name, value) in settings {
-        run(job, &["config", "--replace-all", &name, value])?;
+        // The empty one makes git forget other helpers, which could keep the token.
+        let name = format!("credential.{origin}.helper");
+        run(job, &["config", "--replace-all", &name, ""])?;
+        run(job, &["config", "--add", &name, HELPER])?;
     }
     fetch(job)?;
     if job.variables.get("GIT_CHECKOUT").is_some_and(|value| value.trim() == "false") {
@@ -284,7 +284,9 @@ fn git(job: &Job, arguments: &[&str]) -> Command {
     command.env("GIT_TERMINAL_PROMPT", "0");
     let mut settings: Vec<(String, &str)> =
         SETTINGS.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-    settings.extend(origin(url).map(|origin| (format!("credential.{origin}.helper"), HELPER)));
+    for helper in ["", HELPER] {
+        settings.extend(origin(url).map(|origin| (format!("credential.{origin}.helper"), helper)));
+    }
     for (place, (name, value)) in settings.iter().enumerate() {
         command.env(format!("GIT_CONFIG_KEY_{place}"), name);
         command.env(format!("GIT_CONFIG_VALUE_{place}"), value);

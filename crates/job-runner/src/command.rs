@@ -1,9 +1,6 @@
 //! The command line of the runner program.
 
-use std::{
-    path::PathBuf,
-    process::ExitCode,
-};
+use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
@@ -27,7 +24,9 @@ pub enum Command {
     )]
     Run(File),
     /// Ask the servers whether they know the runners; exits with 1 when one does not
-    #[command(after_help = "Examples:\n  forgeway runner verify\n  forgeway runner verify --file /etc/forgeway/runner.toml")]
+    #[command(
+        after_help = "Examples:\n  forgeway runner verify\n  forgeway runner verify --file /etc/forgeway/runner.toml"
+    )]
     Verify(File),
     /// Remove a runner from its server and from the configuration file
     #[command(
@@ -111,7 +110,11 @@ fn serve(file: &File) -> Result<ExitCode> {
     let config = Config::load(&file.file)?;
     let system_id = system_id::load_or_create(&file.file)?;
     let fleet = Fleet::start(&config, &system_id, Pace::default())?;
-    tracing::info!(runners = config.runners.len(), concurrent = config.concurrent, "waiting for jobs");
+    tracing::info!(
+        runners = config.runners.len(),
+        concurrent = config.concurrent,
+        "waiting for jobs"
+    );
     heed_signals(fleet.stop_handle())?;
     Ok(match fleet.wait() {
         Ending::Stopped => ExitCode::SUCCESS,

@@ -51,7 +51,10 @@ impl Fleet {
         pace: Pace,
         interval: Duration,
     ) -> Result<Self> {
-        ensure!(!config.runners.is_empty(), "there are no runners; `forgeway runner register` adds one");
+        ensure!(
+            !config.runners.is_empty(),
+            "there are no runners; `forgeway runner register` adds one"
+        );
         let hub = Hub::new(config.concurrent, config.runners.len());
         let mut pollers = Vec::new();
         for (place, runner) in config.runners.iter().enumerate() {

@@ -42,7 +42,10 @@ pub(crate) fn register(given: &Register) -> Result<ExitCode> {
     let name = runner.name.clone();
     config.runners.push(runner);
     config.save(path)?;
-    say(&format!("runner {name:?} is registered; `forgeway runner run --file {}` starts it", path.display()));
+    say(&format!(
+        "runner {name:?} is registered; `forgeway runner run --file {}` starts it",
+        path.display()
+    ));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -71,7 +71,8 @@ impl Poller {
         let control = Arc::new(Control::default());
         let registered = self.hub.register(&control);
         tracing::info!(runner = self.runner.name, job = job["id"].as_u64(), "a job begins");
-        let (runner, client, pace) = (Arc::clone(&self.runner), Arc::clone(&self.client), self.pace);
+        let (runner, client, pace) =
+            (Arc::clone(&self.runner), Arc::clone(&self.client), self.pace);
         thread::spawn(move || {
             perform(&runner, &client, &control, job, pace);
             drop((permit, registered));

@@ -23,9 +23,26 @@ const GRACE: Duration = Duration::from_secs(10);
 const DRAIN: Duration = Duration::from_secs(5);
 /// Variables of this program that children get, unless they are given others.
 const INHERITED: &[&str] = &[
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR",
-    "XDG_RUNTIME_DIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
-    "http_proxy", "https_proxy", "no_proxy", "ALL_PROXY", "all_proxy",
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TMPDIR",
+    "XDG_RUNTIME_DIR",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "ALL_PROXY",
+    "all_proxy",
 ];
 
 /// When a process is stopped.
@@ -171,7 +188,8 @@ mod tests {
     #[test]
     fn both_outputs_arrive_in_order_with_the_exit_code() {
         let control = Arc::new(Control::default());
-        let (end, text) = capture(shell("echo a; echo b >&2; echo c; exit 3"), &control, LIMITS).unwrap();
+        let (end, text) =
+            capture(shell("echo a; echo b >&2; echo c; exit 3"), &control, LIMITS).unwrap();
         assert_eq!((end, text.as_str()), (End::Exited(3), "a\nb\nc\n"));
     }
 

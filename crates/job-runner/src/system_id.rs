@@ -21,8 +21,7 @@ pub(crate) fn load_or_create(config_file: &Path) -> Result<String> {
 }
 
 fn is_valid(id: &str) -> bool {
-    id.len() == 14
-        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    id.len() == 14 && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 #[cfg(test)]

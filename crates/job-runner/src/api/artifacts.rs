@@ -31,7 +31,10 @@ pub(crate) enum Uploaded {
     /// Trying again would not help.
     Refused(String),
     /// The server has trouble.
-    Unwell { is_busy: bool, message: String },
+    Unwell {
+        is_busy: bool,
+        message: String,
+    },
     /// Another address of the same server takes it.
     Elsewhere(String),
 }
@@ -104,7 +107,9 @@ impl JobCall<'_> {
                 let size = std::io::copy(&mut body, into)?;
                 into.flush()?;
                 if size > largest {
-                    return Ok(Download::Refused(format!("the archive is larger than {largest} bytes")));
+                    return Ok(Download::Refused(format!(
+                        "the archive is larger than {largest} bytes"
+                    )));
                 }
                 return Ok(Download::Done(size));
             }
@@ -162,7 +167,9 @@ fn moved(address: &str, to: &str) -> Result<String> {
 
 fn encoded(text: &str) -> String {
     let sign = |byte: u8| match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' => char::from(byte).to_string(),
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' => {
+            char::from(byte).to_string()
+        }
         _ => format!("%{byte:02X}"),
     };
     text.bytes().map(sign).collect()

@@ -130,8 +130,13 @@ impl Client {
         bail!("no attempt was made")
     }
 
-    pub(super) fn run(&self, request: Request<SendBody<'_>>, patience: Duration) -> Result<Response<Body>> {
-        let request = self.agent.configure_request(request).timeout_per_read(Some(patience)).build();
+    pub(super) fn run(
+        &self,
+        request: Request<SendBody<'_>>,
+        patience: Duration,
+    ) -> Result<Response<Body>> {
+        let request =
+            self.agent.configure_request(request).timeout_per_read(Some(patience)).build();
         Ok(self.agent.run(request)?)
     }
 }

@@ -58,7 +58,9 @@ impl Client {
     /// Removes the runner, or only this program of it where its token was made by a person.
     pub(crate) fn unregister(&self) -> Result<()> {
         let (path, body) = match self.token.starts_with("glrt-") {
-            true => ("/runners/managers", json!({ "token": self.token, "system_id": self.system_id })),
+            true => {
+                ("/runners/managers", json!({ "token": self.token, "system_id": self.system_id }))
+            }
             false => ("/runners", json!({ "token": self.token })),
         };
         let answer = self.send("DELETE", path, &[], &Content::Json(&body), &sleep)?;

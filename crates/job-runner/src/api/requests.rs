@@ -44,7 +44,10 @@ pub(crate) enum JobAnswer {
     /// The token is not known any more.
     Refused,
     /// The server has trouble, or too many ask.
-    Unwell { wait: Option<Duration>, message: String },
+    Unwell {
+        wait: Option<Duration>,
+        message: String,
+    },
 }
 
 impl Client {
@@ -52,7 +55,8 @@ impl Client {
         let mut features: serde_json::Map<String, Value> =
             FEATURES.iter().map(|name| ((*name).to_owned(), json!(true))).collect();
         if self.executor != "shell" {
-            features.extend(CONTAINER_FEATURES.iter().map(|name| ((*name).to_owned(), json!(true))));
+            features
+                .extend(CONTAINER_FEATURES.iter().map(|name| ((*name).to_owned(), json!(true))));
         }
         json!({
             "name": "forgeway-runner",

@@ -42,7 +42,8 @@ impl Common<'_> {
         let docker = &image.executor_opts.docker;
         all.extend(docker.platform.as_deref().map(|platform| option("platform", platform)));
         all.extend(docker.user.as_ref().and_then(|user| {
-            let user = user.as_str().map(str::to_owned).or(user.as_i64().map(|id| id.to_string()))?;
+            let user =
+                user.as_str().map(str::to_owned).or(user.as_i64().map(|id| id.to_string()))?;
             Some(option("user", user))
         }));
         if self.config.privileged {
@@ -80,7 +81,12 @@ impl Common<'_> {
     }
 
     /// Makes and starts the container of a service.
-    pub(super) fn start_service(&self, name: &str, image: &Image, aliases: &[String]) -> Vec<String> {
+    pub(super) fn start_service(
+        &self,
+        name: &str,
+        image: &Image,
+        aliases: &[String],
+    ) -> Vec<String> {
         let mut all = words(&["run", "--detach"]);
         all.extend(self.options(name, image));
         all.extend(aliases.iter().map(|alias| option("network-alias", alias)));
@@ -96,7 +102,14 @@ impl Common<'_> {
         mounts: &[(&Path, &Path)],
         owner: &str,
     ) -> Vec<String> {
-        let mut all = words(&["run", "--rm", "--pull=never", "--network=none", "--user=0:0", "--entrypoint=chown"]);
+        let mut all = words(&[
+            "run",
+            "--rm",
+            "--pull=never",
+            "--network=none",
+            "--user=0:0",
+            "--entrypoint=chown",
+        ]);
         all.push(option("name", name));
         all.extend(mounts.iter().map(|(source, target)| self.mount(source, target)));
         all.push(image.name.clone());
@@ -225,7 +238,8 @@ mod tests {
             "name": "i", "entrypoint": ["--privileged", "--x"],
             "executor_opts": { "docker": { "user": "--privileged", "platform": "--privileged" } },
         }));
-        let all = common(ExecutorKind::Docker, &config).start_service("n", &evil, &["db".to_owned()]);
+        let all =
+            common(ExecutorKind::Docker, &config).start_service("n", &evil, &["db".to_owned()]);
         assert!(!all.contains(&"--privileged".to_owned()), "{all:?}");
         let image = all.iter().position(|word| word == "i").unwrap();
         assert_eq!(all[image..], ["i", "--x"]);
@@ -264,7 +278,8 @@ mod tests {
     fn files_are_given_back_without_following_links() {
         let config = ContainerConfig::default();
         let image = image(json!({ "name": "i" }));
-        let all = common(ExecutorKind::Docker, &config).give_back("n", &image, &mounts(), "1000:1000");
+        let all =
+            common(ExecutorKind::Docker, &config).give_back("n", &image, &mounts(), "1000:1000");
         assert_eq!(all[all.len() - 5..], ["i", "-R", "-h", "1000:1000", "/builds/g/p"]);
         assert!(all.contains(&"--network=none".to_owned()));
     }

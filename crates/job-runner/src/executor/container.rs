@@ -1,7 +1,11 @@
 //! Commands run in containers that `docker` or `podman` makes. Each step has a container of its own, which is gone before
 //! anything on this machine looks at the project's files again.
 
-use std::{io::Write as _, path::Path, time::{Duration, Instant}};
+use std::{
+    io::Write as _,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Result, anyhow, bail};
 use rustix::process::{getegid, geteuid};
@@ -63,7 +67,11 @@ impl Container {
             return Err(Failure::Configuration(said.to_owned()));
         }
         self.image = named(job, image)?;
-        job.trace.line(&format!("Using {} executor with image {} ...", self.kind.name(), self.image.name));
+        job.trace.line(&format!(
+            "Using {} executor with image {} ...",
+            self.kind.name(),
+            self.image.name
+        ));
         let image = self.image.clone();
         self.fetch(job, &image)?;
         self.env_file = Some(env_file(job.variables.iter())?);
@@ -85,7 +93,8 @@ impl Container {
             match end {
                 End::Exited(0) => return Ok(()),
                 End::Exited(_) if policy == PullPolicy::Never => {
-                    let said = format!("the image {} is not there, and may not be fetched", image.name);
+                    let said =
+                        format!("the image {} is not there, and may not be fetched", image.name);
                     return Err(Failure::ImagePull(said));
                 }
                 end => interrupted(end)?,
@@ -154,7 +163,8 @@ impl Container {
         self.tidy(job, &arguments::remove(std::slice::from_ref(&name)));
         if self.kind == ExecutorKind::Docker && !geteuid().is_root() {
             let owner = format!("{}:{}", geteuid().as_raw(), getegid().as_raw());
-            let give_back = common.give_back(&format!("{name}-owner"), &self.image, &mounts, &owner);
+            let give_back =
+                common.give_back(&format!("{name}-owner"), &self.image, &mounts, &owner);
             // Images without `chown` are rare; their files are left to the administrator.
             self.tidy(job, &give_back);
         }
@@ -176,7 +186,8 @@ impl Container {
         let mut command = process::command(program);
         // Where the administrator's containers are; nothing of the job reaches this program.
         let own = std::env::vars_os().filter(|(name, _)| {
-            name.to_str().is_some_and(|name| name.starts_with("DOCKER_") || name == "CONTAINER_HOST")
+            name.to_str()
+                .is_some_and(|name| name.starts_with("DOCKER_") || name == "CONTAINER_HOST")
         });
         command.envs(own).args(arguments);
         command
@@ -205,8 +216,14 @@ impl Container {
         let calm = std::sync::Arc::default();
         match process::capture(self.command(arguments), &calm, limits) {
             Ok((End::Exited(0), _)) => {}
-            Ok((_, said)) => tracing::warn!(job = job.payload.id, said = said.trim(), "a container was not tidied up"),
-            Err(error) => tracing::warn!(job = job.payload.id, %error, "a container was not tidied up"),
+            Ok((_, said)) => tracing::warn!(
+                job = job.payload.id,
+                said = said.trim(),
+                "a container was not tidied up"
+            ),
+            Err(error) => {
+                tracing::warn!(job = job.payload.id, %error, "a container was not tidied up")
+            }
         }
     }
 }
@@ -227,7 +244,9 @@ fn named(job: &Job, mut image: Image) -> Result<Image, Failure> {
 
 /// A file of variables. Such files have no way of saying a line's end, so values of several lines are left out; scripts
 /// get them all the same, from their first lines.
-fn env_file<'v>(variables: impl Iterator<Item = (&'v str, &'v str)>) -> Result<tempfile::NamedTempFile> {
+fn env_file<'v>(
+    variables: impl Iterator<Item = (&'v str, &'v str)>,
+) -> Result<tempfile::NamedTempFile> {
     let mut file = tempfile::NamedTempFile::new()?;
     for (key, value) in variables {
         if !value.contains(['\n', '\r', '\0']) && value.len() < LONGEST_LINE {

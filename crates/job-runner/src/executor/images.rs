@@ -66,7 +66,9 @@ pub(super) fn credentials(job: &Job) -> Result<Option<tempfile::TempDir>> {
     // Only passwords are taken from what a job brings: other settings there name programs to be run.
     let given = job.variables.text("DOCKER_AUTH_CONFIG");
     let given = given.and_then(|text| serde_json::from_str::<Value>(text).ok());
-    if let Some(Value::Object(given)) = given.and_then(|mut value| value.get_mut("auths").map(Value::take)) {
+    if let Some(Value::Object(given)) =
+        given.and_then(|mut value| value.get_mut("auths").map(Value::take))
+    {
         auths.extend(given);
     }
     for one in job.payload.credentials.iter().filter(|one| one.kind == "registry") {
@@ -115,7 +117,8 @@ mod tests {
     #[test]
     fn a_service_is_reached_by_its_image_and_its_aliases() {
         let all = aliases("registry.example:5000/group/postgres:16", "db, pg --evil");
-        let names = ["db", "pg", "registry.example__group__postgres", "registry.example-group-postgres"];
+        let names =
+            ["db", "pg", "registry.example__group__postgres", "registry.example-group-postgres"];
         assert_eq!(all, names);
         assert_eq!(aliases("redis", ""), ["redis"]);
     }

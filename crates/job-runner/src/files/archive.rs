@@ -29,7 +29,9 @@ pub(crate) fn pack(root: &Path, found: &Found, into: &mut File) -> Result<Vec<St
         let full = root.join(path);
         let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
         match kind {
-            Kind::Folder => zip.add_directory(format!("{path}/"), options.unix_permissions(0o755))?,
+            Kind::Folder => {
+                zip.add_directory(format!("{path}/"), options.unix_permissions(0o755))?
+            }
             Kind::Link => match fs::read_link(&full) {
                 Ok(target) if stays_within(Path::new(path), &target) => {
                     zip.add_symlink(path, target.to_string_lossy(), options)?;
@@ -192,7 +194,8 @@ mod tests {
         fs::set_permissions(from.path().join("d/run"), fs::Permissions::from_mode(0o755)).unwrap();
         symlink("d/run", from.path().join("link")).unwrap();
         symlink("/etc/passwd", from.path().join("bad")).unwrap();
-        let found = [("bad", Kind::Link), ("d", Kind::Folder), ("d/run", Kind::File), ("link", Kind::Link)];
+        let found =
+            [("bad", Kind::Link), ("d", Kind::Folder), ("d/run", Kind::File), ("link", Kind::Link)];
         let found: Found = found.into_iter().map(|(path, kind)| (path.to_owned(), kind)).collect();
         let mut file = tempfile::tempfile().unwrap();
         assert_eq!(pack(from.path(), &found, &mut file).unwrap(), ["bad"]);

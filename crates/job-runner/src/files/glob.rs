@@ -118,7 +118,10 @@ impl Pattern {
 fn spread(text: &str, into: &mut Vec<String>) -> Result<()> {
     let mut pending = vec![text.to_owned()];
     while let Some(text) = pending.pop() {
-        ensure!(into.len() + pending.len() < MOST_ALTERNATIVES, "the path has too many alternatives");
+        ensure!(
+            into.len() + pending.len() < MOST_ALTERNATIVES,
+            "the path has too many alternatives"
+        );
         let Some((head, choices, tail)) = first_braces(&text) else {
             into.push(text);
             continue;

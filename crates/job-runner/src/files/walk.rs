@@ -67,8 +67,11 @@ impl Walk<'_> {
             }
             let own = if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
             let patterns = self.selection.paths.iter();
-            let next: Vec<Progress> =
-                patterns.clone().zip(progress).map(|(pattern, at)| pattern.step(at, name)).collect();
+            let next: Vec<Progress> = patterns
+                .clone()
+                .zip(progress)
+                .map(|(pattern, at)| pattern.step(at, name))
+                .collect();
             let is_match =
                 is_inside || patterns.zip(&next).any(|(pattern, at)| pattern.is_match(at));
             let kind = entry.file_type()?;
@@ -102,7 +105,8 @@ mod tests {
     use super::*;
 
     fn selection(paths: &[&str], exclude: &[&str]) -> Selection {
-        let parse = |all: &[&str]| all.iter().flat_map(|text| Pattern::parse(text).unwrap()).collect();
+        let parse =
+            |all: &[&str]| all.iter().flat_map(|text| Pattern::parse(text).unwrap()).collect();
         Selection { paths: parse(paths), exclude: parse(exclude) }
     }
 

@@ -21,7 +21,11 @@ const ATTEMPTS: usize = 3;
 const BUSY_ATTEMPTS: usize = 6;
 
 /// Brings all artifacts that are wanted after a success or a failure.
-pub(super) fn upload(job: &Job, tracked: &BTreeSet<String>, is_success: bool) -> Result<(), Failure> {
+pub(super) fn upload(
+    job: &Job,
+    tracked: &BTreeSet<String>,
+    is_success: bool,
+) -> Result<(), Failure> {
     for artifact in wanted(job, is_success) {
         upload_one(job, artifact, tracked)?;
     }
@@ -39,7 +43,8 @@ fn upload_one(job: &Job, artifact: &Artifact, tracked: &BTreeSet<String>) -> Res
         job.trace.styled(ERROR, "ERROR: No files to upload");
         return Ok(());
     }
-    let format = if artifact.artifact_format.is_empty() { "zip" } else { &artifact.artifact_format };
+    let format =
+        if artifact.artifact_format.is_empty() { "zip" } else { &artifact.artifact_format };
     let kind = if artifact.artifact_type.is_empty() { "archive" } else { &artifact.artifact_type };
     let mut content = match format {
         "zip" => zipped(job, &found)?,
@@ -50,13 +55,8 @@ fn upload_one(job: &Job, artifact: &Artifact, tracked: &BTreeSet<String>) -> Res
     let name = job.variables.expand(&artifact.name);
     let filename = filename(&name, format);
     let expire_in = job.variables.expand(&artifact.expire_in);
-    let upload = Upload {
-        kind,
-        format,
-        expire_in: &expire_in,
-        filename: &filename,
-        content: &mut content,
-    };
+    let upload =
+        Upload { kind, format, expire_in: &expire_in, filename: &filename, content: &mut content };
     job.trace.styled(NOTICE, &format!("Uploading artifacts as \"{kind}\" to coordinator..."));
     send(job, upload)
 }
@@ -77,7 +77,10 @@ fn send(job: &Job, mut upload: Upload<'_>) -> Result<(), Failure> {
     for _attempt in 0..ATTEMPTS + BUSY_ATTEMPTS {
         let (is_busy, message) = match call.upload(&mut upload, origin.as_deref()) {
             Ok(Uploaded::Done) => {
-                job.trace.line(&format!("Uploading artifacts as \"{}\" to coordinator... ok", upload.kind));
+                job.trace.line(&format!(
+                    "Uploading artifacts as \"{}\" to coordinator... ok",
+                    upload.kind
+                ));
                 return Ok(());
             }
             Ok(Uploaded::Refused(message)) => {
@@ -163,7 +166,10 @@ fn patterns(job: &Job, path: &str) -> Vec<Pattern> {
 fn zipped(job: &Job, found: &Found) -> Result<File, Failure> {
     let mut file = tempfile::tempfile()?;
     for path in pack(&job.layout.project, found, &mut file)? {
-        job.trace.styled(WARNING, &format!("WARNING: {path} is left out: it leads out of the project or cannot be read"));
+        job.trace.styled(
+            WARNING,
+            &format!("WARNING: {path} is left out: it leads out of the project or cannot be read"),
+        );
     }
     Ok(file)
 }

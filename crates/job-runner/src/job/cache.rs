@@ -94,7 +94,8 @@ fn keys(job: &Job, cache: &Cache) -> Vec<String> {
     let further = cache.fallback_keys.iter().map(|key| job.variables.expand(key));
     let further = further.chain(job.variables.text("CACHE_FALLBACK_KEY").map(str::to_owned));
     // Whoever may run a job on an unprotected branch may not read the caches of protected ones.
-    let allowed = further.filter(|key| !key.is_empty() && (is_protected || !self::is_protected(key)));
+    let allowed =
+        further.filter(|key| !key.is_empty() && (is_protected || !self::is_protected(key)));
     [own].into_iter().chain(allowed).collect()
 }
 

@@ -40,7 +40,10 @@ fn fetch(job: &Job, dependency: &Dependency, file: &mut std::fs::File) -> Result
         let message = match call.download(file, LARGEST_UNPACKED) {
             Ok(Download::Done(size)) => return Ok(size),
             Ok(Download::Refused(message)) => {
-                return Err(Failure::System(anyhow!("artifacts of {}: {message}", dependency.name)));
+                return Err(Failure::System(anyhow!(
+                    "artifacts of {}: {message}",
+                    dependency.name
+                )));
             }
             Ok(Download::Unwell(message)) => message,
             Err(error) => format!("{error:#}"),

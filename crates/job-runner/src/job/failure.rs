@@ -2,16 +2,14 @@
 
 use std::time::Duration;
 
-use crate::{
-    api::FinalState,
-    control::Interrupt,
-    process::End,
-};
+use crate::{api::FinalState, control::Interrupt, process::End};
 
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// Its own commands failed.
-    Script { exit_code: i32 },
+    Script {
+        exit_code: i32,
+    },
     /// It asks for what cannot be.
     Configuration(String),
     ImagePull(String),
@@ -49,7 +47,9 @@ impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Script { exit_code } => write!(f, "exit code {exit_code}"),
-            Self::Configuration(text) | Self::ImagePull(text) | Self::Result(text) => f.write_str(text),
+            Self::Configuration(text) | Self::ImagePull(text) | Self::Result(text) => {
+                f.write_str(text)
+            }
             Self::Timeout(Some(limit)) => {
                 write!(f, "execution took longer than {} seconds", limit.as_secs())
             }
@@ -79,7 +79,8 @@ impl Failure {
     pub(crate) fn state(&self, known: &[String]) -> FinalState {
         let names = self.reasons();
         let is_known = |name: &&&str| known.is_empty() || known.iter().any(|known| known == **name);
-        let reason = names.iter().find(is_known).or(names.last()).copied().unwrap_or("unknown_failure");
+        let reason =
+            names.iter().find(is_known).or(names.last()).copied().unwrap_or("unknown_failure");
         let exit_code = match self {
             Self::Script { exit_code } => Some(*exit_code),
             _ => None,
@@ -95,7 +96,8 @@ mod tests {
     #[test]
     fn a_reason_that_the_server_does_not_know_becomes_one_that_it_knows() {
         let known = ["script_failure".to_owned(), "runner_system_failure".to_owned()];
-        let failed = |reason: &str, exit_code| FinalState::Failed { reason: reason.to_owned(), exit_code };
+        let failed =
+            |reason: &str, exit_code| FinalState::Failed { reason: reason.to_owned(), exit_code };
         let script = Failure::Script { exit_code: 3 };
         assert_eq!(script.state(&known), failed("script_failure", Some(3)));
         let odd = Failure::Configuration("x".to_owned());

@@ -77,10 +77,20 @@ impl Layout {
     ) -> Self {
         let temp = beside(&project, "tmp");
         let is_contained = kind != ExecutorKind::Shell;
-        let seen_builds = if is_contained { PathBuf::from(CONTAINER_BUILDS) } else { root.to_owned() };
+        let seen_builds =
+            if is_contained { PathBuf::from(CONTAINER_BUILDS) } else { root.to_owned() };
         let seen_project = seen_builds.join(path);
         let seen_temp = beside(&seen_project, "tmp");
-        Self { project, temp, seen_builds, seen_project, seen_temp, slot, is_contained, _lock: lock }
+        Self {
+            project,
+            temp,
+            seen_builds,
+            seen_project,
+            seen_temp,
+            slot,
+            is_contained,
+            _lock: lock,
+        }
     }
 
     pub(crate) fn umask(&self) -> &'static str {
@@ -159,14 +169,15 @@ fn project_path(payload: &Payload) -> PathBuf {
     let info = &payload.job_info;
     let told = Some(info.project_full_path.as_str()).filter(|path| !path.is_empty());
     let told = told.or_else(|| {
-        let variable = payload.variables.iter().find(|variable| variable.key == "CI_PROJECT_PATH")?;
+        let variable =
+            payload.variables.iter().find(|variable| variable.key == "CI_PROJECT_PATH")?;
         Some(variable.value.as_str())
     });
     let plain = |path: &&str| {
         path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte))
-            && !path.split('/').any(|name| {
-                name.is_empty() || name.ends_with(".tmp") || name.ends_with(".lock")
-            })
+            && !path
+                .split('/')
+                .any(|name| name.is_empty() || name.ends_with(".tmp") || name.ends_with(".lock"))
     };
     told.filter(plain)
         .and_then(relative)

@@ -4,6 +4,7 @@ mod artifacts;
 mod cache;
 mod dependencies;
 mod failure;
+mod git;
 mod layout;
 mod perform;
 mod script;

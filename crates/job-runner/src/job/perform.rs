@@ -138,8 +138,12 @@ fn environment(runner: &Runner) -> impl Iterator<Item = crate::api::payload::Var
 /// Lets git work in a folder that belongs to a user of the machine, whoever the container's user is.
 fn trusted_folder(layout: &Layout) -> [(String, String); 3] {
     let folder = layout.seen_project.to_string_lossy();
-    [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "safe.directory"), ("GIT_CONFIG_VALUE_0", &folder)]
-        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+    [
+        ("GIT_CONFIG_COUNT", "1"),
+        ("GIT_CONFIG_KEY_0", "safe.directory"),
+        ("GIT_CONFIG_VALUE_0", &folder),
+    ]
+    .map(|(key, value)| (key.to_owned(), value.to_owned()))
 }
 
 /// What only the runner knows. Nobody may say otherwise.
@@ -175,7 +179,7 @@ fn secrets(payload: &Payload) -> Vec<String> {
     all.push(payload.token.clone());
     all.extend(payload.dependencies.iter().map(|dependency| dependency.token.clone()));
     all.extend(payload.credentials.iter().map(|credential| credential.password.clone()));
-    all.extend(super::source::password(&payload.git_info.repo_url).map(str::to_owned));
+    all.extend(super::git::password(&payload.git_info.repo_url).map(str::to_owned));
     all
 }
 

@@ -44,7 +44,9 @@ impl Script<'_> {
 fn shown(line: &str) -> String {
     let line = line.trim();
     match line.split_once('\n') {
-        Some((first, _)) => format!("{GREEN}$ {} # collapsed multi-line command{RESET}", first.trim_end()),
+        Some((first, _)) => {
+            format!("{GREEN}$ {} # collapsed multi-line command{RESET}", first.trim_end())
+        }
         None => format!("{GREEN}$ {line}{RESET}"),
     }
 }

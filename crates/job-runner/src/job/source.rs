@@ -3,37 +3,22 @@
 //! The job's token stands in no argument and in no file: a credential helper reads it from the environment, for this
 //! program's git as for the git of the job's own commands.
 
-use std::{collections::BTreeSet, process::Command, sync::Arc};
+use std::collections::BTreeSet;
 
 use anyhow::Context as _;
 
-use super::{Failure, Job, checked};
+use super::{
+    Failure, Job,
+    git::{HELPER, git, origin, run, without_user},
+};
 use crate::{
     files::paths::{relative, remove_all},
-    process,
-    trace::{NOTICE, Trace, WARNING},
+    trace::{NOTICE, WARNING},
 };
 
-/// Answers git's questions with the token of the job.
-const HELPER: &str =
-    "!f() { test \"$1\" = get && echo username=gitlab-ci-token && echo \"password=$CI_JOB_TOKEN\"; }; f";
-/// Settings of every git that this program runs. Hooks and monitors would be programs of the project.
-const SETTINGS: &[(&str, &str)] = &[
-    ("core.hooksPath", "/dev/null"),
-    ("core.fsmonitor", "false"),
-    ("gc.auto", "0"),
-    ("advice.detachedHead", "false"),
-    ("init.defaultBranch", "none"),
-    ("fetch.recurseSubmodules", "false"),
-    ("submodule.recurse", "false"),
-    ("credential.interactive", "false"),
-];
 /// Files that a git which was killed leaves behind.
-const LOCKS: &[&str] = &["index.lock", "shallow.lock", "HEAD.lock", "config.lock", "packed-refs.lock"];
-/// Variables of a job that reach git where its commands run in a container: they can start no program here.
-const HARMLESS: &[&str] = &["GIT_SSL_NO_VERIFY", "GIT_LFS_SKIP_SMUDGE"];
-/// The kernel takes no longer text for a variable of a process.
-const LONGEST_VALUE: usize = 100 << 10;
+const LOCKS: &[&str] =
+    &["index.lock", "shallow.lock", "HEAD.lock", "config.lock", "packed-refs.lock"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Strategy {
@@ -43,31 +28,6 @@ enum Strategy {
     None,
     /// A new folder without any commit.
     Empty,
-}
-
-/// The password in an address.
-pub(super) fn password(url: &str) -> Option<&str> {
-    let (_, rest) = url.split_once("://")?;
-    let (user, _) = rest.split('/').next()?.rsplit_once('@')?;
-    Some(user.split_once(':')?.1).filter(|password| !password.is_empty())
-}
-
-/// An address without what is before the `@`.
-fn without_user(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let host = rest.split('/').next().unwrap_or_default();
-    match host.rsplit_once('@') {
-        Some((user, _)) => format!("{scheme}://{}", &rest[user.len() + 1..]),
-        None => url.to_owned(),
-    }
-}
-
-/// Scheme and host: for what the helper answers.
-fn origin(url: &str) -> Option<String> {
-    let url = without_user(url);
-    let (scheme, rest) = url.split_once("://")?;
-    matches!(scheme, "http" | "https")
-        .then(|| format!("{scheme}://{}", rest.split('/').next().unwrap_or_default()))
 }
 
 /// Brings the files. Returns the paths that git tracks, where somebody wants to know.
@@ -228,10 +188,14 @@ fn submodules(job: &Job) -> Result<(), Failure> {
             return Err(Failure::Configuration(format!("unknown GIT_SUBMODULE_STRATEGY {odd:?}")));
         }
     };
-    let said = if recursive { "Updating submodules recursively..." } else { "Updating submodules..." };
+    let said =
+        if recursive { "Updating submodules recursively..." } else { "Updating submodules..." };
     job.trace.styled(NOTICE, said);
-    let paths: Vec<&str> =
-        job.variables.text("GIT_SUBMODULE_PATHS").map(|paths| paths.split_whitespace().collect()).unwrap_or_default();
+    let paths: Vec<&str> = job
+        .variables
+        .text("GIT_SUBMODULE_PATHS")
+        .map(|paths| paths.split_whitespace().collect())
+        .unwrap_or_default();
     let depth = job.variables.number("GIT_SUBMODULE_DEPTH").filter(|depth| *depth > 0);
     let depth = depth.map(|depth| format!("--depth={depth}"));
     let deep: &[&str] = if recursive { &["--recursive"] } else { &[] };
@@ -244,7 +208,11 @@ fn submodules(job: &Job) -> Result<(), Failure> {
     update.extend(&paths);
     run(job, &update)?;
     if let Some(flags) = clean_flags(job) {
-        run(job, &[&["submodule", "foreach", "--quiet"], deep, &["git", "clean", "--quiet"], &flags].concat())?;
+        run(
+            job,
+            &[&["submodule", "foreach", "--quiet"], deep, &["git", "clean", "--quiet"], &flags]
+                .concat(),
+        )?;
     }
     Ok(())
 }
@@ -254,7 +222,8 @@ fn tracked(job: &Job, strategy: Strategy) -> Result<BTreeSet<String>, Failure> {
     let payload = &job.payload;
     let is_wanted = payload.artifacts.iter().any(|artifact| artifact.untracked)
         || payload.cache.iter().any(|cache| cache.untracked);
-    let is_trusted = matches!(strategy, Strategy::Clone | Strategy::Fetch) || !job.layout.is_contained;
+    let is_trusted =
+        matches!(strategy, Strategy::Clone | Strategy::Fetch) || !job.layout.is_contained;
     if !is_wanted || !is_trusted || !job.layout.project.join(".git").exists() {
         return Ok(BTreeSet::new());
     }
@@ -267,70 +236,13 @@ fn tracked(job: &Job, strategy: Strategy) -> Result<BTreeSet<String>, Failure> {
     Ok(text.split('\0').filter(|path| relative(path).is_some()).map(str::to_owned).collect())
 }
 
-/// git in the project's folder. A shell in between sets the mask of new files; what is run stands in its arguments.
-fn git(job: &Job, arguments: &[&str]) -> Command {
-    let mut command = process::command("sh");
-    if !job.layout.is_contained {
-        let short = job.variables.iter().filter(|(_, value)| value.len() < LONGEST_VALUE);
-        command.envs(short.filter(|(_, value)| !value.contains('\0')));
-    }
-    for name in HARMLESS {
-        command.envs(job.variables.text(name).map(|value| (*name, value)));
-    }
-    let script = format!("umask {}; exec git \"$@\"", job.layout.umask());
-    command.args(["-c", &script, "git"]).args(arguments).current_dir(&job.layout.project);
-    let url = &job.payload.git_info.repo_url;
-    command.env("CI_JOB_TOKEN", password(url).unwrap_or(&job.payload.token));
-    command.env("GIT_TERMINAL_PROMPT", "0");
-    let mut settings: Vec<(String, &str)> =
-        SETTINGS.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-    for helper in ["", HELPER] {
-        settings.extend(origin(url).map(|origin| (format!("credential.{origin}.helper"), helper)));
-    }
-    for (place, (name, value)) in settings.iter().enumerate() {
-        command.env(format!("GIT_CONFIG_KEY_{place}"), name);
-        command.env(format!("GIT_CONFIG_VALUE_{place}"), value);
-    }
-    command.env("GIT_CONFIG_COUNT", settings.len().to_string());
-    command
-}
-
-fn run(job: &Job, arguments: &[&str]) -> Result<(), Failure> {
-    let sink = sink(&job.trace);
-    checked(process::run(git(job, arguments), sink, &job.control, job.limits())?)
-}
-
-pub(crate) fn sink(trace: &Arc<Trace>) -> process::Sink {
-    let trace = Arc::clone(trace);
-    Box::new(move |bytes| trace.write(bytes))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_token_is_taken_out_of_an_address() {
-        let url = "https://gitlab-ci-token:se@cret@forge.example:8443/g/p.git";
-        assert_eq!(without_user(url), "https://forge.example:8443/g/p.git");
-        assert_eq!(password(url), Some("se@cret"));
-        assert_eq!(origin(url).as_deref(), Some("https://forge.example:8443"));
-        assert_eq!(without_user("https://h/a@b.git"), "https://h/a@b.git");
-        assert_eq!((password("https://h/a:b@c"), origin("file:///x")), (None, None));
-    }
-
-    #[test]
     fn a_refspec_is_no_option() {
         assert!(is_refspec("+refs/heads/*:refs/remotes/origin/*"));
         assert!(!is_refspec("--upload-pack=evil") && !is_refspec("+refs/x:--evil"));
-    }
-
-    #[test]
-    fn the_helper_answers_with_the_token_of_the_environment() {
-        let mut command = process::command("sh");
-        let script = format!("{} get", HELPER.trim_start_matches('!'));
-        let done = command.args(["-c", &script]).env("CI_JOB_TOKEN", "t0k").output().unwrap();
-        let text = String::from_utf8(done.stdout).unwrap();
-        assert_eq!(text, "username=gitlab-ci-token\npassword=t0k\n");
     }
 }

@@ -196,7 +196,8 @@ mod tests {
 
     #[test]
     fn the_last_of_a_name_counts_and_values_name_others() {
-        let given = [variable("A", "old"), variable("B", "<$A-${A}-$NONE-$$A>"), variable("A", "new")];
+        let given =
+            [variable("A", "old"), variable("B", "<$A-${A}-$NONE-$$A>"), variable("A", "new")];
         let all = Variables::new(&given, &[], folder());
         assert_eq!((all.get("A"), all.get("B")), (Some("new"), Some("<new-new--$A>")));
         assert_eq!(all.iter().count(), 2);

@@ -6,9 +6,8 @@ use std::{
 };
 
 use super::{
-    Failure, Job, Variables, artifacts, cache, checked, dependencies,
-    script::Script,
-    source::{self, sink},
+    Failure, Job, Variables, artifacts, cache, checked, dependencies, git::sink, script::Script,
+    source,
 };
 use crate::{
     config::Runner,
@@ -37,7 +36,10 @@ pub(super) fn work(job: &Job) -> Result<(), Failure> {
         executor.prepare(job)
     };
     let done = prepared.and_then(|()| stages(job, &executor));
-    let _section = job.trace.section("cleanup_file_variables", "Cleaning up project directory and file based variables");
+    let _section = job.trace.section(
+        "cleanup_file_variables",
+        "Cleaning up project directory and file based variables",
+    );
     executor.clean_up(job);
     done
 }
@@ -104,7 +106,8 @@ fn steps(job: &Job, executor: &Executor) -> Result<(), Failure> {
         let done = run(job, executor, &step.script, &variables, limits);
         match done {
             Err(Failure::Script { exit_code }) if step.allow_failure => {
-                job.trace.styled(WARNING, &format!("WARNING: exit code {exit_code}, which is allowed"));
+                job.trace
+                    .styled(WARNING, &format!("WARNING: exit code {exit_code}, which is allowed"));
             }
             done => outcome = outcome.and(done),
         }
@@ -131,7 +134,10 @@ fn after_script(job: &Job, executor: &Executor, outcome: &Result<(), Failure>) {
     let _section = job.trace.section(AFTER, "Running after_script");
     job.trace.line("Running after script...");
     if let Err(failure) = run(job, executor, &step.script, &variables, limits) {
-        job.trace.styled(WARNING, &format!("WARNING: after_script failed, but job will continue unaffected: {failure}"));
+        job.trace.styled(
+            WARNING,
+            &format!("WARNING: after_script failed, but job will continue unaffected: {failure}"),
+        );
     }
 }
 
@@ -142,12 +148,8 @@ fn run(
     variables: &Variables,
     limits: Limits,
 ) -> Result<(), Failure> {
-    let script = Script {
-        lines,
-        variables,
-        folder: &job.layout.seen_project,
-        umask: job.layout.umask(),
-    };
+    let script =
+        Script { lines, variables, folder: &job.layout.seen_project, umask: job.layout.umask() };
     job.layout.stage(&script.text(), variables)?;
     checked(executor.run(job, sink(&job.trace), limits)?)
 }
@@ -162,7 +164,8 @@ fn keep(job: &Job, tracked: &BTreeSet<String>, is_success: bool) -> Result<(), F
     if artifacts::wanted(job, is_success).next().is_none() {
         return Ok(());
     }
-    let name = if is_success { "upload_artifacts_on_success" } else { "upload_artifacts_on_failure" };
+    let name =
+        if is_success { "upload_artifacts_on_success" } else { "upload_artifacts_on_failure" };
     let _section = job.trace.section(name, &format!("Uploading artifacts for {word} job"));
     artifacts::upload(job, tracked, is_success)
 }

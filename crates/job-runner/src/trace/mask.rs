@@ -49,7 +49,8 @@ impl Masker {
                 at += 1;
                 continue;
             }
-            let may_grow = |secret: &&Vec<u8>| secret.len() > rest.len() && secret.starts_with(rest);
+            let may_grow =
+                |secret: &&Vec<u8>| secret.len() > rest.len() && secret.starts_with(rest);
             if !is_end && self.secrets.iter().any(|secret| may_grow(&secret)) {
                 break;
             }

@@ -22,7 +22,9 @@ fn bench() -> (Bench, tempfile::TempDir) {
     let program = folder.path().join("engine");
     std::fs::write(&program, PROGRAM).expect("works");
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("works");
-    let lines = format!("executor = \"podman\"\n[runners.container]\nimage = \"default:1\"\nprogram = {program:?}");
+    let lines = format!(
+        "executor = \"podman\"\n[runners.container]\nimage = \"default:1\"\nprogram = {program:?}"
+    );
     (Bench::with(&lines), folder)
 }
 
@@ -43,8 +45,14 @@ fn a_step_runs_in_a_container_and_everything_is_taken_away() {
     let expected =
         ["image", "network", "image", "run", "inspect", "create", "start", "rm", "rm", "network"];
     assert_eq!(begins, expected, "{calls:?}");
-    assert!(calls[3].contains("--network-alias=db") && calls[3].ends_with("postgres:16"), "{calls:?}");
-    assert!(calls[5].contains("default:1 sh -c") && calls[5].ends_with("/builds/group/project.tmp/script.sh"));
+    assert!(
+        calls[3].contains("--network-alias=db") && calls[3].ends_with("postgres:16"),
+        "{calls:?}"
+    );
+    assert!(
+        calls[5].contains("default:1 sh -c")
+            && calls[5].ends_with("/builds/group/project.tmp/script.sh")
+    );
 }
 
 #[test]

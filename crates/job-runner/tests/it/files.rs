@@ -22,7 +22,8 @@ fn archive(name: &str, content: &str) -> Vec<u8> {
 #[test]
 fn artifacts_are_packed_and_sent() {
     let bench = Bench::new();
-    let script = ["mkdir -p out/sub", "echo a > out/a.txt", "echo b > out/sub/b.txt", "echo c > out/c.tmp"];
+    let script =
+        ["mkdir -p out/sub", "echo a > out/a.txt", "echo b > out/sub/b.txt", "echo c > out/c.tmp"];
     let artifacts = json!([{
         "name": "$CI_PROJECT_DIR-x", "paths": ["out/"], "exclude": ["**/*.tmp"], "expire_in": "1 week",
         "artifact_type": "archive", "artifact_format": "zip", "when": "on_success",
@@ -68,7 +69,8 @@ fn nothing_from_outside_of_the_project_is_sent() {
 fn an_upload_is_tried_again_while_the_server_has_trouble() {
     let bench = Bench::new();
     bench.server.lock().odd_uploads.extend([503, 500]);
-    let artifacts = json!([{ "paths": ["a"], "artifact_type": "archive", "artifact_format": "zip" }]);
+    let artifacts =
+        json!([{ "paths": ["a"], "artifact_type": "archive", "artifact_format": "zip" }]);
     let (end, log) = bench.run(job(&["echo a > a"]).set("artifacts", artifacts.clone()));
     assert_eq!(end["state"], "success", "{log}");
     bench.server.lock().odd_uploads.push_back(413);
@@ -87,14 +89,18 @@ fn artifacts_of_other_jobs_are_there_before_the_script() {
     ]);
     let (end, log) = bench.run(job(&["cat from/other.txt"]).set("dependencies", dependencies));
     assert_eq!(end["state"], "success", "{log}");
-    assert!(log.contains("\nhello\n") && log.contains("Downloading artifacts for other (5)"), "{log}");
+    assert!(
+        log.contains("\nhello\n") && log.contains("Downloading artifacts for other (5)"),
+        "{log}"
+    );
 }
 
 #[test]
 fn an_archive_that_leads_out_of_the_project_fails_the_job() {
     let bench = Bench::new();
     bench.server.lock().archives.insert(5, archive("../evil", "x"));
-    let dependencies = json!([{ "id": 5, "name": "o", "token": "t", "artifacts_file": { "filename": "a.zip" } }]);
+    let dependencies =
+        json!([{ "id": 5, "name": "o", "token": "t", "artifacts_file": { "filename": "a.zip" } }]);
     let (end, log) = bench.run(job(&["echo never"]).set("dependencies", dependencies));
     assert_eq!(end["state"], "failed");
     assert!(log.contains("leads out of the project folder") && !log.contains("\nnever\n"), "{log}");

@@ -39,10 +39,12 @@ fn of(repository: &(String, String), script: &[&str]) -> Value {
 fn the_commit_is_there_and_what_jobs_leave_is_cleaned() {
     let bench = Bench::new();
     let repository = repository(&bench);
-    let (end, log) = bench.run(of(&repository, &["cat file.txt", "echo x > left-over", "echo y >> file.txt"]));
+    let (end, log) =
+        bench.run(of(&repository, &["cat file.txt", "echo x > left-over", "echo y >> file.txt"]));
     assert_eq!(end["state"], "success", "{log}");
     assert!(log.contains("\nfrom git\n") && log.contains("Cloning repository"), "{log}");
-    let (end, log) = bench.run(of(&repository, &["test ! -e left-over", "git status --porcelain", "cat file.txt"]));
+    let (end, log) = bench
+        .run(of(&repository, &["test ! -e left-over", "git status --porcelain", "cat file.txt"]));
     assert_eq!(end["state"], "success", "{log}");
     assert!(log.contains("Fetching changes") && !log.contains("\ny\n"), "{log}");
 }
@@ -62,7 +64,8 @@ fn no_token_is_left_in_the_repository() {
     let bench = Bench::new();
     let repository = repository(&bench);
     let mut job = of(&repository, &["cat .git/config"]);
-    job["variables"] = json!([{ "key": "CI_JOB_TOKEN", "value": "glcbt-job-token", "masked": true }]);
+    job["variables"] =
+        json!([{ "key": "CI_JOB_TOKEN", "value": "glcbt-job-token", "masked": true }]);
     let (_, log) = bench.run(job);
     assert!(log.contains("[remote \"origin\"]") && !log.contains("[MASKED]"), "{log}");
 }
@@ -71,7 +74,8 @@ fn no_token_is_left_in_the_repository() {
 fn untracked_files_are_told_from_those_of_git() {
     let bench = Bench::new();
     let mut job = of(&repository(&bench), &["mkdir new", "echo x > new/one", "echo y >> file.txt"]);
-    job["artifacts"] = json!([{ "untracked": true, "artifact_type": "archive", "artifact_format": "zip" }]);
+    job["artifacts"] =
+        json!([{ "untracked": true, "artifact_type": "archive", "artifact_format": "zip" }]);
     let (end, log) = bench.run(job);
     assert_eq!(end["state"], "success", "{log}");
     let (_, body) = bench.server.lock().uploads.remove(0);

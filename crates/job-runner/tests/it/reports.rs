@@ -48,7 +48,10 @@ fn a_runner_says_what_it_can_do_and_which_program_it_is() {
     bench.run(job(&["true"]));
     let state = bench.server.lock();
     let request = &state.requests[0];
-    assert_eq!((&request["token"], &request["system_id"]), (&json!("glrt-0123456789abcdef"), &json!("r_test")));
+    assert_eq!(
+        (&request["token"], &request["system_id"]),
+        (&json!("glrt-0123456789abcdef"), &json!("r_test"))
+    );
     assert_eq!(request["info"]["features"]["return_exit_code"], true);
     assert!(request["info"]["features"]["services"].is_null());
 }

@@ -11,7 +11,10 @@ fn a_job_runs_its_script_and_what_comes_after() {
     assert_eq!(end["state"], "success");
     assert!(log.contains("\x1b[32;1m$ echo one\x1b[0;m\none\n"), "{log}");
     assert!(log.contains("/0/group/project\n") && log.contains("\nafter success\n"), "{log}");
-    assert!(log.contains(":step_script\r\x1b[0K") && log.contains(":after_script\r\x1b[0K"), "{log}");
+    assert!(
+        log.contains(":step_script\r\x1b[0K") && log.contains(":after_script\r\x1b[0K"),
+        "{log}"
+    );
     assert!(log.ends_with("Job succeeded\x1b[0;m\n"), "{log}");
     assert_eq!(end["output"]["bytesize"], log.len());
 }
@@ -19,8 +22,12 @@ fn a_job_runs_its_script_and_what_comes_after() {
 #[test]
 fn a_failing_script_gives_its_exit_code_and_still_runs_what_comes_after() {
     let bench = Bench::new();
-    let (end, log) = bench.run(job(&["(exit 7)", "echo never"]).after(&["echo after $CI_JOB_STATUS"]));
-    assert_eq!((&end["state"], &end["failure_reason"]), (&json!("failed"), &json!("script_failure")));
+    let (end, log) =
+        bench.run(job(&["(exit 7)", "echo never"]).after(&["echo after $CI_JOB_STATUS"]));
+    assert_eq!(
+        (&end["state"], &end["failure_reason"]),
+        (&json!("failed"), &json!("script_failure"))
+    );
     assert_eq!(end["exit_code"], 7);
     assert!(!log.contains("\nnever\n") && log.contains("\nafter failed\n"), "{log}");
     assert!(log.contains("ERROR: Job failed: exit code 7"), "{log}");
@@ -56,7 +63,8 @@ fn masked_values_and_the_token_are_not_in_the_log() {
 fn a_file_variable_is_a_file_while_the_job_runs() {
     let bench = Bench::new();
     let file = json!({ "key": "KEY_FILE", "value": "line 1\nline 2", "file": true });
-    let (_, log) = bench.run(job(&["cat \"$KEY_FILE\"", "echo; echo \"at $KEY_FILE\""]).variable(file));
+    let (_, log) =
+        bench.run(job(&["cat \"$KEY_FILE\"", "echo; echo \"at $KEY_FILE\""]).variable(file));
     assert!(log.contains("line 1\nline 2\n"), "{log}");
     let path = log.split("\nat ").nth(1).unwrap().lines().next().unwrap();
     assert!(path.ends_with("/group/project.tmp/KEY_FILE"), "{path}");
@@ -75,8 +83,14 @@ fn services_are_refused_by_the_shell_executor() {
     let services = json!([{ "name": "postgres:16", "alias": "db" }]);
     let (end, log) = Bench::new().run(job(&["echo never"]).set("services", services));
     // The server does not know `configuration_error`.
-    assert_eq!((&end["state"], &end["failure_reason"]), (&json!("failed"), &json!("script_failure")));
-    assert!(log.contains("which the shell executor cannot run") && !log.contains("\nnever\n"), "{log}");
+    assert_eq!(
+        (&end["state"], &end["failure_reason"]),
+        (&json!("failed"), &json!("script_failure"))
+    );
+    assert!(
+        log.contains("which the shell executor cannot run") && !log.contains("\nnever\n"),
+        "{log}"
+    );
 }
 
 #[test]

@@ -140,7 +140,8 @@ impl State {
         assert!(request.headers.contains_key("job-token"), "{request:?}");
         let range = &request.headers["content-range"];
         let (start, end) = range.split_once('-').expect("a range");
-        let (start, end): (usize, usize) = (start.parse().expect("a number"), end.parse().expect("a number"));
+        let (start, end): (usize, usize) =
+            (start.parse().expect("a number"), end.parse().expect("a number"));
         assert_eq!(end + 1 - start, request.body.len());
         let taken = match self.odd_pieces.pop_front() {
             Some(Odd::Status(status)) => return Reply::status(status),

@@ -44,10 +44,13 @@ impl Bench {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("runner.toml");
         let url = server.url();
-        let text = format!("[[runners]]\nname = \"test\"\nurl = \"{url}\"\ntoken = \"glrt-0123456789abcdef\"\n{lines}\n");
+        let text = format!(
+            "[[runners]]\nname = \"test\"\nurl = \"{url}\"\ntoken = \"glrt-0123456789abcdef\"\n{lines}\n"
+        );
         std::fs::write(&file, text).expect("a file");
         let config = Config::load(&file).expect("a configuration");
-        let fleet = Fleet::start_every(&config, "r_test", PACE, Duration::from_millis(5)).expect("starts");
+        let fleet =
+            Fleet::start_every(&config, "r_test", PACE, Duration::from_millis(5)).expect("starts");
         let stop = fleet.stop_handle();
         let (sender, ended) = std::sync::mpsc::channel();
         std::thread::spawn(move || sender.send(fleet.wait()));

@@ -77,11 +77,11 @@ impl Container {
         self.env_file = Some(env_file(job.variables.iter())?);
         if !job.payload.services.is_empty() {
             let network = format!("{}-net", self.prefix);
-            self.call(job, arguments::create_network(&network), job.limits())?;
+            self.call(job, &arguments::create_network(&network), job.limits())?;
             self.network = Some(network);
         }
         for service in &job.payload.services {
-            self.start_service(job, named(job, service.clone())?)?;
+            self.start_service(job, &named(job, service.clone())?)?;
         }
         Ok(())
     }
@@ -113,9 +113,9 @@ impl Container {
         }
     }
 
-    fn start_service(&mut self, job: &Job, image: Image) -> Result<(), Failure> {
+    fn start_service(&mut self, job: &Job, image: &Image) -> Result<(), Failure> {
         job.trace.line(&format!("Starting service {} ...", image.name));
-        self.fetch(job, &image)?;
+        self.fetch(job, image)?;
         let own = image.variables.iter().map(|one| (one.key.as_str(), one.value.as_str()));
         let expanded: Vec<(String, String)> =
             own.map(|(key, value)| (key.to_owned(), job.variables.expand(value))).collect();
@@ -123,9 +123,9 @@ impl Container {
         let file = env_file(job.variables.iter().chain(own))?;
         let name = format!("{}-service-{}", self.prefix, self.services.len());
         let aliases = aliases(&image.name, &job.variables.expand(&image.alias));
-        let start = self.common(job, file.path()).start_service(&name, &image, &aliases);
+        let start = self.common(job, file.path()).start_service(&name, image, &aliases);
         self.services.push(name.clone());
-        self.call(job, start, job.limits())?;
+        self.call(job, &start, job.limits())?;
         let (_, running) = self.ask(job, &arguments::is_running(&name), job.limits())?;
         if running.trim() != "true" {
             let (_, log) = self.ask(job, &arguments::logs(&name), job.limits())?;
@@ -197,8 +197,8 @@ impl Container {
         process::capture(self.command(arguments), &job.control, limits)
     }
 
-    fn call(&self, job: &Job, arguments: Vec<String>, limits: Limits) -> Result<(), Failure> {
-        let (end, said) = self.ask(job, &arguments, limits)?;
+    fn call(&self, job: &Job, arguments: &[String], limits: Limits) -> Result<(), Failure> {
+        let (end, said) = self.ask(job, arguments, limits)?;
         match end {
             End::Exited(0) => Ok(()),
             End::Exited(_) => {
@@ -249,7 +249,10 @@ fn env_file<'v>(
 ) -> Result<tempfile::NamedTempFile> {
     let mut file = tempfile::NamedTempFile::new()?;
     for (key, value) in variables {
-        if !value.contains(['\n', '\r', '\0']) && value.len() < LONGEST_LINE {
+        // A line without a `=` would mean a variable of this machine.
+        let is_name = key.chars().all(|sign| sign.is_ascii_alphanumeric() || "_.-".contains(sign));
+        let is_line = !value.contains(['\n', '\r', '\0']) && value.len() < LONGEST_LINE;
+        if is_name && is_line {
             writeln!(file, "{key}={value}")?;
         }
     }
@@ -263,7 +266,8 @@ mod tests {
 
     #[test]
     fn no_value_makes_a_line_of_its_own_in_a_file_of_variables() {
-        let all = [("A", "one"), ("B", "two\nPATH=/evil"), ("C", "it's \"three\"")];
+        let all =
+            [("A", "one"), ("B", "two\nPATH=/evil"), ("C", "it's \"three\""), ("D\nHOME", "x")];
         let file = env_file(all.into_iter()).unwrap();
         let text = std::fs::read_to_string(file.path()).unwrap();
         assert_eq!(text, "A=one\nC=it's \"three\"\n");

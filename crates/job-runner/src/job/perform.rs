@@ -137,13 +137,13 @@ fn environment(runner: &Runner) -> impl Iterator<Item = crate::api::payload::Var
 
 /// Lets git work in a folder that belongs to a user of the machine, whoever the container's user is.
 fn trusted_folder(layout: &Layout) -> [(String, String); 3] {
-    let folder = layout.seen_project.to_string_lossy();
+    let folder = layout.seen_project.to_string_lossy().into_owned();
+    let own = |key: &str, value: String| (key.to_owned(), value);
     [
-        ("GIT_CONFIG_COUNT", "1"),
-        ("GIT_CONFIG_KEY_0", "safe.directory"),
-        ("GIT_CONFIG_VALUE_0", &folder),
+        own("GIT_CONFIG_COUNT", "1".to_owned()),
+        own("GIT_CONFIG_KEY_0", "safe.directory".to_owned()),
+        own("GIT_CONFIG_VALUE_0", folder),
     ]
-    .map(|(key, value)| (key.to_owned(), value.to_owned()))
 }
 
 /// What only the runner knows. Nobody may say otherwise.

@@ -92,10 +92,6 @@ impl Hub {
         self.changed.notify_all();
     }
 
-    pub(crate) fn is_running(&self) -> bool {
-        self.lock().level == Level::Running
-    }
-
     /// Waits for a time; false when it is time to stop.
     pub(crate) fn pause(&self, time: Duration) -> bool {
         let until = Instant::now() + time;

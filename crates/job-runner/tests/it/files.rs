@@ -84,8 +84,8 @@ fn artifacts_of_other_jobs_are_there_before_the_script() {
     let bench = Bench::new();
     bench.server.lock().archives.insert(5, archive("from/other.txt", "hello\n"));
     let dependencies = json!([
-        { "id": 5, "name": "other", "token": "t", "artifacts_file": { "filename": "a.zip", "size": 1 } },
-        { "id": 6, "name": "without", "token": "t" },
+        { "id": 5, "name": "other", "token": "glcbt-job-token", "artifacts_file": { "filename": "a.zip", "size": 1 } },
+        { "id": 6, "name": "without", "token": "glcbt-job-token" },
     ]);
     let (end, log) = bench.run(job(&["cat from/other.txt"]).set("dependencies", dependencies));
     assert_eq!(end["state"], "success", "{log}");
@@ -100,7 +100,7 @@ fn an_archive_that_leads_out_of_the_project_fails_the_job() {
     let bench = Bench::new();
     bench.server.lock().archives.insert(5, archive("../evil", "x"));
     let dependencies =
-        json!([{ "id": 5, "name": "o", "token": "t", "artifacts_file": { "filename": "a.zip" } }]);
+        json!([{ "id": 5, "name": "o", "token": "glcbt-job-token", "artifacts_file": { "filename": "a.zip" } }]);
     let (end, log) = bench.run(job(&["echo never"]).set("dependencies", dependencies));
     assert_eq!(end["state"], "failed");
     assert!(log.contains("leads out of the project folder") && !log.contains("\nnever\n"), "{log}");

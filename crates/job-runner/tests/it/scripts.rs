@@ -65,7 +65,7 @@ fn a_file_variable_is_a_file_while_the_job_runs() {
     let file = json!({ "key": "KEY_FILE", "value": "line 1\nline 2", "file": true });
     let (_, log) =
         bench.run(job(&["cat \"$KEY_FILE\"", "echo; echo \"at $KEY_FILE\""]).variable(file));
-    assert!(log.contains("line 1\nline 2\n"), "{log}");
+    assert!(log.contains("line 1\nline 2"), "{log}");
     let path = log.split("\nat ").nth(1).unwrap().lines().next().unwrap();
     assert!(path.ends_with("/group/project.tmp/KEY_FILE"), "{path}");
     assert!(!std::path::Path::new(path).exists());

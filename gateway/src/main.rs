@@ -13,7 +13,7 @@ fn main() -> ExitCode {
 #[expect(clippy::print_stderr, reason = "this is where a command says why it failed")]
 async fn command() -> ExitCode {
     match gateway::commands::run().await {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(cause) => {
             eprintln!("error: {cause:#}");
             ExitCode::FAILURE

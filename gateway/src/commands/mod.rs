@@ -5,8 +5,9 @@ mod doctor;
 mod people;
 mod restore;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, process::ExitCode};
 
+use anyhow::Context as _;
 use clap::{CommandFactory, Parser, Subcommand};
 use forge::memory;
 use secrets::KEY_FILE;
@@ -92,6 +93,12 @@ enum Command {
         #[arg(long, requires = "forget_secrets")]
         yes: bool,
     },
+    /// Register and run runners, which do the jobs of pipelines
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  forgeway runner register --url https://forge.example --token glrt-…\n  forgeway runner run"
+    )]
+    Runner(job_runner::Command),
     /// Print a completion script
     #[command(
         after_help = "Example:\n  forgeway completions bash > /etc/bash_completion.d/forgeway"
@@ -103,13 +110,19 @@ enum Command {
 ///
 /// # Errors
 /// What went wrong, in words that say what to do.
-pub async fn run() -> anyhow::Result<()> {
+pub async fn run() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
     // Whatever is written from here on is for this account alone, git's files included.
     rustix::process::umask(rustix::fs::Mode::from_bits_retain(0o077));
     let loaded = config::load(&arguments.flags)?;
     let config = &loaded.config;
-    match arguments.command.unwrap_or(Command::Serve) {
+    let done = match arguments.command.unwrap_or(Command::Serve) {
+        Command::Runner(command) => {
+            server::begin_logging(config)?;
+            // It waits on threads of its own.
+            let ended = tokio::task::spawn_blocking(move || job_runner::run(command)).await;
+            return ended.context("the runner has a fault")?;
+        }
         Command::Serve => {
             server::begin_logging(config)?;
             memory::be_frugal();
@@ -131,7 +144,8 @@ pub async fn run() -> anyhow::Result<()> {
             print(&String::from_utf8_lossy(&script));
             Ok(())
         }
-    }
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }
 
 async fn adopt(config: &Config, forget_secrets: bool, yes: bool) -> anyhow::Result<()> {

@@ -30,6 +30,10 @@ fn help_shows_examples_and_completions_are_written() {
         "token",
         "token create",
         "token revoke",
+        "runner register",
+        "runner run",
+        "runner verify",
+        "runner unregister",
     ] {
         let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
         let help = forge.run(&words).ok();

@@ -18,7 +18,9 @@ pub(super) fn check() -> Result<Outcome> {
 /// What a crate may name; `None` when the map has no place for it.
 fn allowed(name: &str) -> Option<Vec<&'static str>> {
     Some(match name {
-        "kernel" | "markup" | "outbound" | "secrets" | "signatures" | "xtask" => vec![],
+        "job-runner" | "kernel" | "markup" | "outbound" | "secrets" | "signatures" | "xtask" => {
+            vec![]
+        }
         "db" => vec!["kernel"],
         "worker" => vec!["kernel", "db"],
         "forge" => {
@@ -26,8 +28,17 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
                 .concat()
         }
         "gateway" => {
-            [&["kernel", "db", "worker", "markup", "secrets", "signatures", "forge"], DOMAINS]
-                .concat()
+            let below = [
+                "kernel",
+                "db",
+                "worker",
+                "markup",
+                "secrets",
+                "signatures",
+                "forge",
+                "job-runner",
+            ];
+            [&below[..], DOMAINS].concat()
         }
         "org" => vec!["kernel", "db", "worker", "signatures"],
         "ci" => vec!["kernel", "db", "worker", "secrets"],
@@ -105,6 +116,13 @@ mod tests {
         assert!(findings(&package("forge", &["forgeway-org", "forgeway-markup"])).is_empty());
         assert_eq!(findings(&package("forge", &["forgeway-gateway", "actix-web"])).len(), 2);
         assert_eq!(findings(&package("org", &["forgeway-forge"])), ["org names forge"]);
+    }
+
+    #[test]
+    fn the_runner_program_is_a_client_and_names_nothing() {
+        assert!(findings(&package("job-runner", &["ureq", "zip"])).is_empty());
+        assert_eq!(findings(&package("job-runner", &["forgeway-runners"])).len(), 1);
+        assert_eq!(findings(&package("forge", &["forgeway-job-runner"])).len(), 1);
     }
 
     #[test]

@@ -1,0 +1,14 @@
+//! The server's side of the runner protocol, as calls.
+
+mod artifacts;
+mod client;
+mod job;
+pub(crate) mod payload;
+mod registration;
+mod requests;
+
+pub(crate) use artifacts::{Download, Upload, Uploaded};
+pub(crate) use client::Client;
+pub(crate) use job::{FinalState, JobCall, LogSum, Touch, Verdict};
+pub(crate) use registration::Registration;
+pub(crate) use requests::JobAnswer;

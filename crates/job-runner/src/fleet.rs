@@ -1,0 +1,82 @@
+//! All runners of a configuration file, at work in one process.
+
+use std::{sync::Arc, thread, time::Duration};
+
+use anyhow::{Result, ensure};
+
+pub use crate::trace::Pace;
+use crate::{api::Client, config::Config, hub::Hub, poll::Poller};
+
+/// Runners that work until they are stopped.
+#[derive(Debug)]
+pub struct Fleet {
+    hub: Arc<Hub>,
+}
+
+/// Why the runners have stopped working.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Somebody stopped them.
+    Stopped,
+    /// No server knows any of them any more.
+    Refused,
+}
+
+/// Stops the runners: first no new jobs are taken, and when it is called again jobs that run are ended.
+#[derive(Clone, Debug)]
+pub struct StopHandle(Arc<Hub>);
+
+impl StopHandle {
+    pub fn stop(&self) {
+        self.0.raise();
+    }
+}
+
+impl Fleet {
+    /// Starts all runners.
+    ///
+    /// # Errors
+    /// When there are none, or one's address or certificates cannot be used.
+    pub fn start(config: &Config, system_id: &str, pace: Pace) -> Result<Self> {
+        Self::start_every(config, system_id, pace, config.interval())
+    }
+
+    /// The same with an interval between requests of any length.
+    ///
+    /// # Errors
+    /// As for [`Fleet::start`].
+    pub fn start_every(
+        config: &Config,
+        system_id: &str,
+        pace: Pace,
+        interval: Duration,
+    ) -> Result<Self> {
+        ensure!(
+            !config.runners.is_empty(),
+            "there are no runners; `forgeway runner register` adds one"
+        );
+        let hub = Hub::new(config.concurrent, config.runners.len());
+        let mut pollers = Vec::new();
+        for (place, runner) in config.runners.iter().enumerate() {
+            let client = Arc::new(Client::new(runner, system_id)?);
+            let runner = Arc::new(runner.clone());
+            pollers.push(Poller { place, runner, client, hub: Arc::clone(&hub), interval, pace });
+        }
+        for poller in pollers {
+            thread::spawn(move || poller.run());
+        }
+        Ok(Self { hub })
+    }
+
+    pub fn stop_handle(&self) -> StopHandle {
+        StopHandle(Arc::clone(&self.hub))
+    }
+
+    /// Waits until the runners have stopped, and their jobs with them.
+    pub fn wait(self) -> Ending {
+        match self.hub.wait_for_end() {
+            true => Ending::Stopped,
+            false => Ending::Refused,
+        }
+    }
+}

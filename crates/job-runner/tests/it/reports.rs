@@ -1,0 +1,81 @@
+//! What the server is told, also when it has trouble.
+
+use serde_json::json;
+
+use crate::{
+    server::Odd,
+    support::{Bench, JobExt as _, job},
+};
+
+#[test]
+fn half_a_piece_of_the_log_that_was_lost_is_sent_again() {
+    let bench = Bench::new();
+    bench.server.lock().odd_pieces.extend([Odd::Half, Odd::Status(500)]);
+    let (end, log) = bench.run(job(&["seq 2000"]));
+    assert_eq!(end["output"]["bytesize"], log.len());
+    assert!(log.contains("\n999\n1000\n1001\n") && log.ends_with("Job succeeded\x1b[0;m\n"));
+}
+
+#[test]
+fn a_log_that_was_lost_as_a_whole_is_sent_again() {
+    let bench = Bench::new();
+    bench.server.lock().odd_ends.push_back(Odd::Forget);
+    let (end, log) = bench.run(job(&["echo here"]));
+    assert_eq!(end["output"]["bytesize"], log.len());
+    assert!(log.contains("Running with") && log.contains("\nhere\n"), "{log}");
+}
+
+#[test]
+fn the_end_is_told_until_the_server_takes_it() {
+    let bench = Bench::new();
+    bench.server.lock().odd_ends.extend([Odd::Status(502), Odd::Status(202), Odd::Status(500)]);
+    let (end, _) = bench.run(job(&["true"]));
+    assert_eq!(end["state"], "success");
+    assert!(bench.server.lock().odd_ends.is_empty());
+}
+
+#[test]
+fn the_checksum_is_that_of_the_log() {
+    let (end, log) = Bench::new().run(job(&["echo x"]));
+    let mut crc = flate2::Crc::new();
+    crc.update(log.as_bytes());
+    assert_eq!(end["output"]["checksum"], format!("crc32:{:08x}", crc.sum()));
+}
+
+#[test]
+fn a_runner_says_what_it_can_do_and_which_program_it_is() {
+    let bench = Bench::new();
+    bench.run(job(&["true"]));
+    let state = bench.server.lock();
+    let request = &state.requests[0];
+    assert_eq!(
+        (&request["token"], &request["system_id"]),
+        (&json!("glrt-0123456789abcdef"), &json!("r_test"))
+    );
+    assert_eq!(request["info"]["features"]["return_exit_code"], true);
+    assert!(request["info"]["features"]["services"].is_null());
+}
+
+#[test]
+fn the_cursor_of_the_last_answer_is_sent() {
+    let bench = Bench::new();
+    bench.server.wait_for(|state| (state.requests.len() > 1).then_some(()));
+    let state = bench.server.lock();
+    assert!(state.requests[0]["last_update"].is_null());
+    assert_eq!(state.requests[1]["last_update"], "cursor");
+}
+
+#[test]
+fn a_runner_that_the_server_does_not_know_stops() {
+    let bench = Bench::new();
+    bench.server.lock().refuses_runner = true;
+    assert_eq!(bench.ended.recv().unwrap(), job_runner::fleet::Ending::Refused);
+}
+
+#[test]
+fn a_log_has_an_end() {
+    let bench = Bench::with("executor = \"shell\"\noutput_limit = 4");
+    let (end, log) = bench.run(job(&["seq 10000"]).after(&["true"]));
+    assert_eq!(end["state"], "success");
+    assert!(log.len() < 4400 && log.contains("nothing more of it is kept"), "{}", log.len());
+}

@@ -105,13 +105,14 @@ impl MotionStore for Tx<'_> {
              status, retried, allow_failure, user_id, created_at, updated_at, spec_id, position, run_when, needs, \
              interruptible, attempt, environment, resource_group_id, start_in, timeout) \
              SELECT project_id, pipeline_id, kind, stage, stage_position, name, sha, ref_name, tag, protected, \
-             'created', FALSE, allow_failure, $2, $1, $1, spec_id, position, run_when, needs, \
+             'created', FALSE, allow_failure, $1, $2, $2, spec_id, position, run_when, needs, \
              interruptible, attempt + 1, environment, resource_group_id, start_in, timeout \
              FROM jobs WHERE id IN ({ids}) ORDER BY id"
         );
+        // SQLite numbers parameters in the order in which they stand in the text, whatever they are called.
         let clone = diesel::sql_query(format!("{text} RETURNING id"))
-            .bind::<BigInt, _>(self.now)
-            .bind::<Nullable<BigInt>, _>(user);
+            .bind::<Nullable<BigInt>, _>(user)
+            .bind::<BigInt, _>(self.now);
         let made: Vec<IdRow> = each_backend!(self, |conn| clone.load(conn).map_err(error("Job")))?;
         let retire = diesel::sql_query(format!(
             "UPDATE jobs SET retried = TRUE, updated_at = $1 WHERE id IN ({ids})"

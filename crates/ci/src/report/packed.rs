@@ -36,10 +36,7 @@ pub(super) fn each_file<R: BufRead>(
 
 #[cfg(test)]
 pub(super) mod tests {
-    use std::{
-        io::{Read as _, Write as _},
-        ops::ControlFlow,
-    };
+    use std::{io::Write as _, ops::ControlFlow};
 
     use flate2::{Compression, write::GzEncoder};
 

@@ -152,10 +152,25 @@ fn values(
     let known = all_variables(&server(forge), &context, &commit, kept);
     let mut values = HashMap::new();
     values.extend(known.beneath.into_iter().map(|one| (one.key, one.value)));
+    values.extend(identity(forge, bridge, &context.facts.full_path));
     values.extend(bridge.spec.variables.iter().map(|one| (one.key.clone(), one.value.clone())));
     let above = known.above.into_iter().flatten().filter(|one| one.environment_scope == "*");
     values.extend(above.map(|one| (one.variable.key, one.variable.value)));
     Ok(values)
+}
+
+/// What tells the bridge and its pipeline from others: children find their parent by it.
+fn identity(forge: &Forge, bridge: &Bridge, path: &str) -> [(String, String); 5] {
+    let (job, pipeline) = (&bridge.job, &bridge.pipeline);
+    let url = forge.urls.at(path);
+    [
+        ("CI_PIPELINE_ID", pipeline.id.to_string()),
+        ("CI_PIPELINE_IID", pipeline.iid.to_string()),
+        ("CI_PIPELINE_URL", format!("{url}/-/pipelines/{}", pipeline.id)),
+        ("CI_JOB_NAME", job.name.clone()),
+        ("CI_JOB_STAGE", job.stage.clone()),
+    ]
+    .map(|(key, value)| (key.to_owned(), value))
 }
 
 /// A pipeline and those that made it, the nearest first.

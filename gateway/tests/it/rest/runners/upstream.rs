@@ -117,7 +117,8 @@ async fn a_child_says_why_it_has_no_configuration() {
         assert_eq!(made["failure_reason"], "downstream_pipeline_creation_failed", "{sentence}");
         let child = format!("/projects/{project}/pipelines/{}", made["downstream_pipeline"]["id"]);
         assert_eq!(mia.get(&child).await.ok()["yaml_errors"], sentence);
-        commit(&mia, project, "main", "again", DYNAMIC).await;
+        let text = format!("{DYNAMIC}# {}\n", made["id"]);
+        commit(&mia, project, "main", "again", &text).await;
     }
     let refused = json!({ "message": { "base":
         ["Including configs from artifacts is only allowed when triggering child pipelines"] } });
@@ -180,7 +181,8 @@ async fn a_bridge_takes_the_status_of_another_project() {
         ("a: {script: x}", "pending"),
     ] {
         commit(&ada, above, "main", "next", text).await;
-        commit(&ada, engine, "main", "next", "follow: {needs: {pipeline: ada/above}}").await;
+        let text = format!("follow: {{needs: {{pipeline: ada/above}}}} # {status}");
+        commit(&ada, engine, "main", "next", &text).await;
         app.work().await;
         assert_eq!(bridge(&ada, engine).await["status"], status);
     }
@@ -202,7 +204,9 @@ async fn a_bridge_follows_only_what_its_person_may_read() {
     commit(&ada, above, "main", "first", "unit: {script: x}").await;
     ada.put(&format!("/projects/{above}"), json!({ "public_builds": false })).await.ok();
     let reason = async |path: &str| {
-        commit(&bob, engine, "main", "next", &format!("a: {{needs: {{pipeline: {path}}}}}")).await;
+        let number = pipelines(&ada, engine, "").await.len();
+        let text = format!("a: {{needs: {{pipeline: {path}}}}} # {number}");
+        commit(&bob, engine, "main", "next", &text).await;
         app.work().await;
         bridge(&ada, engine).await["failure_reason"].clone()
     };

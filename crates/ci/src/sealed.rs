@@ -3,8 +3,8 @@
 use db::{
     Tx, each_backend, error,
     schema::{
-        job_variables, pipeline_schedule_variables as schedule_variables, pipeline_variables,
-        triggers, variables,
+        inherited_variables, job_variables, pipeline_schedule_variables as schedule_variables,
+        pipeline_variables, triggers, variables,
     },
 };
 use diesel::prelude::*;
@@ -16,12 +16,18 @@ use secrets::{Secret, Vault};
 
 use crate::{
     job::variable::place as place_of_job, pipeline::variable::place as place_of_pipeline,
-    schedule::ScheduleVariable, trigger::Trigger, variable::Variable,
+    report::place_of_inherited, schedule::ScheduleVariable, trigger::Trigger, variable::Variable,
 };
 
 /// The tables with a column `sealed`; `cargo xtask check` compares them with the schema.
-pub const SEALED_TABLES: [&str; 5] =
-    ["variables", "pipeline_schedule_variables", "triggers", "pipeline_variables", "job_variables"];
+pub const SEALED_TABLES: [&str; 6] = [
+    "variables",
+    "pipeline_schedule_variables",
+    "triggers",
+    "pipeline_variables",
+    "job_variables",
+    "inherited_variables",
+];
 
 /// A sealed text, and the place for which it was sealed.
 type Sample = (String, String);
@@ -49,13 +55,14 @@ pub fn has_any(tx: &mut Tx<'_>) -> Result<bool> {
     Ok(samples(tx, 1)?.iter().any(|table| !table.is_empty()))
 }
 
-fn samples(tx: &mut Tx<'_>, most: i64) -> Result<[Vec<Sample>; 5]> {
+fn samples(tx: &mut Tx<'_>, most: i64) -> Result<[Vec<Sample>; 6]> {
     Ok([
         of_variables(tx, most)?,
         of_schedules(tx, most)?,
         of_triggers(tx, most)?,
         of_pipelines(tx, most)?,
         of_jobs(tx, most)?,
+        of_reports(tx, most)?,
     ])
 }
 
@@ -116,6 +123,16 @@ fn of_jobs(tx: &mut Tx<'_>, most: i64) -> Result<Vec<Sample>> {
     Ok(rows.into_iter().filter_map(sample).collect())
 }
 
+fn of_reports(tx: &mut Tx<'_>, most: i64) -> Result<Vec<Sample>> {
+    use inherited_variables::{job_id, sealed, table};
+    let newest = table.order(job_id.desc()).limit(most);
+    let rows: Vec<(JobId, String)> = each_backend!(tx, |conn| newest
+        .select((job_id, sealed))
+        .load(conn)
+        .map_err(error("Variable")))?;
+    Ok(rows.into_iter().map(|(owner, text)| (place_of_inherited(owner), text)).collect())
+}
+
 macro_rules! each_sealed {
     ($tx:ident, |$rows:ident, $conn:ident| $query:expr) => {
         [
@@ -138,6 +155,10 @@ macro_rules! each_sealed {
             })?,
             each_backend!($tx, |$conn| {
                 let $rows = job_variables::table.filter(job_variables::sealed.is_not_null());
+                $query.map_err(error("Variable"))
+            })?,
+            each_backend!($tx, |$conn| {
+                let $rows = inherited_variables::table;
                 $query.map_err(error("Variable"))
             })?,
         ]

@@ -216,6 +216,13 @@ diesel::table! {
 }
 
 diesel::table! {
+    inherited_variables (job_id) {
+        job_id -> BigInt,
+        sealed -> Text,
+    }
+}
+
+diesel::table! {
     instance_runner_registration (id) {
         id -> BigInt,
         token_digest -> Text,
@@ -672,6 +679,13 @@ diesel::table! {
         due_date -> Nullable<BigInt>,
         created_at -> BigInt,
         updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    mirrored_pipelines (job_id) {
+        job_id -> BigInt,
+        pipeline_id -> BigInt,
     }
 }
 
@@ -1196,6 +1210,21 @@ diesel::table! {
 }
 
 diesel::table! {
+    test_suites (job_id) {
+        job_id -> BigInt,
+        pipeline_id -> BigInt,
+        name -> Text,
+        total_time -> Double,
+        success_count -> BigInt,
+        failed_count -> BigInt,
+        skipped_count -> BigInt,
+        error_count -> BigInt,
+        suite_error -> Nullable<Text>,
+        cases_size -> BigInt,
+    }
+}
+
+diesel::table! {
     timelogs (id) {
         id -> BigInt,
         item_kind -> Text,
@@ -1468,6 +1497,7 @@ diesel::joinable!(events -> namespaces (namespace_id));
 diesel::joinable!(events -> projects (project_id));
 diesel::joinable!(gpg_keys -> users (user_id));
 diesel::joinable!(gpg_subkeys -> gpg_keys (gpg_key_id));
+diesel::joinable!(inherited_variables -> jobs (job_id));
 diesel::joinable!(issue_origins -> issues (issue_id));
 diesel::joinable!(issues -> milestones (milestone_id));
 diesel::joinable!(issues -> projects (project_id));
@@ -1517,6 +1547,8 @@ diesel::joinable!(merge_request_versions -> merge_requests (merge_request_id));
 diesel::joinable!(merge_requests -> milestones (milestone_id));
 diesel::joinable!(milestones -> namespaces (namespace_id));
 diesel::joinable!(milestones -> projects (project_id));
+diesel::joinable!(mirrored_pipelines -> jobs (job_id));
+diesel::joinable!(mirrored_pipelines -> pipelines (pipeline_id));
 diesel::joinable!(namespace_access -> namespaces (namespace_id));
 diesel::joinable!(namespace_access -> users (user_id));
 diesel::joinable!(namespace_bans -> namespaces (namespace_id));
@@ -1569,6 +1601,7 @@ diesel::joinable!(seat_lists -> namespaces (namespace_id));
 diesel::joinable!(seats -> namespaces (namespace_id));
 diesel::joinable!(seats -> users (user_id));
 diesel::joinable!(ssh_keys -> users (user_id));
+diesel::joinable!(test_suites -> jobs (job_id));
 diesel::joinable!(timelogs -> projects (project_id));
 diesel::joinable!(todos -> namespaces (namespace_id));
 diesel::joinable!(todos -> projects (project_id));
@@ -1704,6 +1737,7 @@ diesel::allow_tables_to_appear_in_same_query!(group_group_links, user_identities
 diesel::allow_tables_to_appear_in_same_query!(group_group_links, user_profiles);
 diesel::allow_tables_to_appear_in_same_query!(group_group_links, user_statuses);
 diesel::allow_tables_to_appear_in_same_query!(group_group_links, users);
+diesel::allow_tables_to_appear_in_same_query!(inherited_variables, jobs);
 diesel::allow_tables_to_appear_in_same_query!(issue_links, issues);
 diesel::allow_tables_to_appear_in_same_query!(issue_links, item_assignees);
 diesel::allow_tables_to_appear_in_same_query!(issue_links, item_labels);
@@ -1798,8 +1832,10 @@ diesel::allow_tables_to_appear_in_same_query!(job_artifacts, projects);
 diesel::allow_tables_to_appear_in_same_query!(job_logs, jobs);
 diesel::allow_tables_to_appear_in_same_query!(job_specs, projects);
 diesel::allow_tables_to_appear_in_same_query!(job_variables, jobs);
+diesel::allow_tables_to_appear_in_same_query!(jobs, mirrored_pipelines);
 diesel::allow_tables_to_appear_in_same_query!(jobs, pipelines);
 diesel::allow_tables_to_appear_in_same_query!(jobs, projects);
+diesel::allow_tables_to_appear_in_same_query!(jobs, test_suites);
 diesel::allow_tables_to_appear_in_same_query!(label_priorities, labels);
 diesel::allow_tables_to_appear_in_same_query!(label_priorities, projects);
 diesel::allow_tables_to_appear_in_same_query!(label_subscriptions, labels);
@@ -1872,6 +1908,7 @@ diesel::allow_tables_to_appear_in_same_query!(milestones, push_events);
 diesel::allow_tables_to_appear_in_same_query!(milestones, resource_events);
 diesel::allow_tables_to_appear_in_same_query!(milestones, timelogs);
 diesel::allow_tables_to_appear_in_same_query!(milestones, todos);
+diesel::allow_tables_to_appear_in_same_query!(mirrored_pipelines, pipelines);
 diesel::allow_tables_to_appear_in_same_query!(namespace_access, namespaces);
 diesel::allow_tables_to_appear_in_same_query!(namespace_access, project_access);
 diesel::allow_tables_to_appear_in_same_query!(namespace_access, project_group_links);

@@ -182,6 +182,7 @@ const SINGLE: &[(&str, &str)] = &[
     ("compare", "a comparison of two revisions"),
     ("diff", "the diff"),
     ("issues_statistics", "the number of issues"),
+    ("job", "the job of a job token"),
     ("languages", "the languages"),
     ("latest", "the latest pipeline"),
     ("merge_base", "the common ancestor of revisions"),

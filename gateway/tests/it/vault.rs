@@ -1,8 +1,11 @@
 //! What rows hold sealed: with which key, and what becomes of it without.
 
-use ci::sealed;
+use ci::{report::InheritedVariableStore as _, sealed};
 use forge::vault;
-use kernel::{Visibility::Private, ids::ProjectId};
+use kernel::{
+    Visibility::Private,
+    ids::{JobId, ProjectId},
+};
 use secrets::KEY_FILE;
 use serde_json::{Value, json};
 
@@ -44,6 +47,12 @@ async fn seal(ada: &Person<'_>, project: ProjectId, table: &str) {
             let id = job(ada, project, "ship").await["id"].clone();
             let body = json!({ "job_variables_attributes": [variable] });
             ada.post(&at(&format!("jobs/{id}/play")), body).await.ok();
+        }
+        "inherited_variables" => {
+            let ship = JobId(job(ada, project, "ship").await["id"].as_i64().expect("an id"));
+            let (vault, all) =
+                (ada.app.state.vault.clone(), [("KEY".to_owned(), CLEAR.to_owned())]);
+            ada.app.write(move |tx| tx.keep_inherited_variables(&vault, ship, &all));
         }
         other => panic!("nothing is sealed in {other}"),
     }
@@ -122,7 +131,7 @@ async fn everything_of_a_lost_key_is_deleted() {
 
     let (count, gone) = (app.write(sealed::count), app.write(sealed::delete_all));
 
-    assert_eq!((count, gone), (5, 5));
+    assert_eq!((count, gone), (6, 6));
     let at = |path: &str| format!("/projects/{project}/{path}");
     assert_eq!(ada.get(&at("triggers")).await.ok(), json!([]));
     let schedule = ada.get(&at("pipeline_schedules")).await.ok()[0]["id"].clone();

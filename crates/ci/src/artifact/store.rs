@@ -43,6 +43,10 @@ pub trait ArtifactStore {
         ref_name: &str,
         name: &str,
     ) -> Result<Option<Job>>;
+    /// The newest job of that name in a pipeline, where it succeeded.
+    fn successful_job(&mut self, pipeline: PipelineId, name: &str) -> Result<Option<Job>>;
+    /// The newest job of that name in a pipeline that a runner does.
+    fn newest_named_job(&mut self, pipeline: PipelineId, name: &str) -> Result<Option<Job>>;
     /// The newest of each name among the other jobs of a job's pipeline that runners do, in stages up to this one.
     fn jobs_up_to(&mut self, job: &Job, stage_position: i64) -> Result<Vec<Job>>;
     fn stage_position(&mut self, job: JobId) -> Result<i64>;
@@ -161,10 +165,21 @@ impl ArtifactStore for Tx<'_> {
             .select(pipelines::id);
         let pipeline: Option<PipelineId> =
             each_backend!(self, |conn| pipeline.first(conn).optional().map_err(error("Pipeline")))?;
-        let Some(pipeline) = pipeline else { return Ok(None) };
+        match pipeline {
+            Some(pipeline) => self.successful_job(pipeline, name),
+            None => Ok(None),
+        }
+    }
+
+    fn successful_job(&mut self, pipeline: PipelineId, name: &str) -> Result<Option<Job>> {
+        let newest = self.newest_named_job(pipeline, name)?;
+        Ok(newest.filter(|job| job.status == Status::Success))
+    }
+
+    fn newest_named_job(&mut self, pipeline: PipelineId, name: &str) -> Result<Option<Job>> {
+        let named = jobs::pipeline_id.eq(pipeline).and(jobs::name.eq(name));
         each_backend!(self, |conn| jobs::table
-            .filter(jobs::pipeline_id.eq(pipeline).and(jobs::name.eq(name)))
-            .filter(jobs::status.eq(Status::Success).and(jobs::kind.eq(JobKind::Build)))
+            .filter(named.and(jobs::kind.eq(JobKind::Build)).and(jobs::retried.eq(false)))
             .order(jobs::id.desc())
             .select(Job::as_select())
             .first(conn)

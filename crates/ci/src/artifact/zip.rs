@@ -153,6 +153,19 @@ pub fn find(source: &mut (impl Read + Seek), name: &[u8]) -> io::Result<Option<E
     Ok(found)
 }
 
+/// Whether anything lies in a folder, whose name ends in `/`.
+///
+/// # Errors
+/// Where it is no zip file.
+pub fn has_below(source: &mut (impl Read + Seek), folder: &[u8]) -> io::Result<bool> {
+    let mut found = false;
+    each_entry(source, |entry| {
+        found |= entry.name.starts_with(folder);
+        Ok(found)
+    })?;
+    Ok(found)
+}
+
 /// The content of a file; never more than its size says.
 ///
 /// # Errors

@@ -14,11 +14,13 @@ use crate::{
     resource_group::actions::{hand_on, release},
 };
 
-/// Whether a bridge is done when its pipeline is there, or when that one is done.
+/// Whether a bridge is done when its pipeline is there, or when that one is done, or whether it takes the status of a
+/// pipeline that it did not make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
     Start,
     Depend,
+    Mirror,
 }
 
 fn strategy(tx: &mut Tx<'_>, bridge: &Job) -> Result<Strategy> {
@@ -35,7 +37,7 @@ pub fn downstream_made(tx: &mut Tx<'_>, bridge: JobId) -> Result<()> {
         Strategy::Start if !job.status.is_complete() => {
             progress::finish(tx, bridge, End::Success).map(drop)
         }
-        Strategy::Start | Strategy::Depend => Ok(()),
+        Strategy::Start | Strategy::Depend | Strategy::Mirror => Ok(()),
     }
 }
 
@@ -64,9 +66,16 @@ pub(crate) fn follow_downstream(
     } else {
         step_of(strategy, downstream.status).and_then(|step| stepped(&bridge, step, now))
     };
-    let Some(after) = after else { return Ok(Vec::new()) };
-    progress::save_job(tx, &after)?;
-    if !after.status.is_complete() && bridge.status.is_complete() {
+    match after {
+        Some(after) => keep_moved(tx, &bridge, &after),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Keeps a bridge that has moved; returns the pipelines that have to go on therefore.
+pub(super) fn keep_moved(tx: &mut Tx<'_>, before: &Job, after: &Job) -> Result<Vec<PipelineId>> {
+    progress::save_job(tx, after)?;
+    if !after.status.is_complete() && before.status.is_complete() {
         reset_dependents(tx, after.pipeline_id, &[after.id])?;
     }
     let mut others = vec![after.pipeline_id];
@@ -90,7 +99,7 @@ fn revived(bridge: &Job) -> Option<Job> {
     ended.then(|| Job { status, failure_reason: None, finished_at: None, ..bridge.clone() })
 }
 
-fn stepped(bridge: &Job, step: Step, now: kernel::Ts) -> Option<Job> {
+pub(super) fn stepped(bridge: &Job, step: Step, now: kernel::Ts) -> Option<Job> {
     let status = bridge.status.after(step).ok()?;
     let reason = (step == Step::Drop).then(|| "unknown_failure".to_owned());
     Some(Job {

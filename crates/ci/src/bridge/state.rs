@@ -8,12 +8,14 @@ use super::Strategy;
 pub fn step_of(strategy: Strategy, downstream: Status) -> Option<Step> {
     match (strategy, downstream) {
         (Strategy::Start, _) => None,
-        (Strategy::Depend, Status::Running) => Some(Step::Run),
-        (Strategy::Depend, Status::Success) => Some(Step::Succeed),
-        (Strategy::Depend, Status::Canceled) => Some(Step::Cancel),
-        (Strategy::Depend, Status::Failed | Status::Skipped) => Some(Step::Drop),
+        (Strategy::Depend | Strategy::Mirror, Status::Running) => Some(Step::Run),
+        (Strategy::Depend | Strategy::Mirror, Status::Success) => Some(Step::Succeed),
+        (Strategy::Depend | Strategy::Mirror, Status::Canceled) => Some(Step::Cancel),
+        (Strategy::Depend, Status::Failed | Status::Skipped)
+        | (Strategy::Mirror, Status::Failed) => Some(Step::Drop),
+        (Strategy::Mirror, Status::Skipped) => Some(Step::Skip),
         (
-            Strategy::Depend,
+            Strategy::Depend | Strategy::Mirror,
             Status::Created
             | Status::WaitingForResource
             | Status::Preparing
@@ -36,7 +38,7 @@ mod tests {
     #[test]
     fn the_whole_table() {
         let mut rows = String::new();
-        for strategy in [Strategy::Start, Strategy::Depend] {
+        for strategy in [Strategy::Start, Strategy::Depend, Strategy::Mirror] {
             for downstream in Status::ALL {
                 for bridge in [Status::Pending, Status::Running] {
                     let step = step_of(strategy, *downstream);

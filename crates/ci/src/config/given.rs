@@ -56,6 +56,10 @@ pub enum Artifact {
     NoJob,
     /// The artifacts are without that file.
     NoFile,
+    /// It is a folder.
+    Folder,
+    /// The artifacts, or the file, are larger than a configuration may be.
+    TooLarge,
     /// Only a child pipeline has a parent whose jobs could have left something.
     NoParent,
 }

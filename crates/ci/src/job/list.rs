@@ -8,7 +8,7 @@ use db::{
 use diesel::prelude::*;
 use kernel::{
     Result, TextEnum as _,
-    ids::{JobId, PipelineId, ProjectId},
+    ids::{JobId, PipelineId, ProjectId, RunnerId},
     page::{Page, PageRequest},
 };
 
@@ -27,6 +27,16 @@ pub struct JobFilter {
     pub before: Option<JobId>,
 }
 
+/// Which jobs of a runner are wanted.
+#[derive(Clone, Debug)]
+pub struct RunnerJobFilter {
+    pub status: Option<Status>,
+    /// `None` for those of all projects.
+    pub projects: Option<Vec<ProjectId>>,
+    /// Whether the newest come first.
+    pub descending: bool,
+}
+
 pub trait JobListStore {
     /// A page that is not counted.
     fn project_jobs(
@@ -39,6 +49,13 @@ pub trait JobListStore {
         &mut self,
         pipeline: PipelineId,
         filter: &JobFilter,
+        page: PageRequest,
+    ) -> Result<Page<Job>>;
+    /// Jobs that a runner took, by age; of these projects alone, where some are named.
+    fn runner_jobs(
+        &mut self,
+        runner: RunnerId,
+        filter: &RunnerJobFilter,
         page: PageRequest,
     ) -> Result<Page<Job>>;
     /// These jobs, the newest first.
@@ -108,6 +125,38 @@ impl JobListStore for Tx<'_> {
         let binds = selection.binds.clone();
         let found = page_of_ids(self, &selection, page, |tx| listing::count(tx, &from, &binds))?;
         found.try_map_all(|ids| self.jobs_by_id(&ids))
+    }
+
+    fn runner_jobs(
+        &mut self,
+        runner: RunnerId,
+        filter: &RunnerJobFilter,
+        page: PageRequest,
+    ) -> Result<Page<Job>> {
+        let mut from = "jobs WHERE runner_id = $1".to_owned();
+        if let Some(status) = filter.status {
+            from.push_str(&format!(" AND status = '{status}'"));
+        }
+        if let Some(projects) = &filter.projects {
+            let ids: Vec<i64> = projects.iter().map(|id| id.0).collect();
+            from.push_str(&format!(" AND project_id IN ({})", listing::list_of(&ids)));
+        }
+        let order = if filter.descending { "id DESC" } else { "id" };
+        let selection = Selection {
+            id: "id",
+            from: from.clone(),
+            binds: vec![Bind::Number(runner.0)],
+            order: order.to_owned(),
+        };
+        let binds = selection.binds.clone();
+        let found = page_of_ids(self, &selection, page, |tx| listing::count(tx, &from, &binds))?;
+        found.try_map_all(|ids| {
+            let mut jobs = self.jobs_by_id(&ids)?;
+            if !filter.descending {
+                jobs.reverse();
+            }
+            Ok(jobs)
+        })
     }
 
     fn jobs_by_id(&mut self, ids: &[i64]) -> Result<Vec<Job>> {

@@ -13,7 +13,7 @@ mod store;
 pub mod token;
 pub(crate) mod variable;
 
-pub use list::{JobFilter, JobListStore};
+pub use list::{JobFilter, JobListStore, RunnerJobFilter};
 pub use model::{Job, JobKind};
 pub use motion::{Member, MotionStore};
 pub use progress::End;

@@ -109,7 +109,7 @@ impl MotionStore for Tx<'_> {
              interruptible, attempt + 1, environment, resource_group_id, start_in, timeout \
              FROM jobs WHERE id IN ({ids}) ORDER BY id"
         );
-        // SQLite numbers what is bound by where it is named first.
+        // SQLite numbers parameters in the order in which they stand in the text, whatever they are called.
         let clone = diesel::sql_query(format!("{text} RETURNING id"))
             .bind::<Nullable<BigInt>, _>(user)
             .bind::<BigInt, _>(self.now);

@@ -217,7 +217,8 @@ impl JobStore for Tx<'_> {
                 job_ids(
                     self,
                     "status IN ('pending', 'running') AND updated_at < $1 AND kind = 'bridge' AND NOT EXISTS (\
-                     SELECT 1 FROM pipelines WHERE pipelines.parent_job_id = jobs.id) ORDER BY updated_at",
+                     SELECT 1 FROM pipelines WHERE pipelines.parent_job_id = jobs.id) AND NOT EXISTS (\
+                     SELECT 1 FROM mirrored_pipelines WHERE mirrored_pipelines.job_id = jobs.id) ORDER BY updated_at",
                     hour,
                     most,
                 )?,

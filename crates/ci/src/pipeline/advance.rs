@@ -48,6 +48,7 @@ fn advance_one(tx: &mut Tx<'_>, id: PipelineId, others: &mut Vec<PipelineId>) ->
     let before = pipeline.status;
     let after = follow_jobs(tx, pipeline, &members)?;
     others.extend(bridge::follow_downstream(tx, &after, before)?);
+    others.extend(bridge::follow_upstream(tx, &after, before)?);
     Ok(after)
 }
 

@@ -36,6 +36,8 @@ pub trait PipelineStore {
         ref_name: &str,
         sha: &str,
     ) -> Result<Option<Pipeline>>;
+    /// The newest of a branch that is no child and of no merge request.
+    fn newest_of_branch(&mut self, project: ProjectId, branch: &str) -> Result<Option<Pipeline>>;
     /// Whether a push to the branch or tag made a pipeline for the commit since then.
     fn has_push_pipeline(&mut self, new: &NewPipeline, since: Ts) -> Result<bool>;
     /// Keeps others from making pipelines of the project until the transaction ends.
@@ -134,6 +136,19 @@ impl PipelineStore for Tx<'_> {
             .filter(pipelines::project_id.eq(project).and(pipelines::sha.eq(sha)))
             .filter(pipelines::ref_name.eq(ref_name))
             .filter(pipelines::source.ne(Source::ParentPipeline))
+            .order(pipelines::id.desc())
+            .select(Pipeline::as_select())
+            .first(conn)
+            .optional()
+            .map_err(error("Pipeline")))
+    }
+
+    fn newest_of_branch(&mut self, project: ProjectId, branch: &str) -> Result<Option<Pipeline>> {
+        let of_branch = pipelines::ref_name.eq(branch).and(pipelines::tag.eq(false));
+        let own = pipelines::source.ne(Source::ParentPipeline);
+        each_backend!(self, |conn| pipelines::table
+            .filter(pipelines::project_id.eq(project).and(of_branch).and(own))
+            .filter(pipelines::merge_request_id.is_null())
             .order(pipelines::id.desc())
             .select(Pipeline::as_select())
             .first(conn)

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, fs, path::Path};
 
-use forgeway_ci::junit::{Case, CaseStatus, Limits, Suite};
+use forgeway_ci::report::junit::{Case, CaseStatus, Limits, Suite};
 use serde_json::{Value, json};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/junit");

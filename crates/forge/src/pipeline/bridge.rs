@@ -12,6 +12,7 @@ use ci::{
     pipeline::{
         Pipeline, PipelineStore as _, PipelineVariable, PipelineVariableStore as _, Source,
     },
+    report::InheritedVariableStore as _,
 };
 use db::Tx;
 use kernel::{Error, Result, ids::JobId};
@@ -23,6 +24,7 @@ use secrets::Vault;
 use super::{
     compile::RunContext,
     config::server,
+    upstream::Downstream,
     variables::{all_variables, stored_variables},
 };
 use crate::{
@@ -41,6 +43,8 @@ pub(super) struct Bridge {
     /// Set for the pipeline of the bridge.
     variables: Vec<PipelineVariable>,
     pub merge_request: Option<MergeRequest>,
+    /// What the jobs hand on on which it depends.
+    inherited: Vec<(String, String)>,
     /// The value of every variable that a job in the place of the bridge would have.
     values: HashMap<String, String>,
 }
@@ -48,6 +52,13 @@ pub(super) struct Bridge {
 impl Bridge {
     pub(super) fn trigger(&self) -> Option<&Trigger> {
         self.spec.options.trigger.as_ref()
+    }
+
+    /// The project whose pipeline it follows, where it makes none itself.
+    pub(super) fn upstream_project(&self) -> Option<&str> {
+        let options = &self.spec.options;
+        let need = options.bridge_needs.as_ref().filter(|_| options.trigger.is_none());
+        need.map(|need| need.pipeline.as_str())
     }
 
     /// What the pipeline is told: variables of the configuration, and those of the pipeline where `forward` says so.
@@ -95,8 +106,8 @@ pub(super) fn waiting_bridge(tx: &mut Tx<'_>, vault: &Vault, id: JobId) -> Resul
         Some(id) => tx.merge_requests_in_order(&[id.0])?.pop(),
         None => None,
     };
-    let values = HashMap::new();
-    Ok(Some(Bridge { job, spec, pipeline, variables, merge_request, values }))
+    let (inherited, values) = (Vec::new(), HashMap::new());
+    Ok(Some(Bridge { job, spec, pipeline, variables, merge_request, inherited, values }))
 }
 
 /// Whether somebody else moved the bridge on, or its pipeline is there.
@@ -108,12 +119,20 @@ pub(super) fn is_done(tx: &mut Tx<'_>, id: JobId) -> Result<bool> {
 /// The bridge with the values of its variables; `None` where nobody is there any more for whom it runs.
 pub(super) async fn with_variables(forge: &Forge, bridge: &Bridge) -> Result<Option<Bridge>> {
     let Some(user) = bridge.job.user_id else { return Ok(None) };
-    let project = bridge.job.project_id;
-    let person = forge.db.read(move |tx| person_in_project(tx, user, &IdOrPath::Id(project.0)));
-    let Some(person) = person.await? else { return Ok(None) };
+    let (project, seen, vault) = (bridge.job.project_id, bridge.clone(), forge.vault.clone());
+    let found = forge.db.read(move |tx| {
+        let named = IdOrPath::Id(project.0);
+        let Some(person) = person_in_project(tx, user, &named)? else { return Ok(None) };
+        let (pipeline, variables) = (&seen.pipeline, &seen.variables[..]);
+        let downstream = Downstream { facts: &person.facts, pipeline, variables };
+        let upstream = downstream.upstream(tx, &seen.job, &seen.spec)?;
+        let inherited = tx.inherited_variables(&vault, &upstream.ids())?;
+        Ok(Some((person, Bridge { inherited, ..seen.clone() })))
+    });
+    let Some((person, bridge)) = found.await? else { return Ok(None) };
     let (own, seen) = (forge.clone(), bridge.clone());
     let values = forge.git_read(project, move |reader| values(&own, reader, &seen, person)).await?;
-    Ok(Some(Bridge { values, ..bridge.clone() }))
+    Ok(Some(Bridge { values, ..bridge }))
 }
 
 /// What the bridge's pipeline was compiled with, and the variables that the configuration gives the bridge.
@@ -124,17 +143,34 @@ fn values(
     person: PersonInProject,
 ) -> Result<HashMap<String, String>> {
     let (variables, merge_request) = (bridge.variables.clone(), bridge.merge_request.clone());
-    let context =
-        RunContext::of_job(&bridge.job, &bridge.pipeline, variables, merge_request, person)?;
+    let context = RunContext {
+        inherited: bridge.inherited.clone(),
+        ..RunContext::of_job(&bridge.job, &bridge.pipeline, variables, merge_request, person)?
+    };
     let kept = forge.db.read_blocking(|tx| stored_variables(tx, forge, &context))?;
     let commit = reader.commit(context.commit)?;
     let known = all_variables(&server(forge), &context, &commit, kept);
     let mut values = HashMap::new();
     values.extend(known.beneath.into_iter().map(|one| (one.key, one.value)));
+    values.extend(identity(forge, bridge, &context.facts.full_path));
     values.extend(bridge.spec.variables.iter().map(|one| (one.key.clone(), one.value.clone())));
     let above = known.above.into_iter().flatten().filter(|one| one.environment_scope == "*");
     values.extend(above.map(|one| (one.variable.key, one.variable.value)));
     Ok(values)
+}
+
+/// What tells the bridge and its pipeline from others: children find their parent by it.
+fn identity(forge: &Forge, bridge: &Bridge, path: &str) -> [(String, String); 5] {
+    let (job, pipeline) = (&bridge.job, &bridge.pipeline);
+    let url = forge.urls.at(path);
+    [
+        ("CI_PIPELINE_ID", pipeline.id.to_string()),
+        ("CI_PIPELINE_IID", pipeline.iid.to_string()),
+        ("CI_PIPELINE_URL", format!("{url}/-/pipelines/{}", pipeline.id)),
+        ("CI_JOB_NAME", job.name.clone()),
+        ("CI_JOB_STAGE", job.stage.clone()),
+    ]
+    .map(|(key, value)| (key.to_owned(), value))
 }
 
 /// A pipeline and those that made it, the nearest first.

@@ -10,7 +10,11 @@ use ci::{
     job::Job,
     pipeline::{Content, Pipeline, PipelineVariable, Place, PlanWithSpecs, Source},
 };
-use kernel::{Actor, Result, access::ProjectFacts, ids::UserId};
+use kernel::{
+    Actor, Result,
+    access::ProjectFacts,
+    ids::{PipelineId, UserId},
+};
 use repo::{
     code_owners::changed_by,
     git::{Oid, Reader},
@@ -42,6 +46,10 @@ pub(super) struct RunContext {
     pub merge_request: Option<MergeRequest>,
     /// The configuration, where it is not the one of the commit.
     pub text: Option<String>,
+    /// The pipeline whose jobs may have left files for the configuration.
+    pub parent: Option<PipelineId>,
+    /// What other jobs hand on to the one for which it is.
+    pub inherited: Vec<(String, String)>,
 }
 
 impl RunContext {
@@ -75,6 +83,8 @@ impl RunContext {
             variables,
             merge_request,
             text: None,
+            parent: None,
+            inherited: Vec::new(),
         })
     }
 
@@ -116,7 +126,7 @@ pub(super) fn compile_config(
         }
     };
     let Some(text) = text else { return Ok(CompileResult::Missing) };
-    let elsewhere = Elsewhere { forge, actor: context.actor, pass };
+    let elsewhere = Elsewhere { forge, actor: context.actor, pass, parent: context.parent };
     judged(&elsewhere, reader, context, kept, &files, &text)
 }
 

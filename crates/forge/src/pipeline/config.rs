@@ -6,7 +6,7 @@ use ci::config::{
     given::{Artifact, Fetch, Project, Tree, Unreachable},
     variables::{CommitFacts, Server},
 };
-use kernel::{Ability as _, Actor, Error, Result};
+use kernel::{Ability as _, Actor, Error, Result, ids::PipelineId};
 use org::access::{IdOrPath, locate_project};
 use repo::{
     code_owners::changed_by,
@@ -15,7 +15,7 @@ use repo::{
     policy::ReadCode,
 };
 
-use super::remote_files::CompilePass;
+use super::{artifact_files::artifact_file, remote_files::CompilePass};
 use crate::{Forge, version::API_VERSION};
 
 /// Looking for files and compiling patterns ends after this.
@@ -103,6 +103,8 @@ pub(super) struct Elsewhere<'a> {
     pub(super) forge: &'a Forge,
     pub(super) actor: Actor,
     pub(super) pass: &'a CompilePass,
+    /// The pipeline whose jobs may have left files for the configuration.
+    pub(super) parent: Option<PipelineId>,
 }
 
 impl Fetch for Elsewhere<'_> {
@@ -136,8 +138,11 @@ impl Fetch for Elsewhere<'_> {
         self.pass.text(address)
     }
 
-    fn artifact(&self, _job: &str, _path: &str) -> Result<Artifact> {
-        Ok(Artifact::NoParent)
+    fn artifact(&self, job: &str, path: &str) -> Result<Artifact> {
+        match self.parent {
+            Some(parent) => artifact_file(self.forge, parent, job, path),
+            None => Ok(Artifact::NoParent),
+        }
     }
 }
 

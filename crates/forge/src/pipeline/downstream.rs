@@ -27,6 +27,7 @@ use super::{
     bridge::{Bridge, depth, is_done, line, waiting_bridge, with_variables},
     compile::{CompileResult, RunContext, compile_config},
     make::{create_checked, new_pipeline},
+    mirror::mirror_upstream,
     remote_files::{CompilePass, in_passes},
 };
 use crate::{
@@ -90,6 +91,9 @@ pub(crate) async fn make_downstream(forge: Forge, work: MakeDownstream) -> Resul
     let Some(bridge) = forge.db.read(move |tx| waiting_bridge(tx, &vault, id)).await? else {
         return Ok(());
     };
+    if bridge.upstream_project().is_some() {
+        return mirror_upstream(&forge, &bridge).await;
+    }
     match prepared(&forge, &bridge).await? {
         Ok((who, place, new, content)) => {
             let vault = forge.vault.clone();
@@ -260,5 +264,7 @@ fn run_context(
         variables: bridge.passed(),
         merge_request,
         text,
+        parent: is_child.then_some(own.id),
+        inherited: Vec::new(),
     }))
 }

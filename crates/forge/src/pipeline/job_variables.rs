@@ -7,6 +7,7 @@ use ci::{
     config::{given::RefKind, variables::Known},
     job::{Job, JobSpec, JobVariableStore as _, SpecStore as _},
     pipeline::{Pipeline, PipelineStore as _, PipelineVariableStore as _},
+    report::InheritedVariableStore as _,
 };
 use db::Tx;
 use kernel::{Error, Result, access::ProjectFacts};
@@ -21,6 +22,7 @@ use secrets::Vault;
 use super::{
     compile::RunContext,
     config::server,
+    upstream::{Downstream, Upstream},
     variables::{all_variables, stored_variables},
 };
 use crate::{Forge, user::standing::person_in_project};
@@ -34,6 +36,8 @@ pub(crate) struct JobSource {
     pub(crate) settings: Settings,
     /// What whoever played it by hand set for it.
     pub(crate) own: Vec<(String, String)>,
+    /// The jobs on which it depends.
+    pub(crate) upstream: Upstream,
     context: RunContext,
 }
 
@@ -69,11 +73,18 @@ pub(crate) fn job_source(tx: &mut Tx<'_>, vault: &Vault, job: Job) -> Result<Opt
         None => None,
     };
     let variables = tx.pipeline_variables(vault, pipeline.id)?;
-    let context = RunContext::of_job(&job, &pipeline, variables, merge_request, person)?;
     let spec = match job.spec_id {
         Some(spec) => tx.spec(spec)?,
         None => JobSpec::default(),
     };
+    let downstream =
+        Downstream { facts: &person.facts, pipeline: &pipeline, variables: &variables };
+    let upstream = downstream.upstream(tx, &job, &spec)?;
+    let inherited = tx.inherited_variables(vault, &upstream.ids())?;
+    let context = RunContext {
+        inherited,
+        ..RunContext::of_job(&job, &pipeline, variables, merge_request, person)?
+    };
     let (settings, own) = (tx.project_settings(job.project_id)?, tx.job_variables(vault, job.id)?);
-    Ok(Some(JobSource { job, pipeline, spec, settings, own, context }))
+    Ok(Some(JobSource { job, pipeline, spec, settings, own, upstream, context }))
 }

@@ -94,7 +94,7 @@ fn judge_text(forge: &Forge, actor: Actor, text: &str, pass: &CompilePass) -> Re
         variables: &Known { beneath: of_server(&server(forge)), above: Vec::new() },
         changes: None,
         tree: &Files::<Own>::new(None, "", None),
-        fetch: &Elsewhere { forge, actor, pass },
+        fetch: &Elsewhere { forge, actor, pass, parent: None },
         deadline: Some(pass.deadline()),
         limits: Limits::default(),
     };
@@ -222,7 +222,7 @@ impl Question {
                 variables: &self.variables(reader, tip, kind)?,
                 changes: None,
                 tree: &Files::new(reader.map(Lent), &self.project.full_path, tip.commit),
-                fetch: &Elsewhere { forge: &self.forge, actor: self.who.actor, pass },
+                fetch: &Elsewhere { forge: &self.forge, actor: self.who.actor, pass, parent: None },
                 deadline: Some(pass.deadline()),
                 limits: Limits::default(),
             },
@@ -252,6 +252,8 @@ impl Question {
             variables: Vec::new(),
             merge_request: None,
             text: None,
+            parent: None,
+            inherited: Vec::new(),
         };
         let forge = &self.forge;
         let mut stored = forge.db.read_blocking(|tx| stored_variables(tx, forge, &context))?;

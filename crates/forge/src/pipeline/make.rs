@@ -218,6 +218,8 @@ fn run_context(forge: &Forge, reader: &Reader, request: &Request) -> Result<RunC
         variables: request.variables.clone(),
         merge_request: None,
         text: None,
+        parent: None,
+        inherited: Vec::new(),
     })
 }
 

@@ -211,6 +211,8 @@ fn content(
         variables: Vec::new(),
         merge_request: Some(row),
         text: None,
+        parent: None,
+        inherited: Vec::new(),
     };
     let compiled = compile_config(forge, reader, &context, pass)?;
     Ok((context, compiled))

@@ -1,6 +1,7 @@
 //! Pipelines and their configuration, with the commits and projects that they are of. They are made because somebody pushed,
 //! asked for one, opened a merge request, or because another pipeline does.
 
+mod artifact_files;
 mod bridge;
 mod compile;
 mod config;
@@ -10,6 +11,7 @@ pub mod lint;
 pub mod lookup;
 mod make;
 mod merge_request;
+mod mirror;
 mod push;
 mod push_variables;
 mod readers;
@@ -17,6 +19,7 @@ mod remote_files;
 mod schedules;
 mod sweeps;
 mod triggers;
+mod upstream;
 mod variables;
 
 pub use downstream::{MakeDownstream, hurry};

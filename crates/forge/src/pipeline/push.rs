@@ -294,6 +294,8 @@ fn content(
         variables,
         merge_request: None,
         text: None,
+        parent: None,
+        inherited: Vec::new(),
     };
     // The message was meant for the branch: whoever tags the commit later wants the tag's jobs.
     if job.skip || (!context.place.tag && says_skip(&reader.commit(commit)?.message)) {

@@ -63,6 +63,8 @@ pub(super) fn stored_variables(
     if let Some(user) = context.user {
         above.push(everywhere(of_person(tx, user)?));
     }
+    let inherited = context.inherited.iter();
+    above.push(everywhere(inherited.map(|(key, value)| Variable::secret(key, value)).collect()));
     above.extend(variables_for(tx, &forge.vault, &context.facts, context.protected)?);
     above.push(everywhere(context.variables.iter().map(PipelineVariable::for_jobs).collect()));
     Ok(StoredVariables { config_path, beneath, above })

@@ -22,7 +22,10 @@ use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 use worker::Job as Work;
 
-use super::objects::{Incoming, Kept};
+use super::{
+    objects::{Incoming, Kept},
+    reports::{self, Reading, cases_location},
+};
 use crate::Forge;
 
 /// So many artifacts go in one transaction.
@@ -46,11 +49,13 @@ pub struct Arriving {
 }
 
 /// What became of an artifact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Kept,
     /// There is another one of its kind.
     Taken,
+    /// It is no report of its kind, in words for whoever brought it.
+    Refused(String),
 }
 
 /// Begins to keep an artifact of a job.
@@ -65,7 +70,7 @@ fn location(job: &Job, kind: ArtifactKind) -> String {
 }
 
 /// Keeps an artifact that has arrived: first its content is safe, then there is a row. An archive gets a list of what is
-/// in it.
+/// in it, and reports are read.
 pub async fn keep(
     forge: &Forge,
     job: &Job,
@@ -74,13 +79,21 @@ pub async fn keep(
 ) -> Result<Outcome> {
     let Arriving { incoming, location } = arrived;
     let kept = incoming.finish().await?;
+    let reading = reports::read(forge, job, brought.kind, &location, &kept).await;
+    let Ok(Reading::Done(report)) = reading else {
+        remove_all(forge, contents(brought.kind, &location)).await?;
+        return reading.map(|reading| match reading {
+            Reading::Refused(sentence) => Outcome::Refused(sentence),
+            Reading::Done(_) => Outcome::Kept,
+        });
+    };
     let list = match brought.kind {
         ArtifactKind::Archive => metadata(forge, job, &location, kept.size).await?,
         _ => None,
     };
-    let mut locations = vec![location.clone()];
+    let mut locations = contents(brought.kind, &location);
     locations.extend(list.iter().map(|(location, _)| location.clone()));
-    let id = job.id;
+    let (id, vault) = (job.id, forge.vault.clone());
     let done = forge.db.write(move |tx| {
         let expires_at = expiry(brought.expire_in.as_deref(), tx.now);
         let new = |kind, filename: &str, location: &str, kept: &Kept| NewArtifact {
@@ -95,18 +108,29 @@ pub async fn keep(
         if let Some((location, kept)) = &list {
             all.push(new(ArtifactKind::Metadata, "metadata.gz", location, kept));
         }
-        insert(tx, id, &all)
+        let insertion = insert(tx, id, &all)?;
+        if let (Insertion::Done, Some(report)) = (insertion, &report) {
+            reports::insert(tx, &vault, id, report)?;
+        }
+        Ok(insertion)
     });
     let outcome = done.await;
     if !matches!(outcome, Ok(Insertion::Done)) {
-        for location in locations {
-            forge.artifacts.remove(&location).await?;
-        }
+        remove_all(forge, locations).await?;
     }
     Ok(match outcome? {
         Insertion::Done | Insertion::Same => Outcome::Kept,
         Insertion::Other => Outcome::Taken,
     })
+}
+
+/// The names of all contents that belong to an artifact.
+fn contents(kind: ArtifactKind, location: &str) -> Vec<String> {
+    let own = location.to_owned();
+    match kind {
+        ArtifactKind::Junit => vec![cases_location(location), own],
+        _ => vec![own],
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -156,17 +180,8 @@ async fn metadata(
         Err(failure) => return Err(Error::internal(failure)),
     };
     let location = location(job, ArtifactKind::Metadata);
-    let mut incoming = forge.artifacts.begin(&location).await?;
-    let mut list = tokio::fs::File::from_std(list);
-    let mut block = vec![0; 64 << 10];
-    loop {
-        let read = tokio::io::AsyncReadExt::read(&mut list, &mut block).await;
-        match read.map_err(Error::internal)? {
-            0 => break,
-            read => incoming.write(&block[..read]).await?,
-        }
-    }
-    Ok(Some((location, incoming.finish().await?)))
+    let kept = forge.artifacts.keep_file(&location, list).await?;
+    Ok(Some((location, kept)))
 }
 
 /// The archive of a job, where it is still there and the caller may have it.
@@ -233,7 +248,14 @@ pub async fn file_in(
 /// Removes artifacts whose rows are gone.
 async fn remove_contents(forge: &Forge, gone: &[Artifact]) -> Result<()> {
     for artifact in gone {
-        forge.artifacts.remove(&artifact.location).await?;
+        remove_all(forge, contents(artifact.file_type, &artifact.location)).await?;
+    }
+    Ok(())
+}
+
+async fn remove_all(forge: &Forge, locations: Vec<String>) -> Result<()> {
+    for location in locations {
+        forge.artifacts.remove(&location).await?;
     }
     Ok(())
 }

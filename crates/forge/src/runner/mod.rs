@@ -7,14 +7,16 @@ mod dependencies;
 pub mod dispatch;
 mod handover;
 pub mod job_calls;
+pub mod jobs;
 pub mod logs;
 mod objects;
 mod queue;
 pub mod registration;
 pub mod removal;
+pub mod reports;
 mod variables;
 
 pub use bell::Bell;
-pub use dependencies::Dependency;
+pub use dependencies::{Dependency, archive_for_job};
 pub use handover::{HandingOver, Handover};
 pub use objects::Objects;

@@ -21,6 +21,8 @@ use tokio::runtime::Handle;
 const PART: usize = 8 << 20;
 /// So much of an object is read at once by who jumps about in it.
 const WINDOW: u64 = 256 << 10;
+/// So much of a file is read at once.
+const BLOCK: usize = 64 << 10;
 
 /// All contents of one kind. Cheap to clone.
 #[derive(Clone)]
@@ -68,6 +70,29 @@ impl Objects {
         let (store, path) = (Arc::clone(&self.0), Path::from(name));
         let handle = Handle::current();
         ObjectReader { store, path, handle, size, at: 0, window: Bytes::new(), from: 0 }
+    }
+
+    /// The same where nobody knows its length.
+    ///
+    /// # Errors
+    /// `Missing` where there is no such content.
+    pub async fn reader_of(&self, name: &str) -> Result<ObjectReader> {
+        let found = self.0.head(&Path::from(name)).await.map_err(failed)?;
+        Ok(self.reader(name, found.size))
+    }
+
+    /// Keeps what is in a file under a name, which nothing has yet.
+    pub async fn keep_file(&self, name: &str, file: std::fs::File) -> Result<Kept> {
+        let mut incoming = self.begin(name).await?;
+        let mut file = tokio::fs::File::from_std(file);
+        let mut block = vec![0; BLOCK];
+        loop {
+            let read = tokio::io::AsyncReadExt::read(&mut file, &mut block).await;
+            match read.map_err(Error::internal)? {
+                0 => return incoming.finish().await,
+                read => incoming.write(&block[..read]).await?,
+            }
+        }
     }
 
     /// Removes a content, if it is there.

@@ -149,6 +149,20 @@ pub fn read(
     }
 }
 
+/// A runner whose jobs the caller may list: those of the whole installation are for administrators.
+pub fn read_with_jobs(
+    tx: &mut Tx<'_>,
+    grant: &Grant<UseRunners>,
+    roles: &impl Roles,
+    id: RunnerId,
+) -> Result<Runner> {
+    let runner = read(tx, grant, roles, id)?;
+    match runner.is_shared() && !grant.actor().admin {
+        true => Err(no_access()),
+        false => Ok(runner),
+    }
+}
+
 /// The programs that share a runner's token.
 pub fn managers(
     tx: &mut Tx<'_>,

@@ -20,6 +20,7 @@ use kernel::{
     page::Page,
 };
 use org::{
+    access::locate_projects,
     project::settings::SettingsStore as _,
     user::{account::AccountStore as _, store::UserStore as _},
 };
@@ -48,9 +49,41 @@ pub async fn present<T>(
     form: Form<T>,
 ) -> Result<Page<T>> {
     let (urls, own, of) = (app.urls.clone(), jobs.items.clone(), Arc::clone(facts));
-    let around = app.db.read(move |tx| around(tx, &urls, &of, reader, &own)).await?;
+    let around = app.db.read(move |tx| around(tx, &urls, Some(&of), reader, &own)).await?;
     let around = Surroundings { commits: commits(app, facts, &jobs.items).await?, ..around };
     Ok(jobs.map(|job| form(&app.urls, facts, &job, &around)))
+}
+
+/// A record and the project of its job.
+pub type OfProject<T> = (T, Arc<ProjectFacts>);
+
+/// Records of all jobs of a page, whatever their projects: by a fixed number of statements, and one reading of git for each
+/// project. Jobs of projects that the reader does not know of are left out.
+pub async fn present_across<T>(
+    app: &App,
+    reader: Actor,
+    jobs: Page<Job>,
+    form: Form<T>,
+) -> Result<Page<OfProject<T>>> {
+    let (urls, own) = (app.urls.clone(), jobs.items.clone());
+    let read = app.db.read(move |tx| {
+        let ids: BTreeSet<ProjectId> = own.iter().map(|job| job.project_id).collect();
+        let found = locate_projects(tx, reader, &Vec::from_iter(ids))?;
+        let facts: HashMap<ProjectId, Arc<ProjectFacts>> =
+            found.into_iter().map(|(project, _)| (project.0.id, project.0)).collect();
+        Ok((facts, around(tx, &urls, None, reader, &own)?))
+    });
+    let (facts, mut around) = read.await?;
+    for (project, facts) in &facts {
+        let own = jobs.items.iter().filter(|job| job.project_id == *project).cloned();
+        around.commits.extend(commits(app, facts, &Vec::from_iter(own)).await?);
+    }
+    let record = |job: &Job| {
+        let facts = facts.get(&job.project_id)?;
+        Some((form(&app.urls, facts, job, &around), Arc::clone(facts)))
+    };
+    let items = jobs.items.iter().filter_map(record).collect();
+    Ok(Page { items, total: jobs.total })
 }
 
 /// The record of one job.
@@ -65,10 +98,11 @@ pub async fn present_one<T>(
     present(app, facts, reader, page, form).await?.items.pop().ok_or(Error::Missing)
 }
 
+/// What the records of jobs tell beside them; what bridges made is only told for the jobs of one project.
 fn around(
     tx: &mut Tx<'_>,
     urls: &Urls,
-    facts: &ProjectFacts,
+    facts: Option<&ProjectFacts>,
     reader: Actor,
     jobs: &[Job],
 ) -> Result<Surroundings> {
@@ -88,8 +122,14 @@ fn around(
         people: people(tx, urls, reader, jobs)?,
         commits: HashMap::new(),
         tags: tx.tags_of(&Vec::from_iter(specs))?,
-        downstream: downstream(tx, urls, facts, reader, &bridges)?,
-        token_scope: tx.project_settings(facts.id)?.ci_job_token_scope_enabled,
+        downstream: match facts {
+            Some(facts) => downstream(tx, urls, facts, reader, &bridges)?,
+            None => HashMap::new(),
+        },
+        token_scope: match facts {
+            Some(facts) => tx.project_settings(facts.id)?.ci_job_token_scope_enabled,
+            None => false,
+        },
         now: tx.now,
     })
 }

@@ -2,3 +2,4 @@
 
 pub mod job_payload;
 pub mod runner;
+pub mod runner_job;

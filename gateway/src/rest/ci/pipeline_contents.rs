@@ -2,10 +2,13 @@
 
 use ci::{
     job::{JobFilter, JobKind, actions},
-    pipeline::{self, control},
+    pipeline::control,
     policy::ReadPipelines,
 };
-use forge::ports::ci::{Projects, Refs};
+use forge::{
+    ports::ci::{Projects, Refs},
+    runner::reports,
+};
 use kernel::ids::PipelineId;
 
 use super::{job_params::Statuses, pipelines::OnePipeline};
@@ -101,15 +104,11 @@ async fn variables(
     Ok(Listed(page.slice(found.await?).map(PipelineVariableEntity::from)))
 }
 
-/// Jobs leave no reports behind yet, so every report is that of no tests.
 async fn report(
     app: App,
     call: Call<ReadPipelines, OnePipeline>,
 ) -> ApiResult<Json<TestReportEntity>> {
-    let (grant, id) = (call.grant, call.params.pipeline_id);
-    let read = app.db.read(move |tx| pipeline::actions::read(tx, &grant, &Projects, id));
-    read.await?;
-    Ok(Json(TestReportEntity::default()))
+    Ok(Json(reports::test_report(&app, call.grant, call.params.pipeline_id).await?.into()))
 }
 
 async fn summary(
@@ -117,7 +116,6 @@ async fn summary(
     call: Call<ReadPipelines, OnePipeline>,
 ) -> ApiResult<Json<TestSummaryEntity>> {
     let (grant, id) = (call.grant, call.params.pipeline_id);
-    let read = app.db.read(move |tx| pipeline::actions::read(tx, &grant, &Projects, id));
-    read.await?;
-    Ok(Json(TestSummaryEntity::default()))
+    let suites = app.db.read(move |tx| reports::test_suites(tx, &grant, id)).await?;
+    Ok(Json(suites.into()))
 }

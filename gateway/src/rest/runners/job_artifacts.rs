@@ -4,9 +4,10 @@ use actix_multipart::{Field, Multipart};
 use actix_web::{HttpRequest, HttpResponse, ResponseError as _, dev::Payload, http::StatusCode};
 use ci::{
     artifact::{ArtifactFormat, ArtifactKind},
-    job::{JobStore as _, JobToken, token::running_job},
+    job::{JobToken, token::running_job},
 };
 use forge::runner::{
+    archive_for_job,
     artifacts::{self, Brought, Outcome},
     job_calls::ShownJob,
 };
@@ -174,6 +175,7 @@ async fn keep(
             .content_type("application/json")
             .body("201"),
         Outcome::Taken => told(shown, StatusCode::BAD_REQUEST, TAKEN),
+        Outcome::Refused(sentence) => told(shown, StatusCode::BAD_REQUEST, &sentence),
     })
 }
 
@@ -187,16 +189,14 @@ params! {
     }
 }
 
-/// For the job itself, and for jobs of the same pipeline that run.
+/// For the job itself, for jobs of the same pipeline that run, and for those that somebody began who may read it.
 async fn download(app: App, call: Call<Anyone, FetchArtifacts>) -> ApiResult<Custom> {
     let header = call.header("JOB-TOKEN").map(str::to_owned);
     let token = JobToken::given(header.or(call.params.token).unwrap_or_default());
     let id = call.params.job_id;
     let found = app.db.peek(move |tx| {
         let Some(own) = running_job(tx, &token)? else { return Err(Error::Forbidden) };
-        let job = tx.find_any_job(id)?.filter(|job| job.project_id == own.project_id);
-        let related = job.filter(|job| job.id == own.id || job.pipeline_id == own.pipeline_id);
-        artifacts::archive(tx, None, &related.ok_or(Error::Hidden)?)
+        archive_for_job(tx, &own, id)
     });
     sent_archive(&app, &found.await?).await
 }

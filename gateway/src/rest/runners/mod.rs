@@ -9,6 +9,7 @@ pub mod job_requests;
 pub mod job_updates;
 pub mod project_runners;
 pub mod registration;
+pub mod runner_jobs;
 pub mod runner_params;
 
 pub(super) const TABLES: &[&[RouteRow]] = &[
@@ -22,4 +23,6 @@ pub(super) const TABLES: &[&[RouteRow]] = &[
     job_updates::traces::ROUTES,
     project_runners::ROUTES,
     registration::ROUTES,
+    runner_jobs::ROUTES,
+    runner_jobs::of_token::ROUTES,
 ];

@@ -99,12 +99,21 @@ fn artifact(
     let Some(job) = job else {
         return Err(Stop::problem("Job must be provided when including configs from artifacts"));
     };
-    let problem = match inclusion.given.fetch.artifact(job, file).map_err(Stop::Fault)? {
+    let found = inclusion.given.fetch.artifact(job, file).map_err(Stop::Fault)?;
+    let job = inclusion.masked(job);
+    let problem = match found {
         Artifact::Text(text) if !text.trim().is_empty() => return Ok(text),
-        Artifact::Text(_) => format!("File `{name}` is empty!"),
-        Artifact::NoFile => format!("File `{name}` is empty or does not exist!"),
+        Artifact::Text(_) => missing(name),
+        Artifact::NoFile => {
+            format!("Path `{name}` does not exist inside the `{job}` artifacts archive!")
+        }
+        Artifact::Folder => {
+            format!("Path `{name}` was expected to be a file but it was a directory!")
+        }
+        Artifact::TooLarge => {
+            format!("Artifacts archive for job `{job}` is too large: max 5 MB")
+        }
         Artifact::NoJob => {
-            let job = inclusion.masked(job);
             format!("Job `{job}` not found in parent pipeline or does not have artifacts!")
         }
         Artifact::NoParent => {

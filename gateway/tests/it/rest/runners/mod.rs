@@ -5,3 +5,6 @@ mod job_artifacts;
 mod job_requests;
 mod program;
 mod registration;
+mod reports;
+mod runner_jobs;
+mod upstream;

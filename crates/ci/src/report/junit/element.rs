@@ -36,6 +36,10 @@ impl Element {
         self.text.push_str(text);
     }
 
+    pub(super) fn text_length(&self) -> usize {
+        self.text.len()
+    }
+
     /// Whether it has text beside blanks, which hides all else in it.
     pub(super) fn is_text(&self) -> bool {
         !self.text.trim().is_empty()

@@ -27,15 +27,16 @@ impl Position {
     }
 }
 
-pub(super) struct Source<R> {
+pub(super) struct Source<'l, R> {
     inner: R,
-    left: u64,
+    /// Bytes that may still be read.
+    left: &'l mut u64,
     position: Position,
 }
 
-impl<R> Source<R> {
-    pub(super) fn new(inner: R, most: u64) -> Self {
-        Self { inner, left: most, position: Position { line: 1, column: 1 } }
+impl<'l, R> Source<'l, R> {
+    pub(super) fn new(inner: R, left: &'l mut u64) -> Self {
+        Self { inner, left, position: Position { line: 1, column: 1 } }
     }
 
     pub(super) fn position(&self) -> Position {
@@ -43,11 +44,11 @@ impl<R> Source<R> {
     }
 
     pub(super) fn is_spent(&self) -> bool {
-        self.left == 0
+        *self.left == 0
     }
 }
 
-impl<R: BufRead> Read for Source<R> {
+impl<R: BufRead> Read for Source<'_, R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let from = self.fill_buf()?;
         let count = from.len().min(to.len());
@@ -57,16 +58,16 @@ impl<R: BufRead> Read for Source<R> {
     }
 }
 
-impl<R: BufRead> BufRead for Source<R> {
+impl<R: BufRead> BufRead for Source<'_, R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         let buffer = self.inner.fill_buf()?;
         if buffer.is_empty() {
             return Ok(buffer);
         }
-        if self.left == 0 {
+        if *self.left == 0 {
             return Err(io::Error::other("too large"));
         }
-        let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
+        let most = usize::try_from(*self.left).unwrap_or(usize::MAX).min(buffer.len());
         Ok(&buffer[..most])
     }
 
@@ -74,7 +75,7 @@ impl<R: BufRead> BufRead for Source<R> {
         if let Ok(buffer) = self.inner.fill_buf() {
             self.position.pass(&buffer[..count.min(buffer.len())]);
         }
-        self.left = self.left.saturating_sub(u64::try_from(count).unwrap_or(u64::MAX));
+        *self.left = self.left.saturating_sub(u64::try_from(count).unwrap_or(u64::MAX));
         self.inner.consume(count);
     }
 }

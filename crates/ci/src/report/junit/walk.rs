@@ -9,8 +9,8 @@ use quick_xml::{
 use serde_json::Value;
 
 use super::{
-    Case, CaseStatus, Limits,
-    element::{Element, number},
+    Case, Limits,
+    element::Element,
     source::{Position, Source},
 };
 
@@ -21,8 +21,13 @@ pub(super) struct Placed {
 }
 
 /// The cases of a file in their order, or what is wrong with it.
-pub(super) fn cases(file: impl BufRead, limits: &Limits) -> Result<Vec<Placed>, String> {
-    let mut reader = Reader::from_reader(Source::new(file, limits.bytes));
+/// `left` is how many bytes may still be read.
+pub(super) fn cases(
+    file: impl BufRead,
+    limits: &Limits,
+    left: &mut u64,
+) -> Result<Vec<Placed>, String> {
+    let mut reader = Reader::from_reader(Source::new(file, left));
     let config = reader.config_mut();
     config.expand_empty_elements = true;
     // Both are told in other words here.
@@ -34,6 +39,7 @@ pub(super) fn cases(file: impl BufRead, limits: &Limits) -> Result<Vec<Placed>, 
         cases: Vec::new(),
         began: None,
         wrote: false,
+        parts: 0,
         fault: None,
         banned: None,
     };
@@ -63,7 +69,11 @@ pub(super) fn too_many(limits: &Limits) -> String {
     format!("JUnit data parsing failed: number of test cases exceeded the limit of {most}")
 }
 
-fn broken<R: BufRead>(error: &quick_xml::Error, source: &Source<R>, limits: &Limits) -> String {
+fn too_large(problem: &str) -> String {
+    format!("JUnit data parsing failed: {problem}")
+}
+
+fn broken<R: BufRead>(error: &quick_xml::Error, source: &Source<'_, R>, limits: &Limits) -> String {
     match error {
         quick_xml::Error::Io(_) if source.is_spent() => {
             let most = limits.bytes;
@@ -125,6 +135,8 @@ struct Walk<'l> {
     began: Option<u64>,
     /// Whether there was anything beside blanks.
     wrote: bool,
+    /// Elements in the case that is open.
+    parts: usize,
     /// What is wrong with a case. The file may still turn out to be no XML, which is told first.
     fault: Option<String>,
     /// A type that must not be read.
@@ -139,6 +151,9 @@ impl Walk<'_> {
             Event::Text(text) => self.text(&text.xml10_content(), place),
             Event::CData(text) => self.text(&text.xml10_content(), place),
             Event::GeneralRef(reference) => self.reference(reference, place),
+            Event::DocType(text) if text.contains("<!ENTITY") => {
+                Err(fatal(place.after, "Entity declarations are not allowed"))
+            }
             _ => {
                 self.wrote = true;
                 Ok(())
@@ -159,20 +174,44 @@ impl Walk<'_> {
         }
         let name = start.name().as_ref().to_owned();
         let mut element = Element::default();
-        for attribute in start.attributes() {
+        for (number, attribute) in start.attributes().enumerate() {
+            if number == self.limits.attributes {
+                return Err(too_large(&format!("an element has more than {number} attributes")));
+            }
             let attribute = attribute.map_err(|error| fatal(place.after, &error.to_string()))?;
             let value = attribute
                 .normalized_value(XmlVersion::Explicit1_0)
                 .map_err(|error| fatal(place.after, &error.to_string()))?;
             ensure_characters(&value, place)?;
-            element.add_attribute(attribute.key.as_ref(), value.into_owned());
+            let value = self.cut(&value, 0).to_owned();
+            element.add_attribute(attribute.key.as_ref(), value);
         }
         self.note_banned(&element);
         self.began.get_or_insert(place.before.line);
         let role = Role::of(self.open.last().map(|open| open.role), &name);
+        self.count_part(role)?;
         let (line, first) = (place.after.line, self.cases.len());
         self.open.push(Open { name, line, role, element, first });
         Ok(())
+    }
+
+    /// As much of a text as is kept behind so many bytes.
+    fn cut<'t>(&self, text: &'t str, before: usize) -> &'t str {
+        let left = self.limits.text.saturating_sub(before);
+        &text[..text.floor_char_boundary(left)]
+    }
+
+    fn count_part(&mut self, role: Role) -> Result<(), String> {
+        self.parts = match role {
+            Role::Part => self.parts + 1,
+            Role::Case => 0,
+            Role::Suite | Role::Other => self.parts,
+        };
+        let most = self.limits.parts;
+        match self.parts > most {
+            true => Err(too_large(&format!("a test case holds more than {most} elements"))),
+            false => Ok(()),
+        }
     }
 
     fn note_banned(&mut self, element: &Element) {
@@ -183,9 +222,11 @@ impl Walk<'_> {
 
     fn text(&mut self, text: &str, place: Place) -> Result<(), String> {
         ensure_characters(text, place)?;
+        let before = self.open.last().map(|open| open.element.text_length());
+        let kept = self.cut(text, before.unwrap_or_default());
         if let Some(open) = self.open.last_mut() {
             if open.role != Role::Other {
-                open.element.add_text(text);
+                open.element.add_text(kept);
             }
             return Ok(());
         }
@@ -257,7 +298,7 @@ impl Walk<'_> {
         }
         let suite = self.open.last().and_then(|open| open.element.attribute("name"));
         let suite = suite.map(str::to_owned);
-        self.cases.push(Placed { suite, case: case(&fields) });
+        self.cases.push(Placed { suite, case: Case::of(&fields) });
         Ok(())
     }
 
@@ -273,37 +314,6 @@ impl Walk<'_> {
         }
         Ok(())
     }
-}
-
-fn case(fields: &serde_json::Map<String, Value>) -> Case {
-    let text = |key: &str| fields.get(key)?.as_str().map(str::to_owned);
-    let outcomes = [
-        ("failure", CaseStatus::Failed),
-        ("error", CaseStatus::Error),
-        ("skipped", CaseStatus::Skipped),
-    ];
-    let outcome = outcomes.into_iter().find(|(key, _)| fields.contains_key(*key));
-    let (key, status) = outcome.unwrap_or(("", CaseStatus::Success));
-    let output = text("system_out").filter(|_| status == CaseStatus::Failed);
-    Case {
-        status,
-        name: text("name")
-            .filter(|name| !name.is_empty())
-            .unwrap_or_else(|| "(No name)".to_owned()),
-        classname: text("classname"),
-        file: text("file"),
-        execution_time: text("time").map_or(0.0, |time| number(&time)),
-        system_output: fields.get(key).filter(|value| !value.is_null()).cloned(),
-        attachment: output.as_deref().and_then(attachment),
-    }
-}
-
-/// The path of `[[ATTACHMENT|path]]`.
-fn attachment(output: &str) -> Option<String> {
-    let (_, rest) = output.split_once("[[ATTACHMENT|")?;
-    let (path, _) = rest.split_once("]]")?;
-    let sound = !path.is_empty() && !path.contains(['[', ']', '|']);
-    sound.then(|| path.to_owned())
 }
 
 /// Signs that XML knows; others would not even be stored everywhere.

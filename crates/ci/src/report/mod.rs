@@ -1,0 +1,15 @@
+//! Reports that jobs bring: what their tests came to, and variables for those that depend on them.
+//!
+//! A report is read once, when it arrives. What it says is kept in rows and beside the artifact.
+
+pub mod dotenv;
+mod inherited;
+pub mod junit;
+mod packed;
+mod store;
+mod test_report;
+
+pub use inherited::InheritedVariableStore;
+pub(crate) use inherited::place as place_of_inherited;
+pub use store::{TestSuite, TestSuiteStore};
+pub use test_report::{Figures, ReportedSuite, SuiteWithCases, merged, suite_name};

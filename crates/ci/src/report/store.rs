@@ -1,0 +1,93 @@
+//! What the tests of jobs came to, in the database.
+
+use db::{
+    Tx, each_backend, error,
+    schema::{jobs, test_suites},
+};
+use diesel::prelude::*;
+use kernel::{
+    Result,
+    ids::{JobId, PipelineId},
+};
+
+use super::{
+    Figures,
+    junit::{CaseStatus, Suite},
+};
+
+const NOUN: &str = "Test report";
+
+/// What the tests of one job came to.
+#[derive(Clone, Debug, PartialEq, Queryable, Selectable, Insertable)]
+#[diesel(table_name = test_suites, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+pub struct TestSuite {
+    pub job_id: JobId,
+    pub pipeline_id: PipelineId,
+    /// Jobs of one name, and the copies of a job, share a suite.
+    pub name: String,
+    /// Seconds.
+    pub total_time: f64,
+    pub success_count: i64,
+    pub failed_count: i64,
+    pub skipped_count: i64,
+    pub error_count: i64,
+    /// Why it shows no tests.
+    pub suite_error: Option<String>,
+    /// Bytes of its tests, as they are kept beside the report.
+    pub cases_size: i64,
+}
+
+impl TestSuite {
+    pub fn of(job: JobId, pipeline: PipelineId, suite: &Suite, cases_size: u64) -> Self {
+        let count = |status| i64::try_from(suite.count(status)).unwrap_or(i64::MAX);
+        Self {
+            job_id: job,
+            pipeline_id: pipeline,
+            name: suite.name().to_owned(),
+            total_time: suite.total_time(),
+            success_count: count(CaseStatus::Success),
+            failed_count: count(CaseStatus::Failed),
+            skipped_count: count(CaseStatus::Skipped),
+            error_count: count(CaseStatus::Error),
+            suite_error: suite.error().map(str::to_owned),
+            cases_size: i64::try_from(cases_size).unwrap_or(i64::MAX),
+        }
+    }
+
+    pub fn figures(&self) -> Figures {
+        Figures {
+            time: self.total_time,
+            success: self.success_count,
+            failed: self.failed_count,
+            skipped: self.skipped_count,
+            error: self.error_count,
+        }
+    }
+}
+
+pub trait TestSuiteStore {
+    /// The suite of a job, in the place of one that it brought before.
+    fn keep_test_suite(&mut self, suite: &TestSuite) -> Result<()>;
+    /// Those of a pipeline's jobs, but for jobs whose place a newer one took; the oldest job first.
+    fn test_suites(&mut self, pipeline: PipelineId) -> Result<Vec<TestSuite>>;
+}
+
+impl TestSuiteStore for Tx<'_> {
+    fn keep_test_suite(&mut self, suite: &TestSuite) -> Result<()> {
+        let before = test_suites::table.find(suite.job_id);
+        each_backend!(self, |conn| diesel::delete(before).execute(conn).map_err(error(NOUN)))?;
+        let insert = diesel::insert_into(test_suites::table).values(suite.clone());
+        each_backend!(self, |conn| insert.execute(conn).map_err(error(NOUN)))?;
+        Ok(())
+    }
+
+    fn test_suites(&mut self, pipeline: PipelineId) -> Result<Vec<TestSuite>> {
+        each_backend!(self, |conn| test_suites::table
+            .inner_join(jobs::table)
+            .filter(test_suites::pipeline_id.eq(pipeline).and(jobs::retried.eq(false)))
+            .order(test_suites::job_id)
+            .select(TestSuite::as_select())
+            .load(conn)
+            .map_err(error(NOUN)))
+    }
+}

@@ -1,0 +1,174 @@
+//! Reports among the artifacts of jobs: read once, while whoever brings them waits.
+
+use std::{
+    collections::HashMap,
+    io::{BufReader, Seek as _},
+};
+
+use ci::{
+    artifact::{Artifact, ArtifactKind, ArtifactStore as _},
+    job::{Job, SpecStore as _},
+    pipeline,
+    policy::ReadPipelines,
+    report::{
+        InheritedVariableStore as _, ReportedSuite, SuiteWithCases, TestSuite, TestSuiteStore as _,
+        dotenv,
+        junit::{Limits, Suite},
+        merged, suite_name,
+    },
+};
+use db::Tx;
+use kernel::{
+    Error, Grant, Result, Ts,
+    ids::{JobId, PipelineId},
+};
+use secrets::Vault;
+use tokio::{sync::Semaphore, task::spawn_blocking};
+
+use super::objects::{Kept, ObjectReader};
+use crate::{Forge, ports::ci::Projects};
+
+/// So many test reports are read at once: a large one takes a hundred times its size for a moment.
+static READING: Semaphore = Semaphore::const_new(2);
+
+/// Bytes of tests that one answer shows. The suites behind that are shown without theirs.
+const SHOWN_LIMIT: u64 = 64 << 20;
+
+/// What a report says.
+#[derive(Clone, Debug)]
+pub(super) enum Report {
+    Tests(TestSuite),
+    Variables(Vec<(String, String)>),
+}
+
+/// What became of an artifact that may be a report.
+pub(super) enum Reading {
+    Done(Option<Report>),
+    /// It is of no use, in words for whoever brought it.
+    Refused(String),
+}
+
+/// Where the tests lie that a report at this place tells of.
+pub(super) fn cases_location(report: &str) -> String {
+    format!("{report}-cases")
+}
+
+/// Reads an artifact that has arrived, as far as its kind asks for it.
+pub(super) async fn read(
+    forge: &Forge,
+    job: &Job,
+    kind: ArtifactKind,
+    location: &str,
+    kept: &Kept,
+) -> Result<Reading> {
+    match kind {
+        ArtifactKind::Junit => {
+            let suite = read_tests(forge, job, location, kept).await?;
+            Ok(Reading::Done(Some(Report::Tests(suite))))
+        }
+        ArtifactKind::Dotenv => {
+            let file = BufReader::new(forge.artifacts.reader(location, kept.size));
+            let read = spawn_blocking(move || dotenv::read(file)).await;
+            Ok(match read.map_err(Error::internal)? {
+                Ok(variables) => Reading::Done(Some(Report::Variables(variables))),
+                Err(sentence) => Reading::Refused(sentence),
+            })
+        }
+        _ => Ok(Reading::Done(None)),
+    }
+}
+
+async fn read_tests(forge: &Forge, job: &Job, location: &str, kept: &Kept) -> Result<TestSuite> {
+    let spec = job.spec_id;
+    let options = match spec {
+        Some(spec) => forge.db.peek(move |tx| Ok(tx.spec(spec)?.options)).await?,
+        None => ci::config::options::Options::default(),
+    };
+    let mut suite = Suite::new(suite_name(&job.name, &options));
+    let _place = READING.acquire().await.map_err(Error::internal)?;
+    let report = BufReader::new(forge.artifacts.reader(location, kept.size));
+    let read = spawn_blocking(move || {
+        suite.read_packed(report, &Limits::default());
+        let mut cases = tempfile::tempfile()?;
+        let size = suite.store(&mut cases)?;
+        cases.rewind()?;
+        Ok::<_, std::io::Error>((suite, size, cases))
+    });
+    let (suite, size, cases) = read.await.map_err(Error::internal)?.map_err(Error::internal)?;
+    forge.artifacts.keep_file(&cases_location(location), cases).await?;
+    Ok(TestSuite::of(job.id, job.pipeline_id, &suite, size))
+}
+
+/// In the transaction in which the artifact gets its row.
+pub(super) fn insert(tx: &mut Tx<'_>, vault: &Vault, job: JobId, report: &Report) -> Result<()> {
+    match report {
+        Report::Tests(suite) => tx.keep_test_suite(suite),
+        Report::Variables(all) => tx.keep_inherited_variables(vault, job, all),
+    }
+}
+
+/// What the tests of a pipeline's jobs came to, job by job; also where their reports have expired.
+pub fn test_suites(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadPipelines>,
+    id: PipelineId,
+) -> Result<Vec<TestSuite>> {
+    let pipeline = pipeline::actions::read(tx, grant, &Projects, id)?;
+    tx.test_suites(pipeline.id)
+}
+
+/// The tests of a pipeline, one by one, as far as the reports are still there.
+pub async fn test_report(
+    forge: &Forge,
+    grant: Grant<ReadPipelines>,
+    id: PipelineId,
+) -> Result<Vec<ReportedSuite>> {
+    let found = forge.db.read(move |tx| {
+        let suites = test_suites(tx, &grant, id)?;
+        let jobs: Vec<JobId> = suites.iter().map(|suite| suite.job_id).collect();
+        let artifacts = tx.artifacts_of(&jobs)?;
+        Ok(with_reports(suites, &artifacts, tx.now))
+    });
+    let (mut left, mut readers) = (SHOWN_LIMIT, Vec::new());
+    for (suite, location) in found.await? {
+        let size = u64::try_from(suite.cases_size).unwrap_or_default();
+        let reader = match left.checked_sub(size) {
+            Some(rest) => {
+                left = rest;
+                match forge.artifacts.reader_of(&location).await {
+                    // It has just gone with its report.
+                    Err(Error::Missing) => continue,
+                    reader => Some((reader?, size)),
+                }
+            }
+            None => None,
+        };
+        readers.push((suite, reader));
+    }
+    let read = spawn_blocking(move || {
+        let with_cases = |(suite, reader): (TestSuite, Option<(ObjectReader, u64)>)| {
+            let cases = reader.map(|(reader, size)| Suite::stored(reader, size)).transpose()?;
+            Ok((suite, cases))
+        };
+        let all: std::io::Result<Vec<SuiteWithCases>> =
+            readers.into_iter().map(with_cases).collect();
+        all.map(merged)
+    });
+    read.await.map_err(Error::internal)?.map_err(Error::internal)
+}
+
+/// Those whose reports are still there, with the places of their tests.
+fn with_reports(
+    suites: Vec<TestSuite>,
+    artifacts: &[Artifact],
+    now: Ts,
+) -> Vec<(TestSuite, String)> {
+    let is_there = |one: &&Artifact| one.file_type == ArtifactKind::Junit && one.is_there(now);
+    let places: HashMap<JobId, &Artifact> =
+        artifacts.iter().filter(is_there).map(|one| (one.job_id, one)).collect();
+    let placed = |suite: TestSuite| {
+        let location = cases_location(&places.get(&suite.job_id)?.location);
+        Some((suite, location))
+    };
+    suites.into_iter().filter_map(placed).collect()
+}

@@ -1,0 +1,2 @@
+DROP TABLE mirrored_pipelines;
+DROP TABLE inherited_variables;

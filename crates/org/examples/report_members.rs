@@ -9,11 +9,7 @@ use db::{Tx, testing::TestDatabase};
 use forgeway_org::{
     access::IdOrPath,
     access::locate_group,
-    member::{
-        MemberFilter, Source,
-        actions::{NewMember, insert},
-        list,
-    },
+    member::{MemberFilter, NewMember, Source, list, steps::insert},
     namespace::actions::{NewGroup, create},
     places::{below_group, group_paths},
     user::{self, User, actions::NewUser},

@@ -1,12 +1,19 @@
 //! How a caller stands in a project or group: one look into the projection of effective membership.
 
+mod ban_effect;
 pub mod bans;
 pub(crate) mod changes;
 pub mod entry;
 mod event;
+mod locate;
+mod lock;
 pub mod projection;
+mod reach;
+pub(crate) mod role;
+pub(crate) mod seats;
 pub mod standings;
 pub mod standings_of_one;
+pub(crate) mod tree;
 
 use db::{
     Database, Tx, each_backend, error,
@@ -15,47 +22,20 @@ use db::{
 };
 use diesel::prelude::*;
 use kernel::{
-    AccessLevel, Actor, Error, Result, Standing, Ts,
-    access::{Group, Project},
+    AccessLevel, Actor, Result, Ts,
     ids::{NamespaceId, ProjectId, UserId},
 };
 
-pub use self::{event::Event, projection::Reach};
-
-use self::projection::Whom;
-use crate::{
-    ends::living,
-    namespace::{Kind, Namespace, networks::shut_out_of_group, seen, store::NamespaceStore},
-    project::store::{Located, ProjectStore},
+pub use self::{
+    event::Event,
+    locate::{IdOrPath, locate_group, locate_project, locate_projects, seen_namespace},
+    lock::alone,
+    reach::Reach,
+    role::Role,
 };
 
-/// A role, and when it ends or becomes a lesser one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Role {
-    pub level: AccessLevel,
-    pub until: Ts,
-}
-
-/// An id in a path: a number, or the full path of something.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum IdOrPath {
-    Id(i64),
-    Path(String),
-}
-
-impl IdOrPath {
-    /// All digits, with an optional leading minus, are an id; anything else is a path.
-    pub fn parse(text: &str) -> Self {
-        let digits = text.strip_prefix('-').unwrap_or(text);
-        let numeric = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        match text.parse() {
-            // A number too large for any id names nothing.
-            Err(_) if numeric => Self::Id(-1),
-            Ok(id) if numeric => Self::Id(id),
-            _ => Self::Path(text.to_owned()),
-        }
-    }
-}
+use self::reach::Whom;
+use crate::ends::living;
 
 /// The actor's effective role in a project; `NoAccess` for outsiders.
 pub fn level_in_project(tx: &mut Tx<'_>, actor: Actor, project: ProjectId) -> Result<AccessLevel> {
@@ -121,94 +101,6 @@ pub fn is_shared_with(tx: &mut Tx<'_>, project: ProjectId, group: NamespaceId) -
     Ok(found > 0)
 }
 
-/// Finds a project and how the actor stands there. Absent and invisible are the same `NotFound`.
-pub fn locate_project(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<(Project, Standing)> {
-    let visible = |(facts, level): &Located| Standing::in_project(actor, *level, facts).visible;
-    let found = match id {
-        IdOrPath::Id(id) => tx.find_scope(actor, ProjectId(*id))?.filter(visible),
-        IdOrPath::Path(path) if path.contains('/') => {
-            match tx.find_scope_at(actor, path)?.filter(visible) {
-                Some(found) => Some(found),
-                // What is hidden is looked for as long as what is not there.
-                None => tx.find_scope_once_at(actor, path)?.filter(visible),
-            }
-        }
-        IdOrPath::Path(_) => None,
-    };
-    let (facts, level) = found.ok_or(Error::NotFound("Project"))?;
-    let standing = Standing::in_project(actor, level, &facts);
-    Ok((Project(facts.into()), standing))
-}
-
-/// As [`locate_project`] by ids, for a few at once; what is absent or invisible is left out.
-pub fn locate_projects(
-    tx: &mut Tx<'_>,
-    actor: Actor,
-    ids: &[ProjectId],
-) -> Result<Vec<(Project, Standing)>> {
-    let found = tx.find_scopes(actor, ids)?.into_iter().filter_map(|(facts, level)| {
-        let standing = Standing::in_project(actor, level, &facts);
-        standing.visible.then(|| (Project(facts.into()), standing))
-    });
-    Ok(found.collect())
-}
-
-/// Finds a group and how the actor stands there. Absent, invisible and personal are the same `NotFound`.
-pub fn locate_group(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<(Group, Standing)> {
-    let found = find(tx, id)?;
-    stand_in(tx, actor, found.as_ref())
-}
-
-fn find(tx: &mut Tx<'_>, id: &IdOrPath) -> Result<Option<Namespace>> {
-    match id {
-        IdOrPath::Id(id) => tx.find_namespace(NamespaceId(*id)),
-        IdOrPath::Path(path) => tx.find_namespace_at(path),
-    }
-}
-
-/// A group that was looked for, and how the actor stands there.
-fn stand_in(tx: &mut Tx<'_>, actor: Actor, found: Option<&Namespace>) -> Result<(Group, Standing)> {
-    let Some(group) = found.filter(|namespace| namespace.kind == Kind::Group) else {
-        // What is not there is looked for as long as what is hidden.
-        level_in_namespace(tx, actor, NamespaceId(0))?;
-        seen::is_way(tx, actor, NamespaceId(0))?;
-        return Err(Error::NotFound("Group"));
-    };
-    let level = level_in_namespace(tx, actor, group.id)?;
-    let mut standing = in_group(actor, level, group);
-    if !standing.visible {
-        standing.visible = seen::is_way(tx, actor, group.id)?;
-    }
-    if !standing.visible || shut_out_of_group(actor, standing.level, group) {
-        return Err(Error::NotFound("Group"));
-    }
-    Ok((Group(group.facts().into()), standing))
-}
-
-/// How somebody with this role stands in a group.
-fn in_group(actor: Actor, level: AccessLevel, group: &Namespace) -> Standing {
-    let mut standing = Standing::in_scope(actor, level, group.visibility);
-    standing.features.wiki = group.settings().wiki_access_level.into();
-    standing
-}
-
-/// A group that the actor sees, or a personal namespace where they have a role. Absent and invisible are the same
-/// `NotFound`.
-pub fn seen_namespace(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<Namespace> {
-    let found = find(tx, id)?;
-    let seen = match &found {
-        Some(home) if home.kind == Kind::User => {
-            actor.admin || level_in_namespace(tx, actor, home.id)? > AccessLevel::NoAccess
-        }
-        group => match stand_in(tx, actor, group.as_ref()) {
-            Ok(_) => true,
-            Err(Error::NotFound(_)) => false,
-            Err(cause) => return Err(cause),
-        },
-    };
-    found.filter(|_| seen).ok_or(Error::NotFound("Namespace"))
-}
-
 /// Works out anew who has which effective role in a project. Call it in the transaction of whatever changed that.
 pub fn refresh_project(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
     projection::refresh(tx, Reach::Project(project), Whom::Everybody)
@@ -266,7 +158,7 @@ pub fn follow_rules(db: &Database) -> Result<()> {
         return Ok(());
     }
     db.write_blocking(|tx| {
-        projection::alone(tx)?;
+        alone(tx)?;
         if stamp::has(tx, OLD_RULES)? {
             projection::rebuild(tx)?;
             stamp::remove(tx, OLD_RULES)?;
@@ -278,9 +170,4 @@ pub fn follow_rules(db: &Database) -> Result<()> {
 /// The projects where roles were worked out anew.
 pub fn projects_within(tx: &mut Tx<'_>, reach: Reach) -> Result<Vec<ProjectId>> {
     projection::projects_within(tx, reach)
-}
-
-/// To be asked for by whoever changes addresses and roles in one transaction, before the first of these.
-pub fn alone(tx: &mut Tx<'_>) -> Result<()> {
-    projection::alone(tx)
 }

@@ -14,7 +14,7 @@ use kernel::{
 };
 
 use crate::namespace::{
-    Kind, Namespace, addresses::below, model::WikiAccess, networks::closed_to, seen,
+    Kind, Namespace, full_path::below, model::WikiAccess, networks::closed_to, seen,
     store::NamespaceStore,
 };
 

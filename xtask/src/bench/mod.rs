@@ -10,6 +10,7 @@ mod organisation;
 mod people;
 mod pipeline_seed;
 mod pipelines;
+mod report;
 mod review;
 mod review_cases;
 mod review_seed;
@@ -35,9 +36,8 @@ use crate::{
     server::{self, Installation, Profile, Server},
 };
 use cases::{CONSTANT, Projects};
-use correct::Compared;
 use history::History;
-use transport::Timed;
+use report::{Report, megabytes, milliseconds};
 use wrk::{Generator, Measured};
 
 #[derive(Args)]
@@ -86,15 +86,6 @@ enum Set {
     Review,
     /// Very many pipelines and jobs of one project, and pipelines of 500 jobs
     Pipelines,
-}
-
-/// Everything one database's run found.
-struct Report {
-    database: &'static str,
-    cases: Vec<(&'static str, Measured)>,
-    transport: Vec<Timed>,
-    compared: Vec<Compared>,
-    notes: Vec<(&'static str, String)>,
 }
 
 /// More than connections, so that two writers seldom meet.
@@ -324,13 +315,4 @@ impl Run<'_> {
             ("constant answer beside them", told),
         ])
     }
-}
-
-fn milliseconds(duration: Duration) -> String {
-    format!("{:.0} ms", duration.as_secs_f64() * 1_000.0)
-}
-
-fn megabytes(server: &Server) -> Result<String> {
-    let (all, own) = server::resident(server.id())?;
-    Ok(format!("{all:.1} MiB, {own:.1} MiB without mapped files"))
 }

@@ -4,12 +4,11 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::{
-    Report,
     cases::CONSTANT,
-    milliseconds,
     org_cases::{self, Callers},
     org_seed::{self, Size, Templates},
     people::{id, person, post},
+    report::{Report, milliseconds},
     wrk::{Generator, Measured},
 };
 use crate::server::Installation;

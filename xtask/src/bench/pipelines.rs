@@ -6,11 +6,10 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
 use super::{
-    Report,
     cases::{CONSTANT, Case, case},
-    milliseconds,
     people::{id, post},
     pipeline_seed::{self, JOBS, Size, Template},
+    report::{Report, milliseconds},
     transport::Timed,
     wrk::{Generator, Measured},
 };

@@ -12,10 +12,9 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::json;
 
 use super::{
-    Report,
     cases::CONSTANT,
-    megabytes, milliseconds,
     people::{id, person, post},
+    report::{Report, megabytes, milliseconds},
     review_cases::{self, Names},
     review_seed::{self, Size, Templates},
     review_targets,

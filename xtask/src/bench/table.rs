@@ -1,6 +1,6 @@
 //! The run as tables in Markdown, in the form in which `docs/performance.md` has them.
 
-use super::{Report, cases::CONSTANT, correct::Compared, wrk::Measured};
+use super::{cases::CONSTANT, correct::Compared, report::Report, wrk::Measured};
 
 pub(super) fn print(reports: &[Report]) {
     println!("\nTimes in ms; failed answers, where there are any, in brackets.\n");

@@ -9,9 +9,9 @@ use kernel::{
 use super::step_of;
 use crate::{
     Status,
-    job::{End, Job, JobStore as _, SpecStore as _, Step, actions::reset_dependents, progress},
+    job::{End, Job, JobStore as _, SpecStore as _, Step, dependents::reset_dependents, progress},
     pipeline::Pipeline,
-    resource_group::actions::{hand_on, release},
+    resource_group::turn::{hand_on, release},
 };
 
 /// Whether a bridge is done when its pipeline is there, or when that one is done, or whether it takes the status of a

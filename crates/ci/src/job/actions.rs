@@ -1,7 +1,5 @@
 //! What people do with jobs.
 
-use std::collections::HashSet;
-
 use db::Tx;
 use kernel::{
     AccessLevel::Maintainer,
@@ -13,7 +11,8 @@ use secrets::Vault;
 
 use super::{
     End, Job, JobFilter, JobKind, JobListStore as _, JobStore as _, JobVariableStore as _,
-    MotionStore as _, Step,
+    MotionStore as _,
+    dependents::reset_dependents,
     progress::{self, enqueue},
 };
 use crate::{
@@ -21,7 +20,6 @@ use crate::{
     pipeline::{Pipeline, PipelineStore as _, Place, actions::ensure_shown},
     policy::{ReadJobs, ReadPipelines, UpdatePipelines},
     ports::{Guarded, Projects, Refs},
-    process::{Row, dependents},
 };
 
 /// A page of a project's jobs.
@@ -199,23 +197,6 @@ fn clone_and_start(
         crate::pipeline::advance(tx, job.pipeline_id)?;
     }
     tx.job(new)
-}
-
-/// Those that were skipped or could be played, since these jobs had ended, wait for them again.
-pub(crate) fn reset_dependents(
-    tx: &mut Tx<'_>,
-    pipeline: PipelineId,
-    alive: &[JobId],
-) -> Result<()> {
-    let members = tx.members(pipeline)?;
-    let rows = members.iter().map(super::Member::row).collect::<Result<Vec<Row>>>()?;
-    let alive: HashSet<JobId> = alive.iter().copied().collect();
-    let found = dependents(&rows, &alive);
-    let ids: Vec<JobId> = found.into_iter().map(|index| rows[index].id).collect();
-    if ids.is_empty() {
-        return Ok(());
-    }
-    tx.move_jobs(&ids, Step::Process, Status::Created)
 }
 
 /// Takes away what a job left behind.

@@ -1,6 +1,7 @@
 //! One thing that is done for a pipeline, here or elsewhere.
 
 pub mod actions;
+pub(crate) mod dependents;
 mod list;
 mod model;
 mod motion;

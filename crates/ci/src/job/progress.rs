@@ -3,12 +3,14 @@
 use db::Tx;
 use kernel::{Error, Result, ids::JobId};
 
-use super::{Job, JobStore as _, MotionStore as _, SpecStore as _, Step, rules};
+use super::{
+    Job, JobStore as _, MotionStore as _, SpecStore as _, Step, dependents::reset_dependents, rules,
+};
 use crate::{
     Event, Status,
     event::JobMove,
     pipeline::{PipelineStore as _, advance, advance_others},
-    resource_group::actions::release,
+    resource_group::turn::{hand_on, release},
 };
 
 /// How a job ended.
@@ -134,10 +136,10 @@ pub(super) fn enqueue(tx: &mut Tx<'_>, job: Job) -> Result<()> {
     let queued_at = if step == Step::Enqueue { Some(tx.now) } else { None };
     let job = Job { status, queued_at, scheduled_at: None, ..job };
     save_job(tx, &job)?;
-    super::actions::reset_dependents(tx, job.pipeline_id, &[job.id])?;
+    reset_dependents(tx, job.pipeline_id, &[job.id])?;
     let mut others = Vec::new();
     if let Some(group) = job.resource_group_id {
-        let next = crate::resource_group::actions::hand_on(tx, group)?;
+        let next = hand_on(tx, group)?;
         others.extend(next.map(|(_, pipeline)| pipeline).filter(|other| *other != job.pipeline_id));
     }
     advance(tx, job.pipeline_id)?;

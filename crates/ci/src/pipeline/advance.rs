@@ -18,7 +18,7 @@ use crate::{
     event::JobMove,
     job::{Member, MotionStore as _, Step},
     process::{Row, process},
-    resource_group::actions::hand_on,
+    resource_group::turn::hand_on,
     status::has_warnings,
 };
 

@@ -6,16 +6,13 @@ use db::{Tx, each_backend, error, schema::jobs};
 use diesel::prelude::*;
 use kernel::{
     Error, Result,
-    ids::{
-        JobId, JobSpecId, MergeRequestId, PipelineId, PipelineScheduleId, ProjectId,
-        ResourceGroupId, TriggerId, UserId,
-    },
+    ids::{JobSpecId, ResourceGroupId},
 };
 use secrets::Vault;
 
 use super::{
-    Pipeline, PipelineStore as _, PipelineVariable, PipelineVariableStore as _, Place, Source,
-    advance, control::cancel_for,
+    NewPipeline, Pipeline, PipelineStore as _, PipelineVariable, PipelineVariableStore as _,
+    Source, advance, control::cancel_for,
 };
 use crate::{
     Event, Status,
@@ -29,63 +26,6 @@ const AT_ONCE: usize = 100;
 
 /// So many older pipelines end in one transaction.
 const ENDED_AT_ONCE: i64 = 10;
-
-/// The bridge that makes a pipeline, and the first of all that made one another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parent {
-    pub bridge: JobId,
-    pub root: PipelineId,
-}
-
-/// What a pipeline is made for.
-#[derive(Clone, Debug)]
-pub struct NewPipeline {
-    pub project: ProjectId,
-    pub sha: String,
-    pub before_sha: Option<String>,
-    pub place: Place,
-    pub protected: bool,
-    pub source: Source,
-    pub user: Option<UserId>,
-    pub name: Option<String>,
-    pub parent: Option<Parent>,
-    pub merge_request: Option<MergeRequestId>,
-    pub schedule: Option<PipelineScheduleId>,
-    /// The run of the schedule: one makes one pipeline.
-    pub schedule_run: Option<i64>,
-    pub trigger: Option<TriggerId>,
-    pub auto_cancel: Option<String>,
-    pub variables: Vec<PipelineVariable>,
-}
-
-impl NewPipeline {
-    /// One for a commit, with nothing else known of it.
-    pub fn of(
-        project: ProjectId,
-        sha: &str,
-        place: Place,
-        source: Source,
-        user: Option<UserId>,
-    ) -> Self {
-        Self {
-            project,
-            sha: sha.to_owned(),
-            before_sha: None,
-            place,
-            protected: false,
-            source,
-            user,
-            name: None,
-            parent: None,
-            merge_request: None,
-            schedule: None,
-            schedule_run: None,
-            trigger: None,
-            auto_cancel: None,
-            variables: Vec::new(),
-        }
-    }
-}
 
 /// A plan with the texts of its jobs' specs, so that the transaction has only to write them.
 #[derive(Clone, Debug)]

@@ -7,15 +7,17 @@ pub mod creation;
 mod figures;
 mod list;
 mod model;
+mod new_pipeline;
 mod outdated;
 mod state;
 mod store;
 pub(crate) mod variable;
 
 pub(crate) use advance::{advance, advance_others};
-pub use creation::{Content, NewPipeline, Parent, PlanWithSpecs};
+pub use creation::{Content, PlanWithSpecs};
 pub use list::{Newest, PipelineFilter, PipelineListStore, PipelineOrder};
 pub use model::{Pipeline, Place, Source};
+pub use new_pipeline::{NewPipeline, Parent};
 pub use store::PipelineStore;
 pub(crate) use variable::{LONGEST_NAME, LONGEST_VALUE};
 pub use variable::{PipelineVariable, PipelineVariableStore, VariableType};

@@ -1,34 +1,17 @@
-//! Who of a resource group runs, and looking at groups.
+//! What people do with resource groups, and groups that are stuck.
 
 use db::Tx;
 use kernel::{
     Error, Grant, Result,
-    ids::{JobId, PipelineId, ResourceGroupId},
     page::{Page, PageRequest},
 };
 
-use super::{ProcessMode, ResourceGroup, ResourceGroupStore as _};
+use super::{ProcessMode, ResourceGroup, ResourceGroupStore as _, turn::hand_on};
 use crate::{
-    Event, Status,
-    event::JobMove,
-    job::{Job, MotionStore as _, Step},
+    job::Job,
     pipeline::advance_others,
     policy::{ChangeResourceGroups, ReadResourceGroups},
 };
-
-/// Lets the next job of a group go on, where no other one runs, and announces it; returns which and of which pipeline.
-pub(crate) fn hand_on(tx: &mut Tx<'_>, id: ResourceGroupId) -> Result<Option<(JobId, PipelineId)>> {
-    let Some(group) = tx.hold_resource_group(id)?.filter(|group| group.holder_id.is_none()) else {
-        return Ok(None);
-    };
-    let Some((job, kind, pipeline)) = tx.next_in_group(&group)? else { return Ok(None) };
-    tx.set_holder(id, Some(job))?;
-    let status = Status::WaitingForResource.after(Step::Grant)?;
-    tx.move_jobs(&[job], Step::Grant, status)?;
-    let jobs = vec![JobMove { job, kind, status }];
-    tx.emit(Event::JobsMoved { project: group.project_id, pipeline, jobs })?;
-    Ok(Some((job, pipeline)))
-}
 
 /// Hands on groups whose holder is gone or has ended without giving them back; so many at most. Returns whether there may
 /// be more.
@@ -41,20 +24,6 @@ pub fn free_stuck(tx: &mut Tx<'_>, most: i64) -> Result<bool> {
         advance_others(tx, next.map(|(_, pipeline)| pipeline).into_iter().collect())?;
     }
     Ok(more)
-}
-
-/// A job has ended: the next one may go on.
-pub(crate) fn release(
-    tx: &mut Tx<'_>,
-    id: ResourceGroupId,
-    ended: &[JobId],
-) -> Result<Option<(JobId, PipelineId)>> {
-    let Some(group) = tx.hold_resource_group(id)? else { return Ok(None) };
-    if group.holder_id.is_some_and(|holder| !ended.contains(&holder)) {
-        return Ok(None);
-    }
-    tx.set_holder(id, None)?;
-    hand_on(tx, id)
 }
 
 pub fn list(

@@ -3,6 +3,7 @@
 pub mod actions;
 mod model;
 mod store;
+pub(crate) mod turn;
 
 pub use model::{ProcessMode, ResourceGroup};
 pub use store::ResourceGroupStore;

@@ -23,7 +23,6 @@ use std::any::Any;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::queue::home;
-use crate::Forge;
 
 /// Those who wait, and the way to them.
 #[derive(Debug)]
@@ -76,13 +75,13 @@ impl Bell {
     }
 
     /// From now on runners that wait are told. To be called by whoever is about to let one wait.
-    pub(super) fn listen(&self, forge: &Forge) {
+    pub(super) fn listen(&self, db: &Database) {
         if self.is_heard.swap(true, Ordering::AcqRel) {
             return;
         }
         let receiver = self.receiver.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(receiver) = receiver {
-            tokio::spawn(announce(forge.db.clone(), Arc::clone(&self.mailbox), receiver));
+            tokio::spawn(announce(db.clone(), Arc::clone(&self.mailbox), receiver));
         }
     }
 }

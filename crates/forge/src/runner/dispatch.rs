@@ -55,7 +55,7 @@ pub async fn request_job(
     request: &JobRequest,
     hold: Wait,
 ) -> Result<JobAnswer> {
-    forge.bell.listen(forge);
+    forge.bell.listen(&forge.db);
     let id = runner.id;
     let projects = forge.db.peek(move |tx| tx.projects_of_runner(id)).await?;
     let taker = Taker::new(runner, projects)?;

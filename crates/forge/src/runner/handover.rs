@@ -1,9 +1,6 @@
 //! A job and all that a runner needs to do it.
 
-use std::{
-    collections::HashSet,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashSet, sync::Arc};
 
 use ci::{
     config::variables::Variable,
@@ -192,32 +189,5 @@ async fn keep_commit(forge: &Forge, source: &JobSource) -> Result<()> {
         // Somebody else kept it in this moment.
         Err(GitError::Stale { actual: Some(actual) }) if actual == commit => Ok(()),
         moved => Ok(moved?),
-    }
-}
-
-/// Jobs that are being handed over, so that no two runners are prepared for one.
-#[derive(Debug, Default)]
-pub struct HandingOver(Mutex<HashSet<JobId>>);
-
-/// As long as it lives nobody else takes the job here.
-pub(super) struct Reserved<'h> {
-    all: &'h HandingOver,
-    job: JobId,
-}
-
-impl HandingOver {
-    pub(super) fn all(&self) -> HashSet<JobId> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    pub(super) fn reserve(&self, job: JobId) -> Option<Reserved<'_>> {
-        let new = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(job);
-        new.then_some(Reserved { all: self, job })
-    }
-}
-
-impl Drop for Reserved<'_> {
-    fn drop(&mut self) {
-        self.all.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.job);
     }
 }

@@ -5,6 +5,7 @@ mod bell;
 pub mod contact;
 mod dependencies;
 pub mod dispatch;
+mod handing_over;
 mod handover;
 pub mod job_calls;
 pub mod jobs;
@@ -18,5 +19,6 @@ mod variables;
 
 pub use bell::Bell;
 pub use dependencies::{Dependency, archive_for_job};
-pub use handover::{HandingOver, Handover};
+pub use handing_over::HandingOver;
+pub use handover::Handover;
 pub use objects::Objects;

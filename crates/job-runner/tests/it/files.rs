@@ -99,8 +99,7 @@ fn artifacts_of_other_jobs_are_there_before_the_script() {
 fn an_archive_that_leads_out_of_the_project_fails_the_job() {
     let bench = Bench::new();
     bench.server.lock().archives.insert(5, archive("../evil", "x"));
-    let dependencies =
-        json!([{ "id": 5, "name": "o", "token": "glcbt-job-token", "artifacts_file": { "filename": "a.zip" } }]);
+    let dependencies = json!([{ "id": 5, "name": "o", "token": "glcbt-job-token", "artifacts_file": { "filename": "a.zip" } }]);
     let (end, log) = bench.run(job(&["echo never"]).set("dependencies", dependencies));
     assert_eq!(end["state"], "failed");
     assert!(log.contains("leads out of the project folder") && !log.contains("\nnever\n"), "{log}");

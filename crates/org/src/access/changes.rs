@@ -3,7 +3,10 @@
 use db::{Tx, stamp};
 use kernel::{Result, ids::UserId};
 
-use super::projection::{self, Reach, Whom};
+use super::{
+    lock::alone,
+    reach::{Reach, Whom},
+};
 
 /// Where people are let in and which groups lie in which, for everybody.
 const GROUPS: &str = "groups";
@@ -28,7 +31,7 @@ fn top(path: &str) -> String {
 
 /// Something was made in a tree, or left it, or will: it has this path there, in small letters.
 pub(crate) fn tree(tx: &mut Tx<'_>, path: &str) -> Result<()> {
-    projection::alone(tx)?;
+    alone(tx)?;
     stamp::renew(tx, &[top(path)])
 }
 
@@ -50,6 +53,6 @@ pub(super) fn follow(tx: &mut Tx<'_>, reach: Reach, whom: Whom, paths: &[String]
 
 /// Groups were taken away, or have another place or name.
 pub(crate) fn groups(tx: &mut Tx<'_>) -> Result<()> {
-    projection::alone(tx)?;
+    alone(tx)?;
     stamp::renew(tx, &[GROUPS.to_owned()])
 }

@@ -12,7 +12,7 @@ use kernel::{
     ids::{NamespaceId, ProjectId},
 };
 
-use super::IdOrPath;
+use super::locate::{IdOrPath, in_group};
 use crate::{
     namespace::{Kind, Namespace, networks::shut_out_of_group},
     project::store::{ScopeRow, scope_columns},
@@ -64,7 +64,7 @@ impl GroupPlace {
             Some((level, until)) if self.now < until => level,
             Some(_) => return None,
         };
-        let seen = super::in_group(actor, level, &self.group);
+        let seen = in_group(actor, level, &self.group);
         let open = seen.visible && !shut_out_of_group(actor, seen.level, &self.group);
         open.then(|| (Group(self.group.facts().into()), seen))
     }

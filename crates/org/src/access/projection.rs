@@ -7,7 +7,7 @@
 //! their group and add their own members and shares: whoever has a role in a group has it, up to what the share says,
 //! in the projects that are shared with the group, unless the project's own group keeps to itself.
 
-use db::{Conn, Tx, each_backend, error, schema::project_group_links};
+use db::{Tx, each_backend, error, schema::project_group_links};
 use diesel::{
     prelude::*,
     sql_query,
@@ -18,53 +18,15 @@ use kernel::{
     ids::{NamespaceId, ProjectId, UserId},
 };
 
-use super::{Event, Role, bans, changes};
-use crate::{member::billable::projection as seats, namespace::model::keeps_to_itself};
+use super::{
+    Event, Reach, Role, ban_effect, changes, lock::alone, reach::Whom, role::FOREVER, seats,
+};
+use crate::namespace::model::keeps_to_itself;
 
-/// Later than any end that can be asked for: the role holds until somebody changes it.
-pub const FOREVER: Ts = Ts(799_999_999_999_999_999);
 /// A role and its end make one number, of which the highest is the role that counts: levels are multiples of five, and
 /// no end reaches a unit.
 const UNIT: i64 = FOREVER.0 + 1;
 const LOCKED_OUT: Role = Role { level: AccessLevel::NoAccess, until: FOREVER };
-/// Arbitrary, and nobody else's.
-const LOCK: i64 = 4_207_001;
-
-/// Where roles are to be worked out anew.
-#[derive(Clone, Copy, Debug, serde::Serialize)]
-pub enum Reach {
-    /// A group whose members changed: with all below it, and whatever any of these was invited to.
-    Group(NamespaceId),
-    /// A group whose shares changed: with all below it.
-    Tree(NamespaceId),
-    Project(ProjectId),
-}
-
-/// Whose roles may have changed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Whom {
-    Everybody,
-    One(UserId),
-    /// Whoever was made a member of a group itself.
-    MembersOf(NamespaceId),
-    /// Whoever has a role in a group, wherever it comes from. Only for projects: it is read from the rows of groups.
-    PeopleIn(NamespaceId),
-}
-
-/// Lets nobody else change causes of roles before this transaction ends. Roles are worked out from what others have
-/// committed, so on PostgreSQL two who change causes at once would each miss the other's. Whoever changes addresses,
-/// too, asks for it first, so that nobody waits for somebody who waits for them.
-pub(crate) fn alone(tx: &mut Tx<'_>) -> Result<()> {
-    match &mut tx.conn {
-        // There is one writer.
-        Conn::Sqlite(_) => {}
-        Conn::Postgres(conn) => {
-            let lock = sql_query(format!("SELECT pg_advisory_xact_lock({LOCK})"));
-            lock.execute(*conn).map_err(error("Member"))?;
-        }
-    }
-    Ok(())
-}
 
 /// Works out roles anew.
 pub(crate) fn refresh(tx: &mut Tx<'_>, reach: Reach, whom: Whom) -> Result<()> {
@@ -116,7 +78,7 @@ fn write_groups(tx: &mut Tx<'_>, text: &Text, spots: &str) -> Result<()> {
         ),
     )?;
     // Before roles in groups are handed on to projects.
-    bans::leave_out_of_groups(tx, text.whom)
+    ban_effect::leave_out_of_groups(tx, text.whom)
 }
 
 /// As [`write_groups`], of the projects that `aims` says.
@@ -147,7 +109,7 @@ fn write_projects(tx: &mut Tx<'_>, text: &Text, aims: &str) -> Result<()> {
              SELECT user_id, aim_id, max(worth) / {UNIT} * 5, max(worth) % {UNIT} FROM given GROUP BY user_id, aim_id"
         ),
     )?;
-    bans::leave_out_of_projects(tx, text.whom)
+    ban_effect::leave_out_of_projects(tx, text.whom)
 }
 
 /// The projects in reach.
@@ -174,7 +136,7 @@ pub(super) fn role_in_namespace(
     user: UserId,
     namespace: NamespaceId,
 ) -> Result<Role> {
-    if bans::hold(tx, user, &[namespace])?.contains(&namespace) {
+    if ban_effect::hold(tx, user, &[namespace])?.contains(&namespace) {
         return Ok(LOCKED_OUT);
     }
     let text = Text { now: tx.now, whom: Whom::One(user) };
@@ -193,7 +155,7 @@ pub(super) fn role_in_project(
 ) -> Result<Role> {
     let invited = invited_to(tx, project)?;
     let places: Vec<NamespaceId> = invited.iter().copied().chain([home]).collect();
-    let shut = bans::hold(tx, user, &places)?;
+    let shut = ban_effect::hold(tx, user, &places)?;
     if shut.contains(&home) {
         return Ok(LOCKED_OUT);
     }

@@ -3,20 +3,17 @@
 use std::collections::BTreeSet;
 
 use db::Tx;
-use kernel::{
-    AccessLevel, Error, Result, Ts,
-    ids::{ProjectId, UserId},
-};
+use kernel::{AccessLevel, Error, Result, Ts, ids::UserId};
 
-pub use super::place::{Place, Source};
 use super::{
-    Event, Member, Membership, State, Step,
+    Event, Member, Membership, NewMember, Place, Source, State, Step,
     event::Fact,
     invitations, letters,
     place::Lineage,
     quota::Quota,
     requests,
     rules::{self, Newness, Terms, ensure_another_owner, sentences},
+    steps::{drop_member, ensure_step, insert, refresh},
     store::MemberStore,
 };
 use crate::{
@@ -24,44 +21,6 @@ use crate::{
     faults::Faults,
     user::{User, store::UserStore},
 };
-
-/// A membership as it is first written down.
-#[derive(Clone, Copy, Debug)]
-pub struct NewMember {
-    pub source: Source,
-    pub user_id: UserId,
-    pub access_level: AccessLevel,
-    pub expires_at: Option<Ts>,
-    pub created_by: Option<UserId>,
-}
-
-/// Adds a member; effective access follows in the same transaction.
-pub fn insert(tx: &mut Tx<'_>, new: &NewMember) -> Result<()> {
-    tx.insert_member(new)?;
-    refresh(tx, new.source, new.user_id)?;
-    let fact = Fact::new(new.source, new.user_id, new.access_level, new.expires_at, new.created_by);
-    tx.emit(Event::Added(fact))
-}
-
-/// Whoever a personal namespace belongs to owns the projects in it, as members, too. Effective access is refreshed by
-/// who put the project there.
-pub fn settle_owner(tx: &mut Tx<'_>, project: ProjectId, owner: Option<UserId>) -> Result<()> {
-    let Some(owner) = owner else { return Ok(()) };
-    tx.insert_member(&NewMember {
-        source: Source::Project(project),
-        user_id: owner,
-        access_level: AccessLevel::Owner,
-        expires_at: None,
-        created_by: Some(owner),
-    })
-}
-
-pub(super) fn refresh(tx: &mut Tx<'_>, source: Source, user: UserId) -> Result<()> {
-    match source {
-        Source::Project(id) => access::refresh_project_member(tx, id, user),
-        Source::Group(id) => access::refresh_group_member(tx, id, user),
-    }
-}
 
 /// Adds one person.
 pub fn add(
@@ -115,11 +74,6 @@ pub(super) fn settle(
     };
     insert(tx, &new)?;
     letters::granted(tx, lineage, user, level)
-}
-
-/// The table of states is asked, never bypassed.
-pub(super) fn ensure_step(from: State, step: Step) -> Result<State> {
-    from.after(step).ok_or_else(|| Error::Conflict("409 Conflict: Resource lock".to_owned()))
 }
 
 /// The most people that one call may add.
@@ -327,24 +281,6 @@ pub fn remove(tx: &mut Tx<'_>, place: Place, user: UserId, how: Leaving) -> Resu
     }
     // A group's roles are worked out with all below it.
     refresh(tx, place.source, user.id)
-}
-
-/// Takes a membership away; the caller has effective access worked out anew.
-pub(super) fn drop_member(
-    tx: &mut Tx<'_>,
-    place: Place,
-    member: &Member,
-    unassign_issuables: bool,
-) -> Result<()> {
-    tx.delete_member(member.source(), member.user_id)?;
-    let fact = Fact::new(
-        member.source(),
-        member.user_id,
-        member.level(),
-        member.expires_at,
-        place.actor().id,
-    );
-    tx.emit(Event::Removed { fact, unassign_issuables })
 }
 
 /// How many expired memberships one transaction removes.

@@ -16,12 +16,12 @@ use kernel::{
 
 use super::{
     Event, Member, Place, State, Step,
-    actions::{ensure_step, refresh},
     event::Fact,
     place::Lineage,
     rules::ensure_another_owner,
+    steps::{ensure_step, refresh},
     store::MemberStore,
-    tree::{Found, Tree, plain},
+    tree::{self, Found, plain},
 };
 use crate::{
     access::{self, IdOrPath, locate_group},
@@ -41,9 +41,9 @@ pub fn set_state(
     let (scope, who) = locate_group(tx, grant.actor(), group)?;
     let place = Place::group(&Grant::<AskForSeats>::check(&who, scope)?);
     access::alone(tx)?;
-    let tree = Tree::owned(tx, &place, plain)?;
+    let tree = tree::owned(tx, &place, plain)?;
     let step = if to == State::Awaiting { Step::Suspend } else { Step::Approve };
-    let all = tree.members_of(tx, user.id)?;
+    let all = tree::members_of(tx, &tree, user.id)?;
     let theirs: Vec<&Member> = all.iter().filter(|one| one.state().after(step).is_some()).collect();
     if theirs.is_empty() {
         return Err(Error::Unfit("No memberships found".to_owned()));
@@ -97,9 +97,9 @@ fn none_pending() -> Error {
 /// Approves all memberships that somebody waits for, named by one of them.
 pub fn approve(tx: &mut Tx<'_>, place: Place, id: MemberId) -> Result<()> {
     access::alone(tx)?;
-    let tree = Tree::owned(tx, &place, plain)?;
+    let tree = tree::owned(tx, &place, plain)?;
     let named = tx.find_member_by_id(id)?.ok_or(Error::Missing)?;
-    let all = tree.members_of(tx, named.user_id)?;
+    let all = tree::members_of(tx, &tree, named.user_id)?;
     if all.iter().all(|member| member.id != id) {
         return Err(Error::Missing);
     }
@@ -109,8 +109,8 @@ pub fn approve(tx: &mut Tx<'_>, place: Place, id: MemberId) -> Result<()> {
 /// Approves everybody in the tree.
 pub fn approve_all(tx: &mut Tx<'_>, place: Place) -> Result<()> {
     access::alone(tx)?;
-    let tree = Tree::owned(tx, &place, plain)?;
-    let all = tree.members(tx, "m.awaiting_level IS NOT NULL")?;
+    let tree = tree::owned(tx, &place, plain)?;
+    let all = tree::members(tx, &tree, "m.awaiting_level IS NOT NULL")?;
     approve_each(tx, place, all)
 }
 
@@ -146,7 +146,7 @@ struct Row {
 
 /// Who waits anywhere in the tree, each person and each address once.
 pub fn list(tx: &mut Tx<'_>, place: Place, page: PageRequest) -> Result<Page<Pending>> {
-    let tree = Tree::owned(tx, &place, plain)?;
+    let tree = tree::owned(tx, &place, plain)?;
     let (parts, now) = (tree.parts(), tx.now.0);
     let living = format!("(w.expires_at IS NULL OR w.expires_at > {now})");
     let here =

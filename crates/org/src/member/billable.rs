@@ -2,7 +2,6 @@
 //! was invited there. Machines and people who are kept out do not count.
 
 mod memberships;
-pub(crate) mod projection;
 
 use db::Tx;
 use diesel::{
@@ -19,15 +18,18 @@ pub use memberships::{Seat, direct, indirect};
 
 use super::{
     Member, Place,
-    actions::{drop_member, refresh},
     place::Lineage,
     rules::ensure_another_owner,
-    tree::{Tree, Why, plain},
+    steps::{drop_member, refresh},
+    tree::{self, Why, plain},
 };
 use crate::{
-    access::{self, projection::FOREVER},
+    access::{
+        self,
+        seats::{self, counted},
+        tree::Tree,
+    },
     listing::{Bind, ids, rows as rows_of, value},
-    namespace::model::keeps_to_itself,
     search::containing,
     user::{User, store::UserStore},
 };
@@ -81,45 +83,6 @@ struct Count {
     n: i64,
 }
 
-/// The parts of a statement that make `given`, each role that counts with its end, and `seat`: each person who counts,
-/// with the first kind that fits (1 to 4), the highest level, and since when.
-fn counted(tree: &Tree, now: i64, of: Option<UserId>) -> String {
-    let parts = tree.parts();
-    let living =
-        |alias: &str| format!("({alias}.expires_at IS NULL OR {alias}.expires_at > {now})");
-    let whose = of.map(|user| format!("AND m.user_id = {user}")).unwrap_or_default();
-    let (member, link) = (living("m"), living("l"));
-    let never = FOREVER.0;
-    let (own, lent) =
-        (format!("coalesce(m.expires_at, {never})"), format!("coalesce(l.expires_at, {never})"));
-    let level = "CASE WHEN m.access_level < h.cap THEN m.access_level ELSE h.cap END";
-    let first = format!("CASE WHEN h.ending < {own} THEN h.ending ELSE {own} END");
-    let least = "CASE WHEN l.access_level < h.cap THEN l.access_level ELSE h.cap END";
-    let sooner = format!("CASE WHEN h.ending < {lent} THEN h.ending ELSE {lent} END");
-    let locked = keeps_to_itself("o.settings");
-    format!(
-        "WITH RECURSIVE {parts}, \
-         lodge(id, cap, ending) AS (SELECT l.namespace_id, l.access_level, {lent} FROM project_group_links l \
-         JOIN inside i ON i.id = l.project_id JOIN projects p ON p.id = i.id JOIN namespaces o ON o.id = p.namespace_id \
-         WHERE {link} AND l.access_level >= 10 AND NOT {locked} \
-         UNION SELECT n.parent_id, h.cap, h.ending FROM lodge h JOIN namespaces n ON n.id = h.id \
-         WHERE n.parent_id IS NOT NULL AND n.deleted_at IS NULL), \
-         house(id, cap, kind, ending) AS (SELECT l.invited_id, l.access_level, 3, {lent} FROM group_group_links l \
-         JOIN groups g ON g.id = l.namespace_id WHERE {link} AND l.access_level >= 10 \
-         UNION SELECT h.id, h.cap, 4, h.ending FROM lodge h \
-         UNION SELECT l.invited_id, {least}, 4, {sooner} FROM lodge h \
-         JOIN group_group_links l ON l.namespace_id = h.id WHERE {link} AND l.access_level >= 10), \
-         given(user_id, kind, level, since, ending) AS ( \
-         SELECT m.user_id, 1, m.access_level, m.created_at, {own} FROM groups g JOIN members m ON m.namespace_id = g.id \
-         WHERE {member} AND m.access_level >= 10 {whose} \
-         UNION ALL SELECT m.user_id, 2, m.access_level, m.created_at, {own} FROM inside i JOIN members m ON m.project_id = i.id \
-         WHERE {member} AND m.access_level >= 10 {whose} \
-         UNION ALL SELECT m.user_id, h.kind, {level}, m.created_at, {first} FROM house h JOIN members m ON m.namespace_id = h.id \
-         WHERE {member} AND m.access_level >= 10 {whose}), \
-         seat(user_id, kind, level, since) AS (SELECT user_id, min(kind), max(level), min(since) FROM given GROUP BY user_id)"
-    )
-}
-
 fn order(tx: &Tx<'_>, sort: Option<Sort>) -> String {
     let order = match sort {
         None => "s.user_id",
@@ -148,8 +111,8 @@ pub fn list(
     filter: &BillableFilter,
     page: PageRequest,
 ) -> Result<Option<Page<Billable>>> {
-    let tree = Tree::owned(tx, &place, plain)?;
-    if !projection::holds(tx, tree.top)? {
+    let tree = tree::owned(tx, &place, plain)?;
+    if !seats::holds(tx, tree.top)? {
         return Ok(None);
     }
     let search = filter.search.as_deref().filter(|search| !search.is_empty());
@@ -195,10 +158,10 @@ pub fn list(
 
 /// Works out who counts, so that it can be listed.
 pub fn work_out(tx: &mut Tx<'_>, place: Place) -> Result<()> {
-    let tree = Tree::owned(tx, &place, plain)?;
-    match projection::holds(tx, tree.top)? {
+    let tree = tree::owned(tx, &place, plain)?;
+    match seats::holds(tx, tree.top)? {
         true => Ok(()),
-        false => projection::rebuild(tx, &tree),
+        false => seats::rebuild(tx, &tree),
     }
 }
 
@@ -238,7 +201,7 @@ fn counts(tx: &mut Tx<'_>, tree: &Tree, user: UserId) -> Result<bool> {
 /// Takes somebody out of the group and of everything below it.
 pub fn remove(tx: &mut Tx<'_>, place: Place, user: UserId) -> Result<()> {
     access::alone(tx)?;
-    let tree = Tree::owned(tx, &place, |why| {
+    let tree = tree::owned(tx, &place, |why| {
         Error::BadRequest(
             match why {
                 Why::Nested => "Invalid group provided, must be top-level",
@@ -248,7 +211,7 @@ pub fn remove(tx: &mut Tx<'_>, place: Place, user: UserId) -> Result<()> {
         )
     })?;
     let theirs: Vec<Member> = match tx.find_user(user)? {
-        Some(user) if !user.bot => tree.members_of(tx, user.id)?,
+        Some(user) if !user.bot => tree::members_of(tx, &tree, user.id)?,
         _ => Vec::new(),
     };
     if theirs.is_empty() {

@@ -1,6 +1,7 @@
 //! Addresses that are invited: their owners become members once they are known.
 
 mod accept;
+mod letter;
 mod store;
 
 use std::collections::BTreeSet;
@@ -16,7 +17,6 @@ use worker::Queue;
 use super::{
     Place, Source,
     actions::{self, Done, End, Given, MOST_AT_ONCE, ensure_unlocked},
-    letters::SendInvitation,
     place::Lineage,
     quota::Quota,
     rules::{self, Terms, sentences},
@@ -28,8 +28,9 @@ use crate::{
     settings::domains,
     user::{User, store::UserStore},
 };
+pub(super) use accept::end_those_of;
 pub use accept::{accept, accept_all, accept_for, find_by_secret, known_as, remove_expired};
-pub(super) use accept::{end_those_of, renew};
+pub use letter::SendInvitation;
 pub use store::Invitation;
 
 /// Who is to come.

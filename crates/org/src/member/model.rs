@@ -41,6 +41,16 @@ impl Member {
     }
 }
 
+/// A membership as it is first written down.
+#[derive(Clone, Copy, Debug)]
+pub struct NewMember {
+    pub source: Source,
+    pub user_id: UserId,
+    pub access_level: AccessLevel,
+    pub expires_at: Option<Ts>,
+    pub created_by: Option<UserId>,
+}
+
 /// A member as lists show one.
 #[derive(Clone, Debug)]
 pub struct Membership {

@@ -4,46 +4,14 @@ use db::Tx;
 use kernel::{
     Ability, AccessLevel, Actor, Grant, Result, Standing,
     access::{Group, Project},
-    ids::{NamespaceId, ProjectId, UserId},
+    ids::{NamespaceId, UserId},
 };
 
-use super::store::MemberStore;
+use super::{Source, store::MemberStore};
 use crate::{
     namespace::{Kind, Namespace},
     project::store::ProjectStore,
 };
-
-/// What somebody is a member of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Source {
-    Project(ProjectId),
-    Group(NamespaceId),
-}
-
-impl Source {
-    /// Of the columns of a row that names either.
-    pub fn of(project: Option<ProjectId>, group: Option<NamespaceId>) -> Self {
-        match project {
-            Some(project) => Self::Project(project),
-            None => Self::Group(group.unwrap_or(NamespaceId(0))),
-        }
-    }
-
-    pub(crate) fn columns(self) -> (Option<ProjectId>, Option<NamespaceId>) {
-        match self {
-            Self::Project(id) => (Some(id), None),
-            Self::Group(id) => (None, Some(id)),
-        }
-    }
-
-    /// `project` or `group`, as sentences name it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Project(_) => "project",
-            Self::Group(_) => "group",
-        }
-    }
-}
 
 /// A source with the caller's standing: the same rules hold for projects and groups.
 #[derive(Clone, Copy, Debug)]

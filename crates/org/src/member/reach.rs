@@ -15,7 +15,7 @@ use kernel::{
 
 use super::{Member, Source, State, place::Lineage};
 use crate::{
-    access::projection::FOREVER,
+    access::role::FOREVER,
     ends::living_in,
     listing::{self, value},
     namespace::model::keeps_to_itself,

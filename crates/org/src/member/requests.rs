@@ -12,12 +12,12 @@ use kernel::{
 };
 
 use super::{
-    Event, Member, Place, Source, State, Step,
-    actions::{NewMember, ensure_step, insert},
+    Event, Member, NewMember, Place, Source, State, Step,
     event::Fact,
     letters,
     place::Lineage,
     rules::{self, Newness, Terms},
+    steps::{ensure_step, insert},
     store::MemberStore,
 };
 use crate::{

@@ -12,7 +12,7 @@ use kernel::{
     ids::{MemberId, NamespaceId, ProjectId, UserId},
 };
 
-use super::{Member, Source, actions::NewMember};
+use super::{Member, NewMember, Source};
 use crate::{
     access,
     ends::living,

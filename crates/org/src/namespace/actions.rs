@@ -9,9 +9,10 @@ use kernel::{
 
 use super::{
     GroupDetails, GroupSettings, Namespace,
-    addresses::{NewPlace, free_addresses, joined, relocate},
+    addresses::{free_addresses, relocate},
     downloads,
     event::Event,
+    full_path::{NewPlace, joined},
     model::{ProjectCreation, SubgroupCreation},
     rules::{self, Surroundings},
     runners,
@@ -21,7 +22,7 @@ pub use super::{addresses::rename, removal::remove_tree};
 use crate::{
     access,
     faults::Faults,
-    member::actions::{NewMember, Source, insert},
+    member::{NewMember, Source, steps::insert},
     policy::AdminGroup,
     project::{actions::runners_token, store::ProjectStore},
     settings::{Settings, store::SettingsStore},

@@ -13,7 +13,7 @@ use kernel::{
 
 use super::{
     Kind, Namespace,
-    addresses::below,
+    full_path::below,
     model::{ProjectCreation, SubgroupCreation},
     store::NamespaceStore,
 };

@@ -7,6 +7,7 @@ pub mod default_branch;
 pub mod detail;
 pub mod downloads;
 pub mod event;
+pub(crate) mod full_path;
 pub mod list;
 pub mod locations;
 pub mod locked_out;

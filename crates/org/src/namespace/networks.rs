@@ -7,7 +7,7 @@ use db::{Tx, each_backend, error, schema::namespaces};
 use diesel::prelude::*;
 use kernel::{AccessLevel, Actor, Result};
 
-use super::{Namespace, addresses::below};
+use super::{Namespace, full_path::below};
 
 /// An address, or a network in the form `10.0.0.0/8`: its bits, and how many of them count.
 fn network(text: &str) -> Option<(u128, u32)> {

@@ -15,11 +15,11 @@ use kernel::{
 use time::Duration;
 use worker::Queue;
 
-use super::{Namespace, addresses::below, event::Event, store::NamespaceStore};
+use super::{Namespace, event::Event, full_path::below, store::NamespaceStore};
 use crate::{
-    access::{self, changes},
+    access::{self, changes, seats},
     jobs::PurgeRemoved,
-    member::{billable::projection as seats, store::MemberStore},
+    member::store::MemberStore,
     policy::RemoveGroup,
     settings::store::SettingsStore,
 };

@@ -11,7 +11,7 @@ use kernel::{
     ids::{NamespaceId, ProjectId},
 };
 
-use super::{GroupSettings, Namespace, addresses::below, networks};
+use super::{GroupSettings, Namespace, full_path::below, networks};
 use crate::{access, faults::Faults, member::store::MemberStore, project::settings::SettingsStore};
 
 kernel::text_enum! {

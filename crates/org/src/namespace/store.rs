@@ -12,7 +12,7 @@ use kernel::{
     ids::{NamespaceId, UserId},
 };
 
-use super::{GroupDetails, Kind, Namespace, addresses::NewPlace};
+use super::{GroupDetails, Kind, Namespace, full_path::NewPlace};
 
 pub trait NamespaceStore {
     fn namespace(&mut self, id: NamespaceId) -> Result<Namespace>;

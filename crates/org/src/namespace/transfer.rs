@@ -10,18 +10,16 @@ use kernel::{AccessLevel, Error, Grant, Result, Standing, ids::NamespaceId};
 use super::{
     Namespace,
     actions::{may_create, read},
-    addresses::{NewPlace, below, lower_visibility, relocate},
+    addresses::{lower_visibility, relocate},
     event::Event,
+    full_path::{NewPlace, below},
     networks, rules, runners,
     store::NamespaceStore,
 };
 use crate::{
-    access,
+    access::{self, seats},
     faults::Faults,
-    member::{
-        actions::{NewMember, Source, insert},
-        billable::projection as seats,
-    },
+    member::{NewMember, Source, steps::insert},
     policy::AdminGroup,
     settings::store::SettingsStore,
     token::actions::sentence,

@@ -24,7 +24,7 @@ use super::{
     store::ProjectStore,
 };
 use crate::{
-    access::{self, IdOrPath, changes},
+    access::{self, IdOrPath, changes, seats},
     faults::Faults,
     jobs::PurgeRemoved,
     member,
@@ -87,7 +87,7 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewProject) -> Result<Project> {
         .get_result(conn)
         .map_err(error("Project")))?;
     insert_companions(tx, project.id, &namespace)?;
-    member::actions::settle_owner(tx, project.id, namespace.owner_id)?;
+    member::steps::settle_owner(tx, project.id, namespace.owner_id)?;
     access::refresh_project(tx, project.id)?;
     tx.emit(Event::ProjectCreated {
         project: project.id,
@@ -362,7 +362,7 @@ pub fn discard(tx: &mut Tx<'_>, project: &Project) -> Result<()> {
 fn remove(tx: &mut Tx<'_>, project: &Project) -> Result<()> {
     access::alone(tx)?;
     let Some(project) = tx.find_project(project.id)? else { return Ok(()) };
-    member::billable::projection::leaves(tx, &project.full_path)?;
+    seats::leaves(tx, &project.full_path)?;
     if let Some(source) = project.forked_from_id {
         forks::count_forks(tx, source, -1)?;
     }

@@ -16,8 +16,8 @@ use super::{
     settings::SettingsStore,
 };
 use crate::{
-    access::{self, changes},
-    member::{self, billable::projection as seats},
+    access::{self, changes, seats},
+    member,
     namespace::{Kind, Namespace, runners::SharedRunners},
     user::User,
 };
@@ -182,7 +182,7 @@ pub(super) fn move_to(
         let settings = tx.project_settings(project.id)?;
         tx.save_settings(project.id, &Settings { shared_runners_enabled: false, ..settings })?;
     }
-    member::actions::settle_owner(tx, project.id, home.owner_id)?;
+    member::steps::settle_owner(tx, project.id, home.owner_id)?;
     access::refresh_project(tx, project.id)?;
     changes::groups(tx)?;
     Ok(moved)

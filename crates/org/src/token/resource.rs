@@ -20,11 +20,7 @@ use super::{
 };
 use crate::{
     access,
-    member::{
-        Place, Source,
-        actions::{self as membership, NewMember},
-        store::MemberStore,
-    },
+    member::{NewMember, Place, Source, steps, store::MemberStore},
     user::{
         actions::{NewUser, create},
         store::UserStore,
@@ -146,7 +142,7 @@ pub fn make(tx: &mut Tx<'_>, place: &Place, new: &NewResourceToken) -> Result<(L
         expires_at: None,
         created_by: Some(caller.id),
     };
-    membership::insert(tx, &member)?;
+    steps::insert(tx, &member)?;
     token.user_id = bot.id;
     let (token, secret) = issue(tx, &token)?;
     Ok(((token, new.access_level), secret))

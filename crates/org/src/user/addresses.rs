@@ -9,21 +9,16 @@ use db::{
 use diesel::prelude::*;
 use kernel::{Result, ids::UserId};
 
-use super::store::UserStore;
-
-/// Before the host of addresses that tell nobody's real one.
-const PRIVATE_HOST: &str = "users.noreply.";
+use super::{
+    private_address::{private_address, private_id},
+    store::UserStore,
+};
 
 /// An address of a person, and whether they have shown that it is theirs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     pub email: String,
     pub confirmed: bool,
-}
-
-/// The address under which a person commits who keeps their own to themselves.
-pub fn private_address(id: UserId, username: &str, host: &str) -> String {
-    format!("{id}-{username}@{PRIVATE_HOST}{host}")
 }
 
 /// Which of these addresses, all in small letters, belong to somebody.
@@ -80,12 +75,4 @@ pub fn of(tx: &mut Tx<'_>, user: UserId, host: &str) -> Result<Vec<Address>> {
     ];
     addresses.extend(further.into_iter().map(|(email, confirmed)| Address { email, confirmed }));
     Ok(addresses)
-}
-
-/// Names change, so it is the number that counts.
-fn private_id(email: &str, host: &str) -> Option<UserId> {
-    let (local, domain) = email.rsplit_once('@')?;
-    let same = domain.strip_prefix(PRIVATE_HOST)?.eq_ignore_ascii_case(host);
-    let (id, _) = local.split_once('-').filter(|_| same)?;
-    id.parse().ok().map(UserId)
 }

@@ -13,6 +13,7 @@ pub mod list;
 pub mod model;
 pub mod names;
 pub mod password;
+mod private_address;
 pub mod registration;
 pub mod removal;
 pub mod rules;

@@ -6,7 +6,10 @@ use kernel::{
     ids::{NamespaceId, UserId},
 };
 
-use super::{State, addresses::private_address, rules::PRIVATE_ADDRESS};
+use super::{
+    State,
+    private_address::{PRIVATE_ADDRESS, private_address},
+};
 
 #[derive(Clone, Debug, Queryable, Selectable)]
 #[diesel(table_name = db::schema::users, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]

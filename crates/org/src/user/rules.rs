@@ -1,6 +1,9 @@
 //! What a person may be called, and what the fields of an account may hold.
 
-use super::model::{Details, Identity};
+use super::{
+    model::{Details, Identity},
+    private_address::PRIVATE_ADDRESS,
+};
 use crate::{faults::Faults, namespace::rules, settings::Settings};
 
 /// What speaks against a user name, apart from its being taken.
@@ -65,9 +68,6 @@ pub fn settle_rights(details: &mut Details, before: &Details, settings: &Setting
         details.projects_limit = settings.default_projects_limit;
     }
 }
-
-/// What stands for an address that tells nobody anything, made of the id and the host.
-pub const PRIVATE_ADDRESS: &str = "_private";
 
 /// Only addresses of one's own are shown. `own` holds them in lower case.
 pub fn address_faults(details: &Details, own: &[String], faults: &mut Faults) {

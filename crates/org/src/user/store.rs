@@ -13,7 +13,10 @@ use kernel::{
 };
 
 use super::{Details, Profile, State, User, account::AccountStore};
-use crate::{access, ends::living, member::billable::projection as seats};
+use crate::{
+    access::{self, seats},
+    ends::living,
+};
 
 pub trait UserStore {
     fn user(&mut self, id: UserId) -> Result<User>;
@@ -187,7 +190,7 @@ impl UserStore for Tx<'_> {
         let update = diesel::update(row).set(changes);
         let moved = each_backend!(self, |conn| update.execute(conn).map_err(error("User")))?;
         if moved == 1 {
-            seats::follow_state(self, user, to)?;
+            seats::set_counted(self, user.id, to == State::Active && !user.bot)?;
         }
         Ok(moved == 1)
     }

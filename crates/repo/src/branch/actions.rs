@@ -7,13 +7,11 @@ use crate::{
     commit::{Answers, read::deadline},
     git::{
         CommitInfo, Git, GitError, Oid, Reader, RefKind, RefName, RepoPath, Signature,
+        branch_name::{LOOKS_LIKE_ID, looks_like_id},
         change::{self, ActionKind, Change, FileAction, Start},
     },
     policy::PushCode,
-    protection::{
-        Protection,
-        rules::{LOOKS_LIKE_ID, looks_like_id},
-    },
+    protection::Protection,
     push::{Push, RefChange, Via},
 };
 

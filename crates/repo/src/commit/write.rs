@@ -14,13 +14,14 @@ use kernel::{
 use crate::{
     git::{
         CommitInfo, Git, GitError, Oid, RefName, RepoPath, Repositories, Signature, Storage,
+        branch_name::looks_like_id,
         change::{self, ActionKind, Change, ChangeError, NewCommit},
         merge::{self, Apply, Merged, Operation, Subject},
         refs,
     },
     policy::{NOT_YOUR_BRANCH, PushToBranch},
     ports::{Aftermath, Lending, People},
-    protection::{self, rules::looks_like_id},
+    protection,
     push::{self, Incoming, Journal, Lost, Push, RefChange, Setback, Via},
 };
 

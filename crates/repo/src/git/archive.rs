@@ -12,8 +12,8 @@ use tokio::io::AsyncReadExt;
 use tokio::process::ChildStdout;
 use tokio::time::timeout_at;
 
+use super::blocking::blocking;
 use super::cli::{Call, Git, Lane, Running};
-use super::refs::blocking;
 use super::{GitError, Oid, RepoPath, TreePath};
 use crate::lfs::Smudge;
 

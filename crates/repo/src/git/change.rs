@@ -18,10 +18,11 @@ pub use refusal::{ChangeError, Refusal};
 
 use super::cli::Git;
 use super::commit_object::CommitText;
-use super::objects::{NewObjects, Stored, open};
+use super::commit_tree::sound_tree_of;
+use super::objects::{NewObjects, Stored};
+use super::open::open;
 use super::reader::{Reader, exactly};
 use super::refs::{Expect, RefMove};
-use super::soundness::sound_tree_of;
 use super::transfer;
 use super::tree_edit::TreeEdit;
 use super::{Deadline, GitError, Oid, RefName, RepoPath, Signature, TreePath};
@@ -340,11 +341,6 @@ fn has_branches(repo: &gix::Repository) -> Result<bool, GitError> {
     let refs = repo.references().map_err(GitError::corrupt)?;
     let mut branches = refs.local_branches().map_err(GitError::corrupt)?;
     Ok(branches.next().is_some())
-}
-
-pub(super) fn tree_of(repo: &gix::Repository, commit: Oid) -> Result<Oid, GitError> {
-    let commit = repo.find_commit(commit.gix()).map_err(GitError::corrupt)?;
-    Ok(Oid::of(&commit.tree_id().map_err(GitError::corrupt)?))
 }
 
 /// Refuses when a file was touched after the commit that its editor had seen.

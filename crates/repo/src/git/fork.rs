@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 
 use bstr::{BStr, BString, ByteSlice};
 
+use super::blocking::blocking;
 use super::cli::Git;
-use super::refs::{blocking, set_head};
+use super::refs::set_head;
 use super::{GitError, Oid, RefName, RepoPath};
 
 /// A repack may take files away while they are linked; a new look finds what replaced them.

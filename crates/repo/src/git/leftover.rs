@@ -7,10 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{
-    RepoPath, Result, Storage, hook, lock_file,
-    refs::{self, blocking},
-};
+use super::{RepoPath, Result, Storage, blocking::blocking, hook, lock_file, refs};
 
 /// Where git makes lock files in a bare repository, and whether they lie deeper, too.
 const PLACES: [(&str, bool); 4] =

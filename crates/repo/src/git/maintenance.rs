@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use bstr::ByteSlice;
 
+use super::blocking::blocking;
 use super::cli::{Call, Git, Lane};
 use super::merge::SIDE_STORE;
-use super::refs::{self, blocking};
+use super::refs;
 use super::{GitError, RepoPath, leftover};
 
 const TIME_LIMIT: Duration = Duration::from_secs(6 * 3600);

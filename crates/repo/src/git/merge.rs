@@ -12,11 +12,14 @@ use flate2::read::ZlibDecoder;
 use gix::objs::Kind;
 use tempfile::TempDir;
 
-use super::change::{NewCommit, tree_of};
+use super::blocking::blocking;
+use super::change::NewCommit;
 use super::cli::Git;
 use super::commit_object::CommitText;
-use super::objects::{NewObjects, open};
-use super::refs::{Expect, RefMove, blocking};
+use super::commit_tree::tree_of;
+use super::objects::NewObjects;
+use super::open::open;
+use super::refs::{Expect, RefMove};
 use super::{GitError, Oid, RefName, RepoPath, Signature, TreePath};
 
 /// What is done with a commit that exists.

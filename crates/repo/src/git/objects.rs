@@ -11,8 +11,9 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use gix::objs::{Kind, WriteTo};
 
+use super::blocking::blocking;
 use super::cli::Git;
-use super::refs::blocking;
+use super::open::open;
 use super::{GitError, Oid, RepoPath};
 
 /// Up to so many objects are written one by one, at two syncs each; beyond, they become one pack at three syncs and
@@ -201,9 +202,4 @@ fn push_header(pack: &mut Vec<u8>, kind: Kind, size: usize) {
         rest >>= 7;
     }
     pack.push(byte);
-}
-
-/// A handle for one write, which wants to see what is on disk now.
-pub(super) fn open(repo: &RepoPath) -> Result<gix::Repository, GitError> {
-    Ok(super::reader::open(repo)?.to_thread_local())
 }

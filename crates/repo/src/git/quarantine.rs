@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use super::refs::blocking;
+use super::blocking::blocking;
 use super::{Result, Storage};
 
 /// Git's own prefix for the folders of quarantined objects.

@@ -1,8 +1,8 @@
 //! Moving a branch onto another commit: each of its commits made anew there, by its author and with its words.
 
+use super::blocking::blocking;
 use super::commit_object::CommitText;
 use super::merge::{Helpers, SideStore};
-use super::refs::blocking;
 use super::{Git, GitError, Oid, Reader, RepoPath, Signature};
 
 /// Longer branches are rebased by those who know them.

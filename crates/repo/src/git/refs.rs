@@ -5,6 +5,7 @@ mod loose;
 mod objects;
 mod pack;
 mod packed;
+mod ref_move;
 mod transaction;
 mod turn;
 mod view;
@@ -16,14 +17,15 @@ use std::{
     time::Duration,
 };
 
-use tokio::{task::spawn_blocking, time::sleep};
+use tokio::time::sleep;
 
 use self::transaction::{Locked, Patience};
-use super::{GitError, Oid, RefName, RepoPath};
+use super::{GitError, Oid, RefName, RepoPath, blocking::blocking};
 
 pub use head::set_head;
 pub use pack::pack;
 pub(super) use packed::NEXT;
+pub use ref_move::{Expect, RefMove};
 pub use view::read as read_now;
 
 /// How long somebody else's lock is waited for.
@@ -33,36 +35,6 @@ const TURN_PATIENCE: Duration = Duration::from_secs(60);
 /// So often it is tried to make moves that were decided and then interrupted.
 const REDO_TRIES: u32 = 3;
 const REDO_PAUSE: Duration = Duration::from_millis(50);
-
-/// What the writer saw. There is no "anything": every writer states what its decision rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expect {
-    Absent,
-    Exactly(Oid),
-}
-
-impl Expect {
-    pub fn oid(self) -> Option<Oid> {
-        match self {
-            Self::Absent => None,
-            Self::Exactly(id) => Some(id),
-        }
-    }
-}
-
-impl From<Option<Oid>> for Expect {
-    fn from(seen: Option<Oid>) -> Self {
-        seen.map_or(Self::Absent, Self::Exactly)
-    }
-}
-
-/// One ref and where it goes; `None` deletes it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RefMove {
-    pub name: RefName,
-    pub old: Expect,
-    pub new: Option<Oid>,
-}
 
 /// Refs that are locked and checked, but not moved. Dropping it gives them back unchanged.
 pub struct Prepared {
@@ -176,13 +148,6 @@ async fn sync(repo: &RepoPath, moves: &[RefMove]) -> Result<(), GitError> {
         folders.extend(loose::folders_above(repo, &place).map(PathBuf::from));
     }
     blocking(move || loose::sync_folders(&folders)).await
-}
-
-/// Runs file work where it does not hold up other requests.
-pub(super) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, GitError> + Send + 'static,
-) -> Result<T, GitError> {
-    spawn_blocking(work).await.map_err(GitError::corrupt)?
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! New tags: a name alone, or an object of its own with a message.
 
+use super::blocking::blocking;
 use super::cli::Git;
 use super::commit_object::TagText;
-use super::objects::{NewObjects, open};
-use super::refs::{Expect, RefMove, blocking};
+use super::objects::NewObjects;
+use super::open::open;
+use super::refs::{Expect, RefMove};
 use super::{GitError, Oid, RefName, RepoPath, Signature};
 
 /// The message that makes a tag an annotated one.

@@ -6,9 +6,9 @@ use std::io::ErrorKind;
 use tokio::io::AsyncWriteExt;
 use tokio::time::timeout_at;
 
+use super::blocking::blocking;
 use super::cli::{Git, Lane, Running};
-use super::objects::open;
-use super::refs::blocking;
+use super::open::open;
 use super::{GitError, Oid, RepoPath};
 
 /// So many of the receiver's refs are named to git as "already there".

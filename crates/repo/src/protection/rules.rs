@@ -9,15 +9,16 @@ use kernel::{
 
 use super::guard::{BranchProtection, Protection, TagProtection};
 use crate::{
-    git::RefKind,
+    git::{
+        RefKind,
+        branch_name::{LOOKS_LIKE_ID, looks_like_id},
+    },
     ports::Lending,
     push::{RefChange, Via},
 };
 
 const NO_PUSH: &str = "You are not allowed to push code to this project.";
 const DEFAULT_STAYS: &str = "The default branch of a project cannot be deleted.";
-pub(crate) const LOOKS_LIKE_ID: &str =
-    "You cannot create a branch with a 40-character hexadecimal branch name.";
 const NO_FORCE: &str =
     "You are not allowed to force push code to a protected branch on this project.";
 const NO_PROTECTED: &str = "You are not allowed to create protected branches on this project.";
@@ -215,13 +216,6 @@ fn tag_refusal(
         (_, None) if protected && via == Via::Git => Some(TAG_DELETE_ELSEWHERE),
         _ => None,
     }
-}
-
-/// Whether a branch could be mistaken for a commit: 40 hexadecimal digits, alone or before `/` or `-/`.
-pub(crate) fn looks_like_id(name: &str) -> bool {
-    let Some((start, rest)) = name.split_at_checked(40) else { return false };
-    start.bytes().all(|byte| byte.is_ascii_hexdigit())
-        && (rest.is_empty() || rest.starts_with('/') || rest.starts_with("-/"))
 }
 
 #[cfg(test)]

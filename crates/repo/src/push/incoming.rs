@@ -15,10 +15,10 @@ use super::{
 use crate::{
     code_owners::{self, CodeOwners},
     git::{
-        Deadline, Git, GitError, Oid, Reader, RefName, RepoPath, Result, cli::Call,
-        hook::RefCommand, quarantine::QUARANTINE, reader::Joined,
+        Deadline, Git, GitError, Oid, Reader, RefName, RepoPath, Result,
+        branch_name::LOOKS_LIKE_ID, cli::Call, hook::RefCommand, quarantine::QUARANTINE,
+        reader::Joined,
     },
-    protection::rules::LOOKS_LIKE_ID,
 };
 
 /// What a push of refs outside of branches, tags and notes is told of each.

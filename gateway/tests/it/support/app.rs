@@ -13,7 +13,7 @@ use gateway::{
 };
 use kernel::{AccessLevel, Clock, Visibility, head::Growth, ids::ProjectId};
 use org::{
-    member::actions::{NewMember, Source},
+    member::{NewMember, Source},
     namespace::{Networks, store::NamespaceStore},
     project::actions::NewProject,
     token::{self, Kind, Scope, Scopes, Secret, actions::NewToken},
@@ -271,7 +271,7 @@ impl TestApp {
         let user_id = self.user(username).id;
         let new =
             NewMember { source, user_id, access_level: level, expires_at: None, created_by: None };
-        self.write(move |tx| org::member::actions::insert(tx, &new));
+        self.write(move |tx| org::member::steps::insert(tx, &new));
         person
     }
 

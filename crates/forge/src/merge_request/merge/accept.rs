@@ -12,8 +12,9 @@ use super::{
     auto_merge::{MergeWaiting, wait_for_pipeline},
     may_merge,
     mergeability::{facts, look, look_now},
+    merger::By,
     pending_work::{hurry, settle},
-    run::{self, By},
+    row, run,
 };
 use crate::Forge;
 
@@ -81,7 +82,7 @@ pub async fn accept(
         }
     }
     finish(forge, id).await;
-    run::current(forge, id).await
+    row::current(forge, id).await
 }
 
 /// Does what follows. The merge is done, whatever comes of this: a caller that goes away does not stop it half-way, and

@@ -34,7 +34,7 @@ use worker::Job;
 use super::{
     mergeability::{NamedProjects, commits_between, refresh_closes},
     resync::catch_up,
-    run::{current, parsed},
+    row::{current, parsed},
 };
 use crate::{
     Forge,

@@ -6,11 +6,13 @@ mod after_push;
 mod auto_merge;
 mod closing_commits;
 mod mergeability;
+mod merger;
 mod messages;
 mod pending_work;
 mod permission;
 mod rebase;
 mod resync;
+mod row;
 mod run;
 mod unlock;
 

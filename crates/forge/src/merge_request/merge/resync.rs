@@ -22,7 +22,7 @@ use review::{
 use super::{
     mergeability::{commits_between, keep_closes},
     pending_work::go_on,
-    run::current,
+    row::current,
 };
 use crate::{
     Forge,

@@ -1,15 +1,10 @@
 //! The merge itself: locked, made by git, and then merged together with the branch or open again with the reason.
 
-use std::sync::Arc;
-
 use db::Tx;
-use kernel::{Error, Result, Standing, access::ProjectFacts, head::Growth, ids::MergeRequestId};
-use org::{
-    project::settings::{MergeMethod, Settings, SettingsStore as _, SquashOption},
-    user::User,
-};
+use kernel::{Error, Result, head::Growth};
+use org::project::settings::{MergeMethod, Settings, SettingsStore as _, SquashOption};
 use repo::{
-    git::{Oid, RefName, merge::is_ancestor},
+    git::{RefName, merge::is_ancestor},
     merge::{Built, MergeError, Method, Plan, build},
     push::{Also, Push, RefChange, Via},
     push_rule::{Judge, actions::enforced},
@@ -26,6 +21,7 @@ use worker::Queue as _;
 use super::{
     Sides,
     mergeability::{facts, sides},
+    merger::By,
     messages::{self, Messages},
     unlock::{LookAfter, look_after_now},
 };
@@ -39,14 +35,6 @@ const UPDATED: &str =
     "Branch has been updated since the merge was requested. Please review the changes.";
 /// Why it was not merged, as people read it.
 pub(super) type Reason = String;
-
-/// Who merges, and how they stand in the project.
-#[derive(Clone, Debug)]
-pub(super) struct By {
-    pub(super) facts: Arc<ProjectFacts>,
-    pub(super) who: Standing,
-    pub(super) user: User,
-}
 
 /// Merges what was found to be mergeable. A caller that goes away does not stop it half-way.
 pub(super) async fn merge(
@@ -263,14 +251,4 @@ fn squashes(row: &MergeRequest, settings: &Settings) -> bool {
         SquashOption::Always => true,
         SquashOption::DefaultOn | SquashOption::DefaultOff => row.squash,
     }
-}
-
-/// For messages of failures.
-pub(super) fn parsed(sha: Option<&str>) -> Option<Oid> {
-    sha.and_then(|sha| sha.parse().ok())
-}
-
-/// The merge request as it is now.
-pub(super) async fn current(forge: &Forge, id: MergeRequestId) -> Result<MergeRequest> {
-    forge.db.read(move |tx| tx.merge_request(id)).await
 }

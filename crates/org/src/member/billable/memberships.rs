@@ -11,11 +11,12 @@ use kernel::{
     page::{Page, PageRequest, Total},
 };
 
-use super::{counted, counts};
+use super::counts;
 use crate::{
+    access::{seats::counted, tree::Tree},
     member::{
         Member, Place,
-        tree::{Found, Tree, plain},
+        tree::{self, Found, plain},
     },
     user::store::UserStore,
 };
@@ -63,7 +64,7 @@ pub fn indirect(
 }
 
 fn countable(tx: &mut Tx<'_>, place: Place, user: UserId) -> Result<Tree> {
-    let tree = Tree::owned(tx, &place, plain)?;
+    let tree = tree::owned(tx, &place, plain)?;
     tx.find_user(user)?.ok_or(Error::Missing)?;
     match counts(tx, &tree, user)? {
         true => Ok(tree),

@@ -8,10 +8,9 @@ use crate::{
     access,
     email::store::EmailStore,
     member::{
-        Source, State, Step,
-        actions::{NewMember, ensure_step, insert},
-        letters,
+        NewMember, Source, State, Step, letters,
         place::Lineage,
+        steps::{ensure_step, insert},
         store::MemberStore,
     },
     token::Secret,

@@ -10,10 +10,7 @@ use forgeway_org::{
         bans, refresh_group, refresh_group_member, refresh_group_share, refresh_project,
         refresh_project_member, refresh_project_share, refresh_projects_in,
     },
-    member::{
-        self,
-        actions::{NewMember, Source},
-    },
+    member::{self, NewMember, Source},
     namespace::{GroupSettings, Kind},
     project::actions::{NewProject, insert},
     user::{
@@ -91,7 +88,7 @@ fn end(now: Ts, days: i64) -> Option<Ts> {
 fn join(tx: &mut Tx<'_>, source: Source, user_id: UserId, (level, end): Given) -> Result<()> {
     let access_level = LEVELS[level];
     let new = NewMember { source, user_id, access_level, expires_at: end, created_by: None };
-    member::actions::insert(tx, &new)
+    member::steps::insert(tx, &new)
 }
 
 macro_rules! run {

@@ -1,9 +1,9 @@
 //! Why a change was not made, and in whose words that is told.
 
 use super::ActionKind;
-use crate::{
-    git::{GitError, RefName},
-    protection::rules::{LOOKS_LIKE_ID, looks_like_id},
+use crate::git::{
+    GitError, RefName,
+    branch_name::{LOOKS_LIKE_ID, looks_like_id},
 };
 
 /// Why a change was not made, in the words of the contract.

@@ -4,8 +4,8 @@ use std::{fs, path::Path};
 
 use tempfile::TempDir;
 
-use super::{OBJECT_CACHE_BYTES, Reader, Repositories, open_folder};
-use crate::git::{GitError, RepoPath, Result};
+use super::{OBJECT_CACHE_BYTES, Reader, Repositories};
+use crate::git::{GitError, RepoPath, Result, open::open_folder};
 
 /// A repository without refs of its own, whose objects lie elsewhere.
 #[derive(Debug)]

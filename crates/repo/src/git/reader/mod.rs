@@ -20,7 +20,7 @@ mod signature;
 mod tree;
 mod walk;
 
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 use gix::{ObjectId, objs::Kind};
 
@@ -39,15 +39,11 @@ pub use resolve::Range;
 pub use signature::SignedObject;
 pub use tree::TreePage;
 
-use super::{GitError, Oid, RepoPath, Result, soundness::sound_tree_of};
+use super::{GitError, Oid, RepoPath, Result, commit_tree::sound_tree_of, open::open_shared};
 
 /// How many repositories stay open, for their mapped packs.
 const OPEN_REPOSITORIES: u64 = 1024;
 const OBJECT_CACHE_BYTES: usize = 32 << 20;
-/// No object beyond this is taken into memory; blobs above a far lower limit are streamed.
-const LARGEST_OBJECT: &str = "gitoxide.objects.allocLimit=256m";
-/// Anybody may push a ref below `refs/replace/`; it must not make others read something else.
-const NO_REPLACEMENTS: &str = "core.useReplaceRefs=false";
 const MOST_TAGS_OF_TAGS: usize = 32;
 /// Filters of changed paths that are kept, of all repositories together.
 const CHANGED_PATHS_BYTES: u64 = 256 << 20;
@@ -77,7 +73,7 @@ impl Repositories {
         let shared = match self.open.get(path) {
             Some(shared) => shared,
             None => {
-                let shared = Arc::new(open(path)?);
+                let shared = Arc::new(open_shared(path)?);
                 self.open.insert(path.clone(), Arc::clone(&shared));
                 shared
             }
@@ -92,20 +88,6 @@ impl Repositories {
         self.open.invalidate(path);
         self.changed_paths.invalidate(path);
     }
-}
-
-pub(super) fn open(path: &RepoPath) -> Result<gix::ThreadSafeRepository> {
-    if !path.as_path().join("HEAD").is_file() {
-        return Err(GitError::NotFound);
-    }
-    open_folder(path.as_path())
-}
-
-fn open_folder(folder: &Path) -> Result<gix::ThreadSafeRepository> {
-    let options = gix::open::Options::isolated()
-        .config_overrides([LARGEST_OBJECT, NO_REPLACEMENTS])
-        .open_path_as_is(true);
-    Ok(gix::ThreadSafeRepository::open_opts(folder, options)?)
 }
 
 /// One repository, for the length of one request.
@@ -192,11 +174,5 @@ impl Reader {
 impl std::fmt::Debug for Reader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Reader").field(&self.path).finish()
-    }
-}
-
-impl From<gix::Error> for GitError {
-    fn from(error: gix::Error) -> Self {
-        Self::corrupt(error)
     }
 }

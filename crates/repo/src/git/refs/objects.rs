@@ -5,7 +5,7 @@ use std::collections::{HashMap, hash_map::Entry};
 use gix::objs::Kind;
 
 use super::packed::Target;
-use crate::git::{GitError, Oid, RepoPath, Result, objects};
+use crate::git::{GitError, Oid, RepoPath, Result, open::open};
 
 const MOST_TAGS_OF_TAGS: usize = 32;
 
@@ -17,7 +17,7 @@ pub(super) struct Objects {
 
 impl Objects {
     pub(super) fn open(repo: &RepoPath) -> Result<Self> {
-        Ok(Self { repo: objects::open(repo)?, known: HashMap::new() })
+        Ok(Self { repo: open(repo)?, known: HashMap::new() })
     }
 
     /// # Errors

@@ -8,13 +8,14 @@ use std::{
 };
 
 use super::{
-    blocking,
     loose::{self, Stored},
     objects::Objects,
     packed::{self, Edits, Packed},
 };
 use crate::git::{
-    Oid, RefName, RepoPath, Result, leftover,
+    Oid, RefName, RepoPath, Result,
+    blocking::blocking,
+    leftover,
     lock_file::{self, LockFile},
 };
 

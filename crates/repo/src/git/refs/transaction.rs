@@ -16,7 +16,7 @@ use std::{
 use gix::objs::Kind;
 
 use super::{
-    Expect, RefMove, blocking,
+    Expect, RefMove,
     loose::{self, InTheWay, Stored},
     objects::Objects,
     packed::{self, Edits, Target},
@@ -24,7 +24,9 @@ use super::{
     view::View,
     wait::Wait,
 };
-use crate::git::{GitError, Oid, RefName, RepoPath, Result, lock_file::LockFile};
+use crate::git::{
+    GitError, Oid, RefName, RepoPath, Result, blocking::blocking, lock_file::LockFile,
+};
 
 /// So many new values get a file of their own.
 const MOST_LOOSE: usize = 16;

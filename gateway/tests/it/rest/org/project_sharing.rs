@@ -5,7 +5,7 @@ use kernel::{
     Visibility::{Private, Public},
 };
 use org::{
-    member::actions::{NewMember, Source},
+    member::{NewMember, Source},
     namespace::store::NamespaceStore,
 };
 use serde_json::json;
@@ -28,7 +28,7 @@ async fn group_of(app: &TestApp, owner: &Person<'_>, member: &str) -> i64 {
             expires_at: None,
             created_by: None,
         };
-        org::member::actions::insert(tx, &new)
+        org::member::steps::insert(tx, &new)
     });
     made["id"].as_i64().expect("an id")
 }

@@ -1,6 +1,12 @@
-//! Whether what is stored is what its name says.
+//! The tree of a commit, and whether both are what their names say.
 
-use super::{Oid, Result, change::tree_of};
+use super::{GitError, Oid, Result};
+
+/// The tree of a commit, unexamined.
+pub(super) fn tree_of(repo: &gix::Repository, commit: Oid) -> Result<Oid> {
+    let commit = repo.find_commit(commit.gix()).map_err(GitError::corrupt)?;
+    Ok(Oid::of(&commit.tree_id().map_err(GitError::corrupt)?))
+}
 
 /// The tree of a commit whose bytes, and those of the tree, are what their names say; nothing where they are not.
 pub(super) fn sound_tree_of(repo: &gix::Repository, commit: Oid) -> Result<Option<Oid>> {

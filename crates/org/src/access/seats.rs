@@ -16,17 +16,56 @@ use kernel::{
     ids::{NamespaceId, UserId},
 };
 
-use super::{Tree, counted};
-use crate::{
-    access::{
-        changes,
-        projection::{FOREVER, Reach, Whom},
-    },
-    user::{State, User},
+use super::{
+    changes,
+    lock::alone,
+    reach::{Reach, Whom},
+    role::FOREVER,
+    tree::Tree,
 };
+use crate::namespace::model::keeps_to_itself;
+
+/// The parts of a statement that make `given`, each role that counts with its end, and `seat`: each person who counts,
+/// with the first kind that fits (1 to 4), the highest level, and since when.
+pub(crate) fn counted(tree: &Tree, now: i64, of: Option<UserId>) -> String {
+    let parts = tree.parts();
+    let living =
+        |alias: &str| format!("({alias}.expires_at IS NULL OR {alias}.expires_at > {now})");
+    let whose = of.map(|user| format!("AND m.user_id = {user}")).unwrap_or_default();
+    let (member, link) = (living("m"), living("l"));
+    let never = FOREVER.0;
+    let (own, lent) =
+        (format!("coalesce(m.expires_at, {never})"), format!("coalesce(l.expires_at, {never})"));
+    let level = "CASE WHEN m.access_level < h.cap THEN m.access_level ELSE h.cap END";
+    let first = format!("CASE WHEN h.ending < {own} THEN h.ending ELSE {own} END");
+    let least = "CASE WHEN l.access_level < h.cap THEN l.access_level ELSE h.cap END";
+    let sooner = format!("CASE WHEN h.ending < {lent} THEN h.ending ELSE {lent} END");
+    let locked = keeps_to_itself("o.settings");
+    format!(
+        "WITH RECURSIVE {parts}, \
+         lodge(id, cap, ending) AS (SELECT l.namespace_id, l.access_level, {lent} FROM project_group_links l \
+         JOIN inside i ON i.id = l.project_id JOIN projects p ON p.id = i.id JOIN namespaces o ON o.id = p.namespace_id \
+         WHERE {link} AND l.access_level >= 10 AND NOT {locked} \
+         UNION SELECT n.parent_id, h.cap, h.ending FROM lodge h JOIN namespaces n ON n.id = h.id \
+         WHERE n.parent_id IS NOT NULL AND n.deleted_at IS NULL), \
+         house(id, cap, kind, ending) AS (SELECT l.invited_id, l.access_level, 3, {lent} FROM group_group_links l \
+         JOIN groups g ON g.id = l.namespace_id WHERE {link} AND l.access_level >= 10 \
+         UNION SELECT h.id, h.cap, 4, h.ending FROM lodge h \
+         UNION SELECT l.invited_id, {least}, 4, {sooner} FROM lodge h \
+         JOIN group_group_links l ON l.namespace_id = h.id WHERE {link} AND l.access_level >= 10), \
+         given(user_id, kind, level, since, ending) AS ( \
+         SELECT m.user_id, 1, m.access_level, m.created_at, {own} FROM groups g JOIN members m ON m.namespace_id = g.id \
+         WHERE {member} AND m.access_level >= 10 {whose} \
+         UNION ALL SELECT m.user_id, 2, m.access_level, m.created_at, {own} FROM inside i JOIN members m ON m.project_id = i.id \
+         WHERE {member} AND m.access_level >= 10 {whose} \
+         UNION ALL SELECT m.user_id, h.kind, {level}, m.created_at, {first} FROM house h JOIN members m ON m.namespace_id = h.id \
+         WHERE {member} AND m.access_level >= 10 {whose}), \
+         seat(user_id, kind, level, since) AS (SELECT user_id, min(kind), max(level), min(since) FROM given GROUP BY user_id)"
+    )
+}
 
 /// Whether the rows of a top-level group hold.
-pub(super) fn holds(tx: &mut Tx<'_>, top: NamespaceId) -> Result<bool> {
+pub(crate) fn holds(tx: &mut Tx<'_>, top: NamespaceId) -> Result<bool> {
     let query = seat_lists::table.find(top).select(seat_lists::holds_until);
     let until: Option<Ts> =
         each_backend!(tx, |conn| query.get_result(conn).optional().map_err(error("Member")))?;
@@ -34,8 +73,8 @@ pub(super) fn holds(tx: &mut Tx<'_>, top: NamespaceId) -> Result<bool> {
 }
 
 /// Works out everybody who counts.
-pub(super) fn rebuild(tx: &mut Tx<'_>, tree: &Tree) -> Result<()> {
-    crate::access::alone(tx)?;
+pub(crate) fn rebuild(tx: &mut Tx<'_>, tree: &Tree) -> Result<()> {
+    alone(tx)?;
     let old = seats::table.filter(seats::namespace_id.eq(tree.top));
     each_backend!(tx, |conn| diesel::delete(old).execute(conn).map_err(error("Member")))?;
     insert(tx, tree, None)?;
@@ -118,10 +157,9 @@ fn follow_one(tx: &mut Tx<'_>, tree: &Tree, user: UserId) -> Result<()> {
 }
 
 /// Machines, and people who are kept out, have seats that do not count.
-pub(crate) fn follow_state(tx: &mut Tx<'_>, user: &User, state: State) -> Result<()> {
-    let counts = state == State::Active && !user.bot;
-    let rows = seats::table.filter(seats::user_id.eq(user.id));
-    let update = diesel::update(rows).set(seats::is_counted.eq(counts));
+pub(crate) fn set_counted(tx: &mut Tx<'_>, user: UserId, is_counted: bool) -> Result<()> {
+    let rows = seats::table.filter(seats::user_id.eq(user));
+    let update = diesel::update(rows).set(seats::is_counted.eq(is_counted));
     each_backend!(tx, |conn| update.execute(conn).map_err(error("Member")))?;
     Ok(())
 }

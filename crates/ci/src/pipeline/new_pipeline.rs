@@ -1,0 +1,64 @@
+//! What a pipeline is made for.
+
+use kernel::ids::{
+    JobId, MergeRequestId, PipelineId, PipelineScheduleId, ProjectId, TriggerId, UserId,
+};
+
+use super::{PipelineVariable, Place, Source};
+
+/// The bridge that makes a pipeline, and the first of all that made one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parent {
+    pub bridge: JobId,
+    pub root: PipelineId,
+}
+
+/// A pipeline that is to be made.
+#[derive(Clone, Debug)]
+pub struct NewPipeline {
+    pub project: ProjectId,
+    pub sha: String,
+    pub before_sha: Option<String>,
+    pub place: Place,
+    pub protected: bool,
+    pub source: Source,
+    pub user: Option<UserId>,
+    pub name: Option<String>,
+    pub parent: Option<Parent>,
+    pub merge_request: Option<MergeRequestId>,
+    pub schedule: Option<PipelineScheduleId>,
+    /// The run of the schedule: one makes one pipeline.
+    pub schedule_run: Option<i64>,
+    pub trigger: Option<TriggerId>,
+    pub auto_cancel: Option<String>,
+    pub variables: Vec<PipelineVariable>,
+}
+
+impl NewPipeline {
+    /// One for a commit, with nothing else known of it.
+    pub fn of(
+        project: ProjectId,
+        sha: &str,
+        place: Place,
+        source: Source,
+        user: Option<UserId>,
+    ) -> Self {
+        Self {
+            project,
+            sha: sha.to_owned(),
+            before_sha: None,
+            place,
+            protected: false,
+            source,
+            user,
+            name: None,
+            parent: None,
+            merge_request: None,
+            schedule: None,
+            schedule_run: None,
+            trigger: None,
+            auto_cancel: None,
+            variables: Vec::new(),
+        }
+    }
+}

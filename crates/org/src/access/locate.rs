@@ -1,0 +1,123 @@
+//! Projects and groups as callers name them, and how each caller stands there.
+
+use db::Tx;
+use kernel::{
+    AccessLevel, Actor, Error, Result, Standing,
+    access::{Group, Project},
+    ids::{NamespaceId, ProjectId},
+};
+
+use super::level_in_namespace;
+use crate::{
+    namespace::{Kind, Namespace, networks::shut_out_of_group, seen, store::NamespaceStore},
+    project::store::{Located, ProjectStore},
+};
+
+/// An id in a path: a number, or the full path of something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IdOrPath {
+    Id(i64),
+    Path(String),
+}
+
+impl IdOrPath {
+    /// All digits, with an optional leading minus, are an id; anything else is a path.
+    pub fn parse(text: &str) -> Self {
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        let numeric = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        match text.parse() {
+            // A number too large for any id names nothing.
+            Err(_) if numeric => Self::Id(-1),
+            Ok(id) if numeric => Self::Id(id),
+            _ => Self::Path(text.to_owned()),
+        }
+    }
+}
+
+/// Finds a project and how the actor stands there. Absent and invisible are the same `NotFound`.
+pub fn locate_project(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<(Project, Standing)> {
+    let visible = |(facts, level): &Located| Standing::in_project(actor, *level, facts).visible;
+    let found = match id {
+        IdOrPath::Id(id) => tx.find_scope(actor, ProjectId(*id))?.filter(visible),
+        IdOrPath::Path(path) if path.contains('/') => {
+            match tx.find_scope_at(actor, path)?.filter(visible) {
+                Some(found) => Some(found),
+                // What is hidden is looked for as long as what is not there.
+                None => tx.find_scope_once_at(actor, path)?.filter(visible),
+            }
+        }
+        IdOrPath::Path(_) => None,
+    };
+    let (facts, level) = found.ok_or(Error::NotFound("Project"))?;
+    let standing = Standing::in_project(actor, level, &facts);
+    Ok((Project(facts.into()), standing))
+}
+
+/// As [`locate_project`] by ids, for a few at once; what is absent or invisible is left out.
+pub fn locate_projects(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    ids: &[ProjectId],
+) -> Result<Vec<(Project, Standing)>> {
+    let found = tx.find_scopes(actor, ids)?.into_iter().filter_map(|(facts, level)| {
+        let standing = Standing::in_project(actor, level, &facts);
+        standing.visible.then(|| (Project(facts.into()), standing))
+    });
+    Ok(found.collect())
+}
+
+/// Finds a group and how the actor stands there. Absent, invisible and personal are the same `NotFound`.
+pub fn locate_group(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<(Group, Standing)> {
+    let found = find(tx, id)?;
+    stand_in(tx, actor, found.as_ref())
+}
+
+fn find(tx: &mut Tx<'_>, id: &IdOrPath) -> Result<Option<Namespace>> {
+    match id {
+        IdOrPath::Id(id) => tx.find_namespace(NamespaceId(*id)),
+        IdOrPath::Path(path) => tx.find_namespace_at(path),
+    }
+}
+
+/// A group that was looked for, and how the actor stands there.
+fn stand_in(tx: &mut Tx<'_>, actor: Actor, found: Option<&Namespace>) -> Result<(Group, Standing)> {
+    let Some(group) = found.filter(|namespace| namespace.kind == Kind::Group) else {
+        // What is not there is looked for as long as what is hidden.
+        level_in_namespace(tx, actor, NamespaceId(0))?;
+        seen::is_way(tx, actor, NamespaceId(0))?;
+        return Err(Error::NotFound("Group"));
+    };
+    let level = level_in_namespace(tx, actor, group.id)?;
+    let mut standing = in_group(actor, level, group);
+    if !standing.visible {
+        standing.visible = seen::is_way(tx, actor, group.id)?;
+    }
+    if !standing.visible || shut_out_of_group(actor, standing.level, group) {
+        return Err(Error::NotFound("Group"));
+    }
+    Ok((Group(group.facts().into()), standing))
+}
+
+/// How somebody with this role stands in a group.
+pub(super) fn in_group(actor: Actor, level: AccessLevel, group: &Namespace) -> Standing {
+    let mut standing = Standing::in_scope(actor, level, group.visibility);
+    standing.features.wiki = group.settings().wiki_access_level.into();
+    standing
+}
+
+/// A group that the actor sees, or a personal namespace where they have a role. Absent and invisible are the same
+/// `NotFound`.
+pub fn seen_namespace(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<Namespace> {
+    let found = find(tx, id)?;
+    let seen = match &found {
+        Some(home) if home.kind == Kind::User => {
+            actor.admin || level_in_namespace(tx, actor, home.id)? > AccessLevel::NoAccess
+        }
+        group => match stand_in(tx, actor, group.as_ref()) {
+            Ok(_) => true,
+            Err(Error::NotFound(_)) => false,
+            Err(cause) => return Err(cause),
+        },
+    };
+    found.filter(|_| seen).ok_or(Error::NotFound("Namespace"))
+}

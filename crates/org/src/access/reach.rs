@@ -1,0 +1,24 @@
+//! How far a change of roles reaches.
+
+use kernel::ids::{NamespaceId, ProjectId, UserId};
+
+/// Where roles are to be worked out anew.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub enum Reach {
+    /// A group whose members changed: with all below it, and whatever any of these was invited to.
+    Group(NamespaceId),
+    /// A group whose shares changed: with all below it.
+    Tree(NamespaceId),
+    Project(ProjectId),
+}
+
+/// Whose roles may have changed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Whom {
+    Everybody,
+    One(UserId),
+    /// Whoever was made a member of a group itself.
+    MembersOf(NamespaceId),
+    /// Whoever has a role in a group, wherever it comes from. Only for projects: it is read from the rows of groups.
+    PeopleIn(NamespaceId),
+}

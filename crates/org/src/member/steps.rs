@@ -1,0 +1,63 @@
+//! Single steps by which memberships come and go, each with the event that tells of it.
+
+use db::Tx;
+use kernel::{
+    AccessLevel, Error, Result,
+    ids::{ProjectId, UserId},
+};
+
+use super::{
+    Event, Member, NewMember, Place, Source, State, Step, event::Fact, store::MemberStore,
+};
+use crate::access;
+
+/// Adds a member; effective access follows in the same transaction.
+pub fn insert(tx: &mut Tx<'_>, new: &NewMember) -> Result<()> {
+    tx.insert_member(new)?;
+    refresh(tx, new.source, new.user_id)?;
+    let fact = Fact::new(new.source, new.user_id, new.access_level, new.expires_at, new.created_by);
+    tx.emit(Event::Added(fact))
+}
+
+/// Whoever a personal namespace belongs to owns the projects in it, as members, too. Effective access is refreshed by
+/// who put the project there.
+pub fn settle_owner(tx: &mut Tx<'_>, project: ProjectId, owner: Option<UserId>) -> Result<()> {
+    let Some(owner) = owner else { return Ok(()) };
+    tx.insert_member(&NewMember {
+        source: Source::Project(project),
+        user_id: owner,
+        access_level: AccessLevel::Owner,
+        expires_at: None,
+        created_by: Some(owner),
+    })
+}
+
+pub(super) fn refresh(tx: &mut Tx<'_>, source: Source, user: UserId) -> Result<()> {
+    match source {
+        Source::Project(id) => access::refresh_project_member(tx, id, user),
+        Source::Group(id) => access::refresh_group_member(tx, id, user),
+    }
+}
+
+/// The table of states is asked, never bypassed.
+pub(super) fn ensure_step(from: State, step: Step) -> Result<State> {
+    from.after(step).ok_or_else(|| Error::Conflict("409 Conflict: Resource lock".to_owned()))
+}
+
+/// Takes a membership away; the caller has effective access worked out anew.
+pub(super) fn drop_member(
+    tx: &mut Tx<'_>,
+    place: Place,
+    member: &Member,
+    unassign_issuables: bool,
+) -> Result<()> {
+    tx.delete_member(member.source(), member.user_id)?;
+    let fact = Fact::new(
+        member.source(),
+        member.user_id,
+        member.level(),
+        member.expires_at,
+        place.actor().id,
+    );
+    tx.emit(Event::Removed { fact, unassign_issuables })
+}

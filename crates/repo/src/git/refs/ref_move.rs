@@ -1,0 +1,33 @@
+//! A ref and where it goes.
+
+use crate::git::{Oid, RefName};
+
+/// What the writer saw. There is no "anything": every writer states what its decision rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expect {
+    Absent,
+    Exactly(Oid),
+}
+
+impl Expect {
+    pub fn oid(self) -> Option<Oid> {
+        match self {
+            Self::Absent => None,
+            Self::Exactly(id) => Some(id),
+        }
+    }
+}
+
+impl From<Option<Oid>> for Expect {
+    fn from(seen: Option<Oid>) -> Self {
+        seen.map_or(Self::Absent, Self::Exactly)
+    }
+}
+
+/// One ref and where it goes; `None` deletes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefMove {
+    pub name: RefName,
+    pub old: Expect,
+    pub new: Option<Oid>,
+}

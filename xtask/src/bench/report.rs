@@ -1,0 +1,26 @@
+//! What a run found, and how figures read in it.
+
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::{correct::Compared, transport::Timed, wrk::Measured};
+use crate::server::{self, Server};
+
+/// Everything one database's run found.
+pub(super) struct Report {
+    pub(super) database: &'static str,
+    pub(super) cases: Vec<(&'static str, Measured)>,
+    pub(super) transport: Vec<Timed>,
+    pub(super) compared: Vec<Compared>,
+    pub(super) notes: Vec<(&'static str, String)>,
+}
+
+pub(super) fn milliseconds(duration: Duration) -> String {
+    format!("{:.0} ms", duration.as_secs_f64() * 1_000.0)
+}
+
+pub(super) fn megabytes(server: &Server) -> Result<String> {
+    let (all, own) = server::resident(server.id())?;
+    Ok(format!("{all:.1} MiB, {own:.1} MiB without mapped files"))
+}

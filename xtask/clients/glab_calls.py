@@ -86,7 +86,7 @@ def newest(run, pipeline, name):
 def ci_status(run):
     run.pipeline = latest(run)
     assert (run.pipeline["status"], run.pipeline["ref"]) == ("pending", "main"), run.pipeline
-    assert run.pipeline["web_url"].endswith(f"/root/smoke.glab/-/pipelines/{run.pipeline['id']}")
+    assert run.pipeline["web_url"].endswith(f"/smoke.glab/-/pipelines/{run.pipeline['id']}")
     found = {job["name"]: (job["status"], job["stage"]) for job in jobs_of(run, run.pipeline["id"])}
     assert found == {"compile": ("pending", "build"), "install": ("created", "test")}, found
     assert [job["name"] for job in jobs_of(run, run.pipeline["id"], 1)] == ["install", "compile"]

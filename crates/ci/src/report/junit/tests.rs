@@ -1,3 +1,5 @@
+//! JUnit files, and what is read of them.
+
 use super::{Limits, Suite};
 use crate::report::packed::tests::pack;
 

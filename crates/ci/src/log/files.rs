@@ -287,8 +287,8 @@ mod tests {
         let again = LogFiles::new(folder.path());
         again.open(PLACE, mask()).unwrap();
 
-        assert_eq!(again.append(PLACE.job, 10, b"er22").unwrap(), Some(Appended::Elsewhere(3)));
-        again.append(PLACE.job, 3, b"is hunter22").unwrap();
+        assert_eq!(again.append(PLACE.job, 10, b"er22").unwrap(), Some(Appended::Elsewhere(6)));
+        again.append(PLACE.job, 6, b"hunter22").unwrap();
         again.complete(PLACE).unwrap();
         assert_eq!(text(&again), "it is xxxxxxxx");
         again.remove_pipeline(PLACE.project, PLACE.pipeline).unwrap();

@@ -31,7 +31,7 @@ impl Reply {
         Self::status(status).with("Content-Type", "application/json").body(body.to_string())
     }
 
-    pub(crate) fn with(mut self, name: &str, value: impl ToString) -> Self {
+    pub(crate) fn with(mut self, name: &str, value: &(impl ToString + ?Sized)) -> Self {
         self.headers.push((name.to_owned(), value.to_string()));
         self
     }

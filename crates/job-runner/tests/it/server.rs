@@ -162,15 +162,15 @@ impl State {
         };
         let status = if self.job_status() == "canceled" { 403 } else { status };
         Reply::status(status)
-            .with("Job-Status", self.job_status())
-            .with("Range", format!("0-{}", self.log.len()))
-            .with("X-GitLab-Trace-Update-Interval", 0)
+            .with("Job-Status", &self.job_status())
+            .with("Range", &format!("0-{}", self.log.len()))
+            .with("X-GitLab-Trace-Update-Interval", &0)
     }
 
     fn update(&mut self, request: &Request) -> Reply {
         let body: Value = serde_json::from_slice(&request.body).expect("JSON");
         if body["state"] == "running" {
-            return Reply::status(200).with("Job-Status", self.job_status());
+            return Reply::status(200).with("Job-Status", &self.job_status());
         }
         match self.odd_ends.pop_front() {
             Some(Odd::Status(status)) => return Reply::status(status),

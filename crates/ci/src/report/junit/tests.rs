@@ -1,4 +1,4 @@
-//! JUnit files, and what is read of them.
+//! Files of tests, and what is read of them.
 
 use super::{Limits, Suite};
 use crate::report::packed::tests::pack;

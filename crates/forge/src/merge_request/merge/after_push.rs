@@ -83,9 +83,10 @@ impl Aftermath for Follower {
             let mut done = pipeline::run_after_push(&forge, push).await;
             let branches = push.changes.iter().filter(|change| change.name.is_branch());
             let branches: Vec<&RefChange> = branches.collect();
-            let names = branches.iter().map(|change| change.name.short().into_owned()).collect();
+            let names = branches.iter().map(|change| change.name.short().into_owned());
+            let names: Vec<String> = names.collect();
             let project = push.project.id;
-            let proposed = forge.db.peek(move |tx| proposed(tx, project, names)).await?;
+            let proposed = forge.db.peek(move |tx| proposed(tx, project, &names)).await?;
             for change in branches {
                 if proposed.contains(&*change.name.short()) {
                     // What fails for one branch keeps nothing from the others.
@@ -115,8 +116,8 @@ pub fn hold_touched(tx: &mut Tx<'_>, project: ProjectId, moves: &[Moved]) -> Res
     hold_merge_requests_of(tx, project, &branches.collect::<Vec<_>>())
 }
 
-fn proposed(tx: &mut Tx<'_>, project: ProjectId, names: Vec<String>) -> Result<HashSet<String>> {
-    match names.as_slice() {
+fn proposed(tx: &mut Tx<'_>, project: ProjectId, names: &[String]) -> Result<HashSet<String>> {
+    match names {
         [] => Ok(HashSet::new()),
         names => {
             tx.proposed_branches(project, &names.iter().map(String::as_str).collect::<Vec<_>>())
@@ -131,7 +132,7 @@ pub fn proposed_by(
     moves: &[Moved],
 ) -> Result<HashSet<String>> {
     let branches = moves.iter().filter_map(|moved| moved.name.strip_prefix("refs/heads/"));
-    proposed(tx, project, branches.map(str::to_owned).collect())
+    proposed(tx, project, &branches.map(str::to_owned).collect::<Vec<_>>())
 }
 
 /// In the transaction of the push. `proposed` are those of its branches that merge requests name.

@@ -81,6 +81,7 @@ impl PipelineListStore for Tx<'_> {
                 pipelines::table
                     .filter(pipelines::project_id.eq(project).and(pipelines::sha.eq_any(shas)))
                     .filter(of_branch.or(own))
+                    .filter(pipelines::source.ne(Source::ParentPipeline))
             };
             let items = chosen()
                 .order(pipelines::id.desc())

@@ -39,6 +39,8 @@ def compile_all():
     if not compileall.compile_dir(FOLDER / PACKAGE, quiet=1):
         sys.exit("generated client: not all modules compile")
     sys.path.insert(0, str(FOLDER))
+    # The folder may be on the path already, from a time at which it was not there.
+    importlib.invalidate_caches()
     package = importlib.import_module(PACKAGE)
     modules = [module.name for module in pkgutil.walk_packages(package.__path__, f"{PACKAGE}.")]
     for name in modules:

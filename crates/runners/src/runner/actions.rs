@@ -123,17 +123,27 @@ pub fn may_update(
     }
 }
 
+/// # Errors
+/// `Refused` where the caller may not do that with the runner.
+fn find_where(
+    tx: &mut Tx<'_>,
+    id: RunnerId,
+    may: impl FnOnce(&mut Tx<'_>, &Runner) -> Result<bool>,
+) -> Result<Runner> {
+    let runner = find(tx, id)?;
+    match may(tx, &runner)? {
+        true => Ok(runner),
+        false => Err(no_access()),
+    }
+}
+
 fn changeable(
     tx: &mut Tx<'_>,
     grant: &Grant<UseRunners>,
     roles: &impl Roles,
     id: RunnerId,
 ) -> Result<Runner> {
-    let runner = find(tx, id)?;
-    match may_update(tx, grant.actor(), roles, &runner)? {
-        true => Ok(runner),
-        false => Err(no_access()),
-    }
+    find_where(tx, id, |tx, runner| may_update(tx, grant.actor(), roles, runner))
 }
 
 pub fn read(
@@ -142,11 +152,7 @@ pub fn read(
     roles: &impl Roles,
     id: RunnerId,
 ) -> Result<Runner> {
-    let runner = find(tx, id)?;
-    match may_read(tx, grant.actor(), roles, &runner)? {
-        true => Ok(runner),
-        false => Err(no_access()),
-    }
+    find_where(tx, id, |tx, runner| may_read(tx, grant.actor(), roles, runner))
 }
 
 /// A runner whose jobs the caller may list: those of the whole installation are for administrators.

@@ -54,8 +54,7 @@ impl JobPayload {
 }
 
 fn job_info(of: &Handover) -> Value {
-    let seconds = |from: Option<Ts>, to: Option<Ts>| from.zip(to).map(|(from, to)| to.0 - from.0);
-    let queued = seconds(of.job.queued_at, of.job.started_at).unwrap_or_default() / 1_000;
+    let queued = of.job.queued_at.zip(of.job.started_at).map(|(from, to)| to.0 - from.0);
     let running = of.running_on_instance_runners.map_or("+Inf".to_owned(), |n| n.to_string());
     json!({
         "id": of.job.id.0,
@@ -64,7 +63,7 @@ fn job_info(of: &Handover) -> Value {
         "project_id": of.facts.id.0,
         "project_name": of.facts.name,
         "project_full_path": of.facts.full_path,
-        "time_in_queue_seconds": queued / 1_000,
+        "time_in_queue_seconds": queued.unwrap_or_default() / 1_000_000,
         "project_jobs_running_on_instance_runners_count": running,
     })
 }
@@ -270,13 +269,15 @@ fn cache(of: &Handover, cache: &Cache) -> Value {
         (true, true) => "-protected",
         (true, false) => "-non_protected",
     };
+    // Else a job of any branch could name the caches of protected ones as its second choice.
+    let fallbacks = cache.fallback_keys.iter().flatten().map(|key| format!("{key}{suffix}"));
     json!({
         "key": format!("{}{suffix}", cache.key),
         "untracked": cache.untracked.unwrap_or_default(),
         "paths": cache.paths.clone().unwrap_or_default(),
         "policy": cache.policy,
         "when": cache.when,
-        "fallback_keys": cache.fallback_keys,
+        "fallback_keys": cache.fallback_keys.as_ref().map(|_| fallbacks.collect::<Vec<_>>()),
     })
 }
 

@@ -81,21 +81,28 @@ impl Aftermath for Follower {
             let Some(forge) = self.0.upgrade().map(Forge) else { return Ok(()) };
             // Before those of merge requests, which are the ones that count for them.
             let mut done = pipeline::run_after_push(&forge, push).await;
-            let branches = push.changes.iter().filter(|change| change.name.is_branch());
-            let branches: Vec<&RefChange> = branches.collect();
-            let names = branches.iter().map(|change| change.name.short().into_owned());
-            let names: Vec<String> = names.collect();
-            let project = push.project.id;
-            let proposed = forge.db.peek(move |tx| proposed(tx, project, &names)).await?;
-            for change in branches {
-                if proposed.contains(&*change.name.short()) {
-                    // What fails for one branch keeps nothing from the others.
-                    done = done.and(follow_change(&forge, push, change).await);
-                }
-            }
+            // What fails here keeps nothing from what comes behind it.
+            done = done.and(follow_changes(&forge, push).await);
             done.and(close_promised(&forge, push).await)
         })
     }
+}
+
+/// Follows those branches of a push that merge requests name.
+async fn follow_changes(forge: &Forge, push: &Push) -> Result<()> {
+    let branches = || push.changes.iter().filter(|change| change.name.is_branch());
+    let names: Vec<String> = branches().map(|change| change.name.short().into_owned()).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let project = push.project.id;
+    let proposed = forge.db.peek(move |tx| proposed(tx, project, &names)).await?;
+    let mut done = Ok(());
+    for change in branches().filter(|change| proposed.contains(&*change.name.short())) {
+        // What fails for one branch keeps nothing from the others.
+        done = done.and(follow_change(forge, push, change).await);
+    }
+    done
 }
 
 async fn follow_change(forge: &Forge, push: &Push, change: &RefChange) -> Result<()> {

@@ -270,14 +270,14 @@ fn cache(of: &Handover, cache: &Cache) -> Value {
         (true, false) => "-non_protected",
     };
     // Else a job of any branch could name the caches of protected ones as its second choice.
-    let fallbacks = cache.fallback_keys.iter().flatten().map(|key| format!("{key}{suffix}"));
+    let fallbacks = cache.fallback_keys.iter().map(|key| format!("{key}{suffix}"));
     json!({
         "key": format!("{}{suffix}", cache.key),
         "untracked": cache.untracked.unwrap_or_default(),
         "paths": cache.paths.clone().unwrap_or_default(),
         "policy": cache.policy,
         "when": cache.when,
-        "fallback_keys": cache.fallback_keys.as_ref().map(|_| fallbacks.collect::<Vec<_>>()),
+        "fallback_keys": fallbacks.collect::<Vec<_>>(),
     })
 }
 

@@ -6,7 +6,6 @@ use ci::config::{
     variables::Variable,
 };
 use forge::runner::{Handover, job_calls::FAILURE_REASONS};
-use kernel::Ts;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;

@@ -1,6 +1,6 @@
 //! What a commit costs, by how many merge requests lead to its branch.
 
-use std::{fmt::Write as _, path::Path, time::Instant};
+use std::{path::Path, time::Instant};
 
 use anyhow::{Result, ensure};
 use serde_json::json;
@@ -74,8 +74,6 @@ fn push_branches(
     for n in 0..count {
         commit(&mut all, &branch(n), "Change", &format!("change-{n}.md"), Some("main"));
     }
-    // The end of the last commit.
-    let _ = writeln!(all);
     git(&["init", "--quiet", "--bare", "--initial-branch=main"], folder, None)?;
     git(&["fast-import", "--quiet"], folder, Some(&all))?;
     let remote = installation.remote(&format!("work/{name}"));

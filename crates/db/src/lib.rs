@@ -28,7 +28,7 @@ pub use count::CountOf;
 pub use database::{Database, Listener, Location};
 pub use error::{error, is_duplicate};
 pub use folded::{Folded, lower};
-pub use subselect::Subselect;
+pub use subselect::{Subselect, SubselectText};
 pub use tx::{Conn, Tx};
 
 #[doc(hidden)]

@@ -15,44 +15,72 @@ use diesel::{
     sql_types::{BigInt, HasSqlType},
 };
 
-/// One value of this kind, or none. The text names the tables of the statement around it, and is the same for every
-/// value, so that the statement is prepared once.
+/// The text of a [`Subselect`]. It names the tables of the statement around it.
+pub trait SubselectText: 'static {
+    /// What comes of it: one value, or none.
+    type Kind: TypedExpressionType;
+    const SQL: &'static str;
+}
+
+/// Declares the text of a [`Subselect`] as a type.
+#[macro_export]
+macro_rules! subselect {
+    ($(#[$doc:meta])* $vis:vis struct $name:ident -> $kind:ty = $sql:expr;) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        $vis struct $name;
+
+        impl $crate::SubselectText for $name {
+            type Kind = $kind;
+            const SQL: &'static str = $sql;
+        }
+    };
+}
+
+/// One value, or none. The text is a part of the type: so the statement around it is known by its type alone, and is
+/// neither written nor compared each time it runs.
 #[derive(Clone, Copy, Debug)]
-pub struct Subselect<ST> {
-    sql: &'static str,
+pub struct Subselect<T> {
     value: i64,
-    kind: PhantomData<ST>,
+    text: PhantomData<T>,
 }
 
-impl<ST> Subselect<ST> {
-    pub const fn new(sql: &'static str) -> Self {
-        Self::about(sql, 0)
+impl<T: SubselectText> Subselect<T> {
+    pub const fn new() -> Self {
+        Self::about(0)
     }
 
-    /// Each `$` stands for this number.
-    pub const fn about(sql: &'static str, value: i64) -> Self {
-        Self { sql, value, kind: PhantomData }
+    /// Each `$` of the text stands for this number.
+    pub const fn about(value: i64) -> Self {
+        Self { value, text: PhantomData }
     }
 }
 
-impl<ST: TypedExpressionType> Expression for Subselect<ST> {
-    type SqlType = ST;
+impl<T: SubselectText> Default for Subselect<T> {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
-impl<ST, QS> AppearsOnTable<QS> for Subselect<ST> where Self: Expression {}
-impl<ST, QS> SelectableExpression<QS> for Subselect<ST> where Self: Expression {}
+impl<T: SubselectText> Expression for Subselect<T> {
+    type SqlType = T::Kind;
+}
 
-impl<ST, GB> ValidGrouping<GB> for Subselect<ST> {
+impl<T, QS> AppearsOnTable<QS> for Subselect<T> where Self: Expression {}
+impl<T, QS> SelectableExpression<QS> for Subselect<T> where Self: Expression {}
+
+impl<T, GB> ValidGrouping<GB> for Subselect<T> {
     type IsAggregate = is_aggregate::Never;
 }
 
-impl<ST, DB> QueryFragment<DB> for Subselect<ST>
+impl<T, DB> QueryFragment<DB> for Subselect<T>
 where
+    T: SubselectText,
     DB: Backend + HasSqlType<BigInt>,
     i64: ToSql<BigInt, DB>,
 {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
-        for (number, part) in self.sql.split('$').enumerate() {
+        for (number, part) in T::SQL.split('$').enumerate() {
             match number {
                 0 => out.push_sql("("),
                 _ => out.push_bind_param::<BigInt, i64>(&self.value)?,
@@ -64,7 +92,7 @@ where
     }
 }
 
-impl<ST> QueryId for Subselect<ST> {
-    type QueryId = ();
-    const HAS_STATIC_QUERY_ID: bool = false;
+impl<T: SubselectText> QueryId for Subselect<T> {
+    type QueryId = Self;
+    const HAS_STATIC_QUERY_ID: bool = true;
 }

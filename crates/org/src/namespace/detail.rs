@@ -28,9 +28,10 @@ use crate::{
     settings::{Settings, store::SettingsStore},
 };
 
-/// The installation's settings, as text.
-const INSTALLATION: Subselect<Nullable<Text>> =
-    Subselect::new("SELECT settings FROM instance_settings WHERE id = 1");
+db::subselect! {
+    /// The installation's settings, as text.
+    struct Installation -> Nullable<Text> = "SELECT settings FROM instance_settings WHERE id = 1";
+}
 
 /// A group with its surroundings, as one caller sees them.
 #[derive(Debug)]
@@ -63,11 +64,11 @@ struct Row {
 }
 
 /// A group as it is read: by itself, or with its projects. What others know of those projects is read with them.
-pub fn read(
+pub fn read<A: Beside, B: Beside>(
     tx: &mut Tx<'_>,
     actor: Actor,
     id: NamespaceId,
-    beside: Option<(Beside, Beside)>,
+    beside: Option<(Subselect<A>, Subselect<B>)>,
 ) -> Result<(Detail, Vec<(ProjectId, Numbers)>)> {
     let row = row(tx, id)?;
     let (projects, numbers) = match beside {
@@ -91,18 +92,22 @@ fn row(tx: &mut Tx<'_>, id: NamespaceId) -> Result<Row> {
     let invited = project_group_links::table.filter(project_group_links::namespace_id.eq(id));
     let query = namespaces::table.find(id).filter(namespaces::deleted_at.is_null());
     each_backend!(tx, |conn| query
-        .select(
-            (Namespace::as_select(), INSTALLATION, exists(links), exists(own), exists(invited),)
-        )
+        .select((
+            Namespace::as_select(),
+            Subselect::<Installation>::new(),
+            exists(links),
+            exists(own),
+            exists(invited),
+        ))
         .get_result(conn)
         .map_err(error("Namespace")))
 }
 
-fn projects(
+fn projects<A: Beside, B: Beside>(
     tx: &mut Tx<'_>,
     actor: Actor,
     row: &Row,
-    beside: (Beside, Beside),
+    beside: (Subselect<A>, Subselect<B>),
 ) -> Result<(Projects, Vec<(ProjectId, Numbers)>)> {
     let group = row.group.id;
     let closed = match row.has_projects || row.is_invited {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use db::{
-    Subselect, Tx, each_backend, error,
+    Subselect, SubselectText, Tx, each_backend, error,
     schema::{
         members, namespace_access, namespaces, project_access, project_group_links,
         project_settings, project_topics, projects, users,
@@ -36,7 +36,9 @@ use crate::{
 const NOBODY: UserId = UserId(0);
 
 /// A number that another domain knows of each project, as it is asked for in a statement about `projects`.
-pub type Beside = Subselect<Nullable<BigInt>>;
+pub trait Beside: SubselectText<Kind = Nullable<BigInt>> {}
+
+impl<T: SubselectText<Kind = Nullable<BigInt>>> Beside for T {}
 
 /// Two of these numbers.
 pub type Numbers = (Option<i64>, Option<i64>);
@@ -115,12 +117,12 @@ macro_rules! rows_where {
 }
 
 /// One project as `actor` sees it, with two numbers that others know of it.
-pub fn one(
+pub fn one<A: Beside, B: Beside>(
     tx: &mut Tx<'_>,
     actor: Actor,
     id: ProjectId,
     want: Want,
-    beside: (Beside, Beside),
+    beside: (Subselect<A>, Subselect<B>),
 ) -> Result<(Shown, Numbers)> {
     let row: Row = rows_where!(tx, actor, beside, projects::id.eq(id), get_result)?;
     let mut around = around(tx, actor, std::slice::from_ref(&row), want)?;
@@ -129,11 +131,11 @@ pub fn one(
 }
 
 /// The full records of some projects, in no order, each with two numbers that others know of it.
-pub fn some(
+pub fn some<A: Beside, B: Beside>(
     tx: &mut Tx<'_>,
     actor: Actor,
     ids: &[ProjectId],
-    beside: (Beside, Beside),
+    beside: (Subselect<A>, Subselect<B>),
 ) -> Result<HashMap<ProjectId, (Shown, Numbers)>> {
     let want = Want::Full { statistics: false };
     if ids.is_empty() {

@@ -44,11 +44,14 @@ pub trait ProjectStore {
 /// A project as a scope, and the role in it that one person has by membership.
 pub type Located = (ProjectFacts, AccessLevel);
 
-/// The installation's settings, where they say who may make the first push: before it, in groups that do not say so.
-pub(crate) const FIRST_PUSH: Subselect<Nullable<Text>> = Subselect::new(
-    "SELECT settings FROM instance_settings WHERE id = 1 AND projects.default_branch IS NULL \
-     AND namespaces.default_branch_protection IS NULL",
-);
+db::subselect! {
+    /// The installation's settings, where they say who may make the first push: before it, in groups that do not say so.
+    pub(crate) struct FirstPush -> Nullable<Text> =
+        "SELECT settings FROM instance_settings WHERE id = 1 AND projects.default_branch IS NULL \
+         AND namespaces.default_branch_protection IS NULL";
+}
+
+pub(crate) const FIRST_PUSH: Subselect<FirstPush> = Subselect::new();
 
 /// What [`ScopeRow`] is made of: columns of the project, of its group, and of somebody's role.
 macro_rules! scope_columns {

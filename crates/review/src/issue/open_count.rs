@@ -15,11 +15,18 @@ use super::{Issue, IssueState};
 #[derive(Clone, Debug, Default)]
 pub struct OpenIssues(HashMap<ProjectId, (i64, i64)>);
 
+db::subselect! {
+    pub struct Opened -> Nullable<BigInt> =
+        "SELECT opened FROM project_issue_counts WHERE project_id = projects.id";
+}
+db::subselect! {
+    pub struct Confidential -> Nullable<BigInt> =
+        "SELECT confidential FROM project_issue_counts WHERE project_id = projects.id";
+}
+
 /// How many issues of each project are open, and how many of these are confidential, for statements about `projects`.
-pub const BESIDE_PROJECTS: (Subselect<Nullable<BigInt>>, Subselect<Nullable<BigInt>>) = (
-    Subselect::new("SELECT opened FROM project_issue_counts WHERE project_id = projects.id"),
-    Subselect::new("SELECT confidential FROM project_issue_counts WHERE project_id = projects.id"),
-);
+pub const BESIDE_PROJECTS: (Subselect<Opened>, Subselect<Confidential>) =
+    (Subselect::new(), Subselect::new());
 
 impl OpenIssues {
     /// What was read [beside projects](BESIDE_PROJECTS).

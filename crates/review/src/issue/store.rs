@@ -75,7 +75,7 @@ impl IssueStore for Tx<'_> {
     ) -> Result<Option<(Issue, Beside)>> {
         let found: Option<(Issue, beside::Row)> = each_backend!(self, |conn| issues::table
             .filter(issues::project_id.eq(project).and(issues::iid.eq(iid)))
-            .select((Issue::as_select(), beside::of_issues(reader)))
+            .select((Issue::as_select(), beside::of_issues::columns(reader)))
             .first(conn)
             .optional()
             .map_err(error("Issue")))?;

@@ -1,13 +1,8 @@
 //! What is kept beside an item, as part of the statement that reads the item: whether somebody hears of it, whose it is,
 //! and whether it has labels. Each further statement would be a way to another process and back on PostgreSQL.
 
-use db::Subselect;
-use diesel::sql_types::{Bool, Nullable, Text};
 use kernel::{Actor, ids::UserId};
 
-/// The columns of [`Beside`] about the rows of a table, for one reader.
-pub(crate) type Columns =
-    (Subselect<Nullable<Bool>>, Subselect<Bool>, Subselect<Nullable<Text>>, Subselect<Bool>);
 /// As these come from the database.
 pub(crate) type Row = (Option<bool>, bool, Option<String>, bool);
 
@@ -21,46 +16,64 @@ pub struct Beside {
     pub has_labels: bool,
 }
 
+/// The columns of [`Beside`] about the rows of a table, for one reader.
 macro_rules! columns {
-    ($table:literal, $kind:literal, $reader:expr) => {{
-        /// Stands for readers without an id: nobody has this one.
-        const NOBODY: UserId = UserId(0);
-        let reader = $reader.id.unwrap_or(NOBODY).0;
-        (
-            Subselect::about(
-                concat!(
+    ($module:ident, $table:literal, $kind:literal) => {
+        pub(crate) mod $module {
+            use db::{Subselect, subselect};
+            use diesel::sql_types::{Bool, Nullable, Text};
+            use kernel::{Actor, ids::UserId};
+
+            subselect! {
+                pub(crate) struct Said -> Nullable<Bool> = concat!(
                     "SELECT subscribed FROM item_subscriptions WHERE item_kind = '", $kind, "' AND item_id = ", $table,
                     ".id AND user_id = $"
-                ),
-                reader,
-            ),
-            Subselect::about(
-                concat!(
+                );
+            }
+            subselect! {
+                pub(crate) struct TakesPart -> Bool = concat!(
                     "SELECT EXISTS (SELECT 1 FROM item_assignees WHERE item_kind = '", $kind, "' AND item_id = ", $table,
                     ".id AND user_id = $) OR EXISTS (SELECT 1 FROM item_participants WHERE item_kind = '", $kind,
                     "' AND item_id = ", $table, ".id AND user_id = $) OR EXISTS (SELECT 1 FROM notes WHERE item_kind = '",
                     $kind, "' AND item_id = ", $table, ".id AND author_id = $ AND NOT is_system)"
-                ),
-                reader,
-            ),
-            Subselect::new(concat!(
-                "SELECT string_agg(CAST(user_id AS TEXT), ',') FROM item_assignees WHERE item_kind = '", $kind,
-                "' AND item_id = ", $table, ".id"
-            )),
-            Subselect::new(concat!(
-                "SELECT EXISTS (SELECT 1 FROM item_labels WHERE item_kind = '", $kind, "' AND item_id = ", $table, ".id)"
-            )),
-        )
-    }};
+                );
+            }
+            subselect! {
+                pub(crate) struct Assignees -> Nullable<Text> = concat!(
+                    "SELECT string_agg(CAST(user_id AS TEXT), ',') FROM item_assignees WHERE item_kind = '", $kind,
+                    "' AND item_id = ", $table, ".id"
+                );
+            }
+            subselect! {
+                pub(crate) struct HasLabels -> Bool = concat!(
+                    "SELECT EXISTS (SELECT 1 FROM item_labels WHERE item_kind = '", $kind, "' AND item_id = ", $table, ".id)"
+                );
+            }
+
+            pub(crate) type Columns = (
+                Subselect<Said>,
+                Subselect<TakesPart>,
+                Subselect<Assignees>,
+                Subselect<HasLabels>,
+            );
+
+            pub(crate) fn columns(reader: Actor) -> Columns {
+                /// Stands for readers without an id: nobody has this one.
+                const NOBODY: UserId = UserId(0);
+                let reader = reader.id.unwrap_or(NOBODY).0;
+                (
+                    Subselect::about(reader),
+                    Subselect::about(reader),
+                    Subselect::new(),
+                    Subselect::new(),
+                )
+            }
+        }
+    };
 }
 
-pub(crate) fn of_issues(reader: Actor) -> Columns {
-    columns!("issues", "Issue", reader)
-}
-
-pub(crate) fn of_merge_requests(reader: Actor) -> Columns {
-    columns!("merge_requests", "MergeRequest", reader)
-}
+columns!(of_issues, "issues", "Issue");
+columns!(of_merge_requests, "merge_requests", "MergeRequest");
 
 impl Beside {
     /// `author` wrote the item.

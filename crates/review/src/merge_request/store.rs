@@ -174,7 +174,7 @@ impl MergeRequestStore for Tx<'_> {
         let found: Option<(MergeRequest, beside::Row)> =
             each_backend!(self, |conn| merge_requests::table
                 .filter(of_it)
-                .select((MergeRequest::as_select(), beside::of_merge_requests(reader)))
+                .select((MergeRequest::as_select(), beside::of_merge_requests::columns(reader)))
                 .first(conn)
                 .optional()
                 .map_err(error("Merge request")))?;

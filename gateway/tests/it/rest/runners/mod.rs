@@ -6,5 +6,6 @@ mod job_requests;
 mod program;
 mod registration;
 mod reports;
+mod request_queue;
 mod runner_jobs;
 mod upstream;

@@ -3,6 +3,8 @@
 mod administration;
 mod job_artifacts;
 mod job_requests;
+mod job_token_scope;
+mod job_tokens;
 mod program;
 mod registration;
 mod reports;

@@ -36,6 +36,8 @@ pub struct RouteRow {
     pub allows: fn(&Standing) -> bool,
     /// Scopes that suffice to read here, beside `api` and `read_api`; `None` where any scope does.
     pub also: Option<&'static [Scope]>,
+    /// Whether a job that runs is heard with its token, as whoever it runs for.
+    pub for_jobs: bool,
     pub serve: fn(App, HttpRequest, Payload, Matched) -> LocalBoxFuture<'static, HttpResponse>,
     pub describe: fn(&mut Schemas) -> Operation,
 }
@@ -183,9 +185,12 @@ where
 }
 
 /// A resource's routes: one a line, `METHOD "path" => handler : Ability`. The handler must take a call of the same
-/// ability, or it does not compile. `also [Scope…]` names scopes that suffice to read; `any scope` asks for none.
+/// ability, or it does not compile. `also [Scope…]` names scopes that suffice to read; `any scope` asks for none. Behind an
+/// ability, `also JobToken` lets jobs that run ask with their tokens.
 #[macro_export]
 macro_rules! routes {
+    (@for_jobs) => { false };
+    (@for_jobs JobToken) => { true };
     ($resource:literal at $base:literal; $($rows:tt)*) => {
         $crate::routes! { @ $resource, $base, Some(&[]); $($rows)* }
     };
@@ -196,7 +201,7 @@ macro_rules! routes {
         $crate::routes! { @ $resource, $base, None; $($rows)* }
     };
     (@ $resource:literal, $base:literal, $also:expr;
-     $($method:ident $path:literal => $handler:ident : $ability:ident),* $(,)?) => {
+     $($method:ident $path:literal => $handler:ident : $ability:ident $(also $token:ident)?),* $(,)?) => {
         pub(crate) static ROUTES: &[$crate::route::RouteRow] = &[$($crate::route::RouteRow {
             method: stringify!($method),
             pattern: concat!($base, $path),
@@ -207,6 +212,7 @@ macro_rules! routes {
             open: <$ability as kernel::Ability>::OPEN,
             allows: <$ability as kernel::Ability>::allows,
             also: $also,
+            for_jobs: $crate::routes!(@for_jobs $($token)?),
             serve: |app, req, payload, matched| {
                 Box::pin($crate::route::run::<$ability, _, _, _, _>($handler, app, req, payload, matched))
             },

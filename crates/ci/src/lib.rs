@@ -7,6 +7,7 @@ pub mod config;
 pub mod event;
 pub mod heirs;
 pub mod job;
+pub mod job_token_scope;
 pub mod log;
 pub mod pipeline;
 pub mod policy;

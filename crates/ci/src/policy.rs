@@ -49,6 +49,13 @@ kernel::abilities! { in Project, signed in;
     AdminVariables if |who| who.writes(Maintainer),
 }
 
+kernel::abilities! { in Project, signed in;
+    /// See whose jobs reach a project with their tokens.
+    ReadJobTokenScope if |who| who.is(Maintainer),
+    /// Say whose.
+    ChangeJobTokenScope if |who| who.writes(Maintainer),
+}
+
 kernel::abilities! { in Group, signed in;
     AdminGroupVariables if |who| who.is(Owner),
 }

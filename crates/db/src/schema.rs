@@ -407,6 +407,24 @@ diesel::table! {
 }
 
 diesel::table! {
+    job_token_groups (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        target_group_id -> BigInt,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    job_token_projects (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        target_project_id -> BigInt,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
     job_variables (id) {
         id -> BigInt,
         job_id -> BigInt,

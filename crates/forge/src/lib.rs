@@ -10,6 +10,7 @@ pub mod commit;
 pub mod files;
 mod forge;
 pub mod issue;
+pub mod job_token;
 mod jobs;
 mod listeners;
 pub mod mail;

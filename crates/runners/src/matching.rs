@@ -11,6 +11,8 @@ use crate::runner::{Runner, RunnerAccess, RunnerType};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taker {
     pub runner: RunnerId,
+    /// Of the token that it shows.
+    pub token_digest: String,
     pub runner_type: RunnerType,
     pub group: Option<NamespaceId>,
     /// Of a project runner.
@@ -25,6 +27,7 @@ impl Taker {
     pub fn new(runner: &Runner, projects: Vec<ProjectId>) -> Result<Self> {
         Ok(Self {
             runner: runner.id,
+            token_digest: runner.token_digest.clone(),
             runner_type: runner.runner_type,
             group: runner.group_id,
             projects,
@@ -81,6 +84,7 @@ mod tests {
     fn taker(runner_type: RunnerType) -> Taker {
         Taker {
             runner: RunnerId(1),
+            token_digest: String::new(),
             runner_type,
             group: Some(NamespaceId(7)),
             projects: vec![ProjectId(1)],

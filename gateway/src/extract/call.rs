@@ -4,10 +4,12 @@
 use std::{net::IpAddr, sync::Arc, time::SystemTime};
 
 use actix_web::{HttpMessage, HttpRequest, dev::Payload, http::header::HttpDate};
+use ci::job::Job;
 use forge::{memory, slots::Who};
 use kernel::{
     Ability, Actor, Error, Grant, Standing, Ts,
     access::Instance,
+    ids::ProjectId,
     page::{MAX_PER_PAGE, PageRequest},
 };
 use org::{token::AccessToken, user::User};
@@ -34,17 +36,23 @@ use crate::{
 pub struct Caller {
     pub user: Option<Arc<User>>,
     pub token: Option<Arc<AccessToken>>,
+    /// The job that showed its token.
+    pub job: Option<Arc<Job>>,
     /// From where.
     address: Option<IpAddr>,
 }
 
 impl Caller {
     pub fn anonymous() -> Self {
-        Self { user: None, token: None, address: None }
+        Self { user: None, token: None, job: None, address: None }
     }
 
     pub fn with_token(user: User, token: AccessToken) -> Self {
-        Self { user: Some(user.into()), token: Some(token.into()), address: None }
+        Self { user: Some(user.into()), token: Some(token.into()), ..Self::anonymous() }
+    }
+
+    pub fn of_job(user: User, job: Job) -> Self {
+        Self { user: Some(user.into()), job: Some(job.into()), ..Self::anonymous() }
     }
 
     pub fn actor(&self) -> Actor {
@@ -138,7 +146,8 @@ async fn enter<S: Locate>(
     let known = entered.as_ref().ok().and_then(|(caller, _)| caller.user.as_deref());
     count(app, req, route, known)?;
     let (caller, place) = entered?;
-    let caller = Caller { address: app.proxies.client(req), ..caller };
+    let address = app.proxies.client(req);
+    let caller = Caller { address, ..caller };
     if caller.user.is_none() && !open {
         return Err(Error::Unauthenticated.into());
     }
@@ -151,7 +160,17 @@ async fn enter<S: Locate>(
     if let Some(links) = (params.read)(&raw)? {
         req.extensions_mut().insert(links);
     }
-    let (scope, who) = located(app, caller.actor(), id, place).await?;
+    let from = caller.job.as_ref().map(|job| job.project_id);
+    let (scope, who) = located(app, caller.actor(), id, place, from).await?;
+    // A job that the project does not let in.
+    if from.is_some() && !who.signed_in() {
+        return match open {
+            true => {
+                Ok(Entered { raw, caller: Caller { address, ..Caller::anonymous() }, scope, who })
+            }
+            false => Err(Error::Unauthenticated.into()),
+        };
+    }
     Ok(Entered { raw, caller, scope, who })
 }
 
@@ -163,20 +182,25 @@ fn id_of(in_path: &[(&str, Raw)]) -> String {
     }
 }
 
-/// The scope, and how the caller stands in it: from what was read with their token, where that is the whole answer.
+/// The scope, and how the caller stands in it: from what was read with their token, where that is the whole answer. A job
+/// comes from its project.
 async fn located<S: Locate>(
     app: &App,
     actor: Actor,
     id: String,
     place: Option<S::Place>,
+    from: Option<ProjectId>,
 ) -> ApiResult<(S, Standing)> {
     let known = match S::without_rows(actor) {
         None => place.map(|place| S::stand(place, actor)).transpose()?.flatten(),
         found => found,
     };
-    match known {
-        Some(found) => Ok(found),
-        None => Ok(app.db.peek(move |tx| S::locate(tx, actor, &id)).await?),
+    match (known, from) {
+        (Some(found), _) => Ok(found),
+        (None, Some(from)) => {
+            Ok(app.db.peek(move |tx| S::locate_for_job(tx, actor, from, &id)).await?)
+        }
+        (None, None) => Ok(app.db.peek(move |tx| S::locate(tx, actor, &id)).await?),
     }
 }
 
@@ -206,7 +230,7 @@ async fn before_a_long_body(
 pub async fn ensure_known(app: &App, req: &HttpRequest, row: &Matched) -> ApiResult<()> {
     let query = body::pairs(req.query_string().as_bytes());
     let found = credential::find::<Instance>(app, req, &query, row, "").await;
-    let user = found.as_ref().ok().and_then(|found| found.as_ref().map(|(entry, _)| &entry.user));
+    let user = found.as_ref().ok().and_then(|found| found.as_ref().map(|found| &found.user));
     count(app, req, row, user)?;
     found.map(drop)
 }

@@ -2,20 +2,21 @@
 
 use std::borrow::Cow;
 
-use actix_web::{HttpRequest, http::header};
-use db::Tx;
-use forge::mail::account_letters::CONFIRM_AGAIN;
+use actix_web::HttpRequest;
+use ci::job::{Job, JobToken};
+use forge::{job_token::job_with_user, mail::account_letters::CONFIRM_AGAIN};
 use kernel::{Error, Ts};
 use org::{
     access::entry::Entry,
     settings::store::SettingsStore,
-    token::{AccessToken, Kind, Scope, Secret, oauth, store::TokenStore},
+    token::{AccessToken, Kind, Scope, oauth, store::TokenStore},
     user::{State, User, store::UserStore},
 };
 use time::Duration;
 
 use super::{
     Caller, Locate,
+    presented::{presented, shown_job_token},
     raw::{Raw, RawMap},
 };
 use crate::{
@@ -26,7 +27,6 @@ use crate::{
 
 const REVOKED: &str = "Token was revoked. You have to re-authorize from the user.";
 const EXPIRED: &str = "Token is expired. You can either do re-authorization or token refresh.";
-const TWICE: &str = "Both Authorization header and payload includes access token.";
 const INTERNAL: &str = "This action cannot be performed by internal users";
 const PENDING: &str = "Your account is pending approval from your administrator and hence blocked.";
 const BLOCKED: &str = "Your account has been blocked.";
@@ -34,57 +34,20 @@ const PASSWORD_EXPIRED: &str =
     "Your password expired. Please access GitLab from a web browser to update your password.";
 /// `last_used_at` is written at most this often.
 const TOUCH: Duration = Duration::minutes(10);
-const MAX_TOKEN: usize = 8192;
+const NO_SUDO: &str = "Must be authenticated using an OAuth or Personal Access Token to use sudo";
 
-/// The credentials of a request. The places of each count in an order.
-#[derive(Clone)]
-struct Presented {
-    /// Where applications put their tokens, and people theirs.
-    bearer: Option<Secret>,
-    /// Where people put theirs.
-    private: Option<Secret>,
+/// A credential that is good, with whoever it is of.
+pub(super) struct Found<P> {
+    pub(super) user: User,
+    credential: Credential<P>,
+    now: Ts,
 }
 
-impl Presented {
-    fn is_empty(&self) -> bool {
-        self.bearer.is_none() && self.private.is_none()
-    }
-
-    /// An application's token counts before any other. What is at `id` is read with it.
-    fn find<S: Locate>(&self, tx: &mut Tx<'_>, id: &str) -> Result<Option<Entry<S::Place>>, Error> {
-        match (&self.bearer, &self.private) {
-            (None, None) => Ok(None),
-            (Some(one), None) | (None, Some(one)) => S::enter(tx, one, id),
-            (Some(bearer), Some(private)) => {
-                match S::enter(tx, bearer, id)?.filter(|found| found.token.kind == Kind::OAuth) {
-                    Some(found) => Ok(Some(found)),
-                    None => S::enter(tx, private, id),
-                }
-            }
-        }
-    }
-}
-
-fn presented(req: &HttpRequest, params: &RawMap) -> ApiResult<Presented> {
-    let header = |name: &str| req.headers().get(name).and_then(|value| value.to_str().ok());
-    let bearer = header(header::AUTHORIZATION.as_str()).and_then(|value| {
-        let (kind, token) = value.split_once(' ')?;
-        kind.eq_ignore_ascii_case("bearer").then(|| token.trim())
-    });
-    let param = |name: &str| params.text(name).filter(|value| !value.is_empty());
-    if bearer.is_some() && param("access_token").is_some() {
-        let status = actix_web::http::StatusCode::BAD_REQUEST;
-        return Err(ApiError::OAuth { status, code: "invalid_request", text: TWICE });
-    }
-    // gitlab-runner puts its job token there; that is no personal token.
-    let is_one = |value: &&str| !value.is_empty() && !value.starts_with("glcbt-");
-    let bearer = param("access_token").or(bearer).or_else(|| param("bearer_token"));
-    let private = param("private_token").or_else(|| header("PRIVATE-TOKEN"));
-    let (bearer, private) = (bearer.filter(is_one), private.filter(is_one));
-    if bearer.into_iter().chain(private).any(|value| value.len() > MAX_TOKEN) {
-        return Err(Error::Unauthenticated.into());
-    }
-    Ok(Presented { bearer: bearer.map(Secret::given), private: private.map(Secret::given) })
+enum Credential<P> {
+    /// With what was read of the scope on the way.
+    Token(AccessToken, Option<P>),
+    /// Of a job that runs.
+    Job(Job),
 }
 
 /// Authenticates the request; nobody is also an answer. With the caller comes what was read of the scope on the way.
@@ -95,13 +58,20 @@ pub(super) async fn authenticate<S: Locate>(
     route: &Matched,
     id: &str,
 ) -> ApiResult<(Caller, Option<S::Place>)> {
-    let Some((entry, now)) = find::<S>(app, req, params, route, id).await? else {
+    let Some(Found { user, credential, now }) = find::<S>(app, req, params, route, id).await?
+    else {
         return match sudo_target(req, params) {
             Some(_) => Err(Error::Unauthenticated.into()),
             None => Ok((Caller::anonymous(), None)),
         };
     };
-    let Entry { token, user, place } = entry;
+    let (token, place) = match credential {
+        Credential::Token(token, place) => (token, place),
+        Credential::Job(_) if sudo_target(req, params).is_some() => {
+            return Err(Error::Refused(NO_SUDO.to_owned()).into());
+        }
+        Credential::Job(job) => return Ok((Caller::of_job(user, job), None)),
+    };
     if token.kind == Kind::OAuth && token.last_used_at.is_none() {
         let used = token.clone();
         app.db.write(move |tx| oauth::first_use(tx, &used)).await?;
@@ -117,15 +87,20 @@ pub(super) async fn authenticate<S: Locate>(
     }
 }
 
-/// The token that is shown, with its user, where it may be used; `None` where none is shown.
+/// The credential that is shown, with its user, where it may be used; `None` where none is shown.
 pub(super) async fn find<S: Locate>(
     app: &App,
     req: &HttpRequest,
     params: &RawMap,
     route: &Matched,
     id: &str,
-) -> ApiResult<Option<(Entry<S::Place>, Ts)>> {
+) -> ApiResult<Option<Found<S::Place>>> {
     let shown = presented(req, params)?;
+    if route.0.for_jobs
+        && let Some(token) = shown_job_token(req, params, &shown)?
+    {
+        return of_job(app, token).await.map(Some);
+    }
     if shown.is_empty() {
         return Ok(None);
     }
@@ -139,7 +114,16 @@ pub(super) async fn find<S: Locate>(
         }
         return Err(refusal);
     }
-    Ok(Some((entry, now)))
+    let Entry { token, user, place } = entry;
+    Ok(Some(Found { user, credential: Credential::Token(token, place), now }))
+}
+
+/// A job that runs, with whoever it runs for.
+async fn of_job<P>(app: &App, token: JobToken) -> ApiResult<Found<P>> {
+    let found = app.db.peek(move |tx| Ok((job_with_user(tx, &token)?, tx.now))).await?;
+    let (Some((job, user)), now) = found else { return Err(Error::Unauthenticated.into()) };
+    ensure_may_sign_in(app, &user).await?;
+    Ok(Found { user, credential: Credential::Job(job), now })
 }
 
 async fn ensure_usable(token: &AccessToken, user: &User, app: &App, now: Ts) -> ApiResult<()> {

@@ -1,9 +1,11 @@
 //! Finds the scope that a path names, and how the caller stands in it.
 
 use db::Tx;
+use forge::job_token;
 use kernel::{
     Actor, Result, Standing,
     access::{Group, Instance, Project, Scope},
+    ids::ProjectId,
 };
 use org::{
     access::{
@@ -20,6 +22,14 @@ pub trait Locate: Scope + Send {
 
     /// `id` is the path's `{id}`, decoded; empty where the path has none.
     fn locate(tx: &mut Tx<'_>, actor: Actor, id: &str) -> Result<(Self, Standing)>;
+
+    /// As [`locate`](Self::locate), for a job of the project `from` that shows its token.
+    fn locate_for_job(
+        tx: &mut Tx<'_>,
+        actor: Actor,
+        from: ProjectId,
+        id: &str,
+    ) -> Result<(Self, Standing)>;
 
     /// The scope where nothing has to be looked up for it.
     fn without_rows(_: Actor) -> Option<(Self, Standing)> {
@@ -38,6 +48,15 @@ impl Locate for Instance {
 
     fn locate(_: &mut Tx<'_>, actor: Actor, _: &str) -> Result<(Self, Standing)> {
         Ok((Instance, Standing::in_instance(actor)))
+    }
+
+    fn locate_for_job(
+        tx: &mut Tx<'_>,
+        actor: Actor,
+        _: ProjectId,
+        id: &str,
+    ) -> Result<(Self, Standing)> {
+        Self::locate(tx, actor, id)
     }
 
     fn without_rows(actor: Actor) -> Option<(Self, Standing)> {
@@ -61,6 +80,15 @@ impl Locate for Project {
         locate_project(tx, actor, &IdOrPath::parse(id))
     }
 
+    fn locate_for_job(
+        tx: &mut Tx<'_>,
+        actor: Actor,
+        from: ProjectId,
+        id: &str,
+    ) -> Result<(Self, Standing)> {
+        job_token::locate_for_job(tx, actor, from, &IdOrPath::parse(id))
+    }
+
     fn enter(tx: &mut Tx<'_>, secret: &Secret, id: &str) -> Result<Option<Entry<ProjectPlace>>> {
         entry::to_project(tx, secret, &IdOrPath::parse(id))
     }
@@ -75,6 +103,16 @@ impl Locate for Group {
 
     fn locate(tx: &mut Tx<'_>, actor: Actor, id: &str) -> Result<(Self, Standing)> {
         locate_group(tx, actor, &IdOrPath::parse(id))
+    }
+
+    /// Groups let in no job of anybody's.
+    fn locate_for_job(
+        tx: &mut Tx<'_>,
+        actor: Actor,
+        _: ProjectId,
+        id: &str,
+    ) -> Result<(Self, Standing)> {
+        Self::locate(tx, Actor::ANONYMOUS.at(actor.address), id)
     }
 
     fn enter(tx: &mut Tx<'_>, secret: &Secret, id: &str) -> Result<Option<Entry<GroupPlace>>> {

@@ -8,6 +8,7 @@ mod joined;
 mod locate;
 mod paced;
 pub mod params;
+mod presented;
 mod raw;
 mod sort;
 mod values;

@@ -4,12 +4,12 @@ use std::{net::IpAddr, sync::Arc};
 
 use actix_web::{HttpRequest, http::header};
 use base64::{Engine, prelude::BASE64_STANDARD};
-use ci::job::{JobToken, token::running_job};
-use forge::slots::Who;
+use ci::job::JobToken;
+use forge::{job_token::job_with_user, slots::Who};
 use kernel::{Actor, Error, ids::ProjectId};
 use org::{
     token::{AccessToken, Scope, Scopes, Secret, store::TokenStore},
-    user::{User, account::AccountStore, store::UserStore as _},
+    user::{User, account::AccountStore},
 };
 
 use super::Refusal;
@@ -27,8 +27,8 @@ pub(super) struct Visitor {
     pub(super) user: Option<Arc<User>>,
     /// `None` after a password, which opens everything.
     pub(super) scopes: Option<Scopes>,
-    /// Of a job: it reads its own project, and what everybody may read.
-    pub(super) only: Option<ProjectId>,
+    /// Of a job, the project that it is of.
+    pub(super) job_of: Option<ProjectId>,
     address: Option<IpAddr>,
 }
 
@@ -81,7 +81,7 @@ pub(super) async fn enter(app: &App, req: &HttpRequest) -> Result<Visitor, Refus
         }
         Ok(Credential::None) => {
             count_address(app, address)?;
-            Visitor { user: None, scopes: None, only: None, address }
+            Visitor { user: None, scopes: None, job_of: None, address }
         }
         Err(refusal) => {
             count_address(app, address)?;
@@ -143,20 +143,17 @@ async fn with_token(app: &App, secret: Secret) -> Result<Option<Visitor>, Refusa
     }
     crate::extract::touch(app, &token, now);
     let scopes = AccessToken::scopes(&token);
-    Ok(Some(Visitor { user: Some(user.into()), scopes: Some(scopes), only: None, address: None }))
+    Ok(Some(Visitor { user: Some(user.into()), scopes: Some(scopes), job_of: None, address: None }))
 }
 
 /// A job acts for whoever it runs for, as long as it runs.
 async fn with_job_token(app: &App, secret: &str) -> Result<Option<Visitor>, Refusal> {
     let token = JobToken::given(secret);
-    let found = app.db.peek(move |tx| {
-        let Some(job) = running_job(tx, &token)? else { return Ok(None) };
-        let Some(user) = job.user_id else { return Ok(None) };
-        Ok(tx.find_user(user)?.map(|user| (job.project_id, user)))
-    });
-    let Some((project, user)) = found.await? else { return Ok(None) };
+    let found = app.db.peek(move |tx| job_with_user(tx, &token)).await?;
+    let Some((job, user)) = found else { return Ok(None) };
     let scopes = Some(Scopes(vec![Scope::ReadRepository]));
-    Ok(Some(Visitor { user: Some(user.into()), scopes, only: Some(project), address: None }))
+    let job_of = Some(job.project_id);
+    Ok(Some(Visitor { user: Some(user.into()), scopes, job_of, address: None }))
 }
 
 /// Whoever guesses is counted before anything is hashed for them; a clone's further requests are no guesses.
@@ -176,7 +173,7 @@ async fn with_password(
     if app.db.peek(move |tx| tx.account(id)).await?.two_factor {
         return Err(Refusal::Spent(TWO_FACTOR));
     }
-    Ok(Visitor { user: Some(user.into()), scopes: None, only: None, address })
+    Ok(Visitor { user: Some(user.into()), scopes: None, job_of: None, address })
 }
 
 async fn ensure_in_use(app: &App, user: &User) -> Result<(), Refusal> {

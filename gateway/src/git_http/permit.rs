@@ -1,7 +1,7 @@
 //! Where a visitor may go: the project or wiki they name, and whether they may read or push there.
 
-use forge::project::downloads;
-use kernel::{Ability, Actor, Error, Standing, access::Project, ids::ProjectId};
+use forge::{job_token::locate_for_job, project::downloads};
+use kernel::{Ability, Error, Standing, access::Project, ids::ProjectId};
 use org::{
     access::{IdOrPath, locate_project},
     namespace::downloads::Verdict,
@@ -81,7 +81,7 @@ pub(super) async fn find_entrance(
     let path = path.ok_or(Refusal::NoSuffix)?;
     let place = match find(app, visitor, path).await? {
         Some(place) => place,
-        None if path.ends_with(wiki::SUFFIX) && visitor.only.is_none() => {
+        None if path.ends_with(wiki::SUFFIX) && visitor.job_of.is_none() => {
             return Ok(Entrance::Open(wiki::enter(app, visitor, path, service).await?));
         }
         // Whoever has not signed in may see it afterwards.
@@ -119,14 +119,10 @@ pub(super) async fn is_one_too_many(
 
 async fn find(app: &App, visitor: &Visitor, path: &str) -> Result<Option<Place>, Refusal> {
     let (actor, path) = (visitor.actor(), IdOrPath::Path(path.to_owned()));
-    let only = visitor.only;
-    let found = app.db.peek(move |tx| {
-        let (project, who) = locate_project(tx, actor, &path)?;
-        match only {
-            // Beyond its own project a job is a stranger.
-            Some(only) if only != project.0.id => locate_project(tx, Actor::ANONYMOUS, &path),
-            _ => Ok((project, who)),
-        }
+    let job_of = visitor.job_of;
+    let found = app.db.peek(move |tx| match job_of {
+        Some(from) => locate_for_job(tx, actor, from, &path),
+        None => locate_project(tx, actor, &path),
     });
     match found.await {
         Ok((project, who)) => Ok(Some(Place::of(app, &project, who))),

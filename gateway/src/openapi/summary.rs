@@ -277,6 +277,39 @@ const ACTIONS: &[(&str, &str, &str)] = &[
 ];
 
 const WHOLE: &[(&str, &str, &str)] = &[
+    ("GET", "/job/allowed_agents", "List the agents that the job of a token may use"),
+    ("GET", "/projects/{id}/job_token_scope", "Show the job token scope of a project"),
+    ("PATCH", "/projects/{id}/job_token_scope", "Change the job token scope of a project"),
+    (
+        "GET",
+        "/projects/{id}/job_token_scope/allowlist",
+        "List the projects whose jobs reach a project",
+    ),
+    (
+        "POST",
+        "/projects/{id}/job_token_scope/allowlist",
+        "Add a project to the job token allowlist",
+    ),
+    (
+        "DELETE",
+        "/projects/{id}/job_token_scope/allowlist/{target_project_id}",
+        "Remove a project from the job token allowlist",
+    ),
+    (
+        "GET",
+        "/projects/{id}/job_token_scope/groups_allowlist",
+        "List the groups whose jobs reach a project",
+    ),
+    (
+        "POST",
+        "/projects/{id}/job_token_scope/groups_allowlist",
+        "Add a group to the job token allowlist",
+    ),
+    (
+        "DELETE",
+        "/projects/{id}/job_token_scope/groups_allowlist/{target_group_id}",
+        "Remove a group from the job token allowlist",
+    ),
     ("GET", "/runners/all", "List all runners"),
     ("POST", "/runners/reset_registration_token", "Reset the registration token of the instance"),
     (

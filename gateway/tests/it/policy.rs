@@ -11,7 +11,7 @@ use kernel::{
 use org::{member::Source, token::Scope, user::actions::NewUser};
 use serde_json::json;
 
-use crate::support::{Answer, Asked, Person, TestApp, declared, sample};
+use crate::support::{Answer, Asked, Person, TestApp, ci::job_token, declared, sample};
 
 const ROLES: [(&str, AccessLevel); 5] = [
     ("guest", Guest),
@@ -149,6 +149,11 @@ impl<'a> Place<'a> {
 const HEADING: &str =
     "private internal public; each: anonymous stranger guest reporter developer maintainer owner\n";
 
+/// The ability of a row, and whether jobs are heard with their tokens.
+fn abilities(row: &RouteRow) -> String {
+    if row.for_jobs { format!("{} also JobToken", row.ability) } else { row.ability.to_owned() }
+}
+
 fn ensure_none(wrong: &[String]) {
     let many = wrong.len();
     assert!(wrong.is_empty(), "{many} answers differ from the table:\n{}", wrong.join("\n"));
@@ -163,7 +168,7 @@ async fn every_project_route_keeps_to_its_row() {
         for visibility in Visibility::ALL {
             Place::project(&app, *visibility, number).try_out(row, &mut line, &mut wrong).await;
         }
-        writeln!(matrix, "{line} {:<6} {:<62} {}", row.method, row.pattern, row.ability)
+        writeln!(matrix, "{line} {:<6} {:<62} {}", row.method, row.pattern, abilities(row))
             .expect("text grows");
     }
     ensure_none(&wrong);
@@ -217,7 +222,7 @@ async fn every_instance_route_keeps_to_its_row() {
                 wrong.push(format!("{row:?} {}: {promised} {}", person.username, answer.status));
             }
         }
-        writeln!(matrix, "{line}  {:<6} {:<62} {}", row.method, row.pattern, row.ability)
+        writeln!(matrix, "{line}  {:<6} {:<62} {}", row.method, row.pattern, abilities(row))
             .expect("text grows");
     }
     assert!(
@@ -265,9 +270,44 @@ async fn a_token_reaches_as_far_as_its_scopes() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Where runners show the token of a job as the thing that it is about, and not as who they are.
+fn is_about_the_job(row: &RouteRow) -> bool {
+    row.pattern.starts_with("/jobs/{job_id}")
+}
+
+#[actix_web::test]
+async fn a_job_is_heard_with_its_token_where_the_row_says_so() {
+    let app = TestApp::new();
+    let keeper = app.person("keeper");
+    let project = app.project(&keeper, "own", Visibility::Private);
+    let others = [Visibility::Private, Visibility::Internal, Visibility::Public]
+        .map(|visibility| app.project(&keeper, &format!("other-{visibility}"), visibility));
+    let token = job_token(&keeper, project).await;
+    let (job, nobody) = (app.anonymous().sending("JOB-TOKEN", &token), app.anonymous());
+    let mut wrong = Vec::new();
+    for row in rest::tables().into_iter().flatten().filter(|row| !is_about_the_job(row)) {
+        let own = ask(&job, row, &project.to_string()).await;
+        let stranger = ask(&nobody, row, &project.to_string()).await;
+        let heard = (own.status, &own.body) != (stranger.status, &stranger.body);
+        if heard != row.for_jobs {
+            wrong.push(format!("{row:?}: {} {} not {}", own.status, own.body, stranger.status));
+        }
+        // Elsewhere it is a stranger, whoever it runs for.
+        for other in others.iter().filter(|_| row.for_jobs && row.scope == "Project") {
+            let told = ask(&job, row, &other.to_string()).await;
+            let stranger = ask(&nobody, row, &other.to_string()).await;
+            let hidden = told.status == 404 && stranger.status == 401;
+            if (told.status, &told.body) != (stranger.status, &stranger.body) && !hidden {
+                wrong.push(format!("{row:?} in {other}: {} {}", told.status, told.body));
+            }
+        }
+    }
+    ensure_none(&wrong);
+}
+
 /// What is refused for the sake of what it is about: whoever may do everything asks for no role, there is no pipeline,
 /// and no such group.
-const REFUSED_TO_ALL: [(&str, &str); 9] = [
+const REFUSED_TO_ALL: [(&str, &str); 11] = [
     ("POST", "/projects/{id}/access_requests"),
     ("POST", "/groups/{id}/access_requests"),
     ("GET", "/projects/{id}/pipelines/latest"),
@@ -277,6 +317,8 @@ const REFUSED_TO_ALL: [(&str, &str); 9] = [
     ("DELETE", "/projects/{id}/share/{group_id}"),
     ("POST", "/groups/{id}/share"),
     ("DELETE", "/groups/{id}/share/{group_id}"),
+    ("POST", "/projects/{id}/job_token_scope/groups_allowlist"),
+    ("DELETE", "/projects/{id}/job_token_scope/groups_allowlist/{target_group_id}"),
 ];
 
 #[actix_web::test]

@@ -109,6 +109,8 @@ const OWNERS: &[(&str, &[&str])] = &[
             "job_specs",
             "job_logs",
             "job_artifacts",
+            "job_token_groups",
+            "job_token_projects",
             "job_variables",
             "inherited_variables",
             "mirrored_pipelines",

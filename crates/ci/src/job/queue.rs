@@ -21,7 +21,7 @@ use super::{
     progress::{lock_job, save_job},
     token::JobToken,
 };
-use crate::{log::LogStore as _, pipeline::advance};
+use crate::{Status, log::LogStore as _, pipeline::advance};
 
 /// A job that waits, as far as it decides who takes it.
 #[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
@@ -166,4 +166,24 @@ pub fn begin(tx: &mut Tx<'_>, id: JobId, start: &Start) -> Result<Option<Job>> {
     tx.begin_log(id, &start.hidden)?;
     advance(tx, job.pipeline_id)?;
     tx.job(id).map(Some)
+}
+
+/// A job waits again whose runner went away before it knew of it. `timeout` is what it had before it began.
+pub fn give_back(tx: &mut Tx<'_>, id: JobId, timeout: Option<i64>) -> Result<()> {
+    let job = lock_job(tx, id)?;
+    if job.status != Status::Running {
+        return Ok(());
+    }
+    // No step of a job's life leads back: for everybody else it has never begun.
+    let job = Job { status: Status::Pending, runner_id: None, started_at: None, ..job };
+    let never_taken = (
+        jobs::timeout.eq(timeout),
+        jobs::token_digest.eq(None::<String>),
+        jobs::on_instance_runner.eq(false),
+    );
+    let update = diesel::update(jobs::table.find(id)).set(never_taken);
+    each_backend!(tx, |conn| update.execute(conn).map_err(error("Job")))?;
+    tx.delete_log(id)?;
+    save_job(tx, &job)?;
+    advance(tx, job.pipeline_id).map(drop)
 }

@@ -47,16 +47,17 @@ impl JobToken {
 /// # Errors
 /// `Forbidden` where there is no such job, or the token is another one's.
 pub fn authenticate(tx: &mut Tx<'_>, id: JobId, token: &JobToken) -> Result<Job> {
-    let found = find_by_token(tx, token)?;
+    let found = find_job(tx, token)?;
     found.filter(|job| job.id == id).ok_or(Error::Forbidden)
 }
 
 /// The job that a token is of and that runs.
 pub fn running_job(tx: &mut Tx<'_>, token: &JobToken) -> Result<Option<Job>> {
-    Ok(find_by_token(tx, token)?.filter(|job| job.status == Status::Running))
+    Ok(find_job(tx, token)?.filter(|job| job.status == Status::Running))
 }
 
-fn find_by_token(tx: &mut Tx<'_>, token: &JobToken) -> Result<Option<Job>> {
+/// The job that a token is of, whether or not it runs any more.
+pub fn find_job(tx: &mut Tx<'_>, token: &JobToken) -> Result<Option<Job>> {
     match token.is_plausible() {
         true => tx.find_job_by_token(&token.digest()),
         false => Ok(None),

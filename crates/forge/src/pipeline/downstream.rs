@@ -39,7 +39,7 @@ use crate::{
 /// Children of children of children are not made.
 const DEEPEST: usize = 2;
 /// So many pipelines may have made one another.
-const LARGEST_FAMILY: i64 = 1_000;
+pub(super) const LARGEST_FAMILY: i64 = 1_000;
 
 /// Why a bridge fails whose pipeline cannot be made.
 const CREATION_FAILED: &str = "downstream_pipeline_creation_failed";

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use ci::{
     config::given::RefKind,
     pipeline::{
-        Content, NewPipeline, Pipeline, PipelineStore as _, PipelineVariable, Place, Source,
+        Content, NewPipeline, Parent, Pipeline, PipelineStore as _, PipelineVariable, Place,
+        Source,
         creation::{cancel_outdated, create},
     },
     policy::CreatePipelines,
@@ -47,6 +48,8 @@ pub struct Request {
     /// The run of the schedule.
     pub schedule_run: Option<i64>,
     pub trigger: Option<TriggerId>,
+    /// The job that asked for it with its token.
+    pub parent: Option<Parent>,
 }
 
 /// Makes a pipeline, or says why not.
@@ -87,6 +90,7 @@ pub async fn make(forge: &Forge, request: Request) -> Result<Pipeline> {
         schedule: request.schedule,
         schedule_run: request.schedule_run,
         trigger: request.trigger,
+        parent: request.parent,
         ..new_pipeline(&context)
     };
     let place = context.guarded_place();

@@ -20,7 +20,7 @@ use kernel::{
 };
 use org::access::IdOrPath;
 
-use crate::{ports::ci::Projects, user::standing::person_in_project};
+use crate::{job_token::person_for_job, ports::ci::Projects};
 
 /// The jobs on which one depends.
 #[derive(Clone, Debug, Default)]
@@ -143,7 +143,7 @@ fn own(tx: &mut Tx<'_>, job: &Job, spec: &JobSpec) -> Result<Vec<Job>> {
     Ok(jobs.into_iter().filter(wanted).collect())
 }
 
-/// A job of another project, as whoever began this one may read it.
+/// A job of another project, as whoever began this one may read it where that project lets it in.
 fn elsewhere(
     tx: &mut Tx<'_>,
     job: &Job,
@@ -151,9 +151,8 @@ fn elsewhere(
     reference: &str,
     name: &str,
 ) -> Result<Option<Job>> {
-    let Some(user) = job.user_id else { return Ok(None) };
     let named = IdOrPath::Path(project.to_owned());
-    let Some(person) = person_in_project(tx, user, &named)? else { return Ok(None) };
+    let Some(person) = person_for_job(tx, job, &named)? else { return Ok(None) };
     let (who, id) = (person.who, person.facts.id);
     if !ReadPipelines::allows(&who) || !is_shown(tx, &Projects, &who, id)? {
         return Ok(None);

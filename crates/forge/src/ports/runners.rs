@@ -17,6 +17,17 @@ impl ports::Roles for Roles {
         access::level_in_project(tx, actor, project)
     }
 
+    fn highest_in_projects(
+        &self,
+        tx: &mut Tx<'_>,
+        actor: Actor,
+        projects: &[ProjectId],
+    ) -> Result<AccessLevel> {
+        let found = access::locate_projects(tx, actor, projects)?;
+        let highest = found.into_iter().map(|(_, who)| who.level).max();
+        Ok(highest.unwrap_or(AccessLevel::NoAccess))
+    }
+
     fn in_group(&self, tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<AccessLevel> {
         access::level_in_namespace(tx, actor, group)
     }

@@ -6,6 +6,7 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use ci::{
@@ -23,6 +24,9 @@ use std::any::Any;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::queue::home;
+
+/// Where the database cannot be asked which jobs wait, it is asked again after so long.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// Those who wait, and the way to them.
 #[derive(Debug)]
@@ -74,6 +78,14 @@ impl Bell {
         }
     }
 
+    /// A job that was to be handed over may still wait.
+    pub(super) fn ring(&self, job: JobId) {
+        if self.is_heard.load(Ordering::Acquire) {
+            // Nobody listens any more when the program ends.
+            drop(self.sender.send(vec![job]));
+        }
+    }
+
     /// From now on runners that wait are told. To be called by whoever is about to let one wait.
     pub(super) fn listen(&self, db: &Database) {
         if self.is_heard.swap(true, Ordering::AcqRel) {
@@ -95,9 +107,15 @@ async fn announce(
         while let Ok(more) = receiver.try_recv() {
             jobs.extend(more);
         }
-        match db.read(move |tx| arrivals(tx, &jobs)).await {
-            Ok(arrivals) => mailbox.announce(&arrivals),
-            Err(cause) => tracing::error!(error = %cause, "runners were not told of jobs"),
+        let jobs: Arc<[JobId]> = jobs.into();
+        loop {
+            let asked = Arc::clone(&jobs);
+            match db.read(move |tx| arrivals(tx, &asked)).await {
+                Ok(arrivals) => break mailbox.announce(&arrivals),
+                // Nobody who waits would look for these jobs before long.
+                Err(cause) => tracing::error!(error = %cause, "runners were not told of jobs yet"),
+            }
+            tokio::time::sleep(AGAIN).await;
         }
     }
 }
@@ -115,7 +133,7 @@ fn arrivals(tx: &mut Tx<'_>, jobs: &[JobId]) -> Result<Vec<Arrival>> {
     let arrival = |job: &PendingJob| {
         let home = Arc::clone(homes.get(&job.project_id)?);
         let tags = job.spec_id.and_then(|spec| tags.get(&spec)).cloned().unwrap_or_default();
-        Some(Arrival { home, tags, protected: job.protected })
+        Some(Arrival { job: job.id, home, tags, protected: job.protected })
     };
     Ok(jobs.iter().filter_map(arrival).collect())
 }

@@ -13,7 +13,7 @@ use kernel::{Ability as _, Error, Result, ids::JobId};
 use org::access::IdOrPath;
 
 use super::artifacts::archive;
-use crate::{pipeline::JobSource, ports::ci::Projects, user::standing::person_in_project};
+use crate::{job_token::person_for_job, pipeline::JobSource, ports::ci::Projects};
 
 /// A job whose artifacts are fetched.
 #[derive(Clone, Debug)]
@@ -51,7 +51,8 @@ pub(super) fn dependencies(tx: &mut Tx<'_>, source: &JobSource) -> Result<Option
     Ok(Some(found.collect()))
 }
 
-/// The archive of a job, for a job that runs: of its own pipeline, or where whoever began it may read it.
+/// The archive of a job, for a job that runs: of its own pipeline, or where whoever began it may read it, in another project
+/// as far as that one lets the job in.
 ///
 /// # Errors
 /// `Hidden` where there is none, `Forbidden` where it is not for them.
@@ -60,8 +61,7 @@ pub fn archive_for_job(tx: &mut Tx<'_>, own: &Job, id: JobId) -> Result<Artifact
     if job.pipeline_id == own.pipeline_id {
         return archive(tx, None, &job);
     }
-    let user = own.user_id.ok_or(Error::Hidden)?;
-    let person = person_in_project(tx, user, &IdOrPath::Id(job.project_id.0))?;
+    let person = person_for_job(tx, own, &IdOrPath::Id(job.project_id.0))?;
     let person = person.filter(|person| ReadPipelines::allows(&person.who)).ok_or(Error::Hidden)?;
     match is_shown(tx, &Projects, &person.who, job.project_id)? {
         true => archive(tx, Some(&person.who), &job),

@@ -9,14 +9,17 @@ use ci::job::{
 };
 use kernel::{Error, Result, ids::JobId};
 use runners::{
-    mailbox::Process,
+    mailbox::{Errand, Process},
+    manager::Contact,
     matching::Taker,
-    runner::{Runner, RunnerStore as _},
+    runner::{Runner, RunnerStore as _, RunnerToken},
 };
 use secrets::Secret;
 use time::Duration;
 
 use super::{
+    begun::Begun,
+    contact::authenticate,
     handover::{Draft, Handover, Verdict, prepare},
     logs::hidden_place,
     queue::candidates,
@@ -47,13 +50,40 @@ pub enum JobAnswer {
 }
 
 /// Answers a runner that asks for a job. Where there was none when it asked last, and nothing has changed since, it is
-/// kept waiting for as long as `hold`.
+/// kept waiting for as long as `hold`, and the database is asked nothing.
+///
+/// # Errors
+/// `Forbidden` where the token is nobody's, `Invalid` where what the runner tells of itself is too long.
 pub async fn request_job(
+    forge: &Forge,
+    (token, contact): (&RunnerToken, Contact),
+    process: &Process,
+    request: &JobRequest,
+    hold: Wait,
+) -> Result<JobAnswer> {
+    let mailbox = &forge.bell.mailbox;
+    let mut errand = None;
+    if let Some(cursor) = request.cursor.as_ref().filter(|_| token.is_plausible())
+        && let Some(id) = mailbox.unchanged(&token.digest(), process, cursor)
+        && forge.contacts.is_noted(id, &contact, forge.db.clock().now())
+    {
+        errand = mailbox.wait(id, process, cursor, hold).await;
+        if errand.is_none() {
+            return Ok(JobAnswer::Nothing { cursor: cursor.clone() });
+        }
+    }
+    let runner = authenticate(forge, token, contact).await?;
+    look_for_job(forge, &runner, process, request, hold, errand).await
+}
+
+/// Looks for a job for a runner, which waits first where nothing has changed since it asked last, unless it was woken.
+async fn look_for_job(
     forge: &Forge,
     runner: &Runner,
     process: &Process,
     request: &JobRequest,
     hold: Wait,
+    mut errand: Option<Errand<'_>>,
 ) -> Result<JobAnswer> {
     forge.bell.listen(&forge.db);
     let id = runner.id;
@@ -61,26 +91,48 @@ pub async fn request_job(
     let taker = Taker::new(runner, projects)?;
     let mut cursor = forge.bell.mailbox.cursor(&taker, process);
     if !runner.active {
+        forge.bell.mailbox.found_none(id, &cursor);
         return Ok(JobAnswer::Nothing { cursor });
     }
-    if request.cursor.as_deref() == Some(cursor.as_str()) {
-        if !forge.bell.mailbox.wait(id, process, &cursor, hold).await {
+    let mailbox = &forge.bell.mailbox;
+    if errand.is_none() && request.cursor.as_deref() == Some(cursor.as_str()) {
+        errand = mailbox.wait(id, process, &cursor, hold).await;
+        if errand.is_none() {
             return Ok(JobAnswer::Nothing { cursor });
         }
         // Read before jobs are looked for: what arrives meanwhile changes it.
-        cursor = forge.bell.mailbox.cursor(&taker, process);
+        cursor = mailbox.cursor(&taker, process);
     }
-    match take(forge, runner, &taker, request).await? {
-        Taken::Job(handover) => Ok(JobAnswer::Job(handover)),
-        Taken::Nothing => Ok(JobAnswer::Nothing { cursor }),
-        Taken::Lost => Ok(JobAnswer::Conflict),
+    let taken = take(forge, runner, &taker, request).await?;
+    if let Some(errand) = errand {
+        errand.done(taken.job());
     }
+    Ok(match taken {
+        Taken::Job(handover) => {
+            mailbox.got_job(id, process);
+            JobAnswer::Job(handover)
+        }
+        Taken::Nothing => {
+            mailbox.found_none(id, &cursor);
+            JobAnswer::Nothing { cursor }
+        }
+        Taken::Lost => JobAnswer::Conflict,
+    })
 }
 
 enum Taken {
     Job(Box<Handover>),
     Nothing,
     Lost,
+}
+
+impl Taken {
+    fn job(&self) -> Option<JobId> {
+        match self {
+            Self::Job(handover) => Some(handover.job.id),
+            Self::Nothing | Self::Lost => None,
+        }
+    }
 }
 
 async fn take(
@@ -99,8 +151,10 @@ async fn take(
         let found = found.await?;
         let mut failed = false;
         for job in &found {
-            let Some(_reserved) = forge.handing_over.reserve(job.id) else { continue };
-            match take_one(forge, runner, request, job.id).await? {
+            let Some(reserved) = forge.handing_over.reserve(job.id, &forge.bell) else { continue };
+            let step = take_one(forge, runner, request, job.id).await?;
+            reserved.settle();
+            match step {
                 Step::Taken(handover) => return Ok(Taken::Job(handover)),
                 Step::Failed => failed = true,
                 Step::Lost => lost = true,
@@ -154,16 +208,25 @@ async fn hand_over(forge: &Forge, runner: &Runner, draft: Draft) -> Result<Step>
         hidden: sealed.map_err(Error::internal)?,
     };
     let (shared, project) = (runner.is_shared(), draft.source.job.project_id);
-    let begun = forge.db.write(move |tx| {
-        let Some(job) = begin(tx, id, &start)? else { return Ok(None) };
-        let running = match shared {
-            true => tx.running_on_instance_runners()?.get(&project).copied(),
-            false => None,
-        };
-        Ok(Some((job, running)))
+    let (own, timeout) = (forge.clone(), draft.source.job.timeout);
+    // In a task of its own, which goes on where the runner hangs up meanwhile.
+    let begun = tokio::spawn(async move {
+        let begun = own.db.write(move |tx| {
+            let Some(job) = begin(tx, id, &start)? else { return Ok(None) };
+            let running = match shared {
+                true => tx.running_on_instance_runners()?.get(&project).copied(),
+                false => None,
+            };
+            Ok(Some((job, running)))
+        });
+        let begun = begun.await?;
+        Ok::<_, Error>(begun.map(|(job, running)| (Begun::new(own, &job, timeout), job, running)))
     });
-    match begun.await? {
-        Some((job, running)) => Ok(Step::Taken(Box::new(draft.into_handover(forge, job, running)))),
+    match begun.await.map_err(Error::internal)?? {
+        Some((begun, job, running)) => {
+            begun.heard();
+            Ok(Step::Taken(Box::new(draft.into_handover(forge, job, running))))
+        }
         None => Ok(Step::Lost),
     }
 }

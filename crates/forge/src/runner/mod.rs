@@ -1,6 +1,7 @@
 //! Runners with the projects and groups whose jobs they do.
 
 pub mod artifacts;
+mod begun;
 mod bell;
 pub mod contact;
 mod dependencies;

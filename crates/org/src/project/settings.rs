@@ -129,13 +129,20 @@ macro_rules! declare { ($($name:ident: $type:ty = $default:expr),* $(,)?) => {
     pub struct Settings {
         $(pub $name: $type,)*
         pub container_expiration_policy: Option<ExpirationPolicy>,
+        /// Whether jobs of other projects reach this one only where it lists them.
+        pub ci_inbound_job_token_scope_enabled: bool,
         /// Registers runners for this project.
         pub runners_token: String,
     }
 
     impl Default for Settings {
         fn default() -> Self {
-            Self { $($name: $default,)* container_expiration_policy: None, runners_token: String::new() }
+            Self {
+                $($name: $default,)*
+                container_expiration_policy: None,
+                ci_inbound_job_token_scope_enabled: true,
+                runners_token: String::new(),
+            }
         }
     }
 

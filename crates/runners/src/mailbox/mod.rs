@@ -1,18 +1,20 @@
 //! Runners that ask for a job while there is none: each has a cursor, a word that changes whenever a job becomes pending
 //! that it could take. Who shows the present one is asked to wait, in memory alone.
 
+mod errand;
+
 use std::{
     collections::{HashMap, HashSet},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
-use kernel::ids::RunnerId;
-use tokio::{
-    sync::Notify,
-    time::{Instant, timeout},
-};
+use kernel::ids::{JobId, RunnerId};
+use tokio::time::{Instant, timeout};
 
+pub use errand::Errand;
+
+use self::errand::Seat;
 use crate::matching::{Home, Taker};
 
 /// A cursor counts no longer than this: what else may let a runner take a job that it could not take before (a project
@@ -20,6 +22,8 @@ use crate::matching::{Home, Taker};
 const LIFETIME: Duration = Duration::from_secs(600);
 /// Who has not asked for so long is forgotten.
 const FORGET: Duration = Duration::from_secs(3600);
+/// A runner that has not asked for so long does not keep others of its process from waiting.
+const ASKS_AGAIN: Duration = Duration::from_secs(120);
 /// So many runners are known before those are looked for that may be forgotten.
 const MANY: usize = 1024;
 
@@ -30,6 +34,7 @@ pub struct Process(pub String);
 /// A job that became pending.
 #[derive(Clone, Debug)]
 pub struct Arrival {
+    pub job: JobId,
     pub home: Arc<Home>,
     pub tags: Vec<String>,
     pub protected: bool,
@@ -41,20 +46,34 @@ struct Known {
     cursor: String,
     since: Instant,
     asked: Instant,
-    processes: HashSet<Process>,
+    /// Whether there may be a job for it: until it asks and there is none.
+    is_wanted: bool,
+    /// Who asks for it, and since when they have nothing to do.
+    processes: HashMap<Process, Instant>,
+}
+
+impl Known {
+    fn note_call(&mut self, process: &Process, now: Instant) {
+        self.asked = now;
+        if self.processes.len() >= MANY {
+            self.processes.clear();
+        }
+        self.processes.entry(process.clone()).or_insert(now);
+    }
 }
 
 #[derive(Debug)]
 struct Waiting {
     runner: RunnerId,
     process: Process,
-    wake: Arc<Notify>,
+    /// Since when it has nothing to do.
+    idle: Instant,
+    seat: Arc<Seat>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     known: HashMap<RunnerId, Known>,
-    /// Who waits longest comes first.
     waiting: Vec<Waiting>,
 }
 
@@ -84,55 +103,95 @@ impl Mailbox {
             cursor: fresh(),
             since: now,
             asked: now,
-            processes: HashSet::new(),
+            is_wanted: true,
+            processes: HashMap::new(),
         });
         if known.since + LIFETIME <= now || *known.taker != *taker {
             (known.cursor, known.since) = (fresh(), now);
             known.taker = Arc::new(taker.clone());
         }
-        known.asked = now;
-        if known.processes.len() >= MANY {
-            known.processes.clear();
-        }
-        known.processes.insert(process.clone());
+        known.note_call(process, now);
         known.cursor.clone()
     }
 
-    /// Waits while the cursor of a runner is this one, but no longer than `hold`. True where it is another one by then.
+    /// The runner of this token, where it asks once more with its present cursor: all that is known of it still holds.
+    pub fn unchanged(
+        &self,
+        token_digest: &str,
+        process: &Process,
+        cursor: &str,
+    ) -> Option<RunnerId> {
+        let now = Instant::now();
+        let mut state = self.state();
+        let mut all = state.known.iter_mut();
+        let (runner, known) = all.find(|(_, known)| known.cursor == cursor)?;
+        let holds = known.taker.active && known.since + LIFETIME > now;
+        if !holds || known.taker.token_digest != token_digest {
+            return None;
+        }
+        known.note_call(process, now);
+        Some(*runner)
+    }
+
+    /// There was no job for a runner that showed this cursor.
+    pub fn found_none(&self, runner: RunnerId, cursor: &str) {
+        if let Some(known) = self.state().known.get_mut(&runner)
+            && known.cursor == cursor
+        {
+            known.is_wanted = false;
+        }
+    }
+
+    /// A runner got a job, and there may be more for it.
+    pub fn got_job(&self, runner: RunnerId, process: &Process) {
+        if let Some(known) = self.state().known.get_mut(&runner) {
+            known.is_wanted = true;
+            known.processes.insert(process.clone(), Instant::now());
+        }
+    }
+
+    /// Waits while the cursor of a runner is this one, but no longer than `hold`, and not while there may be a job for
+    /// another runner of the process. `None` where there is nothing to look for.
     pub async fn wait(
         &self,
         runner: RunnerId,
         process: &Process,
         cursor: &str,
         hold: Duration,
-    ) -> bool {
-        let wake = Arc::new(Notify::new());
+    ) -> Option<Errand<'_>> {
+        let errand = Errand::new(self);
         {
             let mut state = self.state();
-            if state.known.get(&runner).is_none_or(|known| known.cursor != cursor) {
-                return true;
+            let known = state.known.get(&runner).filter(|known| known.cursor == cursor);
+            let Some(known) = known else { return Some(errand) };
+            if state.is_wanted_elsewhere(runner, process) {
+                return None;
             }
-            let waiting = Waiting { runner, process: process.clone(), wake: Arc::clone(&wake) };
-            state.waiting.push(waiting);
+            let idle = known.processes.get(process).copied().unwrap_or(known.asked);
+            let seat = Arc::clone(errand.seat());
+            state.waiting.push(Waiting { runner, process: process.clone(), idle, seat });
         }
-        // Who hangs up does not stay in the list.
-        let _place = Place { mailbox: self, wake: Arc::clone(&wake) };
-        let woken = timeout(hold, wake.notified()).await.is_ok();
-        woken && self.state().known.get(&runner).is_none_or(|known| known.cursor != cursor)
+        // Who hangs up does not stay in the list, and hands on what it was woken for.
+        drop(timeout(hold, errand.woken()).await);
+        let mut state = self.state();
+        let has_job = state.leave(errand.seat());
+        let is_current = state.known.get(&runner).is_some_and(|known| known.cursor == cursor);
+        drop(state);
+        (has_job || (errand.was_woken() && !is_current)).then_some(errand)
     }
 
     /// Jobs have become pending: the runners that could take them are told, and as many of them wake as there are jobs.
     pub fn announce(&self, arrivals: &[Arrival]) {
         let mut state = self.state();
-        let mut waking: Vec<Arc<Notify>> = Vec::new();
+        let mut waking: Vec<Arc<Seat>> = Vec::new();
         for arrival in arrivals {
             let takers = state.renew(|taker| {
                 taker.serves(&arrival.home) && taker.takes(&arrival.tags, arrival.protected)
             });
-            state.wake_for(&takers, &mut waking);
+            state.wake_for(arrival, &takers, &mut waking);
         }
         drop(state);
-        waking.iter().for_each(|wake| wake.notify_one());
+        waking.iter().for_each(|seat| seat.wake());
     }
 
     /// A runner was changed or is gone.
@@ -140,9 +199,9 @@ impl Mailbox {
         let mut state = self.state();
         state.known.remove(&runner);
         let gone = state.waiting.extract_if(.., |waiting| waiting.runner == runner);
-        let waking: Vec<Arc<Notify>> = gone.map(|waiting| waiting.wake).collect();
+        let waking: Vec<Arc<Seat>> = gone.map(|waiting| waiting.seat).collect();
         drop(state);
-        waking.iter().for_each(|wake| wake.notify_one());
+        waking.iter().for_each(|seat| seat.wake());
     }
 
     /// How many wait.
@@ -152,6 +211,23 @@ impl Mailbox {
 }
 
 impl State {
+    /// Whether there may be a job for another runner of the process, which cannot ask while this one waits.
+    fn is_wanted_elsewhere(&self, runner: RunnerId, process: &Process) -> bool {
+        let now = Instant::now();
+        self.known.iter().any(|(id, known)| {
+            *id != runner
+                && known.is_wanted
+                && known.asked + ASKS_AGAIN > now
+                && known.processes.contains_key(process)
+        })
+    }
+
+    /// Takes a seat out of the list; true where a job was put on it.
+    fn leave(&mut self, seat: &Arc<Seat>) -> bool {
+        self.waiting.retain(|waiting| !Arc::ptr_eq(&waiting.seat, seat));
+        seat.has_job()
+    }
+
     /// Gives new cursors to those that fit.
     fn renew(&mut self, fits: impl Fn(&Taker) -> bool) -> HashSet<RunnerId> {
         let mut renewed = HashSet::new();
@@ -162,38 +238,38 @@ impl State {
         renewed
     }
 
-    /// Takes one out of the list who waits and could take the job. Where none does, those are let go that wait beside one
-    /// of the same process, so that it can ask for that one.
-    fn wake_for(&mut self, takers: &HashSet<RunnerId>, waking: &mut Vec<Arc<Notify>>) {
-        let first = self.waiting.iter().position(|waiting| takers.contains(&waiting.runner));
+    /// Takes the one out of the list who waits, could take the job and has had nothing to do for longest. Where none
+    /// does, those are let go that wait beside one of the same process, so that it can ask for that one.
+    fn wake_for(
+        &mut self,
+        arrival: &Arrival,
+        takers: &HashSet<RunnerId>,
+        waking: &mut Vec<Arc<Seat>>,
+    ) {
+        let able = self.waiting.iter().enumerate();
+        let able = able.filter(|(_, waiting)| takers.contains(&waiting.runner));
+        let first = able.min_by_key(|(_, waiting)| waiting.idle).map(|(position, _)| position);
         let released: HashSet<Process> = match first {
             Some(first) => {
                 let woken = self.waiting.remove(first);
-                waking.push(woken.wake);
+                woken.seat.put(arrival.clone());
+                waking.push(woken.seat);
                 HashSet::from([woken.process])
             }
             None => {
-                let known = takers.iter().filter_map(|runner| self.known.get(runner));
-                known.flat_map(|known| known.processes.iter().cloned()).collect()
+                let mut released = HashSet::new();
+                for runner in takers {
+                    let Some(known) = self.known.get_mut(runner) else { continue };
+                    known.is_wanted = true;
+                    released.extend(known.processes.keys().cloned());
+                }
+                released
             }
         };
         let others = self.waiting.extract_if(.., |waiting| {
             released.contains(&waiting.process) && !takers.contains(&waiting.runner)
         });
-        waking.extend(others.map(|waiting| waiting.wake));
-    }
-}
-
-/// A place among those who wait.
-struct Place<'m> {
-    mailbox: &'m Mailbox,
-    wake: Arc<Notify>,
-}
-
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        let mut state = self.mailbox.state();
-        state.waiting.retain(|waiting| !Arc::ptr_eq(&waiting.wake, &self.wake));
+        waking.extend(others.map(|waiting| waiting.seat));
     }
 }
 

@@ -1,7 +1,7 @@
 //! A manager as it is stored, and what one tells of itself.
 
 use diesel::prelude::{Queryable, Selectable};
-use kernel::{Ts, ids::RunnerId};
+use kernel::{Faults, Result, Ts, ids::RunnerId};
 
 use crate::runner::{RunnerStatus, manager_status};
 
@@ -43,18 +43,28 @@ pub struct Contact {
 const UNNAMED: &str = "<legacy>";
 /// A column holds so many signs.
 const LONGEST: usize = 255;
+/// Letters of the name of a machine.
+const LONGEST_SYSTEM_ID: usize = 64;
 
 impl Contact {
     pub fn system_id(&self) -> &str {
         self.system_id.as_deref().filter(|id| !id.is_empty()).unwrap_or(UNNAMED)
     }
 
-    /// The same, short enough to be stored.
+    /// # Errors
+    /// `Invalid` where the name of the machine is too long.
+    pub fn ensure_sound(&self) -> Result<()> {
+        let mut faults = Faults::default();
+        faults.at_most("system_id", self.system_id.as_deref(), LONGEST_SYSTEM_ID);
+        faults.into_result()
+    }
+
+    /// The same, short enough to be stored; the name of the machine is left as it is.
     #[must_use]
     pub fn bounded(self) -> Self {
         let cut = |text: Option<String>| text.map(|text| text.chars().take(LONGEST).collect());
         Self {
-            system_id: cut(self.system_id),
+            system_id: self.system_id,
             name: cut(self.name),
             version: cut(self.version),
             revision: cut(self.revision),

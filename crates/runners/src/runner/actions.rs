@@ -92,12 +92,8 @@ fn may_read(tx: &mut Tx<'_>, actor: Actor, roles: &impl Roles, runner: &Runner) 
     if let Some(group) = runner.group_id {
         return Ok(roles.in_group(tx, actor, group)? >= Maintainer);
     }
-    for project in tx.projects_of_runner(runner.id)? {
-        if roles.in_project(tx, actor, project)? >= Maintainer {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    let projects = tx.projects_of_runner(runner.id)?;
+    Ok(roles.highest_in_projects(tx, actor, &projects)? >= Maintainer)
 }
 
 /// Whether somebody may change a runner: who looks after the project or group to which it belongs.

@@ -4,6 +4,7 @@ pub mod ci_lint;
 pub mod commit_status;
 pub mod job;
 pub mod job_records;
+pub mod job_token_scope;
 pub mod pipeline;
 pub mod pipeline_schedule;
 pub mod resource_group;

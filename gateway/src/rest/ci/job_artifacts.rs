@@ -30,10 +30,10 @@ use crate::{
 };
 
 routes! { "Job artifacts" at "/projects/{id}";
-    GET    "/jobs/{job_id}/artifacts"               => download        : ReadPipelines,
-    GET    "/jobs/{job_id}/artifacts/{*path}"       => show_file       : ReadPipelines,
-    GET    "/jobs/artifacts/{ref}/download"         => download_of_ref : ReadPipelines,
-    GET    "/jobs/artifacts/{ref}/raw/{*path}"      => file_of_ref     : ReadPipelines,
+    GET    "/jobs/{job_id}/artifacts"               => download        : ReadPipelines also JobToken,
+    GET    "/jobs/{job_id}/artifacts/{*path}"       => show_file       : ReadPipelines also JobToken,
+    GET    "/jobs/artifacts/{ref}/download"         => download_of_ref : ReadPipelines also JobToken,
+    GET    "/jobs/artifacts/{ref}/raw/{*path}"      => file_of_ref     : ReadPipelines also JobToken,
     POST   "/jobs/{job_id}/artifacts/keep"          => keep            : UpdatePipelines,
     DELETE "/jobs/{job_id}/artifacts"               => remove          : DeleteArtifacts,
     DELETE "/artifacts"                             => remove_all      : DeleteArtifacts,

@@ -26,7 +26,7 @@ use crate::{
 };
 
 routes! { "Jobs" at "/projects/{id}/jobs";
-    GET  ""                 => list   : ReadJobs,
+    GET  ""                 => list   : ReadJobs also JobToken,
     GET  "/{job_id}"        => show   : ReadJobs,
     POST "/{job_id}/cancel" => cancel : UpdatePipelines,
     POST "/{job_id}/retry"  => retry  : UpdatePipelines,

@@ -6,6 +6,7 @@ pub mod ci_lint;
 pub mod commit_statuses;
 pub mod job_artifacts;
 pub mod job_params;
+pub mod job_token_scope;
 pub mod job_traces;
 pub mod jobs;
 pub mod pipeline_changes;
@@ -23,6 +24,7 @@ pub(super) const TABLES: &[&[RouteRow]] = &[
     ci_lint::ROUTES,
     commit_statuses::ROUTES,
     job_artifacts::ROUTES,
+    job_token_scope::ROUTES,
     job_traces::ROUTES,
     jobs::ROUTES,
     pipeline_changes::ROUTES,

@@ -28,8 +28,8 @@ use crate::{
 };
 
 routes! { "Branches" at "/projects/{id}/repository";
-    GET    "/branches"                    => list          : ReadCode,
-    GET    "/branches/{branch}"           => show          : ReadCode,
+    GET    "/branches"                    => list          : ReadCode also JobToken,
+    GET    "/branches/{branch}"           => show          : ReadCode also JobToken,
     HEAD   "/branches/{branch}"           => exists        : ReadCode,
     POST   "/branches"                    => create        : PushCode,
     DELETE "/branches/{branch}"           => delete        : PushCode,

@@ -30,7 +30,7 @@ use crate::{
 };
 
 routes! { "Changelogs" at "/projects/{id}/repository/changelog";
-    GET  "" => show : ReadCode,
+    GET  "" => show : ReadCode also JobToken,
     POST "" => add  : PushCode,
 }
 

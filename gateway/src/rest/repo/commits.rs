@@ -27,7 +27,7 @@ use crate::{
 
 routes! { "Commits" at "/projects/{id}/repository/commits";
     GET ""                 => list      : ReadCode,
-    GET "/{sha}"           => show      : ReadCode,
+    GET "/{sha}"           => show      : ReadCode also JobToken,
     GET "/{sha}/refs"      => refs      : ReadCode,
     GET "/{sha}/diff"      => diff      : ReadCode,
     GET "/{sha}/sequence"  => sequence  : ReadCode,

@@ -38,7 +38,7 @@ routes! { "Repository files" at "/projects/{id}/repository/files", also [ReadRep
     POST   "/{file_path}"     => create : PushCode,
     PUT    "/{file_path}"     => update : PushCode,
     DELETE "/{file_path}"     => remove : PushCode,
-    GET    "/{file_path}/raw" => raw    : ReadFiles,
+    GET    "/{file_path}/raw" => raw    : ReadFiles also JobToken,
 }
 
 /// Whole groups of three, so that pieces can be written in Base64 one after the other.

@@ -21,8 +21,8 @@ use crate::{
 };
 
 routes! { "Tags" at "/projects/{id}/repository/tags";
-    GET    ""                      => list      : ReadCode,
-    GET    "/{tag_name}"           => show      : ReadCode,
+    GET    ""                      => list      : ReadCode also JobToken,
+    GET    "/{tag_name}"           => show      : ReadCode also JobToken,
     GET    "/{tag_name}/signature" => signature : ReadCode,
     POST   ""                      => create    : PushCode,
     DELETE "/{tag_name}"           => delete    : PushCode,

@@ -45,7 +45,7 @@ use crate::{
 routes! { "Merge request lists" at "";
     GET "/merge_requests"               => everywhere : SignedIn,
     GET "/groups/{id}/merge_requests"   => of_group   : ReadGroupMergeRequests,
-    GET "/projects/{id}/merge_requests" => of_project : ListMergeRequests,
+    GET "/projects/{id}/merge_requests" => of_project : ListMergeRequests also JobToken,
     GET "/projects/{id}/milestones/{milestone_id}/merge_requests" => of_milestone : ReadMilestones,
     GET "/groups/{id}/milestones/{milestone_id}/merge_requests"   => of_milestone : ReadGroupMilestones,
 }

@@ -31,7 +31,7 @@ use crate::{
 
 routes! { "Merge requests" at "/projects/{id}/merge_requests";
     POST   ""                     => create : ProposeMergeRequests,
-    GET    "/{merge_request_iid}" => show   : ReadMergeRequests,
+    GET    "/{merge_request_iid}" => show   : ReadMergeRequests also JobToken,
     PUT    "/{merge_request_iid}" => update : TakePartInMergeRequests,
     DELETE "/{merge_request_iid}" => remove : DeleteMergeRequests,
 }

@@ -30,7 +30,7 @@ routes! { "Notes" at "/projects/{id}";
     GET    "/issues/{issue_iid}/notes/{note_id}"                    => show   : ReadIssueNotes,
     PUT    "/issues/{issue_iid}/notes/{note_id}"                    => update : CreateIssues,
     DELETE "/issues/{issue_iid}/notes/{note_id}"                    => remove : CreateIssues,
-    GET    "/merge_requests/{merge_request_iid}/notes"              => list   : ReadMergeRequests,
+    GET    "/merge_requests/{merge_request_iid}/notes"              => list   : ReadMergeRequests also JobToken,
     POST   "/merge_requests/{merge_request_iid}/notes"              => create : TakePartInMergeRequests,
     GET    "/merge_requests/{merge_request_iid}/notes/{note_id}"    => show   : ReadMergeRequests,
     PUT    "/merge_requests/{merge_request_iid}/notes/{note_id}"    => update : TakePartInMergeRequests,

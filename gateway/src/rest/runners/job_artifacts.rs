@@ -50,6 +50,7 @@ const UPLOAD_ROUTE: RouteRow = RouteRow {
     open: true,
     allows: Anyone::allows,
     also: None,
+    for_jobs: false,
     serve: |app, req, payload, matched| Box::pin(serve_upload(app, req, payload, matched)),
     describe: |_| Operation {
         params: Vec::new(),

@@ -3,10 +3,7 @@
 use std::{collections::HashSet, time::Duration};
 
 use actix_web::HttpResponse;
-use forge::runner::{
-    contact,
-    dispatch::{JobAnswer, JobRequest, request_job},
-};
+use forge::runner::dispatch::{JobAnswer, JobRequest, request_job};
 use kernel::access::Anyone;
 use runners::{mailbox::Process, runner::RunnerToken};
 
@@ -44,14 +41,14 @@ async fn request(app: App, mut call: Call<Anyone, RequestJob>) -> ApiResult<Cust
     let header = call.header("RUNNER-TOKEN").map(str::to_owned);
     let token = RunnerToken::given(call.params.token.or(header).unwrap_or_default());
     // Runners that name no program share an address with those of the same one.
-    let process = contact.system_id.clone().or(contact.ip_address.clone()).unwrap_or_default();
-    let runner = contact::authenticate(&app, &token, contact).await?;
+    let named = contact.system_id.clone().filter(|id| !id.is_empty());
+    let process = named.or(contact.ip_address.clone()).unwrap_or_default();
     let request = JobRequest {
         cursor: call.params.last_update,
         features: features.unwrap_or_else(HashSet::new),
         job_age: call.params.job_age,
     };
-    let answer = request_job(&app, &runner, &Process(process), &request, HOLD).await?;
+    let answer = request_job(&app, (&token, contact), &Process(process), &request, HOLD).await?;
     Ok(Custom(match answer {
         JobAnswer::Job(handover) => HttpResponse::Created().json(JobPayload::new(&handover)),
         JobAnswer::Nothing { cursor } => {

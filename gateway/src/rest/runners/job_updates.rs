@@ -45,6 +45,7 @@ const TRACE_ROUTE: RouteRow = RouteRow {
     open: true,
     allows: Anyone::allows,
     also: None,
+    for_jobs: false,
     serve: |app, req, payload, matched| Box::pin(serve_append(app, req, payload, matched)),
     describe: |_| Operation {
         params: Vec::new(),

@@ -4,16 +4,20 @@ use std::{collections::HashMap, sync::Arc};
 
 use ci::{
     Status,
-    job::{Job, JobToken, RunnerJobFilter, token::running_job},
+    job::{Job, RunnerJobFilter},
 };
-use forge::{runner::jobs, user::standing::person_in_project};
+use forge::runner::jobs;
 use kernel::{
-    Error,
-    access::{Anyone, ProjectFacts},
+    Actor, Error, Standing,
+    access::{Anyone, Project, ProjectFacts},
     ids::{ProjectId, RunnerId},
     page::Page,
 };
-use org::{access::IdOrPath, project::store::ProjectStore as _};
+use org::{
+    access::{IdOrPath, locate_project},
+    project::store::ProjectStore as _,
+    runner_places::job_homes,
+};
 use runners::policy::UseRunners;
 
 use crate::{
@@ -23,10 +27,13 @@ use crate::{
             job::{JobBasicEntity, JobEntity},
             job_records::{present_across, present_one},
         },
-        runners::{runner::RunnerProjectEntity, runner_job::RunnerJobEntity},
+        runners::{
+            allowed_agents::AllowedAgentsEntity, runner::RunnerProjectEntity,
+            runner_job::RunnerJobEntity,
+        },
     },
     error::ApiResult,
-    extract::{Call, Sort},
+    extract::{Call, Caller, Sort},
     param_enums, params,
     present::{Json, Listed},
     routes,
@@ -38,10 +45,11 @@ routes! { "Jobs of runners" at "/runners/{runner_id}/jobs";
 
 /// What a job may ask with its token.
 pub(crate) mod of_token {
-    use super::{Anyone, show};
+    use super::{Anyone, show, show_agents};
 
     crate::routes! { "Job of a token" at "/job", any scope;
-        GET "" => show : Anyone,
+        GET ""                => show        : Anyone also JobToken,
+        GET "/allowed_agents" => show_agents : Anyone also JobToken,
     }
 }
 
@@ -105,35 +113,40 @@ params! {
     }
 }
 
-/// The token that is shown: as a bearer or a personal token where it looks like one of a job.
-fn shown(call: &Call<Anyone, ShowJobOfToken>) -> Option<JobToken> {
-    let bearer = call.header("Authorization").and_then(|text| {
-        let (kind, token) = text.split_once(' ')?;
-        kind.eq_ignore_ascii_case("bearer").then(|| token.trim())
+/// The job that showed its token.
+fn job_of(caller: &Caller) -> kernel::Result<Arc<Job>> {
+    match (&caller.job, &caller.user) {
+        (Some(job), _) => Ok(Arc::clone(job)),
+        // Whoever is known otherwise has no job.
+        (None, Some(_)) => Err(Error::NotFound("Job")),
+        (None, None) => Err(Error::Unauthenticated),
+    }
+}
+
+/// The project of a job, and how whoever it runs for stands there.
+async fn home(app: &App, actor: Actor, job: &Job) -> ApiResult<(Project, Standing)> {
+    let project = IdOrPath::Id(job.project_id.0);
+    let found = app.db.read(move |tx| match locate_project(tx, actor, &project) {
+        Err(Error::NotFound(_)) => Err(Error::Unauthenticated),
+        found => found,
     });
-    let others = [bearer, call.header("PRIVATE-TOKEN")].into_iter().flatten();
-    let mut others = others.filter(|text| text.starts_with(JobToken::PREFIX));
-    let params = [&call.params.job_token, &call.params.token];
-    let given = params.into_iter().find_map(|param| param.as_deref());
-    let found = given.or(call.header("JOB-TOKEN")).or_else(|| others.next());
-    found.filter(|text| !text.is_empty()).map(JobToken::given)
+    Ok(found.await?)
 }
 
 async fn show(app: App, call: Call<Anyone, ShowJobOfToken>) -> ApiResult<Json<JobEntity>> {
-    let Some(token) = shown(&call) else {
-        // Whoever is known otherwise has no job.
-        return Err(match call.caller.user {
-            Some(_) => Error::NotFound("Job").into(),
-            None => Error::Unauthenticated.into(),
-        });
-    };
-    let found = app.db.read(move |tx| {
-        let job = running_job(tx, &token)?.ok_or(Error::Unauthenticated)?;
-        let user = job.user_id.ok_or(Error::Unauthenticated)?;
-        let person = person_in_project(tx, user, &IdOrPath::Id(job.project_id.0))?;
-        Ok((job, person.ok_or(Error::Unauthenticated)?))
-    });
-    let (job, person) = found.await?;
-    let actor = person.user.actor();
-    Ok(Json(present_one(&app, &person.facts, actor, job, JobEntity::new).await?))
+    let (job, actor) = (job_of(&call.caller)?, call.grant.actor());
+    let (project, _) = home(&app, actor, &job).await?;
+    Ok(Json(present_one(&app, &project.0, actor, Job::clone(&job), JobEntity::new).await?))
+}
+
+async fn show_agents(
+    app: App,
+    call: Call<Anyone, ShowJobOfToken>,
+) -> ApiResult<Json<AllowedAgentsEntity>> {
+    let (job, user) = (job_of(&call.caller)?, Arc::clone(call.caller.user()?));
+    let (project, who) = home(&app, call.grant.actor(), &job).await?;
+    let id = project.0.id;
+    let homes = app.db.read(move |tx| job_homes(tx, &[id])).await?;
+    let groups = homes.into_iter().flat_map(|home| home.groups).collect();
+    Ok(Json(AllowedAgentsEntity::new(&job, groups, &user, who.level)))
 }

@@ -35,3 +35,30 @@ async fn a_job_fetches_the_commit_of_its_pipeline_as_long_as_it_runs() {
     done.put(&path, json!({ "state": "success" })).await.with(200);
     copy.git(&["fetch", "-q", &own, "main"]).await.refused();
 }
+
+#[actix_web::test]
+async fn a_job_clones_another_project_that_lists_its_own() {
+    let (forge, client) = Forge::with_commit(Visibility::Private).await;
+    client.commit_file(".gitlab-ci.yml", JOBS, "jobs").await;
+    client.run("push -q origin main").await.ok();
+    let alice = forge.app.person("alice");
+    let new = json!({ "runner_type": "project_type", "project_id": forge.project.0 });
+    let runner = alice.post("/user/runners", new).await.created();
+    let ask = json!({ "token": runner["token"] });
+    let payload = forge.app.anonymous().post("/jobs/request", ask).await.created();
+    let token = payload["token"].as_str().expect("a token");
+    let credentials = format!("gitlab-ci-token:{token}@");
+    let other = forge.app.project(&alice, "other", Visibility::Private);
+    crate::support::ci::commit(&alice, other, "main", "first", "a: {script: x}\n").await;
+    let url = forge.at(&credentials, "alice/other.git");
+
+    let copy = Client::new();
+    copy.run("init -q .").await.ok();
+    copy.git(&["fetch", "-q", &url, "main"]).await.refused();
+    let list = format!("/projects/{other}/job_token_scope/allowlist");
+    alice.post(&list, json!({ "target_project_id": forge.project.0 })).await.created();
+    copy.git(&["fetch", "-q", &url, "main"]).await.ok();
+    copy.git(&["push", "-q", &url, "FETCH_HEAD:refs/heads/new"]).await.refused();
+    forge.app.block("alice");
+    copy.git(&["fetch", "-q", &url, "main"]).await.refused();
+}

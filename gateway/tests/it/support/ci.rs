@@ -56,3 +56,13 @@ pub(crate) async fn finish(
     let id = id(person, project, name).await;
     app.write(move |tx| progress::finish(tx, id, end.clone()))
 }
+
+/// The token of a job that runs in a project, for this person.
+pub(crate) async fn job_token(person: &Person<'_>, project: ProjectId) -> String {
+    commit(person, project, "main", "jobs", "job: {script: x}\n").await;
+    let new = json!({ "runner_type": "project_type", "project_id": project.0 });
+    let runner = person.post("/user/runners", new).await.created();
+    let ask = json!({ "token": runner["token"] });
+    let payload = person.app.anonymous().post("/jobs/request", ask).await.created();
+    payload["token"].as_str().expect("a token").to_owned()
+}

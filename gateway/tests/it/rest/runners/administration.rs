@@ -123,3 +123,32 @@ async fn a_runner_of_one_project_may_do_the_jobs_of_another() {
     olga.put(&format!("/runners/{id}"), json!({ "locked": true })).await.ok();
     olga.post(&path, body).await.refused(403, refused("Runner is locked"));
 }
+
+#[actix_web::test]
+async fn who_sees_a_runner_is_asked_at_once_for_all_of_its_projects() {
+    let app = TestApp::new();
+    let olga = app.person("olga");
+    let first = app.project(&olga, "first", Visibility::Private);
+    let id = runner(&olga, first, json!({})).await;
+    let last = app.project(&olga, "last", Visibility::Private);
+    let assign = async |project: ProjectId| {
+        let path = format!("/projects/{project}/runners");
+        olga.post(&path, json!({ "runner_id": id })).await.created();
+    };
+    assign(last).await;
+    let mia = app.member(last, "mia", Maintainer);
+    let dan = app.member(last, "dan", Developer);
+    let path = format!("/runners/{id}");
+    mia.get(&path).await.ok();
+    app.statements();
+    mia.get(&path).await.ok();
+    let few = app.statements().len();
+
+    for number in 0..5 {
+        assign(app.project(&olga, &format!("more-{number}"), Visibility::Private)).await;
+    }
+    app.statements();
+    mia.get(&path).await.ok();
+    assert_eq!(app.statements().len(), few);
+    dan.get(&path).await.refused(403, json!({ "message": "403 Forbidden - No access granted" }));
+}

@@ -1,0 +1,46 @@
+//! Jobs on their way to a runner that may have hung up.
+
+use ci::job::{Job, queue::give_back};
+use kernel::ids::JobId;
+use tokio::runtime::Handle;
+
+use crate::Forge;
+
+/// A job that has begun for a runner which does not know it yet. Where the runner has hung up, the job waits again.
+pub(super) struct Begun {
+    forge: Forge,
+    job: JobId,
+    /// How long it could take before the runner said how long it takes at most.
+    timeout: Option<i64>,
+    is_heard: bool,
+}
+
+impl Begun {
+    pub(super) fn new(forge: Forge, job: &Job, timeout: Option<i64>) -> Self {
+        Self { forge, job: job.id, timeout, is_heard: false }
+    }
+
+    /// The runner is told now.
+    pub(super) fn heard(mut self) {
+        self.is_heard = true;
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        if self.is_heard {
+            return;
+        }
+        let (forge, job, timeout) = (self.forge.clone(), self.job, self.timeout);
+        let given_back = async move {
+            match forge.db.write(move |tx| give_back(tx, job, timeout)).await {
+                Ok(()) => tracing::info!(%job, "a runner hung up before it was given its job"),
+                Err(cause) => tracing::error!(error = %cause, %job, "a job runs for nobody"),
+            }
+        };
+        // When the program ends, the sweep finds the job.
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(given_back);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Whose jobs reach a project with their tokens.
+
+use forge::urls::Urls;
+use org::namespace::Namespace;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Whether the lists count.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct JobTokenScopeEntity {
+    /// Whether jobs of other projects reach this one only where it lists them.
+    pub inbound_enabled: bool,
+    /// Whether jobs of this project reach no other one.
+    pub outbound_enabled: bool,
+}
+
+/// A project that was listed.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct JobTokenProjectEntity {
+    pub source_project_id: i64,
+    pub target_project_id: i64,
+}
+
+/// A group that was listed.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct JobTokenGroupEntity {
+    pub source_project_id: i64,
+    pub target_group_id: i64,
+}
+
+/// A group in the list.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ListedGroupEntity {
+    pub id: i64,
+    pub web_url: String,
+    pub name: String,
+}
+
+impl ListedGroupEntity {
+    pub fn new(urls: &Urls, group: &Namespace) -> Self {
+        Self {
+            id: group.id.0,
+            web_url: urls.at(&format!("groups/{}", group.full_path)),
+            name: group.name.clone(),
+        }
+    }
+}

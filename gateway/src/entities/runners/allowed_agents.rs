@@ -1,0 +1,66 @@
+//! What programs in clusters learn of a job that shows them its token.
+
+use ci::job::Job;
+use kernel::{AccessLevel, ids::NamespaceId};
+use org::user::User;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// The agents that a job may use: none, since no agents are kept here.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AllowedAgentsEntity {
+    pub allowed_agents: Vec<i64>,
+    pub job: IdEntity,
+    pub pipeline: IdEntity,
+    pub project: AgentProjectEntity,
+    pub user: AgentUserEntity,
+}
+
+/// Something by its number alone.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct IdEntity {
+    pub id: i64,
+}
+
+/// The project of a job, with the groups in which it lies.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AgentProjectEntity {
+    pub id: i64,
+    pub groups: Vec<IdEntity>,
+}
+
+/// Whom a job runs for.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AgentUserEntity {
+    pub id: i64,
+    pub username: String,
+    /// The role in the project, and all below it.
+    pub roles_in_project: Vec<&'static str>,
+}
+
+/// The roles by which agents let somebody in, the lowest first.
+const ROLES: [(AccessLevel, &str); 5] = [
+    (AccessLevel::Guest, "guest"),
+    (AccessLevel::Reporter, "reporter"),
+    (AccessLevel::Developer, "developer"),
+    (AccessLevel::Maintainer, "maintainer"),
+    (AccessLevel::Owner, "owner"),
+];
+
+impl AllowedAgentsEntity {
+    pub fn new(job: &Job, groups: Vec<NamespaceId>, user: &User, level: AccessLevel) -> Self {
+        let groups = groups.into_iter().map(|group| IdEntity { id: group.0 }).collect();
+        let roles = ROLES.iter().filter(|(role, _)| *role <= level);
+        Self {
+            allowed_agents: Vec::new(),
+            job: IdEntity { id: job.id.0 },
+            pipeline: IdEntity { id: job.pipeline_id.0 },
+            project: AgentProjectEntity { id: job.project_id.0, groups },
+            user: AgentUserEntity {
+                id: user.id.0,
+                username: user.username.clone(),
+                roles_in_project: roles.map(|(_, name)| *name).collect(),
+            },
+        }
+    }
+}

@@ -1,0 +1,2 @@
+DROP TABLE job_token_groups;
+DROP TABLE job_token_projects;

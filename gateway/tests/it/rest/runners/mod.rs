@@ -3,6 +3,9 @@
 mod administration;
 mod job_artifacts;
 mod job_requests;
+mod job_triggers;
+mod limits;
+mod predefined;
 mod program;
 mod registration;
 mod reports;

@@ -51,6 +51,11 @@ pub fn authenticate(tx: &mut Tx<'_>, id: JobId, token: &JobToken) -> Result<Job>
     found.filter(|job| job.id == id).ok_or(Error::Forbidden)
 }
 
+/// The job that a token is of, whether or not it runs any more.
+pub fn job_of_token(tx: &mut Tx<'_>, token: &JobToken) -> Result<Option<Job>> {
+    find_by_token(tx, token)
+}
+
 /// The job that a token is of and that runs.
 pub fn running_job(tx: &mut Tx<'_>, token: &JobToken) -> Result<Option<Job>> {
     Ok(find_by_token(tx, token)?.filter(|job| job.status == Status::Running))

@@ -6,7 +6,7 @@ use kernel::ids::{
 
 use super::{PipelineVariable, Place, Source};
 
-/// The bridge that makes a pipeline, and the first of all that made one another.
+/// The bridge that makes a pipeline, or the job that asks for it, and the first of all that made one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parent {
     pub bridge: JobId,

@@ -70,5 +70,6 @@ fn request(tx: &mut Tx<'_>, vault: &Vault, run: &RunSchedule) -> Result<Option<R
         schedule: Some(schedule.id),
         schedule_run: run.run,
         trigger: None,
+        parent: None,
     }))
 }

@@ -55,6 +55,7 @@ async fn create(
         schedule: None,
         schedule_run: None,
         trigger: None,
+        parent: None,
     };
     let pipeline = make(&app, request).await?;
     hurry(&app, pipeline.id).await;

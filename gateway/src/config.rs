@@ -29,6 +29,9 @@ use crate::{
     proxies::Proxies,
 };
 
+/// The commit that this was built from; of what was built outside of a checkout, or is being worked on, the version.
+pub const REVISION: &str = env!("FORGEWAY_REVISION");
+
 /// What the server runs with.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -347,6 +350,7 @@ impl Config {
                 database: self.location(&data),
                 data,
                 external_url: self.external_url(),
+                revision: REVISION.to_owned(),
                 mail: self.mail_server(),
                 roots: self.roots()?,
                 inner_networks: self.inner_networks(),
@@ -355,7 +359,6 @@ impl Config {
             limits: Limits {
                 body: self.body_limit,
                 upload: self.upload_limit,
-                artifact: Limits::default().artifact,
                 push: self.push_limit,
                 object: self.object_limit,
                 patience: Duration::from_secs(self.request_seconds),

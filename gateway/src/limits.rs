@@ -12,8 +12,6 @@ pub struct Limits {
     pub body: usize,
     /// Bytes of one uploaded file.
     pub upload: u64,
-    /// Bytes of one artifact of a job.
-    pub artifact: u64,
     /// Bytes of one git push; 0 is no limit.
     pub push: u64,
     /// Bytes of one object in a git push, unpacked; 0 is no limit.
@@ -52,7 +50,6 @@ impl Default for Limits {
         Self {
             body: 64 << 20,
             upload: 200 << 20,
-            artifact: 100 << 20,
             push: 0,
             object: 512 << 20,
             patience: Duration::from_secs(10),

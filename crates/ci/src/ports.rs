@@ -6,7 +6,7 @@ use kernel::{
     ids::{MergeRequestId, ProjectId},
 };
 
-use crate::pipeline::Place;
+use crate::{pipeline::Place, variable::Home};
 
 /// What projects are set to.
 pub trait Projects {
@@ -14,6 +14,21 @@ pub trait Projects {
     fn has_public_jobs(&self, tx: &mut Tx<'_>, project: ProjectId) -> Result<bool>;
     /// Whether only Maintainers set variables for pipelines.
     fn restricts_variables(&self, tx: &mut Tx<'_>, project: ProjectId) -> Result<bool>;
+}
+
+/// How much there may be of what people keep, as administrators set it; 0 is no limit.
+pub trait PlanLimits {
+    /// Schedules of a project.
+    fn schedules(&self, tx: &mut Tx<'_>) -> Result<i64>;
+    /// Trigger tokens of a project.
+    fn triggers(&self, tx: &mut Tx<'_>) -> Result<i64>;
+    /// Variables of a project, of a group, or of the installation.
+    fn variables(&self, tx: &mut Tx<'_>, home: Home) -> Result<i64>;
+}
+
+/// What is told where there are more of something than `limit`; nothing where 0 is no limit.
+pub(crate) fn excess(name: &str, count: i64, limit: i64) -> Option<String> {
+    (limit > 0 && count > limit).then(|| format!("Maximum number of {name} ({limit}) exceeded"))
 }
 
 /// How a branch or tag is protected.

@@ -474,6 +474,7 @@ diesel::table! {
         timeout -> Nullable<BigInt>,
         erased_at -> Nullable<BigInt>,
         token_digest -> Nullable<Text>,
+        running_timeout -> Nullable<BigInt>,
         on_instance_runner -> Bool,
     }
 }

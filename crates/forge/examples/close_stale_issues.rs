@@ -45,6 +45,7 @@ async fn main() -> Result<()> {
         data: folder.path().to_owned(),
         database: Location::File(folder.path().join("forgeway.sqlite3")),
         external_url: "http://forge.test".to_owned(),
+        revision: "0123abcd".to_owned(),
         mail: None,
         roots: TrustedRoots::default(),
         inner_networks: org::namespace::Networks::default(),

@@ -59,6 +59,8 @@ pub struct Services {
     /// What was once worked out from git objects.
     pub answers: Answers,
     pub urls: Urls,
+    /// The commit that the server was built from.
+    pub revision: String,
     /// Letters to people.
     pub mailer: Mailer,
     /// Whose word on certificates is taken.

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use ci::{artifact::ArtifactStore as _, pipeline::PipelineStore as _};
+use ci::{artifact::keep_newest, pipeline::PipelineStore as _};
 use db::Tx;
 use kernel::{
     Result,
@@ -12,6 +12,7 @@ use kernel::{
 use org::{
     namespace::chain::group_chain,
     project::{self, push::Noted, settings::SettingsStore as _, statistics::StatisticsStore},
+    settings::store::SettingsStore as _,
 };
 use repo::{jobs::MaintainRepository, push_rule};
 use review::{
@@ -175,13 +176,12 @@ fn of_pipeline(tx: &mut Tx<'_>, fact: &ci::Event) -> Result<()> {
     }
 }
 
-/// Where a project wants that, the artifacts of the newest pipeline of a ref that succeeded stay.
+/// Where the project and the installation want that, the artifacts of the newest pipeline of a ref that succeeded stay.
 fn keep_latest_artifacts(tx: &mut Tx<'_>, project: ProjectId, id: PipelineId) -> Result<()> {
-    if !tx.project_settings(project)?.keep_latest_artifact {
-        return Ok(());
-    }
-    match tx.find_pipeline(project, id)? {
-        Some(pipeline) => tx.lock_artifacts(&pipeline),
+    let wanted =
+        tx.project_settings(project)?.keep_latest_artifact && tx.settings()?.keep_latest_artifact;
+    match tx.find_pipeline(project, id)?.filter(|_| wanted) {
+        Some(pipeline) => keep_newest(tx, &pipeline),
         None => Ok(()),
     }
 }

@@ -45,6 +45,8 @@ pub struct Settings {
     pub data: PathBuf,
     pub database: Location,
     pub external_url: String,
+    /// The commit that the server was built from.
+    pub revision: String,
     /// Without one, letters are only logged.
     pub mail: Option<MailServer>,
     /// Whose word on certificates is taken.
@@ -89,6 +91,7 @@ impl Forge {
             checks: Checks::default(),
             answers: Answers::default(),
             urls,
+            revision: settings.revision.clone(),
             mailer,
             roots: settings.roots.clone(),
             outbound,

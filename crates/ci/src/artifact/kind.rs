@@ -41,8 +41,6 @@ kernel::text_enum! {
     }
 }
 
-const MEGABYTE: u64 = 1 << 20;
-
 impl ArtifactKind {
     /// The one format in which it comes.
     pub fn format(self) -> ArtifactFormat {
@@ -60,14 +58,6 @@ impl ArtifactKind {
             | Self::Cyclonedx
             | Self::Annotations => ArtifactFormat::Gzip,
             _ => ArtifactFormat::Raw,
-        }
-    }
-
-    /// Bytes of one, where its kind has a bound of its own.
-    pub fn largest(self) -> Option<u64> {
-        match self {
-            Self::Lsif => Some(200 * MEGABYTE),
-            _ => None,
         }
     }
 }

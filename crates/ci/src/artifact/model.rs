@@ -10,9 +10,6 @@ use time::Duration;
 use super::{ArtifactFormat, ArtifactKind};
 use crate::config::{duration, options::Artifacts};
 
-/// Artifacts that say nothing else stay for so long.
-const LIFETIME: Duration = Duration::days(30);
-
 #[derive(Clone, Debug, Queryable, Selectable)]
 #[diesel(table_name = db::schema::job_artifacts, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
 pub struct Artifact {
@@ -50,18 +47,32 @@ pub struct NewArtifact {
     pub expires_at: Option<Ts>,
 }
 
-/// When what comes now goes, by the words for it; `None` for never.
-pub fn expiry(words: Option<&str>, now: Ts) -> Option<Ts> {
-    match words.map(str::trim).filter(|words| !words.is_empty()) {
-        None => Some(now.plus(LIFETIME)),
-        Some("never" | "0") => None,
-        Some(words) => match duration::seconds(words) {
-            Some(0) => None,
-            Some(seconds) => {
-                Some(now.plus(Duration::seconds(i64::try_from(seconds).unwrap_or(i64::MAX))))
+/// How long something stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lifetime {
+    Endless,
+    Of(Duration),
+}
+
+impl Lifetime {
+    /// By words; `None` where they mean nothing.
+    pub fn parse(words: &str) -> Option<Self> {
+        match words.trim() {
+            "never" | "0" => Some(Self::Endless),
+            words => {
+                let seconds = duration::seconds(words)?;
+                Some(Self::Of(Duration::seconds(i64::try_from(seconds).unwrap_or(i64::MAX))))
             }
-            None => Some(now.plus(LIFETIME)),
-        },
+        }
+    }
+}
+
+/// When what comes now goes, by the words for it, or else by the words for what says nothing; `None` for never.
+pub fn expiry(words: Option<&str>, unsaid: &str, now: Ts) -> Option<Ts> {
+    let said = words.and_then(Lifetime::parse).or_else(|| Lifetime::parse(unsaid));
+    match said {
+        Some(Lifetime::Of(time)) => Some(now.plus(time)),
+        Some(Lifetime::Endless) | None => None,
     }
 }
 
@@ -92,7 +103,7 @@ mod tests {
 
     #[test]
     fn words_say_when_artifacts_go() {
-        let days = |words: Option<&str>| expiry(words, Ts(0)).map(|at| at.unix() / 86_400);
+        let days = |words, unsaid| expiry(words, unsaid, Ts(0)).map(|at| at.unix() / 86_400);
         for (words, expected) in [
             (None, Some(30)),
             (Some(" "), Some(30)),
@@ -101,7 +112,8 @@ mod tests {
             (Some("1 week"), Some(7)),
             (Some("gibberish"), Some(30)),
         ] {
-            assert_eq!(days(words), expected, "{words:?}");
+            assert_eq!(days(words, "30 days"), expected, "{words:?}");
         }
+        assert_eq!((days(None, "2 days"), days(None, "0")), (Some(2), None));
     }
 }

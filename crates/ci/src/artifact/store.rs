@@ -4,10 +4,7 @@ use db::{
     Tx, each_backend, error,
     schema::{job_artifacts as artifacts, jobs},
 };
-use diesel::{
-    prelude::*,
-    sql_types::{BigInt, Bool, Text},
-};
+use diesel::prelude::*;
 use kernel::{
     Result, Ts,
     ids::{JobId, PipelineId, ProjectId},
@@ -17,7 +14,7 @@ use super::{Artifact, ArtifactKind, NewArtifact};
 use crate::{
     Status,
     job::{Job, JobKind},
-    pipeline::{Pipeline, Source},
+    pipeline::Source,
 };
 
 const NOUN: &str = "Artifact";
@@ -34,8 +31,6 @@ pub trait ArtifactStore {
     fn expire_artifacts(&mut self, project: ProjectId) -> Result<()>;
     /// What has expired by now, so many at most, the longest first. The answer is what was taken away.
     fn delete_expired(&mut self, most: i64) -> Result<Vec<Artifact>>;
-    /// The artifacts of a pipeline stay, and those of other pipelines of its ref need not any more.
-    fn lock_artifacts(&mut self, pipeline: &Pipeline) -> Result<()>;
     /// The newest successful job of that name in the newest successful pipeline of a ref.
     fn newest_success(
         &mut self,
@@ -130,24 +125,6 @@ impl ArtifactStore for Tx<'_> {
         let rows = artifacts::table.filter(artifacts::id.eq_any(ids));
         each_backend!(self, |conn| diesel::delete(rows).execute(conn).map_err(error(NOUN)))?;
         Ok(gone)
-    }
-
-    fn lock_artifacts(&mut self, pipeline: &Pipeline) -> Result<()> {
-        let unlock = diesel::sql_query(
-            "UPDATE job_artifacts SET locked = FALSE WHERE project_id = $1 AND locked AND pipeline_id IN \
-             (SELECT id FROM pipelines WHERE project_id = $1 AND ref_name = $2 AND tag = $3 AND id <> $4)",
-        )
-        .bind::<BigInt, _>(pipeline.project_id)
-        .bind::<Text, _>(&pipeline.ref_name)
-        .bind::<Bool, _>(pipeline.tag)
-        .bind::<BigInt, _>(pipeline.id);
-        each_backend!(self, |conn| unlock.execute(conn).map_err(error(NOUN)))?;
-        let own = artifacts::project_id
-            .eq(pipeline.project_id)
-            .and(artifacts::pipeline_id.eq(pipeline.id));
-        let lock = diesel::update(artifacts::table.filter(own)).set(artifacts::locked.eq(true));
-        each_backend!(self, |conn| lock.execute(conn).map_err(error(NOUN)))?;
-        Ok(())
     }
 
     fn newest_success(

@@ -100,8 +100,13 @@ pub struct Given<'g> {
     pub limits: Limits,
 }
 
+/// What administrators may set; the defaults are those of the product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
+    /// Letters of a document with its aliases written out.
+    pub yaml_size: u64,
+    /// Collections inside one another in a document.
+    pub yaml_depth: usize,
     /// Files that a configuration may include, in all.
     pub includes: usize,
     /// Jobs that one job may need.
@@ -112,12 +117,19 @@ pub struct Limits {
     pub deployments: Option<usize>,
 }
 
-/// A pipeline is made in one transaction, for which others wait.
-const MOST_JOBS: usize = 5_000;
+/// A pipeline is made in one transaction, for which others wait. Administrators may set another number.
+pub const MOST_JOBS: usize = 5_000;
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { includes: 150, needs: 50, jobs: Some(MOST_JOBS), deployments: Some(500) }
+        Self {
+            yaml_size: 2 << 20,
+            yaml_depth: 100,
+            includes: 150,
+            needs: 50,
+            jobs: Some(MOST_JOBS),
+            deployments: Some(500),
+        }
     }
 }
 

@@ -122,7 +122,8 @@ fn gathered(
     if text.trim().is_empty() {
         return Err(Stop::problem("Please provide content of .gitlab-ci.yml"));
     }
-    let node = yaml::parse(text).map_err(|fault| Stop::problem(fault.to_string()))?;
+    let node = yaml::parse_within(&given.limits, text)
+        .map_err(|fault| Stop::problem(fault.to_string()))?;
     let Some(Node::Map(document)) = node else {
         return Err(Stop::problem("Invalid configuration format"));
     };

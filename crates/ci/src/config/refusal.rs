@@ -9,6 +9,8 @@ pub enum Refusal {
     Invalid(Vec<String>),
     /// What jobs ask for cannot be had for this ref.
     Unmet(Vec<String>),
+    /// There is more of something than a pipeline may have.
+    OverLimit { reason: &'static str, sentence: String },
     /// Its workflow wants none.
     Filtered,
     /// No job is left.
@@ -25,6 +27,7 @@ impl Refusal {
                 problems.first().map(|problem| plain(problem)).unwrap_or_default()
             }
             Self::Unmet(problems) => plain(&problems.join("\n")),
+            Self::OverLimit { sentence, .. } => plain(sentence),
             Self::Filtered => "Pipeline filtered out by workflow rules.".to_owned(),
             Self::Empty => "No stages / jobs for this pipeline.".to_owned(),
             Self::Fault(error) => error.to_string(),
@@ -33,7 +36,15 @@ impl Refusal {
 
     /// Whether a pipeline without jobs tells of it. Else nothing is stored.
     pub fn is_kept(&self) -> bool {
-        matches!(self, Self::Invalid(_) | Self::Unmet(_))
+        matches!(self, Self::Invalid(_) | Self::Unmet(_) | Self::OverLimit { .. })
+    }
+
+    /// The reason for which such a pipeline has failed.
+    pub fn failure_reason(&self) -> &'static str {
+        match self {
+            Self::OverLimit { reason, .. } => reason,
+            _ => "config_error",
+        }
     }
 }
 

@@ -58,7 +58,7 @@ pub struct Job {
     pub resource_group_id: Option<ResourceGroupId>,
     pub runner_id: Option<i64>,
     pub scheduled_at: Option<Ts>,
-    /// Seconds.
+    /// Seconds that its configuration lets it run.
     pub timeout: Option<i64>,
     pub erased_at: Option<Ts>,
 }

@@ -143,7 +143,7 @@ impl QueueStore for Tx<'_> {
 pub struct Start {
     pub runner: i64,
     pub on_instance_runner: bool,
-    /// Seconds.
+    /// Seconds that it may run, here.
     pub timeout: i64,
     pub token: JobToken,
     /// What is to be hidden in the log, sealed.
@@ -157,7 +157,7 @@ pub fn begin(tx: &mut Tx<'_>, id: JobId, start: &Start) -> Result<Option<Job>> {
     let job = Job { status, runner_id: Some(start.runner), started_at: Some(tx.now), ..job };
     save_job(tx, &job)?;
     let taken = (
-        jobs::timeout.eq(Some(start.timeout)),
+        jobs::running_timeout.eq(Some(start.timeout)),
         jobs::token_digest.eq(Some(start.token.digest())),
         jobs::on_instance_runner.eq(start.on_instance_runner),
     );

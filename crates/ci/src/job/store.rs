@@ -187,8 +187,9 @@ impl JobStore for Tx<'_> {
             (
                 job_ids(
                     self,
-                    "status = 'running' AND kind = 'build' AND timeout IS NOT NULL \
-                     AND started_at + timeout * 1000000 < $1 ORDER BY updated_at",
+                    // Of a job that an older version began only `timeout` is known.
+                    "status = 'running' AND kind = 'build' \
+                     AND started_at + COALESCE(running_timeout, timeout) * 1000000 < $1 ORDER BY updated_at",
                     now,
                     most,
                 )?,

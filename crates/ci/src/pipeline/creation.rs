@@ -39,14 +39,20 @@ impl PlanWithSpecs {
         let specs = plan.jobs.iter().map(SpecText::of).collect::<Result<Vec<_>>>()?;
         Ok(Self { plan, specs })
     }
+
+    pub fn job_count(&self) -> usize {
+        self.plan.jobs.len()
+    }
 }
 
 /// What is in a pipeline.
 #[derive(Clone, Debug)]
 pub enum Content {
     Jobs(PlanWithSpecs),
-    /// No jobs: its configuration cannot be used.
+    /// No jobs: its configuration cannot be used, or there would be more of something than there may.
     Broken {
+        /// The reason for which the pipeline has failed.
+        reason: &'static str,
         sentence: String,
     },
     /// No jobs: whoever pushed wanted none.
@@ -76,8 +82,8 @@ pub fn create(
             insert_jobs(tx, &pipeline, with_specs)?;
             advance(tx, pipeline.id)
         }
-        Content::Broken { sentence } => {
-            let (reason, sentence) = ("config_error".to_owned(), sentence.clone());
+        Content::Broken { reason, sentence } => {
+            let (reason, sentence) = ((*reason).to_owned(), sentence.clone());
             let failed = Pipeline {
                 status: Status::Failed,
                 yaml_errors: Some(sentence),

@@ -1,6 +1,7 @@
 //! All that is asked of one commit at one time.
 
 pub mod actions;
+mod activity;
 mod advance;
 pub mod control;
 pub mod creation;
@@ -13,6 +14,7 @@ mod state;
 mod store;
 pub(crate) mod variable;
 
+pub use activity::ActivityStore;
 pub(crate) use advance::{advance, advance_others};
 pub use creation::{Content, PlanWithSpecs};
 pub use list::{Newest, PipelineFilter, PipelineListStore, PipelineOrder};

@@ -66,7 +66,7 @@ pub struct Pipeline {
     pub failure_reason: Option<String>,
     /// The pipeline at the top of those that made one another; `None` where nothing else made this one.
     pub root_id: Option<PipelineId>,
-    /// The bridge that made it.
+    /// The bridge that made it, or the job that asked for it.
     pub parent_job_id: Option<JobId>,
     pub merge_request_id: Option<MergeRequestId>,
     pub schedule_id: Option<PipelineScheduleId>,

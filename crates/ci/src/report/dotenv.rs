@@ -9,9 +9,14 @@ use indexmap::IndexMap;
 
 use super::packed::each_file;
 
-/// Bytes of all files, which have to be fewer.
-pub const DOTENV_SIZE_LIMIT: usize = 5_120;
-pub const DOTENV_VARIABLE_LIMIT: usize = 20;
+/// How much a report may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DotenvLimits {
+    /// Bytes of all files, which have to be fewer.
+    pub size: usize,
+    pub variables: usize,
+}
+
 const KEY_LENGTH_LIMIT: usize = 255;
 
 const INVALID: &str = "Invalid Format";
@@ -20,10 +25,10 @@ const INVALID: &str = "Invalid Format";
 ///
 /// # Errors
 /// With the sentence that whoever brought it is told.
-pub fn read(packed: impl BufRead) -> Result<Vec<(String, String)>, String> {
+pub fn read(packed: impl BufRead, limits: &DotenvLimits) -> Result<Vec<(String, String)>, String> {
     let (mut all, mut size, mut refusal) = (IndexMap::new(), 0, None);
     let unpacked = each_file(packed, |file| {
-        match file_text(file, &mut size).and_then(|text| lines(&text, &mut all)) {
+        match file_text(file, limits, &mut size).and_then(|text| lines(&text, &mut all)) {
             Ok(()) => ControlFlow::Continue(()),
             Err(sentence) => {
                 refusal = Some(sentence);
@@ -34,19 +39,22 @@ pub fn read(packed: impl BufRead) -> Result<Vec<(String, String)>, String> {
     match (refusal, unpacked) {
         (Some(sentence), _) => Err(sentence),
         (None, Err(_no_gzip)) => Err(INVALID.to_owned()),
-        (None, Ok(())) => checked(all),
+        (None, Ok(())) => checked(all, limits),
     }
 }
 
-fn file_text(file: &mut dyn BufRead, size: &mut usize) -> Result<String, String> {
-    let left = DOTENV_SIZE_LIMIT.saturating_sub(*size);
+fn file_text(
+    file: &mut dyn BufRead,
+    limits: &DotenvLimits,
+    size: &mut usize,
+) -> Result<String, String> {
+    let left = limits.size.saturating_sub(*size);
     let mut bytes = Vec::new();
     let most = u64::try_from(left).unwrap_or(u64::MAX);
     file.take(most).read_to_end(&mut bytes).map_err(|_no_gzip| INVALID.to_owned())?;
     if bytes.len() >= left {
-        return Err(format!(
-            "Dotenv Artifact Too Big. Maximum Allowable Size: {DOTENV_SIZE_LIMIT}"
-        ));
+        let most = limits.size;
+        return Err(format!("Dotenv Artifact Too Big. Maximum Allowable Size: {most}"));
     }
     *size += bytes.len();
     let text = String::from_utf8(bytes).map_err(|_no_text| INVALID.to_owned())?;
@@ -65,11 +73,13 @@ fn lines(text: &str, all: &mut IndexMap<String, String>) -> Result<(), String> {
     Ok(())
 }
 
-fn checked(all: IndexMap<String, String>) -> Result<Vec<(String, String)>, String> {
-    if all.len() > DOTENV_VARIABLE_LIMIT {
-        return Err(format!(
-            "Dotenv files cannot have more than {DOTENV_VARIABLE_LIMIT} variables"
-        ));
+fn checked(
+    all: IndexMap<String, String>,
+    limits: &DotenvLimits,
+) -> Result<Vec<(String, String)>, String> {
+    if all.len() > limits.variables {
+        let most = limits.variables;
+        return Err(format!("Dotenv files cannot have more than {most} variables"));
     }
     match all.keys().find_map(|key| key_problem(key)) {
         Some(problem) => Err(format!("Validation failed: {problem}")),
@@ -94,11 +104,13 @@ fn key_problem(key: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::read;
+    use super::{DotenvLimits, read};
     use crate::report::packed::tests::pack;
 
+    const LIMITS: DotenvLimits = DotenvLimits { size: 5_120, variables: 20 };
+
     fn variables(text: &str) -> Result<Vec<(String, String)>, String> {
-        read(pack(&[text]).as_slice())
+        read(pack(&[text]).as_slice(), &LIMITS)
     }
 
     #[test]
@@ -128,7 +140,7 @@ mod tests {
         }
         let blank = variables("=1").unwrap_err();
         assert!(blank.starts_with("Validation failed: Key can't be blank, Key can"), "{blank}");
-        assert_eq!(read(&b"A=1"[..]), Err("Invalid Format".to_owned()));
+        assert_eq!(read(&b"A=1"[..], &LIMITS), Err("Invalid Format".to_owned()));
     }
 
     #[test]
@@ -144,6 +156,6 @@ mod tests {
         assert_eq!(variables(&long(5_120)), Err(refusal.to_owned()));
         assert_eq!(variables(&long(50_000_000)), Err(refusal.to_owned()));
         let two = pack(&[&long(3_000), &long(3_000)]);
-        assert_eq!(read(two.as_slice()), Err(refusal.to_owned()));
+        assert_eq!(read(two.as_slice(), &LIMITS), Err(refusal.to_owned()));
     }
 }

@@ -9,12 +9,12 @@ use kernel::{
 
 use super::{
     NewSchedule, Schedule, ScheduleChange, ScheduleScope, ScheduleStore as _, Timing,
-    rules::{self, MOST, ensure_keeper, ensure_may_change},
+    rules::{self, ensure_keeper, ensure_may_change},
 };
 use crate::{
     pipeline::actions::ensure_shown,
     policy::{ChangeSchedules, CreatePipelines, ReadSchedules},
-    ports::Projects,
+    ports::{PlanLimits, Projects, excess},
 };
 
 pub use super::rules::is_keeper;
@@ -44,6 +44,7 @@ pub fn read(
 pub fn create(
     tx: &mut Tx<'_>,
     grant: &Grant<CreatePipelines>,
+    limits: &impl PlanLimits,
     new: NewSchedule,
     next_run: &NextRun,
 ) -> Result<Schedule> {
@@ -63,11 +64,9 @@ pub fn create(
     };
     schedule.next_run_at = next_run.of_row(&schedule, tx.now)?;
     let made = tx.insert_schedule(&schedule)?;
-    if tx.count_schedules(grant.project())? > MOST {
-        let text = format!("Maximum number of ci pipeline schedules ({MOST}) exceeded");
-        return Err(Error::invalid("base", text));
-    }
-    Ok(made)
+    let (count, limit) = (tx.count_schedules(grant.project())?, limits.schedules(tx)?);
+    let excess = excess("ci pipeline schedules", count, limit);
+    excess.map_or(Ok(made), |text| Err(Error::invalid("base", text)))
 }
 
 pub fn update(

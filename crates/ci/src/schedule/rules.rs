@@ -4,8 +4,6 @@ use kernel::{AccessLevel::Maintainer, Error, Faults, Result, Standing};
 
 use super::Schedule;
 
-/// So many a project may have.
-pub(super) const MOST: i64 = 10;
 /// So many variables a schedule may have.
 pub(super) const MOST_VARIABLES: usize = 100;
 /// No branch has a longer name.

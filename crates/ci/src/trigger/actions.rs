@@ -9,7 +9,10 @@ use kernel::{
 use secrets::{Secret, Vault};
 
 use super::{Trigger, TriggerStore as _, TriggerToken};
-use crate::policy::{ChangeTriggers, ReadTriggers};
+use crate::{
+    policy::{ChangeTriggers, ReadTriggers},
+    ports::{PlanLimits, excess},
+};
 
 const LONGEST: usize = 255;
 
@@ -29,6 +32,7 @@ pub fn read(tx: &mut Tx<'_>, grant: &Grant<ReadTriggers>, id: TriggerId) -> Resu
 pub fn create(
     tx: &mut Tx<'_>,
     grant: &Grant<ChangeTriggers>,
+    limits: &impl PlanLimits,
     vault: &Vault,
     description: String,
     token: &TriggerToken,
@@ -37,7 +41,7 @@ pub fn create(
     let digest = token.digest();
     let place = Trigger::place(grant.project(), &digest);
     let sealed = vault.seal(&place, &Secret::new(token.reveal())).map_err(Error::internal)?;
-    tx.insert_trigger(&Trigger {
+    let made = tx.insert_trigger(&Trigger {
         id: TriggerId(0),
         project_id: grant.project(),
         owner_id: grant.user()?,
@@ -47,7 +51,10 @@ pub fn create(
         last_used_at: None,
         created_at: tx.now,
         updated_at: tx.now,
-    })
+    })?;
+    let (count, limit) = (tx.count_triggers(grant.project())?, limits.triggers(tx)?);
+    let excess = excess("pipeline triggers", count, limit);
+    excess.map_or(Ok(made), |text| Err(Error::invalid("base", text)))
 }
 
 /// Changes a trigger, which only its owner may.

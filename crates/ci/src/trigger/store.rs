@@ -18,6 +18,7 @@ pub trait TriggerStore {
     fn trigger(&mut self, project: ProjectId, id: TriggerId) -> Result<Trigger>;
     /// The one of a token with this digest, in whatever project.
     fn find_trigger(&mut self, digest: &str) -> Result<Option<Trigger>>;
+    fn count_triggers(&mut self, project: ProjectId) -> Result<i64>;
     fn insert_trigger(&mut self, trigger: &Trigger) -> Result<Trigger>;
     fn update_trigger(&mut self, trigger: &Trigger) -> Result<()>;
     /// Notes that its token was used now.
@@ -48,6 +49,11 @@ impl TriggerStore for Tx<'_> {
             .select(Trigger::as_select())
             .get_result(conn)
             .map_err(error(NOUN)))
+    }
+
+    fn count_triggers(&mut self, project: ProjectId) -> Result<i64> {
+        let count = triggers::table.filter(triggers::project_id.eq(project)).count();
+        each_backend!(self, |conn| count.get_result(conn).map_err(error(NOUN)))
     }
 
     fn find_trigger(&mut self, digest: &str) -> Result<Option<Trigger>> {

@@ -13,6 +13,7 @@ use super::{
     rules::{HIDDEN_STAYS, faults, fullness},
     store::Room as _,
 };
+use crate::ports::PlanLimits;
 
 const SEVERAL: &str =
     "There are multiple variables with provided parameters. Please use 'filter[environment_scope]'";
@@ -43,7 +44,7 @@ pub fn read(
 pub fn create(
     tx: &mut Tx<'_>,
     keeper: &impl Keeper,
-    vault: &Vault,
+    (limits, vault): (&impl PlanLimits, &Vault),
     new: NewVariable,
 ) -> Result<Variable> {
     let home = keeper.home();
@@ -72,7 +73,7 @@ pub fn create(
     check(tx, &variable, &value)?;
     variable.sealed = seal(vault, &variable, &value)?;
     let made = tx.insert_variable(&variable)?;
-    ensure_room(tx, home)?;
+    ensure_room(tx, limits, home)?;
     Ok(made)
 }
 
@@ -80,7 +81,7 @@ pub fn create(
 pub fn update(
     tx: &mut Tx<'_>,
     keeper: &impl Keeper,
-    vault: &Vault,
+    (limits, vault): (&impl PlanLimits, &Vault),
     key: &str,
     scope: Option<&str>,
     change: VariableChange,
@@ -109,7 +110,7 @@ pub fn update(
         after.sealed = seal(vault, &after, &value)?;
     }
     tx.update_variable(&after)?;
-    ensure_room(tx, after.home())?;
+    ensure_room(tx, limits, after.home())?;
     Ok(after)
 }
 
@@ -136,9 +137,9 @@ fn check(tx: &mut Tx<'_>, variable: &Variable, value: &Secret) -> Result<()> {
     faults.into_result()
 }
 
-fn ensure_room(tx: &mut Tx<'_>, home: Home) -> Result<()> {
-    let extent = tx.variable_extent(home)?;
-    fullness(home, extent).map_or(Ok(()), |text| Err(Error::invalid("base", text)))
+fn ensure_room(tx: &mut Tx<'_>, limits: &impl PlanLimits, home: Home) -> Result<()> {
+    let (extent, limit) = (tx.variable_extent(home)?, limits.variables(tx, home)?);
+    fullness(home, extent, limit).map_or(Ok(()), |text| Err(Error::invalid("base", text)))
 }
 
 fn seal(vault: &Vault, variable: &Variable, value: &Secret) -> Result<String> {

@@ -3,7 +3,10 @@
 use kernel::Faults;
 
 use super::{Home, Variable};
-use crate::pipeline::{LONGEST_NAME, LONGEST_VALUE};
+use crate::{
+    pipeline::{LONGEST_NAME, LONGEST_VALUE},
+    ports::excess,
+};
 
 const LONGEST_OF_INSTANCE: usize = 10_000;
 /// Shorter ones are found everywhere in a log.
@@ -15,7 +18,7 @@ const SCOPE: &str =
 pub(super) const HIDDEN_STAYS: &str =
     "The visibility setting cannot be changed for masked and hidden variables.";
 
-/// So many variables a place may have, and so many bytes they may take together, sealed.
+/// How many variables a place has, and how many bytes they take together, sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
     pub count: i64,
@@ -25,19 +28,18 @@ pub(super) struct Extent {
 /// All of a place are read for each of its pipelines.
 const MOST_BYTES: i64 = 4 << 20;
 
-/// Why a place can take no more.
-pub(super) fn fullness(home: Home, extent: Extent) -> Option<String> {
-    let (name, most) = match home {
-        Home::Instance => ("ci instance level variables", 25),
-        Home::Group(_) => ("group ci variables", 30_000),
-        Home::Project(_) => ("project ci variables", 8_000),
+/// Why a place that may have `limit` variables can take no more.
+pub(super) fn fullness(home: Home, extent: Extent, limit: i64) -> Option<String> {
+    let name = match home {
+        Home::Instance => "ci instance level variables",
+        Home::Group(_) => "group ci variables",
+        Home::Project(_) => "project ci variables",
     };
-    if extent.count > most {
-        return Some(format!("Maximum number of {name} ({most}) exceeded"));
-    }
     let megabytes = MOST_BYTES >> 20;
-    (extent.bytes > MOST_BYTES)
-        .then(|| format!("Maximum size of {name} ({megabytes} MiB) exceeded"))
+    excess(name, extent.count, limit).or_else(|| {
+        (extent.bytes > MOST_BYTES)
+            .then(|| format!("Maximum size of {name} ({megabytes} MiB) exceeded"))
+    })
 }
 
 /// What is wrong with a name, whosever it is.
@@ -135,16 +137,12 @@ mod tests {
 
     #[test]
     fn a_place_takes_only_so_much() {
-        let of = |home, count, bytes| fullness(home, Extent { count, bytes });
-        let homes = [
-            (Home::Instance, 25),
-            (Home::Group(NamespaceId(1)), 30_000),
-            (Home::Project(ProjectId(1)), 8_000),
-        ];
-        for (home, most) in homes {
-            assert_eq!(of(home, most, 4 << 20), None);
-            assert!(of(home, most + 1, 0).is_some_and(|text| text.contains(&most.to_string())));
+        let of = |home, count, bytes| fullness(home, Extent { count, bytes }, 25);
+        for home in [Home::Instance, Home::Group(NamespaceId(1)), Home::Project(ProjectId(1))] {
+            assert_eq!(of(home, 25, 4 << 20), None);
+            assert!(of(home, 26, 0).is_some_and(|text| text.contains("(25)")));
             assert!(of(home, 1, (4 << 20) + 1).is_some_and(|text| text.contains("4 MiB")));
+            assert_eq!(fullness(home, Extent { count: 26, bytes: 0 }, 0), None);
         }
     }
 }

@@ -148,7 +148,7 @@ fn values(
         ..RunContext::of_job(&bridge.job, &bridge.pipeline, variables, merge_request, person)?
     };
     let kept = forge.db.read_blocking(|tx| stored_variables(tx, forge, &context))?;
-    let commit = reader.commit(context.commit)?;
+    let commit = context.read_commit(reader)?;
     let known = all_variables(&server(forge), &context, &commit, kept);
     let mut values = HashMap::new();
     values.extend(known.beneath.into_iter().map(|one| (one.key, one.value)));

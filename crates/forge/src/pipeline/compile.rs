@@ -15,15 +15,17 @@ use kernel::{
     access::ProjectFacts,
     ids::{PipelineId, UserId},
 };
+use org::settings::store::SettingsStore as _;
 use repo::{
     code_owners::changed_by,
     git::{Oid, Reader},
 };
 use review::merge_request::MergeRequest;
 
-use super::config::{CONFIG_PATH, Elsewhere, Files, Lent, elsewhere, server};
+use super::config::{CONFIG_PATH, Elsewhere, Files, Lent, PipelineCommit, elsewhere, server};
+use super::limits;
 use super::remote_files::CompilePass;
-use super::variables::{StoredVariables, all_variables, stored_variables};
+use super::variables::{StoredVariables, all_variables, created_at, stored_variables};
 use crate::{Forge, user::standing::PersonInProject};
 
 /// Everything that decides what a pipeline holds: the commit, the ref, the caller and the source.
@@ -88,6 +90,11 @@ impl RunContext {
         })
     }
 
+    pub(super) fn read_commit(&self, reader: &Reader) -> Result<PipelineCommit> {
+        let tag = (self.kind == RefKind::Tag).then_some(self.shown.as_str());
+        PipelineCommit::read(reader, self.commit, tag)
+    }
+
     /// The branch or tag whose protection counts.
     pub(super) fn guarded_place(&self) -> Place {
         Place { name: self.shown.clone(), tag: self.place.tag }
@@ -102,8 +109,25 @@ pub(super) enum CompileResult {
     /// There is nothing to do, or it cannot be done; `kept` tells whether a pipeline without jobs says so.
     Refused {
         sentence: String,
+        /// The reason for which a pipeline that says so has failed.
+        reason: &'static str,
         kept: bool,
     },
+}
+
+impl CompileResult {
+    /// Nothing is stored: there are too many already.
+    fn too_many(sentence: &str) -> Self {
+        Self::Refused { sentence: sentence.to_owned(), reason: "config_error", kept: false }
+    }
+
+    fn refused(refusal: &Refusal) -> Self {
+        Self::Refused {
+            sentence: refusal.sentence(),
+            reason: refusal.failure_reason(),
+            kept: refusal.is_kept(),
+        }
+    }
 }
 
 /// Reads and judges the configuration of a commit.
@@ -113,7 +137,19 @@ pub(super) fn compile_config(
     context: &RunContext,
     pass: &CompilePass,
 ) -> Result<CompileResult> {
-    let kept = forge.db.read_blocking(|tx| stored_variables(tx, forge, context))?;
+    let read = forge.db.read_blocking(|tx| {
+        let settings = tx.settings()?;
+        if let Some(sentence) = limits::rate_excess(tx, &settings, context)? {
+            return Ok(Err(sentence));
+        }
+        let mut kept = stored_variables(tx, forge, context)?;
+        kept.beneath.push(created_at(tx.now));
+        Ok(Ok((kept, limits::limits(&settings))))
+    });
+    let (kept, limits) = match read? {
+        Ok(read) => read,
+        Err(sentence) => return Ok(CompileResult::too_many(sentence)),
+    };
     let files = Files::new(Some(Lent(reader)), &context.facts.full_path, Some(context.commit));
     let text = match &context.text {
         Some(text) => Some(text.clone()),
@@ -127,18 +163,18 @@ pub(super) fn compile_config(
     };
     let Some(text) = text else { return Ok(CompileResult::Missing) };
     let elsewhere = Elsewhere { forge, actor: context.actor, pass, parent: context.parent };
-    judged(&elsewhere, reader, context, kept, &files, &text)
+    judged(&elsewhere, reader, context, (kept, limits), &files, &text)
 }
 
 fn judged(
     elsewhere: &Elsewhere<'_>,
     reader: &Reader,
     context: &RunContext,
-    kept: StoredVariables,
+    (kept, limits): (StoredVariables, Limits),
     files: &Files<Lent<'_>>,
     text: &str,
 ) -> Result<CompileResult> {
-    let commit = reader.commit(context.commit)?;
+    let commit = context.read_commit(reader)?;
     let changes = changes(reader, context, text)?;
     let plan = compile(
         text,
@@ -153,15 +189,13 @@ fn judged(
             tree: files,
             fetch: elsewhere,
             deadline: Some(elsewhere.pass.deadline()),
-            limits: Limits::default(),
+            limits,
         },
     );
     Ok(match plan {
         Ok(plan) => CompileResult::Content(Content::Jobs(PlanWithSpecs::new(plan)?)),
         Err(Refusal::Fault(fault)) => return Err(fault),
-        Err(refusal) => {
-            CompileResult::Refused { sentence: refusal.sentence(), kept: refusal.is_kept() }
-        }
+        Err(refusal) => CompileResult::refused(&refusal),
     })
 }
 

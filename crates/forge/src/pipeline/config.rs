@@ -11,7 +11,7 @@ use org::access::{IdOrPath, locate_project};
 use repo::{
     code_owners::changed_by,
     commit::read::{default_head, find_commit},
-    git::{CommitInfo, EntryKind, GitError, Oid, Reader, TreePage, TreePath},
+    git::{CommitInfo, EntryKind, GitError, Oid, Reader, RefName, TreePage, TreePath},
     policy::ReadCode,
 };
 
@@ -164,7 +164,8 @@ impl AsRef<Reader> for Lent<'_> {
 }
 
 pub(super) fn server(forge: &Forge) -> Server<'_> {
-    Server { url: forge.urls.base(), name: "Forgeway", version: API_VERSION }
+    let (url, revision) = (forge.urls.base(), forge.revision.as_str());
+    Server { url, name: "Forgeway", version: API_VERSION, revision }
 }
 
 /// A path that leads out of the repository, as a configuration that includes what is there: `ci.yml@group/project:ref`,
@@ -183,7 +184,28 @@ pub(super) fn elsewhere(path: &str) -> Option<String> {
     Some(format!("include: [{include}]\n"))
 }
 
-pub(super) fn facts(commit: &CommitInfo) -> CommitFacts {
+/// The commit of a pipeline, with what was written to its tag.
+#[derive(Clone, Debug)]
+pub(crate) struct PipelineCommit {
+    info: CommitInfo,
+    tag_message: Option<String>,
+}
+
+impl PipelineCommit {
+    pub(super) fn read(reader: &Reader, commit: Oid, tag: Option<&str>) -> Result<Self> {
+        let info = reader.commit(commit)?;
+        let named = tag.and_then(|tag| RefName::tag(tag).ok());
+        let tag_message = match named {
+            Some(name) if reader.find_reference(&name)?.is_some() => reader.tag(&name)?.message,
+            _ => None,
+        };
+        Ok(Self { info, tag_message })
+    }
+}
+
+pub(super) fn facts(commit: &PipelineCommit) -> CommitFacts {
+    let tag_message = commit.tag_message.clone().unwrap_or_default();
+    let commit = &commit.info;
     let at = time::OffsetDateTime::from_unix_timestamp(commit.committer.at).ok();
     let offset = time::UtcOffset::from_whole_seconds(commit.committer.offset).ok();
     let at = at.zip(offset).and_then(|(at, offset)| at.checked_to_offset(offset));
@@ -194,6 +216,7 @@ pub(super) fn facts(commit: &CommitInfo) -> CommitFacts {
         title: commit.title.clone(),
         message: commit.message.clone(),
         timestamp: at.and_then(|at| at.format(&format).ok()).unwrap_or_default(),
+        tag_message,
     }
 }
 

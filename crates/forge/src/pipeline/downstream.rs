@@ -18,7 +18,7 @@ use kernel::{
     access::ProjectFacts,
     ids::{JobId, PipelineId},
 };
-use org::access::IdOrPath;
+use org::{access::IdOrPath, settings::store::SettingsStore as _};
 use repo::git::{Oid, Reader, RefName};
 use serde::{Deserialize, Serialize};
 use worker::{Job as Work, Queue as _};
@@ -38,8 +38,6 @@ use crate::{
 
 /// Children of children of children are not made.
 const DEEPEST: usize = 2;
-/// So many pipelines may have made one another.
-pub(super) const LARGEST_FAMILY: i64 = 1_000;
 
 /// Why a bridge fails whose pipeline cannot be made.
 const CREATION_FAILED: &str = "downstream_pipeline_creation_failed";
@@ -101,13 +99,11 @@ pub(crate) async fn make_downstream(forge: Forge, work: MakeDownstream) -> Resul
                 if is_done(tx, id)? {
                     return Ok(());
                 }
-                create_checked(tx, &vault, (&who, &place), new.clone(), &content)?;
-                match content {
-                    // It says what is wrong, and never goes on: who waits for it would do so for ever.
-                    Content::Broken { .. } => {
-                        progress::finish(tx, id, End::failed(CREATION_FAILED)).map(drop)
-                    }
-                    Content::Jobs(_) | Content::Skipped => downstream_made(tx, id),
+                let made = create_checked(tx, &vault, (&who, &place), new.clone(), &content)?;
+                // It says what is wrong, and never goes on: who waits for it would do so for ever.
+                match made.failure_reason {
+                    Some(_) => progress::finish(tx, id, End::failed(CREATION_FAILED)).map(drop),
+                    None => downstream_made(tx, id),
                 }
             });
             match made.await {
@@ -178,7 +174,8 @@ fn target(tx: &mut Tx<'_>, bridge: &Bridge) -> Result<std::result::Result<Target
     if is_child && depth(&line) >= DEEPEST {
         return Ok(Err("reached_max_descendant_pipelines_depth"));
     }
-    if tx.family_size(bridge.pipeline.root())? >= LARGEST_FAMILY {
+    let largest = tx.settings()?.plan_limits.pipeline_hierarchy_size;
+    if largest > 0 && tx.family_size(bridge.pipeline.root())? >= largest {
         return Ok(Err("reached_max_pipeline_hierarchy_size"));
     }
     if !CreatePipelines::allows(&who) {
@@ -205,7 +202,9 @@ fn content(
     };
     let content = match compile_config(forge, reader, &context, pass)? {
         CompileResult::Content(content) => content,
-        CompileResult::Refused { sentence, kept: true } => Content::Broken { sentence },
+        CompileResult::Refused { sentence, reason, kept: true } => {
+            Content::Broken { reason, sentence }
+        }
         CompileResult::Refused { .. } | CompileResult::Missing => {
             return Ok(Err(CREATION_FAILED));
         }

@@ -8,20 +8,25 @@ use ci::{
     job::{Job, JobSpec, JobVariableStore as _, SpecStore as _},
     pipeline::{Pipeline, PipelineStore as _, PipelineVariableStore as _},
     report::InheritedVariableStore as _,
+    trigger::TriggerStore as _,
 };
 use db::Tx;
-use kernel::{Error, Result, access::ProjectFacts};
+use kernel::{
+    Error, Result,
+    access::ProjectFacts,
+    ids::{ProjectId, TriggerId},
+};
 use org::{
     access::IdOrPath,
     project::settings::{Settings, SettingsStore as _},
 };
-use repo::git::CommitInfo;
+use repo::git::Reader;
 use review::merge_request::MergeRequestStore as _;
 use secrets::Vault;
 
 use super::{
     compile::RunContext,
-    config::server,
+    config::{PipelineCommit, server},
     upstream::{Downstream, Upstream},
     variables::{all_variables, stored_variables},
 };
@@ -36,6 +41,8 @@ pub(crate) struct JobSource {
     pub(crate) settings: Settings,
     /// What whoever played it by hand set for it.
     pub(crate) own: Vec<(String, String)>,
+    /// The beginning of the trigger token with which its pipeline was made, while there is such a token.
+    pub(crate) trigger_token: Option<String>,
     /// The jobs on which it depends.
     pub(crate) upstream: Upstream,
     context: RunContext,
@@ -51,14 +58,31 @@ impl JobSource {
         &self.context.shown
     }
 
+    pub(crate) fn read_commit(&self, reader: &Reader) -> Result<PipelineCommit> {
+        self.context.read_commit(reader)
+    }
+
     pub(crate) fn is_of_merge_request(&self) -> bool {
         self.context.kind == RefKind::MergeRequest
     }
 
     /// All variables but those of the configuration and of the job itself.
-    pub(crate) fn known(&self, forge: &Forge, commit: &CommitInfo) -> Result<Known> {
+    pub(crate) fn known(&self, forge: &Forge, commit: &PipelineCommit) -> Result<Known> {
         let stored = forge.db.read_blocking(|tx| stored_variables(tx, forge, &self.context))?;
         Ok(all_variables(&server(forge), &self.context, commit, stored))
+    }
+}
+
+fn short_token(
+    tx: &mut Tx<'_>,
+    vault: &Vault,
+    project: ProjectId,
+    id: TriggerId,
+) -> Result<Option<String>> {
+    match tx.trigger(project, id) {
+        Ok(trigger) => trigger.short_token(vault).map(Some),
+        Err(Error::NotFound(_) | Error::Missing) => Ok(None),
+        Err(failure) => Err(failure),
     }
 }
 
@@ -86,5 +110,9 @@ pub(crate) fn job_source(tx: &mut Tx<'_>, vault: &Vault, job: Job) -> Result<Opt
         ..RunContext::of_job(&job, &pipeline, variables, merge_request, person)?
     };
     let (settings, own) = (tx.project_settings(job.project_id)?, tx.job_variables(vault, job.id)?);
-    Ok(Some(JobSource { job, pipeline, spec, settings, own, upstream, context }))
+    let trigger_token = match pipeline.trigger_id {
+        Some(id) => short_token(tx, vault, pipeline.project_id, id)?,
+        None => None,
+    };
+    Ok(Some(JobSource { job, pipeline, spec, settings, own, trigger_token, upstream, context }))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ci::{
     config::{
         Lint, dry_run,
-        given::{Given, Limits, RefKind, Tree as _},
+        given::{Given, RefKind, Tree as _},
         lint,
         variables::{Known, Variable, of_project, of_server},
     },
@@ -24,6 +24,7 @@ use tokio::task::spawn_blocking;
 use super::{
     compile::RunContext,
     config::{CONFIG_PATH, Elsewhere, Files, Lent, Own, elsewhere, server},
+    limits,
     make::closed,
     remote_files::{CompilePass, in_passes},
     variables::{all_variables, stored_variables},
@@ -96,7 +97,7 @@ fn judge_text(forge: &Forge, actor: Actor, text: &str, pass: &CompilePass) -> Re
         tree: &Files::<Own>::new(None, "", None),
         fetch: &Elsewhere { forge, actor, pass, parent: None },
         deadline: Some(pass.deadline()),
-        limits: Limits::default(),
+        limits: forge.db.read_blocking(limits::of_compilation)?,
     };
     lint(text, &given)
 }
@@ -224,7 +225,7 @@ impl Question {
                 tree: &Files::new(reader.map(Lent), &self.project.full_path, tip.commit),
                 fetch: &Elsewhere { forge: &self.forge, actor: self.who.actor, pass, parent: None },
                 deadline: Some(pass.deadline()),
-                limits: Limits::default(),
+                limits: self.forge.db.read_blocking(limits::of_compilation)?,
             },
         )
     }
@@ -260,6 +261,6 @@ impl Question {
         if !CreatePipelines::allows(&self.who) {
             stored.above.clear();
         }
-        Ok(all_variables(&server, &context, &reader.commit(commit)?, stored))
+        Ok(all_variables(&server, &context, &context.read_commit(reader)?, stored))
     }
 }

@@ -17,7 +17,7 @@ use kernel::{
     Ability as _,
     AccessLevel::Maintainer,
     Error, Result, Standing,
-    access::ProjectFacts,
+    access::{FeatureAccess, ProjectFacts},
     ids::{PipelineId, PipelineScheduleId, ProjectId, TriggerId},
 };
 use org::project::settings::{SettingsStore as _, Switch};
@@ -28,6 +28,7 @@ use worker::{Job, Queue as _};
 
 use super::{
     compile::{CompileResult, RunContext, compile_config},
+    limits::within_active_jobs,
     remote_files::in_passes,
 };
 use crate::{
@@ -58,6 +59,9 @@ pub struct Request {
 /// `Invalid` on `base` with the sentence, where there is to be none.
 pub async fn make(forge: &Forge, request: Request) -> Result<Pipeline> {
     let (facts, who) = (Arc::clone(&request.facts), request.who);
+    if matches!(who.features.builds, FeatureAccess::Disabled) {
+        return Err(refusal("Pipelines are disabled!"));
+    }
     if !CreatePipelines::allows(&who) {
         return Err(refusal("Insufficient permissions to create a new pipeline"));
     }
@@ -83,7 +87,9 @@ pub async fn make(forge: &Forge, request: Request) -> Result<Pipeline> {
     let content = match compiled {
         CompileResult::Content(content) => content,
         CompileResult::Missing => return Err(refusal(MISSING)),
-        CompileResult::Refused { sentence, kept: true } if !by_hand => Content::Broken { sentence },
+        CompileResult::Refused { sentence, reason, kept: true } if !by_hand => {
+            Content::Broken { reason, sentence }
+        }
         CompileResult::Refused { sentence, .. } => return Err(refusal(&sentence)),
     };
     let new = NewPipeline {
@@ -139,6 +145,8 @@ pub(super) fn create_checked(
     ensure_variables(tx, who, new.project, new.source, &new.variables)?;
     let cancels = tx.project_settings(new.project)?.auto_cancel_pending_pipelines;
     let new = NewPipeline { protected: guarded.protected, ..new };
+    let excess = within_active_jobs(tx, &new, content)?;
+    let content = excess.as_ref().unwrap_or(content);
     let pipeline = create(tx, vault, new, content)?;
     let ends_older = cancels == Switch::Enabled && matches!(content, Content::Jobs(_));
     if ends_older && cancel_outdated(tx, &pipeline)? {

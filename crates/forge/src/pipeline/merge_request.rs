@@ -118,7 +118,7 @@ fn is_made(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<bool> {
 /// Because somebody asks for it.
 ///
 /// # Errors
-/// `Invalid` on `base` with the sentence, where there is to be none.
+/// `Invalid` on `base` with the sentence, where there is to be none; `NotAllowed` where it has no commits.
 pub async fn run_for(forge: &Forge, row: MergeRequest, user: UserId) -> Result<Pipeline> {
     run(forge, row, user, Start::Manual).await
 }
@@ -136,6 +136,10 @@ enum Start {
 async fn run(forge: &Forge, row: MergeRequest, user: UserId, by: Start) -> Result<Pipeline> {
     let seen = row.clone();
     let (facts, who) = forge.db.read(move |tx| runner(tx, &seen, user)).await?;
+    if by == Start::Manual && (row.head_sha.is_none() || row.head_sha == row.base_sha) {
+        // There are no commits for which something could run.
+        return Err(Error::NotAllowed("405 Method Not Allowed".to_owned()));
+    }
     let head = row.head_sha.as_deref().ok_or_else(|| refusal("Commit not found"))?;
     let head: Oid = head.parse()?;
     let read = in_passes(forge, who.actor, |pass| {
@@ -151,8 +155,8 @@ async fn run(forge: &Forge, row: MergeRequest, user: UserId, by: Start) -> Resul
     let content = match compiled {
         CompileResult::Content(content) => content,
         CompileResult::Missing => return Err(refusal(MISSING)),
-        CompileResult::Refused { sentence, kept: true } if by == Start::Manual => {
-            Content::Broken { sentence }
+        CompileResult::Refused { sentence, reason, kept: true } if by == Start::Manual => {
+            Content::Broken { reason, sentence }
         }
         CompileResult::Refused { sentence, .. } => return Err(refusal(&sentence)),
     };

@@ -26,14 +26,13 @@ use worker::{Job, Queue as _};
 
 use super::{
     compile::{CompileResult, RunContext, compile_config},
+    limits::refs_with_pipeline,
     make::{create_checked, ensure_variables, new_pipeline},
     push_variables::{self, passed_variables},
     remote_files::{CompilePass, in_passes},
 };
 use crate::{Forge, ports::ci::Refs, user::standing::person_in_project};
 
-/// Of a push with more branches and tags only the first get a pipeline.
-const MOST_REFS: usize = 4;
 /// What is done before the pusher is answered is left to the background only when that did not happen.
 const LATER: Duration = Duration::seconds(30);
 
@@ -115,8 +114,9 @@ pub(crate) fn enqueue_for_push(
     let PipelineOptions { skip, variables } = PipelineOptions::parse(options);
     let is_run = |name: &str| name.starts_with("refs/heads/") || name.starts_with("refs/tags/");
     let moved = moves.iter().filter(|moved| is_run(&moved.name));
-    let made = moved.filter_map(|moved| Some((moved, moved.after.clone()?)));
-    for (moved, after) in made.take(MOST_REFS.saturating_sub(earlier)) {
+    let made: Vec<_> = moved.filter_map(|moved| Some((moved, moved.after.clone()?))).collect();
+    let most = refs_with_pipeline(tx, made.len(), earlier)?;
+    for (moved, after) in made.into_iter().take(most) {
         let (name, before, pushed_at) = (moved.name.clone(), moved.before.clone(), tx.now.0);
         let (sealed, clear) = (None, Vec::new());
         let mut job = MakeForPush {
@@ -143,9 +143,14 @@ pub(crate) async fn run_after_push(forge: &Forge, push: &Push) -> Result<()> {
     let PipelineOptions { skip, variables } = PipelineOptions::parse(&push.options);
     let passed = passed_variables(variables);
     let moved = push.changes.iter().filter(is_run);
-    let made = moved.filter_map(|change| Some((change, change.new?)));
+    let made: Vec<_> = moved.filter_map(|change| Some((change, change.new?))).collect();
+    let (count, earlier) = (made.len(), push.earlier);
+    let most = match count {
+        0 => return Ok(()),
+        count => forge.db.peek(move |tx| refs_with_pipeline(tx, count, earlier)).await?,
+    };
     let (mut done, begun) = (Ok(()), Instant::now());
-    for (change, after) in made.take(MOST_REFS.saturating_sub(push.earlier)) {
+    for (change, after) in made.into_iter().take(most) {
         if begun.elapsed() > WAITING {
             break;
         }
@@ -303,7 +308,9 @@ fn content(
     }
     let content = match compile_config(forge, reader, &context, pass)? {
         CompileResult::Content(content) => content,
-        CompileResult::Refused { sentence, kept: true } => Content::Broken { sentence },
+        CompileResult::Refused { sentence, reason, kept: true } => {
+            Content::Broken { reason, sentence }
+        }
         CompileResult::Refused { .. } | CompileResult::Missing => return Ok(None),
     };
     Ok(Some((context, content)))

@@ -1,5 +1,7 @@
 //! Pipelines that programs create with a trigger token, and jobs with their own.
 
+use std::sync::Arc;
+
 use ci::{
     Status,
     job::{JobToken, token::find_job},
@@ -8,13 +10,10 @@ use ci::{
 };
 use db::Tx;
 use kernel::{Error, Result, Standing, access::ProjectFacts, ids::TriggerId};
-use org::access::IdOrPath;
-use std::sync::Arc;
+use org::{access::IdOrPath, settings::store::SettingsStore as _};
+use secrets::Secret;
 
-use super::{
-    downstream::LARGEST_FAMILY,
-    make::{Request, make, refusal},
-};
+use super::make::{Request, make, refusal};
 use crate::{Forge, job_token::person_for_job, user::standing::person_in_project};
 
 /// Key of the file variable with the parameters of the call.
@@ -24,7 +23,8 @@ const PAYLOAD: &str = "TRIGGER_PAYLOAD";
 #[derive(Clone, Debug)]
 pub struct TriggerCall {
     pub project: IdOrPath,
-    pub token: TriggerToken,
+    /// Of a trigger, or of a job that runs.
+    pub token: Secret,
     pub ref_name: String,
     pub variables: Vec<PipelineVariable>,
     /// All parameters but the token, as JSON.
@@ -43,13 +43,17 @@ pub async fn run_trigger(
     let TriggerCall { project, token, ref_name, mut variables, payload } = call;
     let opened = forge.db.read(move |tx| match token.reveal().starts_with(JobToken::PREFIX) {
         true => open_for_job(tx, &project, &JobToken::given(token.reveal())),
-        false => open(tx, &project, &token),
+        false => open(tx, &project, &TriggerToken::given(token.reveal())),
     });
     let Opened { facts, who, trigger, parent } = opened.await?.ok_or(Error::Hidden)?;
     variables.push(PipelineVariable {
         variable_type: VariableType::File,
         ..PipelineVariable::plain(PAYLOAD, payload)
     });
+    let (source, trigger, parent) = match cause {
+        Cause::Trigger(trigger) => (Source::Trigger, Some(trigger.id), None),
+        Cause::Job(parent) => (Source::Pipeline, None, Some(parent)),
+    };
     let request = Request {
         facts: Arc::clone(&facts),
         who,
@@ -97,7 +101,8 @@ fn open_for_job(tx: &mut Tx<'_>, project: &IdOrPath, token: &JobToken) -> Result
     let Some(person) = person_for_job(tx, &job, project)? else { return Ok(None) };
     let own = tx.find_pipeline(job.project_id, job.pipeline_id)?.ok_or(Error::Missing)?;
     // A job that asks for its own pipeline again would never end.
-    if tx.family_size(own.root())? >= LARGEST_FAMILY {
+    let largest = tx.settings()?.plan_limits.pipeline_hierarchy_size;
+    if largest > 0 && tx.family_size(own.root())? >= largest {
         return Err(refusal("Too many pipelines have created one another"));
     }
     let parent = Some(Parent { bridge: job.id, root: own.root() });

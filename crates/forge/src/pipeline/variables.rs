@@ -5,27 +5,33 @@ use ci::{
         given::RefKind,
         variables::{Known, Scoped, Server, Variable, of_commit, of_project, of_server},
     },
-    pipeline::PipelineVariable,
+    pipeline::{PipelineVariable, Source},
     variable::{RefProtection, for_pipeline},
 };
 use db::Tx;
-use kernel::{Result, access::ProjectFacts, ids::UserId};
+use kernel::{
+    Result, Ts,
+    access::ProjectFacts,
+    ids::{ProjectId, UserId},
+};
 use org::{
     places::above_project,
-    project::{settings::SettingsStore as _, store::ProjectStore as _},
+    project::{
+        settings::SettingsStore as _, statistics::StatisticsStore as _, store::ProjectStore as _,
+    },
     user::store::UserStore as _,
 };
-use repo::git::CommitInfo;
+use repo::protection::protected_among;
 use review::{
     item::{ItemKind, ItemStore as _},
-    merge_request::{MergeRequest, MergeRequestStore as _},
+    merge_request::{MergeRequest, MergeRequestStore as _, VersionStore as _},
     milestone::MilestoneStore as _,
 };
 use secrets::Vault;
 
 use super::{
     compile::RunContext,
-    config::{CONFIG_PATH, facts},
+    config::{CONFIG_PATH, PipelineCommit, facts},
 };
 use crate::Forge;
 
@@ -52,7 +58,15 @@ pub(super) fn stored_variables(
         Variable::public("CI_CONFIG_PATH", config_path.as_deref().unwrap_or(CONFIG_PATH)),
         Variable::public("CI_PIPELINE_SOURCE", context.source.to_string()),
         Variable::public("CI_PROJECT_DESCRIPTION", project.description.unwrap_or_default()),
+        Variable::public(
+            "CI_PROJECT_CLASSIFICATION_LABEL",
+            settings.external_authorization_classification_label.unwrap_or_default(),
+        ),
+        Variable::public("CI_PROJECT_REPOSITORY_LANGUAGES", languages(tx, project.id)?),
     ];
+    if context.source == Source::Trigger {
+        beneath.push(Variable::public("CI_PIPELINE_TRIGGERED", "true"));
+    }
     if let Some(open) = open_merge_requests(tx, context)? {
         beneath.push(Variable::public("CI_OPEN_MERGE_REQUESTS", open));
     }
@@ -68,6 +82,16 @@ pub(super) fn stored_variables(
     above.extend(variables_for(tx, &forge.vault, &context.facts, context.protected)?);
     above.push(everywhere(context.variables.iter().map(PipelineVariable::for_jobs).collect()));
     Ok(StoredVariables { config_path, beneath, above })
+}
+
+/// When the pipeline was made, in whole seconds.
+pub(crate) fn created_at(at: Ts) -> Variable {
+    Variable::public("CI_PIPELINE_CREATED_AT", whole_seconds(at))
+}
+
+pub(crate) fn whole_seconds(at: Ts) -> String {
+    let text = at.iso();
+    text.split_once('.').map_or(text.clone(), |(whole, _)| format!("{whole}Z"))
 }
 
 /// Returns the variables of the instance, of the groups above the project and of the project.
@@ -86,7 +110,7 @@ fn variables_for(
 pub(super) fn all_variables(
     server: &Server<'_>,
     context: &RunContext,
-    commit: &CommitInfo,
+    commit: &PipelineCommit,
     kept: StoredVariables,
 ) -> Known {
     let mut beneath = of_server(server);
@@ -113,6 +137,11 @@ fn of_person(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<Variable>> {
     ]
     .map(|(key, value)| Variable::public(key, value))
     .to_vec())
+}
+
+/// The languages of a repository, the one with the most bytes first: `ruby,javascript`.
+fn languages(tx: &mut Tx<'_>, project: ProjectId) -> Result<String> {
+    Ok(tx.languages(project)?.join(",").to_lowercase())
 }
 
 /// The merge requests that a branch is proposed by, as `group/project!1`.
@@ -156,8 +185,19 @@ fn of_merge_request(tx: &mut Tx<'_>, url: &str, row: &MergeRequest) -> Result<Ve
         ("CI_MERGE_REQUEST_DIFF_BASE_SHA", text(&row.base_sha)),
         ("CI_MERGE_REQUEST_EVENT_TYPE", "detached".to_owned()),
     ];
+    all.extend(target_and_version(tx, row)?);
     all.extend(sorting(tx, row)?);
     Ok(all.into_iter().map(|(key, value)| Variable::public(key, value)).collect())
+}
+
+/// Whether the branch is protected to which a merge request leads, and which version of it is the newest.
+fn target_and_version(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<Vec<(&'static str, String)>> {
+    let target = (row.project_id, row.target_branch.clone());
+    let protected = !protected_among(tx, &[target])?.is_empty();
+    let mut all = vec![("CI_MERGE_REQUEST_TARGET_BRANCH_PROTECTED", protected.to_string())];
+    let newest = tx.newest_version(row.id)?;
+    all.extend(newest.map(|id| ("CI_MERGE_REQUEST_DIFF_ID", id.to_string())));
+    Ok(all)
 }
 
 /// How a merge request is sorted, and whose it is. What it does not have is no variable.

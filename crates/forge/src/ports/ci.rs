@@ -3,13 +3,14 @@
 use ci::{
     pipeline::Place,
     ports::{self, Guarded},
+    variable::Home,
 };
 use db::Tx;
 use kernel::{
     Result, Standing,
     ids::{MergeRequestId, ProjectId},
 };
-use org::project::settings::SettingsStore;
+use org::{project::settings::SettingsStore, settings::store::SettingsStore as _};
 use repo::protection::Protection;
 use review::merge_request::MergeRequestStore as _;
 
@@ -24,6 +25,29 @@ impl ports::Projects for Projects {
 
     fn restricts_variables(&self, tx: &mut Tx<'_>, project: ProjectId) -> Result<bool> {
         Ok(tx.project_settings(project)?.restrict_user_defined_variables)
+    }
+}
+
+/// What administrators set, as `org` keeps it.
+#[derive(Clone, Copy, Debug)]
+pub struct PlanLimits;
+
+impl ports::PlanLimits for PlanLimits {
+    fn schedules(&self, tx: &mut Tx<'_>) -> Result<i64> {
+        Ok(tx.settings()?.plan_limits.ci_pipeline_schedules)
+    }
+
+    fn triggers(&self, tx: &mut Tx<'_>) -> Result<i64> {
+        Ok(tx.settings()?.plan_limits.pipeline_triggers)
+    }
+
+    fn variables(&self, tx: &mut Tx<'_>, home: Home) -> Result<i64> {
+        let limits = tx.settings()?.plan_limits;
+        Ok(match home {
+            Home::Instance => limits.ci_instance_level_variables,
+            Home::Group(_) => limits.group_ci_variables,
+            Home::Project(_) => limits.project_ci_variables,
+        })
     }
 }
 

@@ -18,6 +18,7 @@ use kernel::{
     Error, Result, Standing, Ts,
     ids::{JobId, ProjectId},
 };
+use org::settings::store::SettingsStore as _;
 use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 use worker::Job as Work;
@@ -30,6 +31,7 @@ use crate::Forge;
 
 /// So many artifacts go in one transaction.
 const AT_ONCE: i64 = 500;
+pub(super) const MEGABYTE: u64 = 1 << 20;
 /// So many bytes of a file in an archive are read at once.
 const BLOCK: usize = 64 << 10;
 
@@ -56,6 +58,17 @@ pub enum Outcome {
     Taken,
     /// It is no report of its kind, in words for whoever brought it.
     Refused(String),
+}
+
+/// Bytes that an artifact of this kind may have.
+pub async fn size_limit(forge: &Forge, kind: ArtifactKind) -> Result<u64> {
+    let settings = forge.db.peek(|tx| tx.settings()).await?;
+    let own = match kind {
+        ArtifactKind::Lsif => settings.plan_limits.ci_max_artifact_size_lsif,
+        _ => 0,
+    };
+    let megabytes = if own > 0 { own } else { settings.max_artifacts_size };
+    Ok(u64::try_from(megabytes).unwrap_or_default().saturating_mul(MEGABYTE))
 }
 
 /// Begins to keep an artifact of a job.
@@ -95,7 +108,8 @@ pub async fn keep(
     locations.extend(list.iter().map(|(location, _)| location.clone()));
     let (id, vault) = (job.id, forge.vault.clone());
     let done = forge.db.write(move |tx| {
-        let expires_at = expiry(brought.expire_in.as_deref(), tx.now);
+        let unsaid = tx.settings()?.default_artifacts_expire_in;
+        let expires_at = expiry(brought.expire_in.as_deref(), &unsaid, tx.now);
         let new = |kind, filename: &str, location: &str, kept: &Kept| NewArtifact {
             kind,
             filename: filename.to_owned(),

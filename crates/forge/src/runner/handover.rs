@@ -9,19 +9,17 @@ use ci::{
 };
 use kernel::{Error, Result, access::ProjectFacts, ids::JobId};
 use org::project::settings::GitStrategy;
-use repo::git::{
-    CommitInfo, GitError, Oid, RefName,
-    refs::{self, RefMove},
-};
+use repo::git::Oid;
 use runners::runner::Runner;
 
 use super::{
     dependencies::{Dependency, dependencies},
+    pipeline_refs::keep_commit,
     variables::{hidden, of_job, repository_url},
 };
 use crate::{
     Forge,
-    pipeline::{JobSource, job_source},
+    pipeline::{JobSource, PipelineCommit, job_source},
 };
 
 /// Clones fetch so many commits unless a job or its project says otherwise.
@@ -152,7 +150,7 @@ pub(super) async fn prepare(
         }
         commit => commit?,
     };
-    keep_commit(forge, &source).await?;
+    keep_commit(forge, &source.pipeline).await?;
     let (own_forge, own_runner, own_token) = (forge.clone(), runner.clone(), token.clone());
     let done = tokio::task::spawn_blocking(move || {
         let mut known = source.known(&own_forge, &commit)?;
@@ -164,30 +162,10 @@ pub(super) async fn prepare(
     Ok(Verdict::Ready(Box::new(Draft { source, token, timeout, variables, dependencies })))
 }
 
-async fn commit(forge: &Forge, source: &JobSource) -> Result<CommitInfo> {
-    let id: Oid = source.job.sha.parse()?;
+async fn commit(forge: &Forge, source: &JobSource) -> Result<PipelineCommit> {
+    let (id, own): (Oid, JobSource) = (source.job.sha.parse()?, source.clone());
     let read = forge.git_read(source.job.project_id, move |reader| {
-        if reader.is_commit(id)? { Ok(Some(reader.commit(id)?)) } else { Ok(None) }
+        if reader.is_commit(id)? { Ok(Some(own.read_commit(reader)?)) } else { Ok(None) }
     });
     read.await?.ok_or(Error::Missing)
-}
-
-/// The name under which runners fetch the commit of a pipeline, whatever becomes of its branch.
-fn pipeline_ref(source: &JobSource) -> Result<RefName> {
-    Ok(RefName::full(format!("refs/pipelines/{}", source.pipeline.id))?)
-}
-
-async fn keep_commit(forge: &Forge, source: &JobSource) -> Result<()> {
-    let repository = forge.storage.repository(source.job.project_id);
-    let (name, commit): (RefName, Oid) = (pipeline_ref(source)?, source.job.sha.parse()?);
-    let now = refs::read(&repository, [&name]).await?.get(&name).copied();
-    if now == Some(commit) {
-        return Ok(());
-    }
-    let kept = RefMove { name, old: now.into(), new: Some(commit) };
-    match refs::move_now(&repository, &[kept]).await {
-        // Somebody else kept it in this moment.
-        Err(GitError::Stale { actual: Some(actual) }) if actual == commit => Ok(()),
-        moved => Ok(moved?),
-    }
 }

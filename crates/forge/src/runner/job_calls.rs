@@ -112,7 +112,7 @@ pub async fn write_log(
 ) -> Result<Written> {
     let id = shown.job.id;
     let length = u64::try_from(piece.len()).unwrap_or(u64::MAX);
-    if start.saturating_add(length) > logs::LARGEST_LOG {
+    if logs::is_too_long(forge, start.saturating_add(length)).await? {
         end(forge, &shown.job, End::failed("trace_size_exceeded")).await?;
         return Ok(Written::TooLong);
     }
@@ -167,8 +167,9 @@ pub async fn report(
         }
     };
     // What was not written when the server ended is sent again.
-    if size.is_some_and(|size| size <= logs::LARGEST_LOG)
-        && size > Some(logs::length(forge, &shown.job).await?)
+    if let Some(size) = size
+        && size > logs::length(forge, &shown.job).await?
+        && !logs::is_too_long(forge, size).await?
     {
         return Ok(Reported::LogIncomplete);
     }

@@ -6,12 +6,24 @@ use ci::{
     log::{Appended, LogPlace, LogStore as _, Mask},
 };
 use kernel::{Error, Result, ids::JobId};
+use org::settings::store::SettingsStore as _;
 use tokio::task::spawn_blocking;
 
+use super::artifacts::MEGABYTE;
 use crate::Forge;
 
-/// Bytes of a log.
-pub const LARGEST_LOG: u64 = 100 << 20;
+/// Every log may have so many bytes: what is set is told in megabytes.
+const ALWAYS: u64 = MEGABYTE;
+
+/// Whether a log of so many bytes is longer than logs may be.
+pub(super) async fn is_too_long(forge: &Forge, length: u64) -> Result<bool> {
+    if length <= ALWAYS {
+        return Ok(false);
+    }
+    let most = forge.db.peek(|tx| Ok(tx.settings()?.plan_limits.ci_jobs_trace_size_limit)).await?;
+    let most = u64::try_from(most).unwrap_or_default().saturating_mul(MEGABYTE);
+    Ok(most > 0 && length > most)
+}
 
 /// For what the secrets of a log are sealed.
 pub(super) fn hidden_place(job: JobId) -> String {

@@ -12,6 +12,7 @@ pub mod job_calls;
 pub mod jobs;
 pub mod logs;
 mod objects;
+mod pipeline_refs;
 mod queue;
 pub mod registration;
 pub mod removal;

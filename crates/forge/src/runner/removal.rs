@@ -16,9 +16,10 @@ use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 use worker::{Job, Queue as _};
 
+use super::pipeline_refs::drop_commit;
 use crate::Forge;
 
-/// Removes the files of a job, or of all jobs of a pipeline that is gone.
+/// Removes the files of a job, or of all jobs of a pipeline that is gone, and the ref that kept its commit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RemoveJobFiles {
     project: ProjectId,
@@ -69,6 +70,9 @@ pub(crate) async fn remove_job_files(forge: Forge, work: RemoveJobFiles) -> Resu
     let folder = format!("{project}/{pipeline}");
     let below = job.map_or(folder.clone(), |job| format!("{folder}/{job}"));
     forge.artifacts.remove_below(&below).await?;
+    if job.is_none() {
+        drop_commit(&forge, project, pipeline).await?;
+    }
     let done = spawn_blocking(move || match job {
         Some(job) => forge.logs.remove(LogPlace { project, pipeline, job }),
         None => forge.logs.remove_pipeline(project, pipeline),

@@ -12,7 +12,7 @@ use ci::{
     policy::ReadPipelines,
     report::{
         InheritedVariableStore as _, ReportedSuite, SuiteWithCases, TestSuite, TestSuiteStore as _,
-        dotenv,
+        dotenv::{self, DotenvLimits},
         junit::{Limits, Suite},
         merged, suite_name,
     },
@@ -22,6 +22,7 @@ use kernel::{
     Error, Grant, Result, Ts,
     ids::{JobId, PipelineId},
 };
+use org::settings::store::SettingsStore as _;
 use secrets::Vault;
 use tokio::{sync::Semaphore, task::spawn_blocking};
 
@@ -33,6 +34,9 @@ static READING: Semaphore = Semaphore::const_new(2);
 
 /// Bytes of tests that one answer shows. The suites behind that are shown without theirs.
 const SHOWN_LIMIT: u64 = 64 << 20;
+
+/// Bytes of a dotenv report, whatever administrators set.
+const LARGEST_DOTENV: usize = 1 << 20;
 
 /// What a report says.
 #[derive(Clone, Debug)]
@@ -68,7 +72,8 @@ pub(super) async fn read(
         }
         ArtifactKind::Dotenv => {
             let file = BufReader::new(forge.artifacts.reader(location, kept.size));
-            let read = spawn_blocking(move || dotenv::read(file)).await;
+            let limits = forge.db.peek(dotenv_limits).await?;
+            let read = spawn_blocking(move || dotenv::read(file, &limits)).await;
             Ok(match read.map_err(Error::internal)? {
                 Ok(variables) => Reading::Done(Some(Report::Variables(variables))),
                 Err(sentence) => Reading::Refused(sentence),
@@ -76,6 +81,14 @@ pub(super) async fn read(
         }
         _ => Ok(Reading::Done(None)),
     }
+}
+
+/// What a dotenv report may hold; without a limit it is read up to a megabyte all the same.
+fn dotenv_limits(tx: &mut Tx<'_>) -> Result<DotenvLimits> {
+    let plan = tx.settings()?.plan_limits;
+    let bound = |limit: i64| usize::try_from(limit).ok().filter(|limit| *limit > 0);
+    let size = bound(plan.dotenv_size).unwrap_or(LARGEST_DOTENV).min(LARGEST_DOTENV);
+    Ok(DotenvLimits { size, variables: bound(plan.dotenv_variables).unwrap_or(usize::MAX) })
 }
 
 async fn read_tests(forge: &Forge, job: &Job, location: &str, kept: &Kept) -> Result<TestSuite> {

@@ -1,13 +1,19 @@
 //! The variables of a job that begins, in the order in which they win.
 
 use ci::{
-    config::variables::{Known, Variable, expanded, in_scope, slug},
+    config::variables::{Known, Variable, expanded, group_name, in_scope, slug},
     job::{Job, JobToken},
 };
 use kernel::{Result, Ts};
 use runners::runner::Runner;
 
-use crate::{Forge, pipeline::JobSource};
+use crate::{
+    Forge,
+    pipeline::{JobSource, created_at, whole_seconds},
+};
+
+/// Who shows the token of a job where a name is asked for, too.
+const TOKEN_USER: &str = "gitlab-ci-token";
 
 /// The last of each name counts.
 pub(super) fn of_job(
@@ -45,7 +51,7 @@ pub(super) fn repository_url(forge: &Forge, path: &str, token: &JobToken) -> Str
     let url = forge.urls.at(&format!("{path}.git"));
     match url.split_once("://") {
         Some((scheme, rest)) => {
-            format!("{scheme}://gitlab-ci-token:{}@{rest}", token.reveal())
+            format!("{scheme}://{TOKEN_USER}:{}@{rest}", token.reveal())
         }
         None => url,
     }
@@ -62,21 +68,18 @@ fn identity(forge: &Forge, source: &JobSource, token: &JobToken, started_at: Ts)
         Variable::public("CI_JOB_ID", job.id.to_string()),
         Variable::public("CI_JOB_URL", format!("{url}/-/jobs/{}", job.id)),
         secret("CI_JOB_TOKEN", token.reveal()),
-        Variable::public("CI_JOB_STARTED_AT", seconds(started_at)),
+        Variable::public("CI_JOB_STARTED_AT", whole_seconds(started_at)),
         Variable::secret("CI_REPOSITORY_URL", repository_url(forge, path, token)),
+        Variable::public("CI_REGISTRY_USER", TOKEN_USER),
+        secret("CI_REGISTRY_PASSWORD", token.reveal()),
+        Variable::public("CI_DEPENDENCY_PROXY_USER", TOKEN_USER),
+        secret("CI_DEPENDENCY_PROXY_PASSWORD", token.reveal()),
         Variable::public("CI_PIPELINE_IID", pipeline.iid.to_string()),
-        Variable::public("CI_PIPELINE_CREATED_AT", seconds(pipeline.created_at)),
+        created_at(pipeline.created_at),
     ];
-    if pipeline.trigger_id.is_some() {
-        all.push(Variable::public("CI_PIPELINE_TRIGGERED", "true"));
-    }
+    let short = source.trigger_token.as_deref();
+    all.extend(short.map(|short| Variable::public("CI_TRIGGER_SHORT_TOKEN", short)));
     all
-}
-
-/// In whole seconds.
-fn seconds(at: Ts) -> String {
-    let text = at.iso();
-    text.split_once('.').map_or(text.clone(), |(whole, _)| format!("{whole}Z"))
 }
 
 fn of_itself(source: &JobSource) -> Vec<Variable> {
@@ -85,6 +88,7 @@ fn of_itself(source: &JobSource) -> Vec<Variable> {
     let mut all = vec![
         Variable::public("CI_JOB_NAME", &job.name),
         Variable::public("CI_JOB_NAME_SLUG", slug(&job.name)),
+        Variable::public("CI_JOB_GROUP_NAME", group_name(&job.name)),
         Variable::public("CI_JOB_STAGE", &job.stage),
         Variable::public("CI_NODE_TOTAL", total.to_string()),
     ];

@@ -47,6 +47,7 @@ impl Scratch {
             data: data.path().to_owned(),
             database: database.location.clone(),
             external_url: "http://forge.test".to_owned(),
+            revision: "0123abcd".to_owned(),
             mail: None,
             roots: TrustedRoots::default(),
             inner_networks: org::namespace::Networks::default(),

@@ -40,6 +40,8 @@ pub trait StatisticsStore {
         projects: &[ProjectId],
     ) -> Result<BTreeMap<ProjectId, Statistics>>;
     /// The commit that the figures were found at.
+    /// The languages of a repository, the one with the most bytes first.
+    fn languages(&mut self, project: ProjectId) -> Result<Vec<String>>;
     fn surveyed_head(&mut self, project: ProjectId) -> Result<Option<String>>;
     fn note_growth(&mut self, project: ProjectId, growth: Growth) -> Result<()>;
     fn save_lfs_size(&mut self, project: ProjectId, bytes: i64) -> Result<()>;
@@ -72,6 +74,15 @@ impl StatisticsStore for Tx<'_> {
                 .load(conn)
                 .map_err(error("Project")))?;
         Ok(rows.into_iter().collect())
+    }
+
+    fn languages(&mut self, project: ProjectId) -> Result<Vec<String>> {
+        each_backend!(self, |conn| project_languages::table
+            .filter(project_languages::project_id.eq(project))
+            .order((project_languages::bytes.desc(), project_languages::name))
+            .select(project_languages::name)
+            .load(conn)
+            .map_err(error("Project")))
     }
 
     fn surveyed_head(&mut self, project: ProjectId) -> Result<Option<String>> {

@@ -3,7 +3,12 @@
 use kernel::{Ts, Visibility};
 use serde::{Deserialize, Serialize};
 
+use super::PlanLimits;
 use crate::faults::Faults;
+
+/// A configuration may not be larger than what of a file is read, nor nested deeper than a thread can follow.
+const LARGEST_YAML: i64 = 8 << 20;
+const DEEPEST_YAML: i64 = 200;
 
 kernel::text_enum! {
     /// What an address that is not confirmed yet keeps from.
@@ -31,7 +36,11 @@ impl EmailConfirmation {
 #[serde(default)]
 pub struct Settings {
     pub can_create_group: bool,
+    /// Files that a CI configuration may include, in all.
+    pub ci_max_includes: i64,
     pub deactivate_dormant_users_period: i64,
+    /// How long artifacts stay whose job does not say it, in words; `0` is for ever.
+    pub default_artifacts_expire_in: String,
     pub default_branch_name: String,
     pub default_branch_protection: i32,
     pub default_group_visibility: Visibility,
@@ -54,14 +63,28 @@ pub struct Settings {
     pub domain_denylist: Vec<String>,
     pub domain_denylist_enabled: bool,
     pub email_confirmation_setting: EmailConfirmation,
+    /// Branches and tags of one push that get a pipeline; 0 is all of them.
+    pub git_push_pipeline_limit: i64,
     /// Whether people without a picture of their own are shown with the one that Gravatar has.
     pub gravatar_enabled: bool,
+    /// Whether artifacts of the newest pipeline of a ref that succeeded stay beyond their time.
+    pub keep_latest_artifact: bool,
+    /// Megabytes of an artifact.
+    pub max_artifacts_size: i64,
+    /// Levels of a CI configuration.
+    pub max_yaml_depth: i64,
+    /// Bytes of a CI configuration with its aliases written out.
+    pub max_yaml_size_bytes: i64,
     pub minimum_password_length: i64,
     pub password_lowercase_required: bool,
     pub password_number_required: bool,
     pub password_symbol_required: bool,
     pub password_uppercase_required: bool,
     pub personal_access_token_prefix: String,
+    /// Pipelines that somebody may make for one commit of a project in a minute; 0 is any number.
+    pub pipeline_limit_per_project_user_sha: i64,
+    /// See [`PlanLimits`].
+    pub plan_limits: PlanLimits,
     pub restricted_visibility_levels: Vec<Visibility>,
     /// The fewest bits of such a key; 0 is any number, -1 forbids the kind.
     pub rsa_key_restriction: i64,
@@ -73,7 +96,9 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             can_create_group: true,
+            ci_max_includes: 150,
             deactivate_dormant_users_period: 90,
+            default_artifacts_expire_in: "30 days".to_owned(),
             default_branch_name: "main".to_owned(),
             default_branch_protection: 2,
             default_group_visibility: Visibility::Private,
@@ -92,13 +117,20 @@ impl Default for Settings {
             domain_denylist: Vec::new(),
             domain_denylist_enabled: false,
             email_confirmation_setting: EmailConfirmation::Off,
+            git_push_pipeline_limit: 4,
             gravatar_enabled: true,
+            keep_latest_artifact: true,
+            max_artifacts_size: 100,
+            max_yaml_depth: 100,
+            max_yaml_size_bytes: 2 << 20,
             minimum_password_length: 8,
             password_lowercase_required: false,
             password_number_required: false,
             password_symbol_required: false,
             password_uppercase_required: false,
             personal_access_token_prefix: "glpat-".to_owned(),
+            pipeline_limit_per_project_user_sha: 0,
+            plan_limits: PlanLimits::default(),
             restricted_visibility_levels: Vec::new(),
             rsa_key_restriction: 0,
             wiki_page_max_content_bytes: 50 << 20,
@@ -144,6 +176,7 @@ impl Settings {
         }
         self.prefix_faults(&mut faults);
         self.key_faults(&mut faults);
+        self.pipeline_faults(&mut faults);
         faults
     }
 
@@ -162,6 +195,30 @@ impl Settings {
 }
 
 impl Settings {
+    fn pipeline_faults(&self, faults: &mut Faults) {
+        for (name, number, least) in [
+            ("ci_max_includes", self.ci_max_includes, 0),
+            ("git_push_pipeline_limit", self.git_push_pipeline_limit, 0),
+            ("pipeline_limit_per_project_user_sha", self.pipeline_limit_per_project_user_sha, 0),
+            ("max_artifacts_size", self.max_artifacts_size, 1),
+            ("max_yaml_depth", self.max_yaml_depth, 1),
+            ("max_yaml_size_bytes", self.max_yaml_size_bytes, 1),
+        ] {
+            if number < least {
+                let zero = if least == 0 { "or equal to 0" } else { "0" };
+                faults.add(name, format!("must be greater than {zero}"));
+            }
+        }
+        for (name, number, most) in [
+            ("max_yaml_depth", self.max_yaml_depth, DEEPEST_YAML),
+            ("max_yaml_size_bytes", self.max_yaml_size_bytes, LARGEST_YAML),
+        ] {
+            if number > most {
+                faults.add(name, format!("must be less than or equal to {most}"));
+            }
+        }
+    }
+
     fn key_faults(&self, faults: &mut Faults) {
         let known: [(&str, i64, &[i64]); 6] = [
             ("rsa_key_restriction", self.rsa_key_restriction, &[1024, 2048, 3072, 4096]),

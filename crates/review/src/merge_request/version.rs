@@ -120,6 +120,7 @@ pub trait VersionStore {
         of: MergeRequestId,
         id: MergeRequestVersionId,
     ) -> Result<Option<Version>>;
+    fn newest_version(&mut self, of: MergeRequestId) -> Result<Option<MergeRequestVersionId>>;
     /// The commits that sources were at, the newest first, each once.
     fn version_heads(&mut self, of: MergeRequestId) -> Result<Vec<String>>;
 }
@@ -154,6 +155,14 @@ impl VersionStore for Tx<'_> {
             .first(conn)
             .optional()
             .map_err(error("Version")))
+    }
+
+    fn newest_version(&mut self, of: MergeRequestId) -> Result<Option<MergeRequestVersionId>> {
+        let newest = versions::table
+            .filter(versions::merge_request_id.eq(of))
+            .order(versions::id.desc())
+            .select(versions::id);
+        each_backend!(self, |conn| newest.first(conn).optional().map_err(error("Version")))
     }
 
     fn version_heads(&mut self, of: MergeRequestId) -> Result<Vec<String>> {

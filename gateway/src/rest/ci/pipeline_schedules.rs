@@ -11,7 +11,7 @@ use ci::{
 };
 use db::Tx;
 use forge::{
-    ports::ci::{Projects, Refs},
+    ports::ci::{PlanLimits, Projects, Refs},
     urls::Urls,
 };
 use kernel::{Ability, Grant, Result, access::Project, ids::PipelineScheduleId};
@@ -153,7 +153,7 @@ async fn create(
     let seen = new.clone();
     let next = app.db.read(move |tx| Ok(NextRun::of_new(&seen, tx.now))).await?;
     let made = app.db.write(move |tx| {
-        let made = actions::create(tx, &grant, new, &next)?;
+        let made = actions::create(tx, &grant, &PlanLimits, new, &next)?;
         whole(tx, &urls, &grant, made, None)
     });
     Ok(Created(made.await?))

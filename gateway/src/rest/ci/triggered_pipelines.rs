@@ -1,9 +1,10 @@
-//! Creating pipelines with a trigger token.
+//! Creating pipelines with the token of a trigger or of a job.
 
-use ci::{pipeline::PipelineVariable, trigger::TriggerToken};
+use ci::pipeline::PipelineVariable;
 use forge::pipeline::{TriggerCall, run_trigger};
 use kernel::{Error, access::Anyone};
 use org::access::IdOrPath;
+use secrets::Secret;
 use serde_json::{Map, Value, json};
 
 use super::pipelines::whole;
@@ -29,7 +30,7 @@ params! {
         id: String,
         /// Branch or tag.
         r#ref: Filled,
-        /// Trigger token of the project.
+        /// Token of a trigger of the project, or of a running job (`CI_JOB_TOKEN`).
         token: String,
         /// Variables of the pipeline: `variables[KEY]=value`.
         variables: Option<Variables>,
@@ -76,7 +77,7 @@ async fn run(
     let variables = params.variables.as_ref().map(Variables::checked).transpose()?;
     let asked = TriggerCall {
         project: IdOrPath::parse(&params.id),
-        token: TriggerToken::given(params.token),
+        token: Secret::new(params.token),
         ref_name: params.r#ref.0,
         variables: variables.unwrap_or_default(),
         payload: Value::Object(payload(&call.raw)).to_string(),

@@ -4,6 +4,7 @@ use ci::{
     policy::{ChangeTriggers, ReadTriggers},
     trigger::{Trigger, TriggerToken, actions},
 };
+use forge::ports::ci::PlanLimits;
 use kernel::{Ability, Grant, Result, access::Project, ids::TriggerId};
 
 use crate::{
@@ -79,7 +80,7 @@ async fn create(
     let (grant, description, own) = (call.grant, call.params.description, app.clone());
     let token = TriggerToken::generate();
     let made = app.db.write(move |tx| {
-        let made = actions::create(tx, &grant, &own.vault, description, &token)?;
+        let made = actions::create(tx, &grant, &PlanLimits, &own.vault, description, &token)?;
         one(tx, &own, &grant, made)
     });
     Ok(Created(made.await?))

@@ -4,6 +4,7 @@ use ci::{
     policy::{AdminGroupVariables, AdminVariables, ReadVariables},
     variable::{Keeper, NewVariable, Reader, Variable, VariableChange, actions},
 };
+use forge::ports::ci::PlanLimits;
 use kernel::{Ability, Grant, Result, access::Administrate};
 use secrets::Vault;
 
@@ -77,11 +78,11 @@ async fn create_as<E: Send + 'static>(
     to_entity: ToEntity<E>,
 ) -> ApiResult<Created<E>> {
     let vault = app.vault.clone();
-    let made = app
-        .db
-        .write(move |tx| to_entity(actions::create(tx, &keeper, &vault, new)?, &vault))
-        .await?;
-    Ok(Created(made))
+    let made = app.db.write(move |tx| {
+        let made = actions::create(tx, &keeper, (&PlanLimits, &*vault), new)?;
+        to_entity(made, &vault)
+    });
+    Ok(Created(made.await?))
 }
 
 async fn update_as<E: Send + 'static>(
@@ -94,7 +95,8 @@ async fn update_as<E: Send + 'static>(
 ) -> ApiResult<Json<E>> {
     let vault = app.vault.clone();
     let changed = app.db.write(move |tx| {
-        let after = actions::update(tx, &keeper, &vault, &key, scope.as_deref(), change)?;
+        let with = (&PlanLimits, &*vault);
+        let after = actions::update(tx, &keeper, with, &key, scope.as_deref(), change)?;
         to_entity(after, &vault)
     });
     Ok(Json(changed.await?))

@@ -153,7 +153,7 @@ async fn keep(
     brought: Brought,
     mut part: Field,
 ) -> ApiResult<HttpResponse> {
-    let largest = brought.kind.largest().unwrap_or(app.limits.artifact);
+    let largest = artifacts::size_limit(app, brought.kind).await?;
     let filename = plain_name(&part, brought.kind);
     let mut arriving = artifacts::begin(app, &shown.job, brought.kind).await?;
     while let Some(chunk) = part.next().await {
@@ -210,6 +210,6 @@ async fn authorize(app: App, call: Call<Anyone, FetchArtifacts>) -> ApiResult<Cu
     if let Some(refusal) = refusal(&shown) {
         return Ok(Custom(refusal));
     }
-    let limit = app.limits.artifact;
+    let limit = artifacts::size_limit(&app, ArtifactKind::Archive).await?;
     Ok(Custom(HttpResponse::Ok().json(json!({ "MaximumSize": limit }))))
 }

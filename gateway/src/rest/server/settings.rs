@@ -1,13 +1,15 @@
 //! What the installation is set to.
 
+use ci::artifact::Lifetime;
 use kernel::{Visibility, access::Administrate};
 use org::settings::{self, EmailConfirmation, Settings, store::SettingsStore};
+use serde_json::{Value, json};
 
 use crate::{
     app::App,
     entities::server::settings::SettingsEntity,
     error::ApiResult,
-    extract::{Call, Change, Csv},
+    extract::{Call, Change, Csv, Flaws, Param, Raw},
     param_enums, params,
     present::Json,
     rest::shared::small_numbers::BranchProtection,
@@ -24,7 +26,9 @@ param_enums! { EmailConfirmation }
 params! {
     struct ChangeSettings {
         can_create_group: Option<bool>,
+        ci_max_includes: Option<i64>,
         deactivate_dormant_users_period: Option<i64>,
+        default_artifacts_expire_in: Option<ArtifactLifetime>,
         default_branch_name: Option<String>,
         default_branch_protection: Option<BranchProtection>,
         default_group_visibility: Option<Visibility>,
@@ -43,19 +47,27 @@ params! {
         domain_denylist: Option<Csv<String>>,
         domain_denylist_enabled: Option<bool>,
         email_confirmation_setting: Option<EmailConfirmation>,
+        git_push_pipeline_limit: Option<i64>,
         gravatar_enabled: Option<bool>,
+        keep_latest_artifact: Option<bool>,
+        max_artifacts_size: Option<i64>,
+        max_yaml_depth: Option<i64>,
+        max_yaml_size_bytes: Option<i64>,
         minimum_password_length: Option<i64>,
         password_lowercase_required: Option<bool>,
         password_number_required: Option<bool>,
         password_symbol_required: Option<bool>,
         password_uppercase_required: Option<bool>,
         personal_access_token_prefix: Option<String>,
+        pipeline_limit_per_project_user_sha: Option<i64>,
         restricted_visibility_levels: Option<Csv<Visibility>>,
         rsa_key_restriction: Option<i64>,
         wiki_page_max_content_bytes: Option<i64>,
     } with at_least_one(
         "can_create_group",
+        "ci_max_includes",
         "deactivate_dormant_users_period",
+        "default_artifacts_expire_in",
         "default_branch_name",
         "default_branch_protection",
         "default_group_visibility",
@@ -74,17 +86,41 @@ params! {
         "domain_denylist",
         "domain_denylist_enabled",
         "email_confirmation_setting",
+        "git_push_pipeline_limit",
         "gravatar_enabled",
+        "keep_latest_artifact",
+        "max_artifacts_size",
+        "max_yaml_depth",
+        "max_yaml_size_bytes",
         "minimum_password_length",
         "password_lowercase_required",
         "password_number_required",
         "password_symbol_required",
         "password_uppercase_required",
         "personal_access_token_prefix",
+        "pipeline_limit_per_project_user_sha",
         "restricted_visibility_levels",
         "rsa_key_restriction",
         "wiki_page_max_content_bytes",
     );
+}
+
+/// How long artifacts stay, in words: `30 days`, or `0` for ever.
+#[derive(Clone, Debug)]
+struct ArtifactLifetime(String);
+
+impl Param for ArtifactLifetime {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        match String::read(raw)? {
+            None => Ok(None),
+            Some(words) if Lifetime::parse(&words).is_some() => Ok(Some(Self(words))),
+            Some(_) => Err(Flaws::one("is not a correct duration")),
+        }
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "string" })
+    }
 }
 
 /// Sets a value that was given, and leaves another as it is.
@@ -95,7 +131,8 @@ fn set<T>(place: &mut T, given: Option<T>) {
 }
 
 impl ChangeSettings {
-    fn apply(self, settings: &mut Settings) {
+    fn apply(mut self, settings: &mut Settings) {
+        self.apply_to_pipelines(settings);
         set(&mut settings.can_create_group, self.can_create_group);
         set(&mut settings.deactivate_dormant_users_period, self.deactivate_dormant_users_period);
         set(&mut settings.default_branch_name, self.default_branch_name);
@@ -129,6 +166,27 @@ impl ChangeSettings {
         set(&mut settings.rsa_key_restriction, self.rsa_key_restriction);
         set(&mut settings.wiki_page_max_content_bytes, self.wiki_page_max_content_bytes);
         set(&mut settings.max_ssh_key_lifetime, self.max_ssh_key_lifetime.into_update());
+    }
+}
+
+impl ChangeSettings {
+    fn apply_to_pipelines(&mut self, settings: &mut Settings) {
+        let lifetime = self.default_artifacts_expire_in.take();
+        set(&mut settings.default_artifacts_expire_in, lifetime.map(|lifetime| lifetime.0));
+        set(&mut settings.keep_latest_artifact, self.keep_latest_artifact);
+        for (limit, given) in [
+            (&mut settings.ci_max_includes, self.ci_max_includes),
+            (&mut settings.git_push_pipeline_limit, self.git_push_pipeline_limit),
+            (&mut settings.max_artifacts_size, self.max_artifacts_size),
+            (&mut settings.max_yaml_depth, self.max_yaml_depth),
+            (&mut settings.max_yaml_size_bytes, self.max_yaml_size_bytes),
+            (
+                &mut settings.pipeline_limit_per_project_user_sha,
+                self.pipeline_limit_per_project_user_sha,
+            ),
+        ] {
+            set(limit, given);
+        }
     }
 }
 

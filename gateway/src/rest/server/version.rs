@@ -12,13 +12,10 @@ routes! { "Metadata" at "", also [ReadUser];
     GET "/metadata" => show : SignedIn,
 }
 
-/// The commit that this was built from; of what was built outside of a checkout, or is being worked on, the version.
-const REVISION: &str = env!("FORGEWAY_REVISION");
-
 #[derive(Serialize, ToSchema)]
 pub struct Metadata {
     version: &'static str,
-    revision: &'static str,
+    revision: String,
     kas: AgentServer,
     enterprise: bool,
 }
@@ -31,7 +28,12 @@ struct AgentServer {
     version: Option<String>,
 }
 
-async fn show(_: App, _: Call<SignedIn>) -> ApiResult<Json<Metadata>> {
+async fn show(app: App, _: Call<SignedIn>) -> ApiResult<Json<Metadata>> {
     let kas = AgentServer { enabled: false, external_url: None, version: None };
-    Ok(Json(Metadata { version: API_VERSION, revision: REVISION, kas, enterprise: true }))
+    Ok(Json(Metadata {
+        version: API_VERSION,
+        revision: app.revision.clone(),
+        kas,
+        enterprise: true,
+    }))
 }

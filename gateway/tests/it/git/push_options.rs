@@ -130,6 +130,21 @@ async fn pipelines(forge: &Forge) -> Vec<Value> {
 }
 
 #[actix_web::test]
+async fn a_push_is_answered_when_its_pipelines_can_be_read() {
+    let (forge, client) = Forge::with_commit(Visibility::Private).await;
+    client.commit_file(".gitlab-ci.yml", b"a: {script: x}\n", "Add jobs").await;
+
+    client.run("push -q origin HEAD:one HEAD:refs/tags/v1").await.ok();
+
+    let made = pipelines(&forge).await;
+    let statuses: Vec<&Value> = made.iter().map(|one| &one["status"]).collect();
+    assert_eq!(statuses, ["pending", "pending"]);
+    let alice = forge.app.person("alice");
+    let jobs = alice.get(&format!("/projects/{}/jobs", forge.project)).await.each("status");
+    assert_eq!(jobs, ["pending", "pending"]);
+}
+
+#[actix_web::test]
 async fn variables_that_a_pusher_may_not_set_make_no_pipeline_and_are_told() {
     let (forge, client) = Forge::with_commit(Visibility::Private).await;
     let alice = forge.app.person("alice");

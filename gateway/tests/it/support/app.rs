@@ -83,6 +83,7 @@ impl TestApp {
                 data: data.path().to_owned(),
                 database: database.location.clone(),
                 external_url: "http://forge.test".to_owned(),
+                revision: "0123abcd".to_owned(),
                 mail: None,
                 roots: TrustedRoots::default(),
                 inner_networks: Networks::default(),

@@ -62,9 +62,17 @@ pub(super) fn include(
         budget,
         found: Vec::new(),
         read: HashMap::new(),
+        depth: 0,
     };
     let merged = inclusion.document(document, given.tree)?;
     Ok((merged, inclusion.found))
+}
+
+/// Files may include one another so deep, however many an administrator allows: each takes room on the stack.
+const DEEPEST: usize = 150;
+
+fn too_many(most: usize) -> Stop {
+    Stop::problem(format!("Maximum of {most} nested includes are allowed!"))
 }
 
 struct Inclusion<'i, 'g> {
@@ -75,6 +83,8 @@ struct Inclusion<'i, 'g> {
     found: Vec<Include>,
     /// Files read before: a file may be included from many places.
     read: HashMap<(String, String, String), Node>,
+    /// How many files are open that include one another.
+    depth: usize,
 }
 
 impl Inclusion<'_, '_> {
@@ -87,17 +97,19 @@ impl Inclusion<'_, '_> {
             let include = self.described(location, tree);
             self.found.push(include);
             if self.found.len() > self.given.limits.includes {
-                let most = self.given.limits.includes;
-                return Err(Stop::problem(format!(
-                    "Maximum of {most} nested includes are allowed!"
-                )));
+                return Err(too_many(self.given.limits.includes));
             }
         }
+        if self.depth > DEEPEST {
+            return Err(too_many(DEEPEST));
+        }
+        self.depth += 1;
         let mut merged = Map::new(Entries::new());
         for (index, location) in locations.iter().enumerate() {
             let file = self.file(location, tree, first + index)?;
             merged = deep_merge(&merged, &file);
         }
+        self.depth -= 1;
         let mut own = deep_merge(&merged, document).entries().clone();
         own.shift_remove("include");
         Ok(Map::new(own))
@@ -138,7 +150,7 @@ impl Inclusion<'_, '_> {
     }
 
     fn parsed(&self, location: &Location, text: &str) -> Result<Node, Stop> {
-        match yaml::parse(text) {
+        match yaml::parse_within(&self.given.limits, text) {
             Ok(Some(node)) if node.as_map().is_some_and(|map| !map.is_empty()) => Ok(node),
             Err(fault @ yaml::Fault::TooBig) => Err(Stop::problem(fault.to_string())),
             _ => Err(Stop::problem(format!(

@@ -47,12 +47,12 @@ pub(super) fn select(
     };
     let picked = selection.pick(&mut lookup)?;
     selection.ensure_needs(&picked);
-    selection.ensure_limits(&picked)?;
     if !selection.problems.is_empty() {
         selection.problems.sort_by_key(|(place, _)| *place);
         let problems = selection.problems.into_iter().map(|(_, problem)| problem);
         return Err(Refusal::Unmet(problems.collect()));
     }
+    selection.ensure_limits(&picked)?;
     if !picked.iter().any(|job| !is_edge(&job.job.entry.stage)) {
         return Err(Refusal::Empty);
     }
@@ -224,16 +224,22 @@ impl<'c> Selection<'c, '_> {
     fn ensure_limits(&self, picked: &[Picked<'_>]) -> Result<(), Refusal> {
         let limits = &self.given.limits;
         let deployments = picked.iter().filter(|job| job.environment.is_some()).count();
-        let told = match (limits.jobs, limits.deployments) {
-            (Some(most), _) if picked.len() > most => format!(
-                "The number of jobs has exceeded the limit of {most}. Try splitting the configuration with parent-child-pipelines"
+        let (reason, sentence) = match (limits.jobs, limits.deployments) {
+            (Some(most), _) if picked.len() > most => (
+                "size_limit_exceeded",
+                format!(
+                    "The number of jobs has exceeded the limit of {most}. Try splitting the configuration with parent-child-pipelines"
+                ),
             ),
-            (_, Some(most)) if deployments > most => format!(
-                "Pipeline has too many deployments! Requested {deployments}, but the limit is {most}."
+            (_, Some(most)) if deployments > most => (
+                "deployments_limit_exceeded",
+                format!(
+                    "Pipeline has too many deployments! Requested {deployments}, but the limit is {most}."
+                ),
             ),
             _ => return Ok(()),
         };
-        Err(Refusal::Unmet(vec![told]))
+        Err(Refusal::OverLimit { reason, sentence })
     }
 
     fn plan(&mut self, picked: Vec<Picked<'_>>) -> Result<Plan, Refusal> {

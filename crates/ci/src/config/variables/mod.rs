@@ -5,6 +5,10 @@ mod expand;
 mod predefined;
 mod scope;
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 pub use circle::circle;
 pub use expand::{Unknown, expand, expanded};
 pub use predefined::{CommitFacts, Server, of_commit, of_project, of_server};
@@ -70,9 +74,31 @@ pub fn slug(name: &str) -> String {
     slug.trim_matches('-').to_owned()
 }
 
+/// The name that copies of a job share: without `1/3`, `: [a, b]` and the like at its end.
+pub fn group_name(name: &str) -> &str {
+    static COPY: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?:[\s:]+(?:\[.*\]|\d+[\s:/\\]+\d+))+\s*$").ok());
+    let copy = COPY.as_ref().and_then(|copy| copy.find(name));
+    copy.map_or(name, |copy| &name[..copy.start()]).trim()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::slug;
+    use super::{group_name, slug};
+
+    #[test]
+    fn copies_of_a_job_share_a_name() {
+        for (name, group) in [
+            ("unit 1/3", "unit"),
+            ("unit: [a, b]", "unit"),
+            ("unit 1 2", "unit"),
+            ("unit: [a] 2/3", "unit"),
+            ("unit 1", "unit 1"),
+            ("1/3", "1/3"),
+        ] {
+            assert_eq!(group_name(name), group, "{name}");
+        }
+    }
 
     #[test]
     fn a_slug_is_short_and_plain() {

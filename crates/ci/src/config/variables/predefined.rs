@@ -12,6 +12,8 @@ pub struct Server<'s> {
     pub url: &'s str,
     pub name: &'s str,
     pub version: &'s str,
+    /// The commit that it was built from.
+    pub revision: &'s str,
 }
 
 /// What is known of the commit of a pipeline.
@@ -25,6 +27,8 @@ pub struct CommitFacts {
     pub message: String,
     /// With the offset of its author.
     pub timestamp: String,
+    /// What was written to the tag that it is looked up by; empty without such a text.
+    pub tag_message: String,
 }
 
 const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
@@ -32,13 +36,33 @@ const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
 /// The description is the message without its first line, unless that line is longer.
 const LONG_TITLE: usize = 100;
 
+/// Where images lie that the templates of others name; ours name none from there.
+const TEMPLATE_REGISTRY: &str = "registry.gitlab.com";
+
+/// The parts of an address.
+struct Address<'u> {
+    protocol: &'u str,
+    host: &'u str,
+    /// As it is written.
+    port: Option<&'u str>,
+}
+
+impl<'u> Address<'u> {
+    fn of(url: &'u str) -> Self {
+        let (protocol, rest) = url.split_once("://").unwrap_or(("https", url));
+        let authority = rest.split('/').next().unwrap_or_default();
+        match authority.rsplit_once(':') {
+            Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => {
+                Self { protocol, host, port: Some(port) }
+            }
+            _ => Self { protocol, host: authority, port: None },
+        }
+    }
+}
+
 pub fn of_server(server: &Server<'_>) -> Vec<Variable> {
-    let (protocol, rest) = server.url.split_once("://").unwrap_or(("https", server.url));
-    let authority = rest.split('/').next().unwrap_or_default();
-    let (host, port) = match authority.rsplit_once(':') {
-        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (host, port),
-        _ => (authority, if protocol == "http" { "80" } else { "443" }),
-    };
+    let Address { protocol, host, port } = Address::of(server.url);
+    let port = port.unwrap_or(if protocol == "http" { "80" } else { "443" });
     let numbers = server.version.split('-').next().unwrap_or_default();
     let mut parts = numbers.split('.');
     let mut part = || parts.next().unwrap_or("0").to_owned();
@@ -55,6 +79,10 @@ pub fn of_server(server: &Server<'_>) -> Vec<Variable> {
         ("CI_SERVER_VERSION_MAJOR", part()),
         ("CI_SERVER_VERSION_MINOR", part()),
         ("CI_SERVER_VERSION_PATCH", part()),
+        ("CI_SERVER_REVISION", server.revision.to_owned()),
+        ("CI_TEMPLATE_REGISTRY_HOST", TEMPLATE_REGISTRY.to_owned()),
+        // Nothing has to be licensed.
+        ("GITLAB_FEATURES", String::new()),
         ("CI_API_V4_URL", format!("{}/api/v4", server.url)),
     ])
 }
@@ -75,7 +103,20 @@ pub fn of_project(server: &Server<'_>, project: &ProjectFacts) -> Vec<Variable> 
         ("CI_PROJECT_URL", format!("{}/{path}", server.url)),
         ("CI_PROJECT_VISIBILITY", project.visibility.to_string()),
         ("CI_DEFAULT_BRANCH", project.default_branch.clone().unwrap_or_default()),
+        ("CI_PAGES_DOMAIN", Address::of(server.url).host.to_owned()),
+        ("CI_PAGES_URL", pages_url(server, path)),
     ])
+}
+
+/// Where the pages of a project would be found: `https://group.host/project`, and those of `group/group.host` at the top.
+fn pages_url(server: &Server<'_>, path: &str) -> String {
+    let Address { protocol, host, port } = Address::of(server.url);
+    let path = path.to_lowercase();
+    let (root, rest) = path.split_once('/').unwrap_or((&path, ""));
+    let domain = format!("{root}.{host}");
+    let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+    let below = if rest == domain { String::new() } else { format!("/{rest}") };
+    format!("{protocol}://{domain}{port}{below}")
 }
 
 /// Those of a pipeline for a branch or tag; a merge request brings its own beside them.
@@ -104,7 +145,10 @@ pub fn of_commit(
     ]);
     match kind {
         RefKind::Branch => variables.push(Variable::public("CI_COMMIT_BRANCH", name)),
-        RefKind::Tag => variables.push(Variable::public("CI_COMMIT_TAG", name)),
+        RefKind::Tag => variables.extend(listed([
+            ("CI_COMMIT_TAG", name.to_owned()),
+            ("CI_COMMIT_TAG_MESSAGE", commit.tag_message.clone()),
+        ])),
         RefKind::MergeRequest => {}
     }
     variables
@@ -116,20 +160,46 @@ fn listed<const N: usize>(pairs: [(&str, String); N]) -> Vec<Variable> {
 
 #[cfg(test)]
 mod tests {
-    use super::{CommitFacts, Server, Variable, of_commit, of_server};
+    use super::{CommitFacts, Server, Variable, of_commit, of_server, pages_url};
     use crate::config::given::RefKind;
 
     fn value<'v>(variables: &'v [Variable], key: &str) -> Option<&'v str> {
         variables.iter().find(|one| one.key == key).map(|one| one.value.as_str())
     }
 
+    const SERVER: Server<'static> = Server {
+        url: "https://forge.test",
+        name: "Forge",
+        version: "15.7.0-ee",
+        revision: "0123abcd",
+    };
+
+    #[test]
+    fn pages_lie_below_the_name_of_their_group() {
+        let url = |url, path| pages_url(&Server { url, ..SERVER }, path);
+
+        assert_eq!(
+            url("https://forge.test", "Flight/sub/Engine"),
+            "https://flight.forge.test/sub/engine"
+        );
+        assert_eq!(
+            url("http://forge.test:8080", "flight/engine"),
+            "http://flight.forge.test:8080/engine"
+        );
+        assert_eq!(
+            url("https://forge.test", "flight/flight.forge.test"),
+            "https://flight.forge.test"
+        );
+    }
+
     #[test]
     fn an_address_is_told_in_its_parts() {
-        let server = |url| of_server(&Server { url, name: "Forge", version: "15.7.0-ee" });
+        let server = |url| of_server(&Server { url, ..SERVER });
 
         let plain = server("https://forge.test");
         assert_eq!(value(&plain, "CI_SERVER_PORT"), Some("443"));
         assert_eq!(value(&plain, "CI_SERVER_VERSION_MINOR"), Some("7"));
+        assert_eq!(value(&plain, "CI_SERVER_REVISION"), Some("0123abcd"));
         let odd = server("http://forge.test:8080/sub");
         assert_eq!(value(&odd, "CI_SERVER_HOST"), Some("forge.test"));
         assert_eq!(value(&odd, "CI_SERVER_PORT"), Some("8080"));
@@ -160,6 +230,7 @@ mod tests {
         assert_eq!(value(&of(RefKind::Branch), "CI_COMMIT_BRANCH"), Some("v1.0"));
         assert_eq!(value(&of(RefKind::Branch), "CI_COMMIT_TAG"), None);
         assert_eq!(value(&of(RefKind::Tag), "CI_COMMIT_TAG"), Some("v1.0"));
+        assert_eq!(value(&of(RefKind::Tag), "CI_COMMIT_TAG_MESSAGE"), Some(""));
         assert_eq!(value(&of(RefKind::Tag), "CI_COMMIT_REF_SLUG"), Some("v1-0"));
     }
 }

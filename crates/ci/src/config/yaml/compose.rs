@@ -7,18 +7,22 @@ use std::{
 
 use libyaml_safer::{EventData, ScalarStyle};
 
-use super::{DEEPEST, Fault, LARGEST, events::Events, scalar};
-use crate::config::node::{Entries, Key, Node, Reference};
+use super::{Fault, events::Events, scalar};
+use crate::config::{
+    given::Limits,
+    node::{Entries, Key, Node, Reference},
+};
 
 const TEXT_TAG: &str = "tag:yaml.org,2002:str";
 
 /// The first document of a text, or the second where the first is a header; `None` when there is none.
-pub(crate) fn parse(text: &str) -> Result<Option<Node>, Fault> {
+pub(crate) fn parse_within(limits: &Limits, text: &str) -> Result<Option<Node>, Fault> {
     let mut composer = Composer {
         events: Events::of(text),
         anchors: HashMap::new(),
         words: HashSet::new(),
         depth: 0,
+        limits: *limits,
     };
     let Some(first) = composer.document()? else { return Ok(None) };
     let is_header = first.as_map().is_some_and(|map| map.len() == 1 && map.contains("spec"));
@@ -26,10 +30,12 @@ pub(crate) fn parse(text: &str) -> Result<Option<Node>, Fault> {
         Some(second) => second,
         None => first,
     };
-    if document.weight() > LARGEST {
-        return Err(Fault::TooBig);
-    }
-    Ok(Some(document))
+    composer.light(document).map(Some)
+}
+
+#[cfg(test)]
+pub(crate) fn parse(text: &str) -> Result<Option<Node>, Fault> {
+    parse_within(&Limits::default(), text)
 }
 
 struct Composer<'t> {
@@ -39,6 +45,7 @@ struct Composer<'t> {
     /// Keys seen before: most of them come again and again.
     words: HashSet<Arc<str>>,
     depth: usize,
+    limits: Limits,
 }
 
 impl Composer<'_> {
@@ -97,7 +104,7 @@ impl Composer<'_> {
 
     fn deeper(&mut self) -> Result<(), Fault> {
         self.depth += 1;
-        if self.depth > DEEPEST { Err(Fault::TooBig) } else { Ok(()) }
+        if self.depth > self.limits.yaml_depth { Err(Fault::TooBig) } else { Ok(()) }
     }
 
     fn list(&mut self, tag: Option<&str>) -> Result<Node, Fault> {
@@ -114,7 +121,7 @@ impl Composer<'_> {
             return Ok(Node::Reference(Arc::new(Reference { path: items })));
         }
         refuse_class(tag)?;
-        light(Node::of_list(items))
+        self.light(Node::of_list(items))
     }
 
     fn map(&mut self) -> Result<Node, Fault> {
@@ -136,7 +143,12 @@ impl Composer<'_> {
             entries.insert(key, value);
         }
         self.depth -= 1;
-        light(Node::of_map(entries))
+        self.light(Node::of_map(entries))
+    }
+
+    /// Refuses at once what aliases have made too large.
+    fn light(&self, node: Node) -> Result<Node, Fault> {
+        if node.weight() > self.limits.yaml_size { Err(Fault::TooBig) } else { Ok(node) }
     }
 
     fn key(&mut self, event: EventData) -> Result<Key, Fault> {
@@ -150,11 +162,6 @@ impl Composer<'_> {
         self.words.insert(Arc::clone(&text));
         Ok(Key::text(text))
     }
-}
-
-/// Refuses at once what aliases have made too large.
-fn light(node: Node) -> Result<Node, Fault> {
-    if node.weight() > LARGEST { Err(Fault::TooBig) } else { Ok(node) }
 }
 
 fn is_merge_key(event: &EventData) -> bool {

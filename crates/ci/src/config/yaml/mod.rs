@@ -11,13 +11,11 @@ mod scalar;
 
 use std::fmt;
 
+#[cfg(test)]
 pub(crate) use compose::parse;
+pub(crate) use compose::parse_within;
 pub(crate) use emit::emit;
 pub(crate) use emit::inline;
-
-/// Letters of a document with its aliases written out, and collections inside one another.
-pub(crate) const LARGEST: u64 = 2 << 20;
-pub(crate) const DEEPEST: usize = 100;
 
 /// Why a text is no document.
 #[derive(Clone, Debug, PartialEq, Eq)]

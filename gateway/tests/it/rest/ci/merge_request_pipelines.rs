@@ -138,6 +138,22 @@ async fn a_message_may_skip_those_of_merge_requests() {
 }
 
 #[actix_web::test]
+async fn a_merge_request_without_commits_has_no_pipeline() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    commit(&ada, project, "main", "first [skip ci]", TEXT).await;
+    let branch = json!({ "branch": "topic", "ref": "main" });
+    ada.post(&format!("/projects/{project}/repository/branches"), branch).await.created();
+    let new = json!({ "source_branch": "topic", "target_branch": "main", "title": "t" });
+    ada.post(&format!("/projects/{project}/merge_requests"), new).await.created();
+
+    let address = format!("/projects/{project}/merge_requests/1/pipelines");
+    let refusal = json!({ "message": "405 Method Not Allowed" });
+    ada.post(&address, json!({})).await.refused(405, refusal);
+}
+
+#[actix_web::test]
 async fn a_blocked_person_merges_nothing_any_more() {
     let app = TestApp::new();
     let ada = app.person("ada");

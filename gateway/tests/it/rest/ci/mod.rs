@@ -5,6 +5,7 @@ mod bridges;
 mod ci_lint;
 mod commit_statuses;
 mod jobs;
+mod limits;
 mod merge_request_pipelines;
 mod pipeline_creation;
 mod pipeline_schedules;

@@ -1,10 +1,13 @@
 //! A project's pipelines.
 
-use kernel::ids::ProjectId;
+use kernel::{Visibility::Private, ids::ProjectId};
 use repo::testing::Fixture;
 use serde_json::{Value, json};
 
-use crate::support::{Person, TestApp};
+use crate::support::{
+    Person, TestApp,
+    ci::{commit, pipelines},
+};
 
 async fn report(person: &Person<'_>, project: ProjectId, sha: &str, body: Value) -> Value {
     person.post(&format!("/projects/{project}/statuses/{sha}"), body).await.created()
@@ -108,4 +111,45 @@ async fn a_pipeline_that_is_not_there_is_not_shown() {
     }
     let topic = ada.get(&format!("/projects/{project}/pipeline/latest?ref=topic")).await.ok();
     assert_eq!(topic["status"], "running");
+}
+
+#[actix_web::test]
+async fn lists_cost_the_same_however_many_pipelines_there_are() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    let text = "a: {script: x}\ndown: {trigger: {include: [{template: Rust.gitlab-ci.yml}]}}\n";
+    let home = format!("/projects/{project}");
+    let made = async |count: usize| {
+        for number in 0..count {
+            let name =
+                format!("b{}-{number}", pipelines(&ada, project, "?per_page=100").await.len());
+            commit(&ada, project, "main", &name, &format!("{text}# {name}\n")).await;
+            app.work().await;
+        }
+    };
+    let cost = async |path: &str| {
+        let path = format!("{home}/{path}");
+        ada.get(&path).await.ok();
+        app.statements();
+        ada.get(&path).await.ok();
+        app.statements().len()
+    };
+    let lists = [
+        "pipelines?per_page=100",
+        "pipelines?per_page=100&source=parent_pipeline",
+        "jobs?per_page=100",
+        "repository/commits?per_page=100",
+    ];
+
+    made(2).await;
+    let mut few = Vec::new();
+    for list in lists {
+        few.push(cost(list).await);
+    }
+    made(5).await;
+
+    for (list, few) in lists.iter().zip(few) {
+        assert_eq!(cost(list).await, few, "{list}");
+    }
 }

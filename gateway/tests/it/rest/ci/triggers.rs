@@ -101,3 +101,20 @@ async fn a_token_makes_a_pipeline_with_the_rights_of_its_owner() {
     app.block("mia");
     nobody.post(&call, body).await.refused(404, told);
 }
+
+#[actix_web::test]
+async fn a_token_makes_no_pipeline_where_they_are_switched_off() {
+    let app = TestApp::new();
+    let (project, mia, path) = set_up(&app);
+    commit(&mia, project, "main", "jobs", JOBS).await;
+    let trigger = mia.post(&path, json!({ "description": "d" })).await.created();
+    let off = json!({ "builds_access_level": "disabled" });
+    mia.put(&format!("/projects/{project}"), off).await.ok();
+
+    let body = json!({ "token": trigger["token"], "ref": "main" });
+    let told = json!({ "message": { "base": ["Pipelines are disabled!"] } });
+    app.anonymous()
+        .post(&format!("/projects/{project}/trigger/pipeline"), body)
+        .await
+        .refused(400, told);
+}

@@ -1,9 +1,9 @@
 //! What jobs leave behind: `gateway/src/rest/{runners,ci}/job_artifacts.rs`.
 
-use gateway::app::Limits;
 use kernel::{
     AccessLevel::{Developer, Guest, Maintainer},
     Visibility,
+    ids::ProjectId,
 };
 use serde_json::json;
 use time::Duration;
@@ -94,7 +94,8 @@ async fn an_archive_is_kept_and_comes_back_whole_and_by_file() {
 
 #[actix_web::test]
 async fn only_a_running_job_brings_artifacts_that_fit() {
-    let app = TestApp::with_limits(Limits { artifact: 1_000, ..Limits::default() });
+    let app = TestApp::new();
+    app.admin().put("/application/settings", json!({ "max_artifacts_size": 1 })).await.ok();
     let (project, mia, runner) = set_up(&app, ONE).await;
     let work = Work::new(&app, &runner.take().await);
 
@@ -110,7 +111,7 @@ async fn only_a_running_job_brings_artifacts_that_fit() {
     work.bring("?artifact_type=junit&artifact_format=gzip", "../../junit.xml.gz", b"x")
         .await
         .with(201);
-    let large = vec![0; 1_001];
+    let large = vec![0; (1 << 20) + 1];
     let refusal = json!({ "message": "file size has reached maximum size limit" });
     work.bring("", "large.zip", &large).await.refused(413, refusal);
     let stranger =
@@ -222,6 +223,86 @@ async fn what_expired_goes_unless_it_is_the_newest_or_kept() {
         .delete(&format!("/projects/{project}/artifacts"))
         .await
         .with(403);
+}
+
+/// Takes the next job, which leaves an archive for a day and ends like this; its path.
+async fn left_for_a_day(
+    app: &TestApp,
+    runner: &Runner<'_>,
+    project: ProjectId,
+    state: &str,
+) -> String {
+    let payload = runner.take().await;
+    let work = Work::new(app, &payload);
+    work.bring("?expire_in=1%20day", "artifacts.zip", &archive()).await.with(201);
+    work.report(json!({ "state": state })).await.with(200);
+    format!("/projects/{project}/jobs/{}/artifacts", payload["id"])
+}
+
+#[actix_web::test]
+async fn of_a_job_that_was_retried_only_the_newest_stays() {
+    let app = TestApp::new();
+    let (project, mia, runner) = set_up(&app, ONE).await;
+    let first = left_for_a_day(&app, &runner, project, "success").await;
+    let retry = first.replace("/artifacts", "/retry");
+    mia.post(&retry, json!({})).await.created();
+    let second = left_for_a_day(&app, &runner, project, "success").await;
+
+    app.clock.advance(Duration::days(2));
+    app.recurring().await;
+
+    assert_eq!((mia.get(&first).await.status, mia.get(&second).await.status), (404, 200));
+}
+
+const FAMILY: &str = "own: {script: x, artifacts: {paths: [out]}}\n\
+    down: {trigger: {include: [{local: child.yml}], strategy: depend}}\n";
+
+#[actix_web::test]
+async fn children_stay_with_the_pipeline_that_made_them() {
+    let app = TestApp::new();
+    let (project, mia, runner) =
+        set_up(&app, "skipped: {script: x, rules: [{when: never}]}\n").await;
+    let child =
+        json!({ "branch": "main", "commit_message": "[skip ci]", "content": "in: {script: x}\n" });
+    mia.post(&format!("/projects/{project}/repository/files/child.yml"), child).await.created();
+    commit(&mia, project, "main", "family", FAMILY).await;
+    app.work().await;
+    let mut left = Vec::new();
+    for state in ["success", "success"] {
+        left.push(left_for_a_day(&app, &runner, project, state).await);
+    }
+    // Of the next one only the child succeeds: that is no success of the branch.
+    commit(&mia, project, "main", "again", &format!("{FAMILY}# again\n")).await;
+    app.work().await;
+    let mut again = Vec::new();
+    for _ in 0..2 {
+        let payload = runner.take().await;
+        let state = if payload["job_info"]["name"] == "in" { "success" } else { "failed" };
+        let work = Work::new(&app, &payload);
+        work.bring("?expire_in=1%20day", "artifacts.zip", &archive()).await.with(201);
+        work.report(json!({ "state": state })).await.with(200);
+        again.push(format!("/projects/{project}/jobs/{}/artifacts", payload["id"]));
+    }
+
+    app.clock.advance(Duration::days(2));
+    app.recurring().await;
+
+    for (path, status) in left.iter().zip([200, 200]).chain(again.iter().zip([404, 404])) {
+        assert_eq!(mia.get(path).await.status, status, "{path}");
+    }
+}
+
+#[actix_web::test]
+async fn nothing_stays_where_the_installation_does_not_want_it() {
+    let app = TestApp::new();
+    app.admin().put("/application/settings", json!({ "keep_latest_artifact": false })).await.ok();
+    let (project, mia, runner) = set_up(&app, ONE).await;
+    let left = left_for_a_day(&app, &runner, project, "success").await;
+
+    app.clock.advance(Duration::days(2));
+    app.recurring().await;
+
+    mia.get(&left).await.with(404);
 }
 
 fn walk(folder: &std::path::Path) -> usize {

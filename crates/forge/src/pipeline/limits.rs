@@ -1,0 +1,103 @@
+//! How much of what a pipeline may have: what administrators set, and who has reached it.
+
+use ci::{
+    config::given::{self, MOST_JOBS},
+    pipeline::{ActivityStore as _, Content, NewPipeline, Source},
+};
+use db::Tx;
+use kernel::{Error, Result};
+use org::settings::{Settings, store::SettingsStore as _};
+use time::Duration;
+
+use super::compile::RunContext;
+
+/// Jobs of older pipelines do not count as active any more.
+const ACTIVE_FOR: Duration = Duration::hours(24);
+
+/// Limits of a compilation, as they are set now.
+pub(super) fn of_compilation(tx: &mut Tx<'_>) -> Result<given::Limits> {
+    Ok(limits(&tx.settings()?))
+}
+
+pub(super) fn limits(settings: &Settings) -> given::Limits {
+    let plan = &settings.plan_limits;
+    let number = |limit: i64| usize::try_from(limit).unwrap_or_default();
+    let bound = |limit: i64| Some(number(limit)).filter(|limit| *limit > 0);
+    given::Limits {
+        yaml_size: u64::try_from(settings.max_yaml_size_bytes).unwrap_or_default(),
+        yaml_depth: number(settings.max_yaml_depth),
+        includes: number(settings.ci_max_includes),
+        needs: number(plan.ci_needs_size_limit),
+        jobs: bound(plan.ci_pipeline_size).or(Some(MOST_JOBS)),
+        deployments: bound(plan.ci_pipeline_deployments),
+    }
+}
+
+/// How many of so many branches and tags of a push get a pipeline, where others of it have moved before.
+pub(super) fn refs_with_pipeline(tx: &mut Tx<'_>, moved: usize, earlier: usize) -> Result<usize> {
+    // The first one always does.
+    if moved.saturating_add(earlier) <= 1 {
+        return Ok(moved);
+    }
+    let most = usize::try_from(tx.settings()?.git_push_pipeline_limit).unwrap_or_default();
+    Ok(if most == 0 { moved } else { most.saturating_sub(earlier) })
+}
+
+/// Why nobody can have one more pipeline for a commit now; children belong to the pipeline that makes them.
+pub(super) fn rate_excess(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    context: &RunContext,
+) -> Result<Option<&'static str>> {
+    let most = settings.pipeline_limit_per_project_user_sha;
+    let Some(user) = context.user.filter(|_| most > 0) else { return Ok(None) };
+    if context.source == Source::ParentPipeline {
+        return Ok(None);
+    }
+    let since = tx.now.plus(-Duration::minutes(1));
+    let made =
+        tx.count_pipelines_for(context.facts.id, user, &context.commit.to_string(), since)?;
+    Ok((made >= most).then_some("Too many pipelines created in the last minute. Try again later."))
+}
+
+/// What is made where the project may have no more active jobs: for who asks by hand nothing, else a pipeline that says so.
+///
+/// # Errors
+/// `Invalid` on `base` with the sentence, where nothing is made.
+pub(super) fn within_active_jobs(
+    tx: &mut Tx<'_>,
+    new: &NewPipeline,
+    content: &Content,
+) -> Result<Option<Content>> {
+    const SENTENCE: &str =
+        "Project exceeded the allowed number of jobs in active pipelines. Retry later.";
+    let Content::Jobs(plan) = content else { return Ok(None) };
+    let most = tx.settings()?.plan_limits.ci_active_jobs;
+    if most == 0 {
+        return Ok(None);
+    }
+    let since = tx.now.plus(-ACTIVE_FOR);
+    let active = tx.count_active_jobs(new.project, since)?;
+    let more = i64::try_from(plan.job_count()).unwrap_or(i64::MAX);
+    if active.saturating_add(more) <= most {
+        return Ok(None);
+    }
+    if matches!(new.source, Source::Api | Source::Web) {
+        return Err(Error::invalid("base", SENTENCE));
+    }
+    let (reason, sentence) = ("job_activity_limit_exceeded", SENTENCE.to_owned());
+    Ok(Some(Content::Broken { reason, sentence }))
+}
+
+#[cfg(test)]
+mod tests {
+    use ci::config::given::Limits;
+    use org::settings::Settings;
+
+    use super::limits;
+
+    #[test]
+    fn the_settings_begin_with_the_limits_of_the_language() {
+        assert_eq!(limits(&Settings::default()), Limits::default());
+    }
+}

@@ -1,0 +1,108 @@
+//! How much groups and projects may have.
+
+use kernel::access::Administrate;
+use org::settings::{PlanLimits, actions, store::SettingsStore as _};
+
+use crate::{
+    app::App, entities::server::plan_limits::PlanLimitsEntity, error::ApiResult, extract::Call,
+    param_enums, params, present::Json, routes,
+};
+
+routes! { "Plan limits" at "/application/plan_limits";
+    GET "" => show   : Administrate,
+    PUT "" => update : Administrate,
+}
+
+kernel::text_enum! {
+    /// The plans that there are.
+    pub enum Plan {
+        Default = "default",
+    }
+}
+
+param_enums! { Plan }
+
+params! {
+    pub struct ShowPlanLimits {
+        /// The only plan.
+        plan_name: Plan = Plan::Default,
+    }
+}
+
+async fn show(
+    app: App,
+    call: Call<Administrate, ShowPlanLimits>,
+) -> ApiResult<Json<PlanLimitsEntity>> {
+    let Plan::Default = call.params.plan_name;
+    let settings = app.db.peek(|tx| tx.settings()).await?;
+    Ok(Json(settings.plan_limits.into()))
+}
+
+params! {
+    pub struct ChangePlanLimits {
+        /// The only plan.
+        plan_name: Plan,
+        /// Jobs in all pipelines of a project that have not ended; 0 for no limit.
+        ci_active_jobs: Option<i64>,
+        /// Variables of the installation; 0 for no limit.
+        ci_instance_level_variables: Option<i64>,
+        /// Megabytes of the log of a job; 0 for no limit.
+        ci_jobs_trace_size_limit: Option<i64>,
+        /// Megabytes of an artifact of type `lsif`; 0 for the limit of all artifacts.
+        ci_max_artifact_size_lsif: Option<i64>,
+        /// Jobs that one job may need; 0 for none.
+        ci_needs_size_limit: Option<i64>,
+        /// Jobs with an environment in one pipeline; 0 for no limit.
+        ci_pipeline_deployments: Option<i64>,
+        /// Schedules of a project; 0 for no limit.
+        ci_pipeline_schedules: Option<i64>,
+        /// Jobs of one pipeline; 0 for the limit of the server, 5,000.
+        ci_pipeline_size: Option<i64>,
+        /// Bytes of a dotenv report; 0 for the limit of the server, a megabyte.
+        dotenv_size: Option<i64>,
+        /// Variables in a dotenv report; 0 for no limit.
+        dotenv_variables: Option<i64>,
+        /// Variables of a group; 0 for no limit.
+        group_ci_variables: Option<i64>,
+        /// Pipelines that made one another; 0 for no limit.
+        pipeline_hierarchy_size: Option<i64>,
+        /// Trigger tokens of a project; 0 for no limit.
+        pipeline_triggers: Option<i64>,
+        /// Variables of a project; 0 for no limit.
+        project_ci_variables: Option<i64>,
+    }
+}
+
+impl ChangePlanLimits {
+    fn apply(&self, limits: &mut PlanLimits) {
+        let Plan::Default = self.plan_name;
+        for (limit, given) in [
+            (&mut limits.ci_active_jobs, self.ci_active_jobs),
+            (&mut limits.ci_instance_level_variables, self.ci_instance_level_variables),
+            (&mut limits.ci_jobs_trace_size_limit, self.ci_jobs_trace_size_limit),
+            (&mut limits.ci_max_artifact_size_lsif, self.ci_max_artifact_size_lsif),
+            (&mut limits.ci_needs_size_limit, self.ci_needs_size_limit),
+            (&mut limits.ci_pipeline_deployments, self.ci_pipeline_deployments),
+            (&mut limits.ci_pipeline_schedules, self.ci_pipeline_schedules),
+            (&mut limits.ci_pipeline_size, self.ci_pipeline_size),
+            (&mut limits.dotenv_size, self.dotenv_size),
+            (&mut limits.dotenv_variables, self.dotenv_variables),
+            (&mut limits.group_ci_variables, self.group_ci_variables),
+            (&mut limits.pipeline_hierarchy_size, self.pipeline_hierarchy_size),
+            (&mut limits.pipeline_triggers, self.pipeline_triggers),
+            (&mut limits.project_ci_variables, self.project_ci_variables),
+        ] {
+            *limit = given.unwrap_or(*limit);
+        }
+    }
+}
+
+async fn update(
+    app: App,
+    call: Call<Administrate, ChangePlanLimits>,
+) -> ApiResult<Json<PlanLimitsEntity>> {
+    let (grant, given) = (call.grant, call.params);
+    let change = move |limits: &mut PlanLimits| given.apply(limits);
+    let limits = app.db.write(move |tx| actions::update_plan_limits(tx, &grant, change)).await?;
+    Ok(Json(limits.into()))
+}

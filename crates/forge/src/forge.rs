@@ -27,7 +27,7 @@ use worker::{Underway, Worker};
 use crate::{
     mail::smtp::Mailer,
     memory,
-    runner::{Bell, HandingOver, Objects, contact::Contacts},
+    runner::{Bell, HandingOver, LogFollowers, Objects, contact::Contacts},
     server_key::ServerKey,
     slots::Slots,
     urls::Urls,
@@ -76,6 +76,8 @@ pub struct Services {
     pub artifacts: Objects,
     /// What jobs write.
     pub logs: LogFiles,
+    /// Those who follow what jobs write.
+    pub followers: LogFollowers,
     /// Which calls of runners were written down.
     pub contacts: Contacts,
     /// The background work that is being done.

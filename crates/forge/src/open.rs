@@ -32,7 +32,7 @@ use crate::{
     memory,
     merge_request::merge::Follower,
     ports::{directory::Directory, fork_push_access::Collaboration, repo::Accounts},
-    runner::{Bell, HandingOver, Objects, contact::Contacts},
+    runner::{Bell, HandingOver, LogFollowers, Objects, contact::Contacts},
     server_key::ServerKey,
     slots::Slots,
     urls::Urls,
@@ -63,11 +63,13 @@ impl Forge {
         let vault = Arc::new(vault::open(&db, &settings.data, &key)?);
         let artifacts = Objects::in_folder(&settings.data.join("artifacts"))?;
         let bell = Arc::new(Bell::default());
+        let followers = LogFollowers::default();
         let heard = Heard {
             directory: Directory::new(&urls),
             vault: Arc::clone(&vault),
             access_changes: Arc::clone(&access_changes),
             bell: Arc::clone(&bell),
+            followers: followers.clone(),
         };
         listen(&db, heard);
         let accounts = Accounts { host: urls.host_name().to_owned() };
@@ -98,6 +100,7 @@ impl Forge {
             handing_over: HandingOver::default(),
             artifacts,
             logs: LogFiles::new(&settings.data),
+            followers,
             contacts: Contacts::default(),
             data: settings.data.clone(),
             git_reads: Slots::new(reads_at_once()),
@@ -120,6 +123,7 @@ struct Heard {
     vault: Arc<Vault>,
     access_changes: Arc<AtomicU64>,
     bell: Arc<Bell>,
+    followers: LogFollowers,
 }
 
 /// Installs whoever hears facts: what they do is part of the transaction in which the fact became true.
@@ -130,6 +134,7 @@ fn listen(db: &Database, heard: Heard) {
             heard.access_changes.fetch_add(1, Ordering::AcqRel);
         }
         heard.bell.heard(tx, any);
+        heard.followers.heard(tx, any);
         listeners::inside(tx, &heard.vault, fact)?;
         activity_feed::heard(tx, &heard.directory, fact)
     });

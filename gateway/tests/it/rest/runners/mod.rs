@@ -2,6 +2,7 @@
 
 mod administration;
 mod job_artifacts;
+mod job_logs;
 mod job_requests;
 mod program;
 mod registration;

@@ -1,5 +1,6 @@
 //! Runners with the projects and groups whose jobs they do.
 
+pub mod archived_files;
 pub mod artifacts;
 mod bell;
 pub mod contact;

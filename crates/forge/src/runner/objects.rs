@@ -3,6 +3,7 @@
 use std::{
     fmt,
     io::{self, Read, Seek, SeekFrom},
+    ops::Range,
     path::Path as FilePath,
     sync::Arc,
 };
@@ -11,7 +12,7 @@ use bytes::{Bytes, BytesMut};
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
 use kernel::{Error, Result};
 use object_store::{
-    MultipartUpload, ObjectStore, ObjectStoreExt as _, PutPayload, local::LocalFileSystem,
+    GetOptions, MultipartUpload, ObjectStore, ObjectStoreExt as _, PutPayload, local::LocalFileSystem,
     path::Path,
 };
 use sha2::{Digest as _, Sha256};
@@ -63,6 +64,17 @@ impl Objects {
     ) -> Result<(u64, impl Stream<Item = io::Result<Bytes>> + use<>)> {
         let found = self.0.get(&Path::from(name)).await.map_err(failed)?;
         Ok((found.meta.size, found.into_stream().map_err(io::Error::other)))
+    }
+
+    /// As [`read`](Self::read), for a part that is not empty.
+    pub async fn read_part(
+        &self,
+        name: &str,
+        part: Range<u64>,
+    ) -> Result<impl Stream<Item = io::Result<Bytes>> + use<>> {
+        let options = GetOptions { range: Some(part.into()), ..GetOptions::default() };
+        let found = self.0.get_opts(&Path::from(name), options).await.map_err(failed)?;
+        Ok(found.into_stream().map_err(io::Error::other))
     }
 
     /// The same for who may block and jumps about in it. To be used on a thread that is allowed to block.

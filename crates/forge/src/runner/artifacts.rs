@@ -119,7 +119,7 @@ pub async fn keep(
 }
 
 /// The names of all contents that belong to an artifact.
-fn contents(kind: ArtifactKind, location: &str) -> Vec<String> {
+pub(super) fn contents(kind: ArtifactKind, location: &str) -> Vec<String> {
     let own = location.to_owned();
     match kind {
         ArtifactKind::Junit => vec![cases_location(location), own],

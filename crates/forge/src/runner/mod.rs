@@ -1,6 +1,7 @@
 //! Runners with the projects and groups whose jobs they do.
 
 pub mod archived_files;
+pub mod artifact_sweep;
 pub mod artifacts;
 mod bell;
 pub mod contact;

@@ -1,11 +1,13 @@
 //! Where contents lie that are no rows and no repositories: in a folder of this machine, or wherever an object store is.
 
 use std::{
-    fmt,
+    fmt, fs,
+    future::ready,
     io::{self, Read, Seek, SeekFrom},
     ops::Range,
     path::Path as FilePath,
     sync::Arc,
+    time::{Duration, SystemTime},
 };
 
 use bytes::{Bytes, BytesMut};
@@ -16,7 +18,7 @@ use object_store::{
     path::Path,
 };
 use sha2::{Digest as _, Sha256};
-use tokio::runtime::Handle;
+use tokio::{runtime::Handle, task::spawn_blocking};
 
 /// So much goes in one part: less is not taken everywhere.
 const PART: usize = 8 << 20;
@@ -27,11 +29,15 @@ const BLOCK: usize = 64 << 10;
 
 /// All contents of one kind. Cheap to clone.
 #[derive(Clone)]
-pub struct Objects(Arc<dyn ObjectStore>);
+pub struct Objects {
+    store: Arc<dyn ObjectStore>,
+    /// Where they lie on this machine, if they do.
+    folder: Option<Arc<FilePath>>,
+}
 
 impl fmt::Debug for Objects {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
+        write!(f, "{}", self.store)
     }
 }
 
@@ -47,12 +53,13 @@ impl Objects {
     pub fn in_folder(folder: &FilePath) -> Result<Self> {
         std::fs::create_dir_all(folder).map_err(Error::internal)?;
         let local = LocalFileSystem::new_with_prefix(folder).map_err(failed)?;
-        Ok(Self(Arc::new(local.with_fsync(true).with_automatic_cleanup(true))))
+        let store = Arc::new(local.with_fsync(true).with_automatic_cleanup(true));
+        Ok(Self { store, folder: Some(folder.into()) })
     }
 
     /// Begins to keep a content under a name, which nothing has yet.
     pub async fn begin(&self, name: &str) -> Result<Incoming> {
-        let upload = self.0.put_multipart(&Path::from(name)).await.map_err(failed)?;
+        let upload = self.store.put_multipart(&Path::from(name)).await.map_err(failed)?;
         let (waiting, digest) = (BytesMut::new(), Sha256::new());
         Ok(Incoming { upload, waiting, digest, size: 0, parts: 0 })
     }
@@ -62,7 +69,7 @@ impl Objects {
         &self,
         name: &str,
     ) -> Result<(u64, impl Stream<Item = io::Result<Bytes>> + use<>)> {
-        let found = self.0.get(&Path::from(name)).await.map_err(failed)?;
+        let found = self.store.get(&Path::from(name)).await.map_err(failed)?;
         Ok((found.meta.size, found.into_stream().map_err(io::Error::other)))
     }
 
@@ -73,13 +80,13 @@ impl Objects {
         part: Range<u64>,
     ) -> Result<impl Stream<Item = io::Result<Bytes>> + use<>> {
         let options = GetOptions { range: Some(part.into()), ..GetOptions::default() };
-        let found = self.0.get_opts(&Path::from(name), options).await.map_err(failed)?;
+        let found = self.store.get_opts(&Path::from(name), options).await.map_err(failed)?;
         Ok(found.into_stream().map_err(io::Error::other))
     }
 
     /// The same for who may block and jumps about in it. To be used on a thread that is allowed to block.
     pub fn reader(&self, name: &str, size: u64) -> ObjectReader {
-        let (store, path) = (Arc::clone(&self.0), Path::from(name));
+        let (store, path) = (Arc::clone(&self.store), Path::from(name));
         let handle = Handle::current();
         ObjectReader { store, path, handle, size, at: 0, window: Bytes::new(), from: 0 }
     }
@@ -89,7 +96,7 @@ impl Objects {
     /// # Errors
     /// `Missing` where there is no such content.
     pub async fn reader_of(&self, name: &str) -> Result<ObjectReader> {
-        let found = self.0.head(&Path::from(name)).await.map_err(failed)?;
+        let found = self.store.head(&Path::from(name)).await.map_err(failed)?;
         Ok(self.reader(name, found.size))
     }
 
@@ -109,15 +116,32 @@ impl Objects {
 
     /// Removes a content, if it is there.
     pub async fn remove(&self, name: &str) -> Result<()> {
-        match self.0.delete(&Path::from(name)).await {
+        match self.store.delete(&Path::from(name)).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
             Err(cause) => Err(failed(cause)),
         }
     }
 
+    /// The names of all contents that were kept before `age` ago.
+    pub fn kept_before(&self, age: Duration) -> impl Stream<Item = Result<String>> + use<> {
+        let is_old = move |at: SystemTime| at.elapsed().is_ok_and(|since| since >= age);
+        self.store.list(None).map_err(failed).try_filter_map(move |found| {
+            let old = is_old(found.last_modified.into());
+            ready(Ok(old.then(|| found.location.to_string())))
+        })
+    }
+
+    /// Removes parts of contents that somebody began to keep before `age` ago, and was stopped. An object store elsewhere has
+    /// rules of its own for them.
+    pub async fn remove_unfinished(&self, age: Duration) -> Result<()> {
+        let Some(folder) = self.folder.clone() else { return Ok(()) };
+        let done = spawn_blocking(move || remove_parts(&folder, age));
+        done.await.map_err(Error::internal)?.map_err(Error::internal)
+    }
+
     /// Removes all contents whose names begin with these parts.
     pub async fn remove_below(&self, parts: &str) -> Result<()> {
-        let mut found = self.0.list(Some(&Path::from(parts)));
+        let mut found = self.store.list(Some(&Path::from(parts)));
         while let Some(one) = found.next().await {
             match one {
                 Ok(one) => self.remove(one.location.as_ref()).await?,
@@ -127,6 +151,37 @@ impl Objects {
         }
         Ok(())
     }
+}
+
+/// Where a file is written before it has its name: that name, and a number behind it.
+fn is_part(name: &str) -> bool {
+    let number = name.rsplit_once('#').map(|(_, number)| number);
+    number.is_some_and(|it| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn remove_parts(folder: &FilePath, age: Duration) -> io::Result<()> {
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries = match fs::read_dir(&folder) {
+            // Removed with the last content in it.
+            Err(absent) if absent.kind() == io::ErrorKind::NotFound => continue,
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+            } else if is_part(&entry.file_name().to_string_lossy()) && is_older(&entry, age) {
+                fs::remove_file(entry.path())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_older(entry: &fs::DirEntry, age: Duration) -> bool {
+    let written = entry.metadata().and_then(|about| about.modified());
+    written.is_ok_and(|at| at.elapsed().is_ok_and(|since| since >= age))
 }
 
 /// A content that arrives. Nothing is kept of it unless it is finished.

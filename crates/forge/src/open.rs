@@ -12,12 +12,13 @@ use std::{
 use ci::log::LogFiles;
 use db::{Database, Location};
 use kernel::{Clock, Result};
+use objects::ContentStorage;
 use org::{namespace::Networks, settings::store::SettingsStore as _};
 use outbound::Client;
 use repo::{
     commit::Answers,
     git::{Git, Repositories, Storage},
-    lfs::LfsFiles,
+    lfs::{self, LfsFiles},
     merge::Checks,
     push::Journal,
     wiki,
@@ -32,7 +33,7 @@ use crate::{
     memory,
     merge_request::merge::Follower,
     ports::{directory::Directory, fork_push_access::Collaboration, repo::Accounts},
-    runner::{Bell, HandingOver, LogFollowers, Objects, contact::Contacts},
+    runner::{Bell, HandingOver, LogFollowers, contact::Contacts},
     server_key::ServerKey,
     slots::Slots,
     urls::Urls,
@@ -51,6 +52,8 @@ pub struct Settings {
     pub roots: TrustedRoots,
     /// What requests on somebody's word may reach beside the open internet.
     pub inner_networks: Networks,
+    /// Where artifacts, uploads, pictures and large files are kept.
+    pub contents: ContentStorage,
 }
 
 impl Forge {
@@ -61,7 +64,10 @@ impl Forge {
         let access_changes = Arc::new(AtomicU64::new(0));
         let key = ServerKey::open(&settings.data)?;
         let vault = Arc::new(vault::open(&db, &settings.data, &key)?);
-        let artifacts = Objects::in_folder(&settings.data.join("artifacts"))?;
+        let contents = |kind| settings.contents.objects(&settings.data, kind);
+        let lfs = LfsFiles::new(&settings.data, contents(lfs::KIND)?);
+        let (artifacts, uploads, avatars) =
+            (contents("artifacts")?, contents("uploads")?, contents("avatars")?);
         let bell = Arc::new(Bell::default());
         let followers = LogFollowers::default();
         let heard = Heard {
@@ -81,7 +87,7 @@ impl Forge {
         let services = Arc::new_cyclic(|services| Services {
             db,
             storage: Storage::new(&settings.data),
-            lfs: LfsFiles::new(&settings.data),
+            lfs,
             git,
             journal: Journal::default(),
             people: Arc::new(accounts),
@@ -99,6 +105,8 @@ impl Forge {
             bell,
             handing_over: HandingOver::default(),
             artifacts,
+            uploads,
+            avatars,
             logs: LogFiles::new(&settings.data),
             followers,
             contacts: Contacts::default(),

@@ -64,7 +64,10 @@ impl AnswerDoc {
         let of = |status, text, bodies| Described { status, text, bodies };
         self.answers.push(of(206, "the part that `Range` names", vec![(kind, binary())]));
         self.answers.push(of(416, "the part lies behind the end", Vec::new()));
-        self.heeding("Range", "A part of the content, as `bytes=FIRST-LAST`, `bytes=FIRST-` or `bytes=-COUNT`.")
+        self.heeding(
+            "Range",
+            "A part of the content, as `bytes=FIRST-LAST`, `bytes=FIRST-` or `bytes=-COUNT`.",
+        )
     }
 
     /// The answer depends on this header of the request.
@@ -79,7 +82,9 @@ impl AnswerDoc {
     pub fn or(mut self, other: Self) -> Self {
         for answer in other.answers {
             match self.answers.iter_mut().find(|known| known.status == answer.status) {
-                Some(known) => known.bodies = either(std::mem::take(&mut known.bodies), answer.bodies),
+                Some(known) => {
+                    known.bodies = either(std::mem::take(&mut known.bodies), answer.bodies)
+                }
                 None => self.answers.push(answer),
             }
         }
@@ -89,9 +94,7 @@ impl AnswerDoc {
 
     /// The request headers as parameters.
     pub(super) fn parameters(&self) -> Vec<Value> {
-        let parameter = |(name, text): &(&str, &str)| {
-            json!({ "name": name, "in": "header", "schema": { "type": "string" }, "description": text })
-        };
+        let parameter = |(name, text): &(&str, &str)| json!({ "name": name, "in": "header", "schema": { "type": "string" }, "description": text });
         // A document has no say over this one: `content` of the answers stands for it.
         let named = self.headers.iter().filter(|(name, _)| *name != "Accept");
         named.map(parameter).collect()

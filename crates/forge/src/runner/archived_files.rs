@@ -11,8 +11,8 @@ use futures_util::{Stream, stream::try_unfold};
 use kernel::{Error, Result};
 use tokio::task::spawn_blocking;
 
-use super::objects::ObjectReader;
 use crate::Forge;
+use objects::ObjectReader;
 
 /// Bytes that are read at once.
 const BLOCK: usize = 64 << 10;

@@ -14,14 +14,12 @@ use kernel::{
     Error, Result, Standing, Ts,
     ids::{JobId, ProjectId},
 };
+use objects::{Incoming, Kept};
 use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 use worker::Job as Work;
 
-use super::{
-    objects::{Incoming, Kept},
-    reports::{self, Reading, cases_location},
-};
+use super::reports::{self, Reading, cases_location};
 use crate::Forge;
 
 /// So many artifacts go in one transaction.
@@ -55,7 +53,7 @@ pub enum Outcome {
 /// Begins to keep an artifact of a job.
 pub async fn begin(forge: &Forge, job: &Job, kind: ArtifactKind) -> Result<Arriving> {
     let location = location(job, kind);
-    Ok(Arriving { incoming: forge.artifacts.begin(&location).await?, location })
+    Ok(Arriving { incoming: forge.artifacts.begin(&location)?, location })
 }
 
 fn location(job: &Job, kind: ArtifactKind) -> String {

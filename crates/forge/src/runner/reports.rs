@@ -25,8 +25,8 @@ use kernel::{
 use secrets::Vault;
 use tokio::{sync::Semaphore, task::spawn_blocking};
 
-use super::objects::{Kept, ObjectReader};
 use crate::{Forge, ports::ci::Projects};
+use objects::{Kept, ObjectReader};
 
 /// So many test reports are read at once: a large one takes a hundred times its size for a moment.
 static READING: Semaphore = Semaphore::const_new(2);

@@ -1,10 +1,6 @@
 //! What jobs write: all of it, a part, or as it is written.
 
-use actix_web::{
-    HttpRequest, HttpResponse,
-    http::header,
-    web::Bytes,
-};
+use actix_web::{HttpRequest, HttpResponse, http::header, web::Bytes};
 use ci::{
     job::{Job, actions},
     log::LogStore as _,

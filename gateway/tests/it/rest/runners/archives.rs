@@ -51,7 +51,9 @@ impl Packed {
         let mut common = vec![20, 0, 0, 0];
         common.extend(self.method.to_le_bytes());
         common.extend([0; 4]);
-        [self.crc, self.compressed, self.size].iter().for_each(|one| common.extend(one.to_le_bytes()));
+        [self.crc, self.compressed, self.size]
+            .iter()
+            .for_each(|one| common.extend(one.to_le_bytes()));
         common.extend(u16::try_from(self.name.len()).expect("short").to_le_bytes());
         common.extend([0, 0]);
         common

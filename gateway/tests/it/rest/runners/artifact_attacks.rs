@@ -36,7 +36,12 @@ async fn no_path_leads_out_of_an_archive() {
     let (mia, path) = with_files(&app, &files).await;
 
     for odd in [
-        "..%2Fup.txt", "%2E%2E%2Fup.txt", "a%2F..%2Fok.txt", "%2Fetc%2Fpasswd", "nul%00.txt", "/etc/passwd",
+        "..%2Fup.txt",
+        "%2E%2E%2Fup.txt",
+        "a%2F..%2Fok.txt",
+        "%2Fetc%2Fpasswd",
+        "nul%00.txt",
+        "/etc/passwd",
         "ok.txt%2F..",
     ] {
         assert_eq!(mia.get(&format!("{path}/{odd}")).await.status, 400, "{odd}");
@@ -113,7 +118,8 @@ async fn a_bomb_is_as_long_as_it_says_and_costs_a_block_at_a_time() {
     let files: Vec<Packed> = many.chain([bomb]).collect();
     let (mia, path) = with_files(&app, &files).await;
 
-    let end = mia.sending("Range", &format!("bytes={}-", size - 2)).get(&format!("{path}/bomb")).await;
+    let end =
+        mia.sending("Range", &format!("bytes={}-", size - 2)).get(&format!("{path}/bomb")).await;
     assert_eq!((end.status, end.bytes), (206, vec![0, 0]));
     assert_eq!(mia.get(&format!("{path}/bomb")).await.bytes.len(), size);
     assert_eq!(mia.get(&format!("{path}/f/19999")).await.status, 200);
@@ -213,6 +219,9 @@ async fn a_file_of_a_private_project_is_behind_no_other_door() {
     assert_eq!(knock(&app.anonymous(), by_path, &job).await, [404, 403]);
     assert_eq!(knock(&Work::new(&app, &theirs).caller, project, &job).await, [404]);
     let gus = app.member(project, "gus", Guest);
-    app.person("olga").put(&format!("/projects/{project}"), json!({ "public_jobs": false })).await.ok();
+    app.person("olga")
+        .put(&format!("/projects/{project}"), json!({ "public_jobs": false }))
+        .await
+        .ok();
     assert_eq!(knock(&gus, project, &job).await, [403]);
 }

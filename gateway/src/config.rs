@@ -15,7 +15,7 @@ use figment::{
     Figment,
     providers::{Format, Serialized, Toml},
 };
-use forge::{mail::smtp::MailServer, urls::Urls};
+use forge::{Bucket, ContentStorage, mail::smtp::MailServer, urls::Urls};
 use org::namespace::Networks;
 use serde::{Deserialize, Serialize};
 use signatures::TrustedRoots;
@@ -64,6 +64,11 @@ pub struct Config {
     pub mail_url: Option<String>,
     pub mail_from: Option<String>,
     pub certificate_roots: Option<PathBuf>,
+    pub s3_url: Option<String>,
+    pub s3_endpoint: Option<String>,
+    pub s3_region: String,
+    pub s3_access_key: Option<String>,
+    pub s3_secret_key: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,7 +79,7 @@ pub enum LogFormat {
 }
 
 /// One line of documentation for each setting, in the order in which they are shown.
-pub const SETTINGS: [(&str, &str); 28] = [
+pub const SETTINGS: [(&str, &str); 33] = [
     ("listen", "address and port to serve on"),
     ("data", "folder for repositories and the SQLite database"),
     (
@@ -139,12 +144,21 @@ pub const SETTINGS: [(&str, &str); 28] = [
         "certificate_roots",
         "PEM file of the authorities whose word on certificates of signers is taken [those of the system]",
     ),
+    (
+        "s3_url",
+        "s3://BUCKET or s3://BUCKET/PREFIX, where artifacts, uploads, avatars and LFS objects are kept [the data folder]",
+    ),
+    ("s3_endpoint", "http:// or https:// address of an S3-compatible server [that of AWS]"),
+    ("s3_region", "region of the bucket"),
+    ("s3_access_key", "access key id for the bucket"),
+    ("s3_secret_key", "secret access key for the bucket"),
 ];
 
 /// Where systems keep the authorities that they trust.
 const SYSTEM_ROOTS: &str = "/etc/ssl/certs/ca-certificates.crt";
 
-const SECRET: [&str; 4] = ["root_password", "root_token", "database_url", "mail_url"];
+const SECRET: [&str; 5] =
+    ["root_password", "root_token", "database_url", "mail_url", "s3_secret_key"];
 
 impl Default for Config {
     fn default() -> Self {
@@ -177,6 +191,11 @@ impl Default for Config {
             mail_url: None,
             mail_from: None,
             certificate_roots: None,
+            s3_url: None,
+            s3_endpoint: None,
+            s3_region: "us-east-1".to_owned(),
+            s3_access_key: None,
+            s3_secret_key: None,
         }
     }
 }
@@ -278,6 +297,7 @@ impl Config {
         if let Some(server) = self.mail_server() {
             server.ensure_usable().map_err(anyhow::Error::msg)?;
         }
+        self.contents()?;
         if let Some(url) = &self.database_url {
             let known = url.starts_with("postgres://") || url.starts_with("postgresql://");
             anyhow::ensure!(
@@ -308,6 +328,36 @@ impl Config {
             format!("forgeway@{host}")
         });
         Some(MailServer { url, from })
+    }
+
+    /// The bucket that is set, else the data folder.
+    fn contents(&self) -> anyhow::Result<ContentStorage> {
+        let Some(url) = &self.s3_url else {
+            let unused = self.s3_endpoint.is_some() || self.s3_secret_key.is_some();
+            anyhow::ensure!(!unused, "s3_endpoint and s3_secret_key need s3_url");
+            return Ok(ContentStorage::DataFolder);
+        };
+        let (name, prefix) = Bucket::parse_url(url).with_context(|| {
+            format!("s3_url must be s3://BUCKET or s3://BUCKET/PREFIX, and is {url:?}")
+        })?;
+        if let Some(endpoint) = &self.s3_endpoint {
+            let known = endpoint.starts_with("http://") || endpoint.starts_with("https://");
+            anyhow::ensure!(
+                known,
+                "s3_endpoint must begin with http:// or https://, and is {endpoint:?}"
+            );
+        }
+        let key = |given: &Option<String>, name: &str| {
+            given.clone().with_context(|| format!("s3_url needs {name}"))
+        };
+        Ok(ContentStorage::Bucket(Bucket {
+            name,
+            prefix,
+            endpoint: self.s3_endpoint.as_ref().map(|it| it.trim_end_matches('/').to_owned()),
+            region: self.s3_region.clone(),
+            access_key: key(&self.s3_access_key, "s3_access_key")?,
+            secret_key: key(&self.s3_secret_key, "s3_secret_key")?,
+        }))
     }
 
     /// The authorities of the file that is set, else those of the system, where there are any.
@@ -354,6 +404,7 @@ impl Config {
                 mail: self.mail_server(),
                 roots: self.roots()?,
                 inner_networks: self.inner_networks(),
+                contents: self.contents()?,
             },
             proxies: self.proxies(),
             limits: Limits {

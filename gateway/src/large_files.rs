@@ -3,10 +3,9 @@
 use std::{io, pin::Pin};
 
 use bytes::Bytes;
-use futures_util::{Stream, stream};
+use futures_util::Stream;
 use kernel::{Error, Result, ids::ProjectId};
 use repo::lfs::{LfsId, LfsStore, Smudge};
-use tokio::io::AsyncReadExt as _;
 
 use crate::app::App;
 
@@ -25,23 +24,20 @@ pub async fn for_archives(app: &App, project: ProjectId) -> Result<Option<Smudge
     smudge.map_err(Error::internal)?.map(Some).map_err(Error::internal)
 }
 
-const BLOCK: usize = 256 << 10;
-
 pub type Content = Pin<Box<dyn Stream<Item = io::Result<Bytes>>>>;
 
 /// The size and the content of a file that a project has.
 pub async fn find(app: &App, project: ProjectId, id: &LfsId) -> Result<Option<(u64, Content)>> {
-    let (place, id) = (app.lfs.place(id), id.clone());
-    let known = app.db.peek(move |tx| tx.lfs_objects(project, std::slice::from_ref(&id))).await?;
+    let wanted = id.clone();
+    let known =
+        app.db.peek(move |tx| tx.lfs_objects(project, std::slice::from_ref(&wanted))).await?;
     if known.is_empty() {
         return Ok(None);
     }
-    let file = tokio::fs::File::open(place).await.map_err(Error::internal)?;
-    let size = file.metadata().await.map_err(Error::internal)?.len();
-    let content = stream::try_unfold(file, |mut file| async move {
-        let mut block = Vec::with_capacity(BLOCK);
-        let read = file.read_buf(&mut block).await?;
-        Ok((read > 0).then(|| (Bytes::from(block), file)))
-    });
+    // One that is kept no more is our loss, and no mistake of who asks.
+    let (size, content) = app.lfs.read(id).await.map_err(|cause| match cause {
+        Error::Missing => Error::internal("the content of a large file is gone"),
+        cause => cause,
+    })?;
     Ok(Some((size, Box::pin(content))))
 }

@@ -3,6 +3,7 @@
 pub mod app;
 pub mod bare_answer;
 pub mod belonging;
+pub mod byte_range;
 pub mod commands;
 pub mod config;
 pub mod entities;

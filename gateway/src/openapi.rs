@@ -58,6 +58,7 @@ fn operation_json(row: &RouteRow, operation: Operation, schemas: &mut Schemas) -
     let Operation { params, paged, keyset, answer } = operation;
     let id = summary::operation_id(row.method, &row.full_pattern());
     let (mut parameters, others) = in_path(row.pattern, params);
+    let (headers, about) = (answer.parameters(), answer.about_accept());
     let mut described = json!({
         "operationId": id,
         "summary": summary::summary(row.method, row.pattern).unwrap_or_default(),
@@ -77,6 +78,10 @@ fn operation_json(row: &RouteRow, operation: Operation, schemas: &mut Schemas) -
         );
     } else if !others.is_empty() {
         described["requestBody"] = body::request(&id, &others, schemas);
+    }
+    parameters.extend(headers);
+    if let Some(about) = about {
+        described["description"] = json!(about);
     }
     described["parameters"] = Value::Array(parameters);
     described

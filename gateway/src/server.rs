@@ -224,6 +224,8 @@ async fn stop_on_signal(app: App, server: ServerHandle) -> anyhow::Result<()> {
     }
     tracing::info!("stopping");
     app.set_ready(false);
+    // They would be waited for until the time is up.
+    app.followers.close();
     server.stop(true).await;
     Ok(())
 }

@@ -9,6 +9,7 @@ use std::{
 use anyhow::{Result, bail};
 
 use crate::{
+    object_store,
     postgres::{Cluster, Durability},
     server::{self, Installation, PASSWORD, Profile, TOKEN},
     workspace::{root, run},
@@ -19,7 +20,7 @@ pub(crate) fn smoke(profile: Profile) -> Result<()> {
     let binary = server::build(profile)?;
     let tools = server::target()?.join("clients");
     std::fs::create_dir_all(&tools)?;
-    let python = python(&tools)?;
+    let python = python(&tools.join("python"), "requirements.txt")?;
     node(&tools)?;
     let scratch = tempfile::Builder::new().prefix("forgeway-clients-").tempdir()?;
     let mut failed = against(
@@ -27,6 +28,10 @@ pub(crate) fn smoke(profile: Profile) -> Result<()> {
         &tools,
         &python,
     )?;
+    if let Err(failure) = object_store::check(binary.clone(), &tools, scratch.path()) {
+        eprintln!("{failure:#}");
+        failed += 1;
+    }
     if let Some(cluster) = Cluster::start(Durability::Relaxed)? {
         let database = Some(cluster.create("clients")?);
         failed += against(
@@ -71,16 +76,15 @@ fn against(installation: &Installation, tools: &Path, python: &Path) -> Result<u
     Ok(failed)
 }
 
-fn script(name: &str) -> PathBuf {
+pub(crate) fn script(name: &str) -> PathBuf {
     root().join("xtask/clients").join(name)
 }
 
-/// A virtual environment with what `requirements.txt` asks for.
-fn python(tools: &Path) -> Result<PathBuf> {
-    let home = tools.join("python");
+/// A virtual environment with what a file asks for.
+pub(crate) fn python(home: &Path, requirements: &str) -> Result<PathBuf> {
     let program = home.join("bin/python");
     if !program.is_file() {
-        run(Command::new("python3").args(["-m", "venv"]).arg(&home))?;
+        run(Command::new("python3").args(["-m", "venv"]).arg(home))?;
     }
     let mut install = Command::new(&program);
     install.args([
@@ -91,7 +95,7 @@ fn python(tools: &Path) -> Result<PathBuf> {
         "--disable-pip-version-check",
         "--requirement",
     ]);
-    run(install.arg(script("requirements.txt")))?;
+    run(install.arg(script(requirements)))?;
     Ok(program)
 }
 

@@ -14,6 +14,7 @@ mod crash;
 mod dump;
 mod faults;
 mod migrate;
+mod object_store;
 mod postgres;
 mod schema;
 mod server;

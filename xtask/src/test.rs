@@ -31,7 +31,7 @@ pub(crate) struct Options {
     #[arg(long)]
     postgres: bool,
     /// Instead of the tests: two client libraries from their registries, and a client generated from the OpenAPI
-    /// document, against a running server
+    /// document, against a running server; then one that keeps its contents in S3-compatible storage
     #[arg(long, conflicts_with_all = ["sqlite", "postgres", "filters"])]
     clients: bool,
     /// With `--clients`: the release build of the server

@@ -11,6 +11,7 @@ use std::{
 use ci::log::LogFiles;
 use db::Database;
 use kernel::{Error, Result, ids::ProjectId};
+use objects::Objects;
 use repo::{
     commit::{Answers, Writer},
     git::{Git, GitError, Reader, RepoPath, Repositories, Storage, Wiki},
@@ -27,7 +28,7 @@ use worker::{Underway, Worker};
 use crate::{
     mail::smtp::Mailer,
     memory,
-    runner::{Bell, HandingOver, Objects, contact::Contacts},
+    runner::{Bell, HandingOver, LogFollowers, contact::Contacts},
     server_key::ServerKey,
     slots::Slots,
     urls::Urls,
@@ -76,8 +77,14 @@ pub struct Services {
     pub handing_over: HandingOver,
     /// Files that jobs leave behind.
     pub artifacts: Objects,
+    /// Files that people add to projects.
+    pub uploads: Objects,
+    /// Pictures of projects, groups and people.
+    pub avatars: Objects,
     /// What jobs write.
     pub logs: LogFiles,
+    /// Those who follow what jobs write.
+    pub followers: LogFollowers,
     /// Which calls of runners were written down.
     pub contacts: Contacts,
     /// The background work that is being done.

@@ -33,6 +33,7 @@ use crate::{
     project::{maintenance, repository::SettleBeginning, statistics::SurveyRepository},
     purge,
     runner::{
+        artifact_sweep::{self, SweepArtifacts},
         artifacts::{self, RemoveArtifacts},
         removal as job_removal,
     },
@@ -69,6 +70,8 @@ pub(crate) fn worker(forge: Forge) -> Worker<Forge> {
         .on(job_removal::remove_job_files)
         .on(artifacts::remove_expired)
         .every(Duration::minutes(10), RemoveArtifacts {})
+        .on(artifact_sweep::sweep)
+        .every(Duration::days(1), SweepArtifacts {})
         .on(pipeline::drop_stale_jobs)
         .every(Duration::hours(1), DropStaleJobs {})
         .on(merge::follow_push)

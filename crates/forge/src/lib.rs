@@ -35,4 +35,5 @@ pub mod wiki;
 
 pub use access::AccessWatch;
 pub use forge::{Forge, Services};
+pub use objects::{Bucket, ContentStorage, Objects};
 pub use open::Settings;

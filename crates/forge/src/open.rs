@@ -12,12 +12,13 @@ use std::{
 use ci::log::LogFiles;
 use db::{Database, Location};
 use kernel::{Clock, Result};
+use objects::ContentStorage;
 use org::{namespace::Networks, settings::store::SettingsStore as _};
 use outbound::Client;
 use repo::{
     commit::Answers,
     git::{Git, Repositories, Storage},
-    lfs::LfsFiles,
+    lfs::{self, LfsFiles},
     merge::Checks,
     push::Journal,
     wiki,
@@ -32,7 +33,7 @@ use crate::{
     memory,
     merge_request::merge::Follower,
     ports::{directory::Directory, fork_push_access::Collaboration, repo::Accounts},
-    runner::{Bell, HandingOver, Objects, contact::Contacts},
+    runner::{Bell, HandingOver, LogFollowers, contact::Contacts},
     server_key::ServerKey,
     slots::Slots,
     urls::Urls,
@@ -53,6 +54,8 @@ pub struct Settings {
     pub roots: TrustedRoots,
     /// What requests on somebody's word may reach beside the open internet.
     pub inner_networks: Networks,
+    /// Where artifacts, uploads, pictures and large files are kept.
+    pub contents: ContentStorage,
 }
 
 impl Forge {
@@ -63,13 +66,18 @@ impl Forge {
         let access_changes = Arc::new(AtomicU64::new(0));
         let key = ServerKey::open(&settings.data)?;
         let vault = Arc::new(vault::open(&db, &settings.data, &key)?);
-        let artifacts = Objects::in_folder(&settings.data.join("artifacts"))?;
+        let contents = |kind| settings.contents.objects(&settings.data, kind);
+        let lfs = LfsFiles::new(&settings.data, contents(lfs::KIND)?);
+        let (artifacts, uploads, avatars) =
+            (contents("artifacts")?, contents("uploads")?, contents("avatars")?);
         let bell = Arc::new(Bell::default());
+        let followers = LogFollowers::default();
         let heard = Heard {
             directory: Directory::new(&urls),
             vault: Arc::clone(&vault),
             access_changes: Arc::clone(&access_changes),
             bell: Arc::clone(&bell),
+            followers: followers.clone(),
         };
         listen(&db, heard);
         let accounts = Accounts { host: urls.host_name().to_owned() };
@@ -81,7 +89,7 @@ impl Forge {
         let services = Arc::new_cyclic(|services| Services {
             db,
             storage: Storage::new(&settings.data),
-            lfs: LfsFiles::new(&settings.data),
+            lfs,
             git,
             journal: Journal::default(),
             people: Arc::new(accounts),
@@ -100,7 +108,10 @@ impl Forge {
             bell,
             handing_over: HandingOver::default(),
             artifacts,
+            uploads,
+            avatars,
             logs: LogFiles::new(&settings.data),
+            followers,
             contacts: Contacts::default(),
             data: settings.data.clone(),
             git_reads: Slots::new(reads_at_once()),
@@ -123,6 +134,7 @@ struct Heard {
     vault: Arc<Vault>,
     access_changes: Arc<AtomicU64>,
     bell: Arc<Bell>,
+    followers: LogFollowers,
 }
 
 /// Installs whoever hears facts: what they do is part of the transaction in which the fact became true.
@@ -133,6 +145,7 @@ fn listen(db: &Database, heard: Heard) {
             heard.access_changes.fetch_add(1, Ordering::AcqRel);
         }
         heard.bell.heard(tx, any);
+        heard.followers.heard(tx, any);
         listeners::inside(tx, &heard.vault, fact)?;
         activity_feed::heard(tx, &heard.directory, fact)
     });

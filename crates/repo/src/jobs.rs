@@ -3,7 +3,6 @@
 use db::{Database, Tx};
 use kernel::{Error, Result, ids::ProjectId};
 use serde::{Deserialize, Serialize};
-use tokio::task::spawn_blocking;
 use worker::{Job, Queue};
 
 use crate::{
@@ -99,15 +98,12 @@ const LFS_AT_ONCE: usize = 500;
 
 impl SweepLfs {
     pub async fn run(self, db: &Database, files: &LfsFiles) -> Result<()> {
-        let place = files.clone();
-        let old =
-            spawn_blocking(move || place.kept_before(LFS_AGE)).await.map_err(Error::internal)??;
+        let old = files.kept_before(LFS_AGE).await?;
         for some in old.chunks(LFS_AT_ONCE) {
-            let (some, place) = (some.to_vec(), files.clone());
-            let orphans = db.read(move |tx| tx.orphaned_lfs_objects(&some)).await?;
-            let removed =
-                spawn_blocking(move || orphans.iter().try_for_each(|id| place.remove(id)));
-            removed.await.map_err(Error::internal)??;
+            let some = some.to_vec();
+            for orphan in db.read(move |tx| tx.orphaned_lfs_objects(&some)).await? {
+                files.remove(&orphan).await?;
+            }
         }
         Ok(())
     }

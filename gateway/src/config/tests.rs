@@ -1,6 +1,6 @@
 //! Settings as they are given, and what is refused of them.
 
-use super::{Config, SETTINGS};
+use super::{Config, ContentStorage, SETTINGS};
 
 #[test]
 fn every_setting_is_documented() {
@@ -25,6 +25,32 @@ fn every_setting_is_in_the_operators_manual_with_its_default() {
         let said = text.split(" [").next().unwrap_or_default().replace('`', "");
         assert!(row.replace('`', "").contains(&said), "{name}: {text}");
     }
+}
+
+#[test]
+fn a_bucket_is_refused_unless_all_of_it_is_told() {
+    let text = |value: &str| Some(value.to_owned());
+    let whole = Config {
+        s3_url: text("s3://forge/a"),
+        s3_endpoint: text("http://127.0.0.1:9000/"),
+        s3_access_key: text("key"),
+        s3_secret_key: text("secret"),
+        ..Config::default()
+    };
+    let refused = |config: Config| config.check().unwrap_err().to_string();
+
+    let ContentStorage::Bucket(bucket) = whole.contents().unwrap() else { panic!("no bucket") };
+    assert_eq!((bucket.name.as_str(), bucket.prefix.as_str()), ("forge", "a"));
+    assert_eq!(bucket.endpoint.as_deref(), Some("http://127.0.0.1:9000"));
+    assert!(!format!("{bucket:?}").contains("secret"));
+    let other = Config { s3_url: text("https://forge"), ..whole.clone() };
+    assert!(refused(other).starts_with("s3_url must be s3://BUCKET"));
+    let keyless = Config { s3_secret_key: None, ..whole.clone() };
+    assert_eq!(refused(keyless), "s3_url needs s3_secret_key");
+    let odd = Config { s3_endpoint: text("127.0.0.1:9000"), ..whole.clone() };
+    assert!(refused(odd).starts_with("s3_endpoint must begin with http://"));
+    let nowhere = Config { s3_url: None, ..whole };
+    assert_eq!(refused(nowhere), "s3_endpoint and s3_secret_key need s3_url");
 }
 
 #[test]

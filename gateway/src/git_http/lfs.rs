@@ -313,8 +313,7 @@ async fn store(
             .await?;
         }
     }
-    let (files, name) = (app.lfs.clone(), id.clone());
-    blocking(move || files.keep(arriving, &name, size)).await?;
+    app.lfs.keep(arriving, &id, size).await?;
     let project = place.project;
     app.db.write(move |tx| tx.add_lfs_object(project, &id, size)).await?;
     Ok(HttpResponse::Ok().content_type(CONTENT_TYPE).body("{}"))

@@ -2,12 +2,29 @@
 
 use serde_json::{Map, Value, json};
 
-/// The successful answers of an operation.
-pub struct AnswerDoc(Vec<(u16, Option<(&'static str, Value)>)>);
+/// The answers of an operation that are no failures, and the request headers that they depend on.
+pub struct AnswerDoc {
+    answers: Vec<Described>,
+    headers: Vec<(&'static str, &'static str)>,
+}
+
+struct Described {
+    status: u16,
+    /// What it says of itself.
+    text: &'static str,
+    /// One schema for each type of content; none where there is no body.
+    bodies: Vec<(&'static str, Value)>,
+}
+
+const SUCCESS: &str = "success";
 
 impl AnswerDoc {
+    fn one(status: u16, bodies: Vec<(&'static str, Value)>) -> Self {
+        Self { answers: vec![Described { status, text: SUCCESS, bodies }], headers: Vec::new() }
+    }
+
     pub fn json(status: u16, schema: Value) -> Self {
-        Self(vec![(status, Some(("application/json", schema)))])
+        Self::one(status, vec![("application/json", schema)])
     }
 
     /// An answer that says in words what was done.
@@ -21,31 +38,78 @@ impl AnswerDoc {
     }
 
     pub fn bytes(status: u16) -> Self {
-        let schema = json!({ "type": "string", "format": "binary" });
-        Self(vec![(status, Some(("application/octet-stream", schema)))])
+        Self::one(status, vec![("application/octet-stream", binary())])
+    }
+
+    pub fn text(status: u16) -> Self {
+        Self::one(status, vec![("text/plain", json!({ "type": "string" }))])
     }
 
     pub fn empty(status: u16) -> Self {
-        Self(vec![(status, None)])
+        Self::one(status, Vec::new())
+    }
+
+    /// The first answer comes as text of another type, too.
+    #[must_use]
+    pub fn also_as(mut self, kind: &'static str) -> Self {
+        if let Some(first) = self.answers.first_mut() {
+            first.bodies.push((kind, json!({ "type": "string" })));
+        }
+        self
+    }
+
+    /// A part of the content can be had.
+    #[must_use]
+    pub fn with_parts(mut self, kind: &'static str) -> Self {
+        let of = |status, text, bodies| Described { status, text, bodies };
+        self.answers.push(of(206, "the part that `Range` names", vec![(kind, binary())]));
+        self.answers.push(of(416, "the part lies behind the end", Vec::new()));
+        self.heeding(
+            "Range",
+            "A part of the content, as `bytes=FIRST-LAST`, `bytes=FIRST-` or `bytes=-COUNT`.",
+        )
+    }
+
+    /// The answer depends on this header of the request.
+    #[must_use]
+    pub fn heeding(mut self, header: &'static str, text: &'static str) -> Self {
+        self.headers.push((header, text));
+        self
     }
 
     /// Either these answers or those; two with one status are alternatives.
     #[must_use]
     pub fn or(mut self, other: Self) -> Self {
-        for (status, body) in other.0 {
-            match self.0.iter_mut().find(|(known, _)| *known == status) {
-                Some((_, known)) => *known = either(known.take(), body),
-                None => self.0.push((status, body)),
+        for answer in other.answers {
+            match self.answers.iter_mut().find(|known| known.status == answer.status) {
+                Some(known) => {
+                    known.bodies = either(std::mem::take(&mut known.bodies), answer.bodies)
+                }
+                None => self.answers.push(answer),
             }
         }
+        self.headers.extend(other.headers);
         self
     }
 
+    /// The request headers as parameters.
+    pub(super) fn parameters(&self) -> Vec<Value> {
+        let parameter = |(name, text): &(&str, &str)| json!({ "name": name, "in": "header", "schema": { "type": "string" }, "description": text });
+        // A document has no say over this one: `content` of the answers stands for it.
+        let named = self.headers.iter().filter(|(name, _)| *name != "Accept");
+        named.map(parameter).collect()
+    }
+
+    /// What is said of the header `Accept`.
+    pub(super) fn about_accept(&self) -> Option<&'static str> {
+        self.headers.iter().find(|(name, _)| *name == "Accept").map(|(_, text)| *text)
+    }
+
     pub(super) fn into_json(self) -> Map<String, Value> {
-        let answers = self.0.into_iter().map(|(status, body)| {
-            let mut answer = json!({ "description": "success" });
-            if let Some((kind, schema)) = body {
-                answer["content"] = json!({ kind: { "schema": schema } });
+        let answers = self.answers.into_iter().map(|Described { status, text, bodies }| {
+            let mut answer = json!({ "description": text });
+            for (kind, schema) in bodies {
+                answer["content"][kind] = json!({ "schema": schema });
             }
             (status.to_string(), answer)
         });
@@ -55,17 +119,22 @@ impl AnswerDoc {
     }
 }
 
-type Body = Option<(&'static str, Value)>;
+fn binary() -> Value {
+    json!({ "type": "string", "format": "binary" })
+}
+
+type Bodies = Vec<(&'static str, Value)>;
 
 /// What is sent as JSON is described; where the other answer is a stream, it is the same text.
-fn either(left: Body, right: Body) -> Body {
-    match (left, right) {
-        (Some((kind, left)), Some((other, right))) if kind == other => {
-            Some((kind, alternatives(left, &right)))
+fn either(mut left: Bodies, right: Bodies) -> Bodies {
+    match (left.as_mut_slice(), right.as_slice()) {
+        ([(kind, left)], [(other, right)]) if kind == other => {
+            *left = alternatives(left.take(), right);
         }
-        (Some(body), _) | (None, Some(body)) => Some(body),
-        (None, None) => None,
+        ([], _) => return right,
+        _ => {}
     }
+    left
 }
 
 fn alternatives(left: Value, right: &Value) -> Value {

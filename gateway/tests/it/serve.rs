@@ -61,7 +61,8 @@ async fn pages_of_other_origins_may_call_without_cookies() {
     let exposed = "Link, X-Total, X-Total-Pages, X-Per-Page, X-Page, X-Next-Page, X-Prev-Page, \
                    X-Gitlab-Blob-Id, X-Gitlab-Commit-Id, X-Gitlab-Content-Sha256, X-Gitlab-Encoding, \
                    X-Gitlab-File-Name, X-Gitlab-File-Path, X-Gitlab-Last-Commit-Id, X-Gitlab-Ref, X-Gitlab-Size, \
-                   X-Request-Id, ETag";
+                   X-Request-Id, ETag, \
+                       Accept-Ranges, Content-Range";
     assert_eq!(refused.header("access-control-expose-headers"), Some(exposed));
     let own = app.anonymous().sending("Origin", "http://forge.test").get("/version").await;
     assert_eq!(own.header("access-control-allow-origin"), Some("http://forge.test"));

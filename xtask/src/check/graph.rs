@@ -22,11 +22,13 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
             vec![]
         }
         "db" => vec!["kernel"],
+        "objects" => vec!["kernel"],
         "worker" => vec!["kernel", "db"],
-        "forge" => {
-            [&["kernel", "db", "worker", "markup", "outbound", "secrets", "signatures"], DOMAINS]
-                .concat()
-        }
+        "forge" => [
+            &["kernel", "db", "worker", "markup", "objects", "outbound", "secrets", "signatures"],
+            DOMAINS,
+        ]
+        .concat(),
         "gateway" => {
             let below = [
                 "kernel",
@@ -42,6 +44,7 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
         }
         "org" => vec!["kernel", "db", "worker", "signatures"],
         "ci" => vec!["kernel", "db", "worker", "secrets"],
+        "repo" => vec!["kernel", "db", "worker", "objects"],
         "runners" => vec!["kernel", "db", "secrets"],
         domain if DOMAINS.contains(&domain) => vec!["kernel", "db", "worker"],
         _ => return None,

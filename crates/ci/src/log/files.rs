@@ -172,6 +172,15 @@ impl LogFiles {
         Some(log.length())
     }
 
+    /// How much of a log can be shown by now: all of its file, but for a piece that is being written. May block.
+    pub fn shown(&self, place: LogPlace) -> u64 {
+        let open = self.opened().get(&place.job).map(Arc::clone);
+        match open {
+            Some(log) => log.lock().unwrap_or_else(PoisonError::into_inner).written,
+            None => fs::metadata(self.path(place)).map_or(0, |about| about.len()),
+        }
+    }
+
     /// Closes a log, all of which is on the disk from then on; tells how long it is. May block.
     pub fn complete(&self, place: LogPlace) -> Result<u64> {
         let open = self.opened().get(&place.job).map(Arc::clone);

@@ -1,14 +1,7 @@
 //! Files that people add to projects: pictures in texts, and whatever else.
 
-use std::{
-    fs::{self, File},
-    io::{self, Read, Write},
-    path::{Path, PathBuf},
-};
-
+use futures_util::TryStreamExt as _;
 use kernel::{Error, Result, ids::ProjectId};
-use tempfile::NamedTempFile;
-use tokio::task::spawn_blocking;
 
 use super::Upload;
 use crate::Forge;
@@ -67,81 +60,54 @@ pub fn shown_as(name: &str) -> Option<&'static str> {
 pub async fn keep(forge: &Forge, project: ProjectId, upload: Upload) -> Result<Kept> {
     let secret = hex::encode(rand::random::<[u8; 16]>());
     let name = plain_name(&upload.file_name);
-    let folder = forge.data().join("uploads").join(&secret).join(project.to_string());
-    copy(upload, folder, name.clone()).await?;
+    let file = upload.file.reopen().map_err(Error::internal)?;
+    forge.uploads.keep_file(&format!("{secret}/{project}/{name}"), file).await?;
     Ok(Kept { secret, name })
 }
 
-pub(super) async fn copy(upload: Upload, folder: PathBuf, name: String) -> Result<()> {
-    let done = spawn_blocking(move || copy_now(&upload, &folder, &name));
-    done.await.map_err(Error::internal)?.map_err(Error::internal)
-}
-
-fn copy_now(upload: &Upload, folder: &Path, name: &str) -> io::Result<()> {
-    draft(upload, folder)?.persist(folder.join(name)).map_err(|failed| failed.error)?;
-    File::open(folder)?.sync_all()
-}
-
-/// What was sent, in a file that goes again unless somebody gives it a name.
-pub(super) fn draft(upload: &Upload, folder: &Path) -> io::Result<NamedTempFile> {
-    fs::create_dir_all(folder)?;
-    let mut source = upload.file.reopen()?;
-    let mut draft = NamedTempFile::new_in(folder)?;
-    let mut block = vec![0; 64 << 10];
-    loop {
-        let read = source.read(&mut block)?;
-        if read == 0 {
-            break;
-        }
-        draft.write_all(&block[..read])?;
-    }
-    draft.as_file().sync_all()?;
-    Ok(draft)
+/// Whose file it is that lies there: `secret/project/name`.
+pub(super) fn owner_of(location: &str) -> Option<ProjectId> {
+    let mut parts = location.split('/').skip(1);
+    let (owner, _name) = (parts.next()?, parts.next()?);
+    owner.parse().ok().map(ProjectId)
 }
 
 /// Where a kept file lies, and whose it is.
-pub async fn find(forge: &Forge, secret: &str, name: &str) -> Result<(ProjectId, PathBuf)> {
+pub async fn find(forge: &Forge, secret: &str, name: &str) -> Result<(ProjectId, String)> {
     let well_formed = secret.len() == 32 && secret.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !well_formed || plain_name(name) != name {
         return Err(Error::Missing);
     }
-    let (folder, name) = (forge.data().join("uploads").join(secret), name.to_owned());
-    let found = spawn_blocking(move || -> io::Result<Option<(ProjectId, PathBuf)>> {
-        let mut owners = match fs::read_dir(folder) {
-            Err(absent) if absent.kind() == io::ErrorKind::NotFound => return Ok(None),
-            owners => owners?,
-        };
-        let Some(owner) = owners.next().transpose()? else { return Ok(None) };
-        let id = owner.file_name().to_str().and_then(|name| name.parse().ok());
-        let file = owner.path().join(name);
-        Ok(id.filter(|_| file.is_file()).map(|id| (ProjectId(id), file)))
-    });
-    found.await.map_err(Error::internal)?.map_err(Error::internal)?.ok_or(Error::Missing)
+    let found = Box::pin(forge.uploads.list(secret)).try_next().await?;
+    let location = found.ok_or(Error::Missing)?.name;
+    let owner = owner_of(&location).filter(|_| location.rsplit('/').next() == Some(name));
+    owner.map(|owner| (owner, location)).ok_or(Error::Missing)
 }
 
 /// Removes all that was uploaded to a project.
 pub async fn remove_uploads(forge: &Forge, project: ProjectId) -> Result<()> {
-    let (all, owner) = (forge.data().join("uploads"), project.to_string());
-    let done = spawn_blocking(move || -> io::Result<()> {
-        let secrets = match fs::read_dir(all) {
-            Ok(secrets) => secrets,
-            Err(absent) if absent.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(failed) => return Err(failed),
-        };
-        for secret in secrets {
-            let folder = secret?.path();
-            if folder.join(&owner).is_dir() {
-                fs::remove_dir_all(folder)?;
-            }
+    let mut all = Box::pin(forge.uploads.list(""));
+    while let Some(one) = all.try_next().await? {
+        if owner_of(&one.name) == Some(project) {
+            forge.uploads.remove(&one.name).await?;
         }
-        Ok(())
-    });
-    done.await.map_err(Error::internal)?.map_err(Error::internal)
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{plain_name, shown_as};
+    use kernel::ids::ProjectId;
+
+    use super::{owner_of, plain_name, shown_as};
+
+    #[test]
+    fn a_place_tells_its_project() {
+        assert_eq!(owner_of("00ff/7/plan.png"), Some(ProjectId(7)));
+        for other in ["", "00ff", "00ff/7", "00ff/x/plan.png"] {
+            assert_eq!(owner_of(other), None, "{other}");
+        }
+    }
 
     #[test]
     fn names_lose_what_could_lead_elsewhere() {

@@ -1,23 +1,22 @@
-//! Pictures of projects, groups and people: one file each, below the data folder.
+//! Pictures of projects, groups and people: one file each.
 
 use std::{
     fmt,
-    fs::{self, File},
-    io::{self, Read},
-    path::{Path, PathBuf},
-    sync::Arc,
+    io::{self, Read as _},
 };
 
+use bytes::Bytes;
+use futures_util::TryStreamExt as _;
 use kernel::{
     Error, Result,
     ids::{NamespaceId, ProjectId, UserId},
 };
-use tempfile::TempPath;
-use tokio::task::spawn_blocking;
+use objects::Objects;
+use tokio::{runtime::Handle, task::spawn_blocking};
 
 use super::{
     Upload,
-    attachments::{draft, is_picture, plain_name},
+    attachments::{is_picture, plain_name},
 };
 use crate::Forge;
 
@@ -83,34 +82,33 @@ fn is_known(first: &[u8]) -> bool {
     webp || BEGINNINGS.iter().any(|beginning| first.starts_with(beginning))
 }
 
-fn folder(forge: &Forge, owner: Owner) -> PathBuf {
-    forge.data().join("avatars").join(owner.to_string())
-}
-
-/// A picture that is on the disk, and nobody's yet: it goes again unless it is settled.
+/// A picture that was read, and is nobody's yet.
 #[derive(Clone, Debug)]
 pub struct Staged {
-    file: Arc<TempPath>,
-    all: PathBuf,
+    content: Bytes,
+    all: Objects,
+    runtime: Handle,
     /// What its owner's row is to hold.
     pub name: String,
 }
 
-/// Puts a picture on the disk, beside those that have owners.
+/// Reads a picture.
 pub async fn stage(forge: &Forge, upload: Upload) -> Result<Staged> {
     ensure(&upload)?;
-    let (name, all) = (plain_name(&upload.file_name), forge.data().join("avatars"));
-    let done = spawn_blocking(move || {
-        let file = draft(&upload, &all)?.into_temp_path();
-        Ok(Staged { file: Arc::new(file), all, name })
+    let (name, all) = (plain_name(&upload.file_name), forge.avatars.clone());
+    let read = spawn_blocking(move || {
+        let mut content = Vec::new();
+        upload.file.reopen()?.read_to_end(&mut content)?;
+        Ok::<_, io::Error>(Bytes::from(content))
     });
-    done.await.map_err(Error::internal)?.map_err(|cause: io::Error| Error::internal(cause))
+    let content = read.await.map_err(Error::internal)?.map_err(Error::internal)?;
+    Ok(Staged { content, all, runtime: Handle::current(), name })
 }
 
 /// What becomes of somebody's picture: `None` keeps it, `Some(None)` takes it away.
 pub type PictureChange<P> = Option<Option<P>>;
 
-/// Puts the picture of a change on the disk, where it brings one.
+/// Reads the picture of a change, where it brings one.
 pub async fn stage_change(
     forge: &Forge,
     change: PictureChange<Upload>,
@@ -131,60 +129,29 @@ impl Staged {
     /// Gives the picture to its owner. This is for the end of the transaction that names it, so that a change which is
     /// refused leaves the picture from before, and a row that is read names a picture that is there.
     pub fn settle(self, owner: Owner) -> Result<()> {
-        let folder = self.all.join(owner.to_string());
-        // A second name: the transaction may begin again, and then for another owner.
-        let second = folder.join(format!("{:016x}", rand::random::<u64>()));
-        let settled = fs::create_dir_all(&folder)
-            .and_then(|()| name_again(&self.file, &second))
-            .and_then(|()| fs::rename(&second, folder.join(&self.name)))
-            // Where both are the same file already, a rename does nothing.
-            .and_then(|()| gone(fs::remove_file(&second)))
-            .and_then(|()| File::open(&folder)?.sync_all());
-        settled.map_err(Error::internal)
+        self.all.put_blocking(&self.runtime, &location(owner, &self.name), self.content)
     }
 }
 
-/// Gives a file a second name, or its bytes where the disk knows no second names.
-fn name_again(file: &Path, second: &Path) -> io::Result<()> {
-    if fs::hard_link(file, second).is_ok() {
-        return Ok(());
-    }
-    fs::copy(file, second)?;
-    File::open(second)?.sync_all()
-}
-
-fn gone(removed: io::Result<()>) -> io::Result<()> {
-    match removed {
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed,
-    }
+fn location(owner: Owner, name: &str) -> String {
+    format!("{owner}/{name}")
 }
 
 /// Removes the pictures of an owner, but for the one that the row names.
 pub async fn tidy(forge: &Forge, owner: Owner, kept: Option<String>) -> Result<()> {
-    let folder = folder(forge, owner);
-    let done = spawn_blocking(move || remove_others(&folder, kept.as_deref()));
-    done.await.map_err(Error::internal)?.map_err(Error::internal)
-}
-
-fn remove_others(folder: &Path, kept: Option<&str>) -> io::Result<()> {
-    let inside = match fs::read_dir(folder) {
-        Ok(inside) => inside,
-        Err(absent) if absent.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(failed) => return Err(failed),
-    };
-    for entry in inside {
-        let entry = entry?;
-        if entry.file_name().to_str() != kept {
-            fs::remove_file(entry.path())?;
+    let kept = kept.map(|name| location(owner, &name));
+    let mut all = Box::pin(forge.avatars.list(&owner.to_string()));
+    while let Some(one) = all.try_next().await? {
+        if Some(&one.name) != kept.as_ref() {
+            forge.avatars.remove(&one.name).await?;
         }
     }
-    File::open(folder)?.sync_all()
+    Ok(())
 }
 
 /// Where the picture lies that a row names.
-pub fn find(forge: &Forge, owner: Owner, name: &str) -> Result<PathBuf> {
-    if plain_name(name) == name { Ok(folder(forge, owner).join(name)) } else { Err(Error::Missing) }
+pub fn find(owner: Owner, name: &str) -> Result<String> {
+    if plain_name(name) == name { Ok(location(owner, name)) } else { Err(Error::Missing) }
 }
 
 #[cfg(test)]

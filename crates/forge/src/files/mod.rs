@@ -1,4 +1,4 @@
-//! Files that people add, below the data folder.
+//! Files that people add.
 
 pub mod attachments;
 pub mod avatars;

@@ -1,13 +1,15 @@
 //! Files that people added before their sizes were counted. They are counted once, after an upgrade.
 
-use std::{collections::BTreeMap, fs, io, path::Path, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
-use kernel::{Error, Result, ids::ProjectId};
+use futures_util::TryStreamExt as _;
+use kernel::{Result, ids::ProjectId};
+use objects::Objects;
 use org::project::statistics::StatisticsStore as _;
 use serde::{Deserialize, Serialize};
-use tokio::task::spawn_blocking;
 use worker::{Job, Queue as _};
 
+use super::attachments::owner_of;
 use crate::Forge;
 
 /// A file lies there a moment before it is noted. One that is younger than this may not be noted yet: where it was
@@ -52,9 +54,7 @@ struct Found {
 /// Whether every size is what was found, with nothing added in between.
 async fn count(forge: &Forge) -> Result<bool> {
     let noted = forge.db.read(|tx| tx.upload_sizes()).await?;
-    let all = forge.data().join("uploads");
-    let found = spawn_blocking(move || sizes(&all));
-    let found = found.await.map_err(Error::internal)?.map_err(Error::internal)?;
+    let found = sizes(&forge.uploads).await?;
     let mut is_whole = true;
     for (project, Found { bytes, is_young }) in found {
         let before = noted.get(&project).copied().unwrap_or_default();
@@ -67,38 +67,15 @@ async fn count(forge: &Forge) -> Result<bool> {
     Ok(is_whole)
 }
 
-/// How many bytes lie there for each project: `<secret>/<project>/<name>`.
-fn sizes(all: &Path) -> io::Result<BTreeMap<ProjectId, Found>> {
+/// How many bytes lie there for each project.
+async fn sizes(all: &Objects) -> Result<BTreeMap<ProjectId, Found>> {
     let mut found = BTreeMap::new();
-    for secret in entries(all)? {
-        for owner in entries(&secret.path())? {
-            let Some(id) = owner.file_name().to_str().and_then(|name| name.parse().ok()) else {
-                continue;
-            };
-            for file in entries(&owner.path())? {
-                let about = file.metadata()?;
-                if about.is_file() {
-                    let bytes = i64::try_from(about.len()).unwrap_or(i64::MAX);
-                    let of: &mut Found = found.entry(ProjectId(id)).or_default();
-                    of.bytes = of.bytes.saturating_add(bytes);
-                    let age = about.modified()?.elapsed();
-                    of.is_young |= age.is_ok_and(|age| age < NOTED_AFTER);
-                }
-            }
-        }
+    let mut listed = Box::pin(all.list(""));
+    while let Some(one) = listed.try_next().await? {
+        let Some(project) = owner_of(&one.name) else { continue };
+        let of: &mut Found = found.entry(project).or_default();
+        of.bytes = of.bytes.saturating_add(i64::try_from(one.size).unwrap_or(i64::MAX));
+        of.is_young |= !one.is_older_than(NOTED_AFTER);
     }
     Ok(found)
-}
-
-/// What is in a folder; nothing in what is no folder, or not there any more.
-fn entries(folder: &Path) -> io::Result<Vec<fs::DirEntry>> {
-    match fs::read_dir(folder) {
-        Ok(entries) => entries.collect(),
-        Err(error)
-            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
-        {
-            Ok(Vec::new())
-        }
-        Err(error) => Err(error),
-    }
 }

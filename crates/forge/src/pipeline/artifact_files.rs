@@ -55,6 +55,6 @@ fn file(forge: &Forge, archive: &Archive, path: &str) -> io::Result<Artifact> {
         return Ok(Artifact::TooLarge);
     }
     let mut bytes = Vec::new();
-    zip::open(reader, &entry)?.read_to_end(&mut bytes)?;
+    zip::open(reader, &entry, 0)?.read_to_end(&mut bytes)?;
     Ok(Artifact::Text(String::from_utf8_lossy(&bytes).into_owned()))
 }

@@ -1,39 +1,31 @@
 //! Files that jobs leave behind, on their way in and out.
 
-use std::io::Read as _;
-
-use bytes::Bytes;
 use ci::{
     Status,
     artifact::{
         Access, Artifact, ArtifactKind, ArtifactStore as _, NewArtifact, access, expiry,
-        write_metadata, zip,
+        write_metadata,
     },
     job::{Job, JobStore as _, SpecStore as _},
 };
 use db::Tx;
-use futures_util::Stream;
 use kernel::{
     AccessLevel::{Developer, Maintainer},
     Error, Result, Standing, Ts,
     ids::{JobId, ProjectId},
 };
+use objects::{Incoming, Kept};
 use org::settings::store::SettingsStore as _;
 use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 use worker::Job as Work;
 
-use super::{
-    objects::{Incoming, Kept},
-    reports::{self, Reading, cases_location},
-};
+use super::reports::{self, Reading, cases_location};
 use crate::Forge;
 
 /// So many artifacts go in one transaction.
 const AT_ONCE: i64 = 500;
 pub(super) const MEGABYTE: u64 = 1 << 20;
-/// So many bytes of a file in an archive are read at once.
-const BLOCK: usize = 64 << 10;
 
 /// An artifact that is brought.
 #[derive(Clone, Debug)]
@@ -74,7 +66,7 @@ pub async fn size_limit(forge: &Forge, kind: ArtifactKind) -> Result<u64> {
 /// Begins to keep an artifact of a job.
 pub async fn begin(forge: &Forge, job: &Job, kind: ArtifactKind) -> Result<Arriving> {
     let location = location(job, kind);
-    Ok(Arriving { incoming: forge.artifacts.begin(&location).await?, location })
+    Ok(Arriving { incoming: forge.artifacts.begin(&location)?, location })
 }
 
 fn location(job: &Job, kind: ArtifactKind) -> String {
@@ -139,7 +131,7 @@ pub async fn keep(
 }
 
 /// The names of all contents that belong to an artifact.
-fn contents(kind: ArtifactKind, location: &str) -> Vec<String> {
+pub(super) fn contents(kind: ArtifactKind, location: &str) -> Vec<String> {
     let own = location.to_owned();
     match kind {
         ArtifactKind::Junit => vec![cases_location(location), own],
@@ -222,41 +214,6 @@ fn ensure_access(tx: &mut Tx<'_>, who: &Standing, job: &Job) -> Result<()> {
         Access::Nobody => false,
     };
     if open { Ok(()) } else { Err(Error::Forbidden) }
-}
-
-/// One file out of an archive, piece by piece.
-///
-/// # Errors
-/// `Hidden` where there is none.
-pub async fn file_in(
-    forge: &Forge,
-    archive: &Artifact,
-    path: &str,
-) -> Result<(u64, impl Stream<Item = std::io::Result<Bytes>> + use<>)> {
-    let size = u64::try_from(archive.size).unwrap_or_default();
-    let (mut reader, name) =
-        (forge.artifacts.reader(&archive.location, size), path.as_bytes().to_vec());
-    let found = spawn_blocking(move || {
-        let Some(entry) = zip::find(&mut reader, &name)? else { return Ok(None) };
-        Ok::<_, std::io::Error>(Some((entry.size, zip::open(reader, &entry)?)))
-    });
-    let found = match found.await.map_err(Error::internal)? {
-        Err(odd) if odd.kind() == std::io::ErrorKind::InvalidData => None,
-        found => found.map_err(Error::internal)?,
-    };
-    let (size, content) = found.ok_or(Error::Hidden)?;
-    // A thread is held while a block is read, and none while its reader is slow.
-    let pieces = futures_util::stream::try_unfold(content, |mut content| async move {
-        let read = spawn_blocking(move || {
-            let mut block = vec![0; BLOCK];
-            let read = content.read(&mut block)?;
-            block.truncate(read);
-            Ok::<_, std::io::Error>((block, content))
-        });
-        let (block, content) = read.await.map_err(std::io::Error::other)??;
-        Ok((!block.is_empty()).then(|| (Bytes::from(block), content)))
-    });
-    Ok((size, pieces))
 }
 
 /// Removes artifacts whose rows are gone.

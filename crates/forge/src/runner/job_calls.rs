@@ -118,6 +118,7 @@ pub async fn write_log(
     }
     if debug && start == 0 {
         forge.db.write(move |tx| tx.restrict_log(id)).await?;
+        forge.followers.changed(id);
     }
     let appended = logs::append(forge, &shown.job, start, piece).await?;
     note_life(forge, shown).await?;

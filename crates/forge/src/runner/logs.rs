@@ -42,7 +42,9 @@ pub async fn append(forge: &Forge, job: &Job, start: u64, piece: Bytes) -> Resul
     let own = forge.clone();
     let done = spawn_blocking(move || own.logs.append(id, start, &piece));
     // Somebody has completed it meanwhile.
-    done.await.map_err(Error::internal)??.ok_or(Error::Forbidden)
+    let appended = done.await.map_err(Error::internal)??.ok_or(Error::Forbidden)?;
+    forge.followers.grew(id);
+    Ok(appended)
 }
 
 /// After a restart it is read again what to hide.
@@ -84,7 +86,9 @@ pub(super) async fn complete(
         };
         Ok((length, told.map_err(Error::internal)?))
     });
-    done.await.map_err(Error::internal)?
+    let completed = done.await.map_err(Error::internal)??;
+    forge.followers.grew(job.id);
+    Ok(completed)
 }
 
 /// Closes the log of a job that ended without its runner's word.

@@ -1,5 +1,7 @@
 //! Runners with the projects and groups whose jobs they do.
 
+pub mod archived_files;
+pub mod artifact_sweep;
 pub mod artifacts;
 mod begun;
 mod bell;
@@ -10,8 +12,9 @@ mod handing_over;
 mod handover;
 pub mod job_calls;
 pub mod jobs;
+mod log_followers;
+mod log_stream;
 pub mod logs;
-mod objects;
 mod pipeline_refs;
 mod queue;
 pub mod registration;
@@ -23,4 +26,5 @@ pub use bell::Bell;
 pub use dependencies::{Dependency, archive_for_job};
 pub use handing_over::HandingOver;
 pub use handover::Handover;
-pub use objects::Objects;
+pub use log_followers::LogFollowers;
+pub use log_stream::{LogNews, follow};

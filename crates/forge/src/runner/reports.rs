@@ -26,8 +26,8 @@ use org::settings::store::SettingsStore as _;
 use secrets::Vault;
 use tokio::{sync::Semaphore, task::spawn_blocking};
 
-use super::objects::{Kept, ObjectReader};
 use crate::{Forge, ports::ci::Projects};
+use objects::{Kept, ObjectReader};
 
 /// So many test reports are read at once: a large one takes a hundred times its size for a moment.
 static READING: Semaphore = Semaphore::const_new(2);

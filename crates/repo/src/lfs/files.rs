@@ -8,16 +8,22 @@ use std::{
     time::Duration,
 };
 
+use bytes::Bytes;
+use futures_util::{Stream, TryStreamExt as _};
 use kernel::{Error, Result};
+use objects::Objects;
 use sha2::{Digest as _, Sha256};
 use tempfile::NamedTempFile;
+use tokio::task::spawn_blocking;
 
 use super::LfsId;
 
-/// The contents below one data folder. Cheap to clone.
+/// The contents of one installation. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct LfsFiles {
-    root: Arc<Path>,
+    /// Where contents are written while they are received.
+    drafts: Arc<Path>,
+    objects: Objects,
 }
 
 /// A content that is being received.
@@ -28,62 +34,75 @@ pub struct Arriving {
     size: u64,
 }
 
+/// What large files are called among other contents.
+pub const KIND: &str = "lfs";
+
+/// What a content is called.
+pub(super) fn name_of(id: &LfsId) -> String {
+    let name = id.as_str();
+    format!("{}/{}/{name}", &name[..2], &name[2..4])
+}
+
 impl LfsFiles {
-    pub fn new(data: &Path) -> Self {
-        Self::at(&data.join("lfs"))
+    pub fn new(data: &Path, objects: Objects) -> Self {
+        Self { drafts: data.join(KIND).join("drafts").into(), objects }
     }
 
-    pub(super) fn at(folder: &Path) -> Self {
-        Self { root: folder.into() }
+    pub(super) fn objects(&self) -> &Objects {
+        &self.objects
     }
 
-    pub(super) fn folder(&self) -> &Path {
-        &self.root
-    }
-
-    /// Where a content lies, or would.
-    pub fn place(&self, id: &LfsId) -> PathBuf {
-        let name = id.as_str();
-        self.root.join(&name[..2]).join(&name[2..4]).join(name)
-    }
-
-    /// Begins to receive a content.
+    /// Begins to receive a content. May block.
     pub fn begin(&self) -> Result<Arriving> {
-        let drafts = self.root.join("drafts");
-        fs::create_dir_all(&drafts).map_err(Error::internal)?;
-        let file = NamedTempFile::new_in(drafts).map_err(Error::internal)?;
+        fs::create_dir_all(&self.drafts).map_err(Error::internal)?;
+        let file = NamedTempFile::new_in(&self.drafts).map_err(Error::internal)?;
         Ok(Arriving { file, digest: Sha256::new(), size: 0 })
     }
 
     /// Keeps a content that is what was promised; from then on it would survive a power cut.
-    pub fn keep(&self, arrived: Arriving, id: &LfsId, size: i64) -> Result<()> {
+    pub async fn keep(&self, arrived: Arriving, id: &LfsId, size: i64) -> Result<()> {
         let same_size = i64::try_from(arrived.size).is_ok_and(|arrived| arrived == size);
         if !same_size || LfsId::of_digest(&arrived.digest.finalize()) != *id {
             return Err(Error::Unfit("The content is not what its name and size say.".to_owned()));
         }
-        keep_file(arrived.file, &self.root, &self.place(id)).map_err(Error::internal)
-    }
-
-    /// Every content that was kept before `age` ago, and drafts that nobody finished, which are removed.
-    pub fn kept_before(&self, age: Duration) -> Result<Vec<LfsId>> {
-        let mut found = Vec::new();
-        for (path, about) in files_below(&self.root, 3).map_err(Error::internal)? {
-            let kept_for = about.modified().ok().and_then(|at| at.elapsed().ok());
-            if kept_for.is_none_or(|kept_for| kept_for < age) {
-                continue;
+        let name = name_of(id);
+        match self.objects.folder().map(Path::to_owned) {
+            // The draft lies there already.
+            Some(root) => {
+                let kept = spawn_blocking(move || keep_file(arrived.file, &root, &root.join(name)));
+                kept.await.map_err(Error::internal)?.map_err(Error::internal)
             }
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            match name.parse() {
-                Ok(id) => found.push(id),
-                Err(_) => remove(&path)?,
+            None => {
+                let file = arrived.file.reopen().map_err(Error::internal)?;
+                self.objects.keep_file(&name, file).await.map(drop)
             }
         }
-        Ok(found)
+    }
+
+    /// A content, piece by piece, with its length.
+    ///
+    /// # Errors
+    /// `Missing` where it is not kept.
+    pub async fn read(
+        &self,
+        id: &LfsId,
+    ) -> Result<(u64, impl Stream<Item = io::Result<Bytes>> + use<>)> {
+        self.objects.read(&name_of(id)).await
+    }
+
+    /// Every content that was kept before `age` ago. Drafts that nobody finished are removed.
+    pub async fn kept_before(&self, age: Duration) -> Result<Vec<LfsId>> {
+        let drafts = Arc::clone(&self.drafts);
+        let removed = spawn_blocking(move || remove_older(&drafts, age));
+        removed.await.map_err(Error::internal)?.map_err(Error::internal)?;
+        let names: Vec<String> = self.objects.kept_before(age).try_collect().await?;
+        let ids = names.iter().filter_map(|name| name.rsplit('/').next()?.parse().ok());
+        Ok(ids.collect())
     }
 
     /// Removes a content that nobody has any more.
-    pub fn remove(&self, id: &LfsId) -> Result<()> {
-        remove(&self.place(id))
+    pub async fn remove(&self, id: &LfsId) -> Result<()> {
+        self.objects.remove(&name_of(id)).await
     }
 }
 
@@ -107,31 +126,20 @@ fn keep_file(file: NamedTempFile, root: &Path, place: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn remove(path: &Path) -> Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::internal(error)),
-        _ => Ok(()),
-    }
-}
-
-fn files_below(folder: &Path, depth: usize) -> io::Result<Vec<(PathBuf, fs::Metadata)>> {
-    let mut found = Vec::new();
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
+fn remove_older(drafts: &Path, age: Duration) -> io::Result<()> {
+    let entries = match fs::read_dir(drafts) {
+        Err(absent) if absent.kind() == io::ErrorKind::NotFound => return Ok(()),
         entries => entries?,
     };
     for entry in entries {
-        let entry = entry?;
-        let about = match entry.metadata() {
+        let path: PathBuf = entry?.path();
+        let written = fs::metadata(&path).and_then(|about| about.modified());
+        let is_old = written.is_ok_and(|at| at.elapsed().is_ok_and(|since| since >= age));
+        match if is_old { fs::remove_file(&path) } else { Ok(()) } {
             // Finished or removed meanwhile.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            about => about?,
-        };
-        if about.is_file() {
-            found.push((entry.path(), about));
-        } else if depth > 1 {
-            found.extend(files_below(&entry.path(), depth - 1)?);
+            Err(absent) if absent.kind() == io::ErrorKind::NotFound => {}
+            removed => removed?,
         }
     }
-    Ok(found)
+    Ok(())
 }

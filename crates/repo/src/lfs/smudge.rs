@@ -2,21 +2,28 @@
 //! call large, and sends what the program prints.
 
 use std::{
-    ffi::OsStr,
+    ffi::{OsStr, OsString},
     fs::File,
     io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
+use futures_util::TryStreamExt as _;
+use objects::Bucket;
 use tempfile::NamedTempFile;
 
-use super::{LfsFiles, LfsId, Pointer};
+use super::{
+    LfsFiles, LfsId, Pointer,
+    files::{KIND, name_of},
+};
 
 /// What the link to our program is called.
 pub const NAME: &str = "large-file";
-/// Where the contents lie.
+/// Where the contents lie, if it is a folder.
 const FOLDER: &str = "FORGEWAY_LARGE_FILES";
+/// A file that tells of the bucket where they lie else.
+const BUCKET: &str = "FORGEWAY_LARGE_FILE_BUCKET";
 /// A file with the names of those that may be shown.
 const LIST: &str = "FORGEWAY_LARGE_FILE_LIST";
 
@@ -24,8 +31,14 @@ const LIST: &str = "FORGEWAY_LARGE_FILE_LIST";
 #[derive(Debug)]
 pub struct Smudge {
     program: PathBuf,
-    folder: PathBuf,
+    place: Place,
     list: NamedTempFile,
+}
+
+#[derive(Debug)]
+enum Place {
+    Folder(PathBuf),
+    Bucket(NamedTempFile),
 }
 
 impl Smudge {
@@ -35,7 +48,18 @@ impl Smudge {
         let names: Vec<&str> = shown.iter().map(LfsId::as_str).collect();
         list.write_all(names.join("\n").as_bytes())?;
         list.flush()?;
-        Ok(Self { program, folder: files.folder().to_owned(), list })
+        let objects = files.objects();
+        let place = match (objects.folder(), objects.bucket()) {
+            (None, Some(bucket)) => {
+                // Readable for this user alone, as no environment is.
+                let mut file = NamedTempFile::new()?;
+                file.write_all(&serde_json::to_vec(bucket)?)?;
+                file.flush()?;
+                Place::Bucket(file)
+            }
+            (folder, _) => Place::Folder(folder.unwrap_or(Path::new("")).to_owned()),
+        };
+        Ok(Self { program, place, list })
     }
 
     /// A setting for git, which starts a plain word by itself and gives any other to a shell, hence the quotes.
@@ -49,7 +73,11 @@ impl Smudge {
     }
 
     pub fn environment(&self) -> [(&'static str, &Path); 2] {
-        [(FOLDER, &self.folder), (LIST, self.list.path())]
+        let place = match &self.place {
+            Place::Folder(folder) => (FOLDER, folder.as_path()),
+            Place::Bucket(file) => (BUCKET, file.path()),
+        };
+        [place, (LIST, self.list.path())]
     }
 }
 
@@ -59,26 +87,48 @@ pub fn run_if_called() -> Option<ExitCode> {
     if Path::new(&program).file_name() != Some(OsStr::new(NAME)) {
         return None;
     }
-    let variable = |name| std::env::var_os(name).unwrap_or_default();
-    Some(match show(&variable(FOLDER), &variable(LIST)) {
+    Some(match show(&variable(LIST)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     })
 }
 
 /// Prints the file that a pointer names, or what was no pointer to a file that may be shown.
-fn show(folder: &OsStr, list: &OsStr) -> io::Result<()> {
+fn show(list: &OsStr) -> io::Result<()> {
     let mut given = Vec::new();
     io::stdin().lock().read_to_end(&mut given)?;
     let mut out = io::stdout().lock();
     match Pointer::parse(&given).filter(|pointer| is_listed(list, &pointer.id)) {
         Some(pointer) => {
-            let place = LfsFiles::at(Path::new(folder)).place(&pointer.id);
-            io::copy(&mut File::open(place)?, &mut out)?;
+            copy(&pointer.id, &mut out)?;
         }
         None => out.write_all(&given)?,
     }
     out.flush()
+}
+
+fn variable(name: &str) -> OsString {
+    std::env::var_os(name).unwrap_or_default()
+}
+
+/// Copies a content from where it lies.
+fn copy(id: &LfsId, out: &mut impl Write) -> io::Result<()> {
+    let bucket = variable(BUCKET);
+    if bucket.is_empty() {
+        let folder = PathBuf::from(variable(FOLDER));
+        return io::copy(&mut File::open(folder.join(name_of(id)))?, out).map(drop);
+    }
+    let bucket: Bucket = serde_json::from_slice(&std::fs::read(bucket)?)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let objects = bucket.objects(KIND).map_err(io::Error::other)?;
+        let (_, pieces) = objects.read(&name_of(id)).await.map_err(io::Error::other)?;
+        let mut pieces = std::pin::pin!(pieces);
+        while let Some(piece) = pieces.try_next().await? {
+            out.write_all(&piece)?;
+        }
+        Ok(())
+    })
 }
 
 fn is_listed(list: &OsStr, id: &LfsId) -> bool {
@@ -93,7 +143,9 @@ mod tests {
     #[test]
     fn only_a_name_that_needs_it_is_quoted() {
         let setting = |program: &str| {
-            let files = LfsFiles::new(Path::new("/data"));
+            let folder = tempfile::tempdir().expect("a folder");
+            let objects = objects::Objects::in_folder(folder.path()).expect("objects");
+            let files = LfsFiles::new(folder.path(), objects);
             Smudge::new(program.into(), &files, &[]).expect("a list").setting()
         };
 

@@ -1,9 +1,6 @@
 //! What jobs leave behind, for people.
 
-use actix_web::{
-    HttpResponse,
-    http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH},
-};
+use actix_web::http::header::CONTENT_DISPOSITION;
 use bstr::BStr;
 use ci::{
     artifact::{Artifact, ArtifactStore as _},
@@ -14,18 +11,22 @@ use ci::{
 use db::Tx;
 use forge::{
     ports::ci::{Projects, Refs},
-    runner::artifacts::{archive, expire_all, file_in, remove_of_job},
+    runner::{
+        archived_files::find,
+        artifacts::{archive, expire_all, remove_of_job},
+    },
 };
 use kernel::{Error, Grant, Result, ids::JobId};
 
 use crate::{
     app::App,
+    byte_range::{Conditions, Content, Selection, begin},
     entities::ci::{job::JobEntity, job_records::present_one},
     error::ApiResult,
     extract::{Call, FilePath},
     file_headers::disposition,
     params,
-    present::{Accepted, Custom, Json, NoContent},
+    present::{Accepted, Json, NoContent},
     routes,
 };
 
@@ -48,31 +49,62 @@ fn found(tx: &mut Tx<'_>, grant: &Grant<ReadPipelines>, job: Option<Job>) -> Res
     archive(tx, Some(grant.who()), &job.filter(here).ok_or(Error::Hidden)?)
 }
 
-/// A whole archive.
-pub(crate) async fn sent_archive(app: &App, archive: &Artifact) -> ApiResult<Custom> {
-    let (length, pieces) = app.artifacts.read(&archive.location).await?;
-    let name = BStr::new(archive.filename.as_bytes());
-    Ok(Custom(
-        HttpResponse::Ok()
-            .content_type("application/zip")
-            .insert_header((CONTENT_DISPOSITION, disposition(name, false)))
-            .no_chunking(length)
-            .streaming(pieces),
-    ))
+/// What an artifact is known by: content and path decide what is sent.
+fn tag(archive: &Artifact) -> String {
+    format!("\"{}\"", archive.sha256)
 }
 
-/// One file of an archive. It comes from whoever wrote the job, so no browser shows it as a page of ours.
-async fn sent_file(app: &App, archive: &Artifact, path: &FilePath) -> ApiResult<Custom> {
+/// An archive, or a part of it.
+pub(crate) async fn sent_archive(
+    app: &App,
+    archive: &Artifact,
+    conditions: &Conditions,
+) -> ApiResult<Content> {
+    let (length, tag) = (u64::try_from(archive.size).unwrap_or_default(), tag(archive));
+    let selection = conditions.select(length, Some(&tag));
+    let mut response = match begin(&selection, length, Some(&tag)) {
+        Ok(response) => response,
+        Err(answer) => return Ok(Content(answer)),
+    };
+    let name = disposition(BStr::new(archive.filename.as_bytes()), false);
+    response.content_type("application/zip").insert_header((CONTENT_DISPOSITION, name));
+    let Selection::Part(part) = selection else {
+        let (length, pieces) = app.artifacts.read(&archive.location).await?;
+        return Ok(Content(response.no_chunking(length).streaming(pieces)));
+    };
+    let length = part.end - part.start;
+    let pieces = app.artifacts.read_part(&archive.location, part).await?;
+    Ok(Content(response.no_chunking(length).streaming(pieces)))
+}
+
+/// One file of an archive, or a part of it. It comes from whoever wrote the job, so no browser shows it as a page of ours.
+async fn sent_file(
+    app: &App,
+    archive: &Artifact,
+    path: &FilePath,
+    conditions: &Conditions,
+) -> ApiResult<Content> {
     let text = std::str::from_utf8(path.bytes()).map_err(|_no_text| Error::Hidden)?;
-    let (length, pieces) = file_in(app, archive, text).await?;
+    let file = find(app, archive, text).await?;
+    let (length, tag) = (file.size, tag(archive));
+    let selection = match conditions.select(length, Some(&tag)) {
+        Selection::Part(part) if !file.has_part_from(part.start) => Selection::Whole,
+        selection => selection,
+    };
+    let mut response = match begin(&selection, length, Some(&tag)) {
+        Ok(response) => response,
+        Err(answer) => return Ok(Content(answer)),
+    };
+    let span = selection.span(length);
+    let size = span.end - span.start;
+    let pieces = file.read(span).await?;
     let name = text.rsplit('/').next().unwrap_or_default();
-    Ok(Custom(
-        HttpResponse::Ok()
+    Ok(Content(
+        response
             .content_type("application/octet-stream")
             .insert_header((CONTENT_DISPOSITION, disposition(BStr::new(name.as_bytes()), false)))
             .insert_header(("Content-Security-Policy", "sandbox; default-src 'none'"))
-            .insert_header((CONTENT_LENGTH, length))
-            .no_chunking(length)
+            .no_chunking(size)
             .streaming(pieces),
     ))
 }
@@ -83,13 +115,14 @@ params! {
     }
 }
 
-async fn download(app: App, call: Call<ReadPipelines, OneArchive>) -> ApiResult<Custom> {
+async fn download(app: App, call: Call<ReadPipelines, OneArchive>) -> ApiResult<Content> {
+    let conditions = Conditions::of(&call);
     let (grant, id) = (call.grant, call.params.job_id);
     let read = app.db.read(move |tx| {
         let job = tx.find_any_job(id)?;
         found(tx, &grant, job)
     });
-    sent_archive(&app, &read.await?).await
+    sent_archive(&app, &read.await?, &conditions).await
 }
 
 params! {
@@ -99,13 +132,14 @@ params! {
     }
 }
 
-async fn show_file(app: App, call: Call<ReadPipelines, OneArchivedFile>) -> ApiResult<Custom> {
+async fn show_file(app: App, call: Call<ReadPipelines, OneArchivedFile>) -> ApiResult<Content> {
+    let conditions = Conditions::of(&call);
     let (grant, params) = (call.grant, call.params);
     let read = app.db.read(move |tx| {
         let job = tx.find_any_job(params.job_id)?;
         found(tx, &grant, job)
     });
-    sent_file(&app, &read.await?, &params.path).await
+    sent_file(&app, &read.await?, &params.path, &conditions).await
 }
 
 params! {
@@ -116,13 +150,14 @@ params! {
     }
 }
 
-async fn download_of_ref(app: App, call: Call<ReadPipelines, ArchiveOfRef>) -> ApiResult<Custom> {
+async fn download_of_ref(app: App, call: Call<ReadPipelines, ArchiveOfRef>) -> ApiResult<Content> {
+    let conditions = Conditions::of(&call);
     let (grant, params) = (call.grant, call.params);
     let read = app.db.read(move |tx| {
         let job = tx.newest_success(grant.project(), &params.r#ref, &params.job)?;
         found(tx, &grant, job)
     });
-    sent_archive(&app, &read.await?).await
+    sent_archive(&app, &read.await?, &conditions).await
 }
 
 params! {
@@ -134,13 +169,14 @@ params! {
     }
 }
 
-async fn file_of_ref(app: App, call: Call<ReadPipelines, FileOfRef>) -> ApiResult<Custom> {
+async fn file_of_ref(app: App, call: Call<ReadPipelines, FileOfRef>) -> ApiResult<Content> {
+    let conditions = Conditions::of(&call);
     let (grant, params) = (call.grant, call.params);
     let read = app.db.read(move |tx| {
         let job = tx.newest_success(grant.project(), &params.r#ref, &params.job)?;
         found(tx, &grant, job)
     });
-    sent_file(&app, &read.await?, &params.path).await
+    sent_file(&app, &read.await?, &params.path, &conditions).await
 }
 
 async fn keep(app: App, call: Call<UpdatePipelines, OneArchive>) -> ApiResult<Json<JobEntity>> {

@@ -1,16 +1,16 @@
 //! Files that people add to projects, and how they come back.
 
-use std::{io::ErrorKind, path::Path};
-
 use actix_web::{HttpResponse, http::header};
-use forge::files::{Upload, attachments};
+use forge::{
+    Objects,
+    files::{Upload, attachments},
+};
 use kernel::{Error, access::Anyone};
 use org::{
     access::{IdOrPath, locate_project},
     policy::{ReadProject, UploadFiles},
     project::{settings::SettingsStore, statistics::StatisticsStore},
 };
-use tokio_util::io::ReaderStream;
 
 use crate::{
     app::App,
@@ -55,7 +55,7 @@ async fn show(app: App, call: Call<ReadProject, OneUpload>) -> ApiResult<Custom>
     if owner != call.grant.project() {
         return Err(Error::Missing.into());
     }
-    sent(&file, &call.params.filename).await
+    sent(&app.uploads, &file, &call.params.filename).await
 }
 
 /// By its secret alone, unless the project wants to know who asks.
@@ -74,16 +74,12 @@ async fn show_alone(app: App, call: Call<Anyone, OneUpload>) -> ApiResult<Custom
             Error::NotFound(_) => Error::Missing,
             failure => failure,
         })?;
-    sent(&file, &call.params.filename).await
+    sent(&app.uploads, &file, &call.params.filename).await
 }
 
 /// Pictures may be shown, everything else is only to be saved: it comes from people, not from us.
-pub(super) async fn sent(path: &Path, name: &str) -> ApiResult<Custom> {
-    let file = tokio::fs::File::open(path).await.map_err(|cause| match cause.kind() {
-        ErrorKind::NotFound => Error::Missing,
-        _ => Error::internal(cause),
-    })?;
-    let length = file.metadata().await.map_err(Error::internal)?.len();
+pub(super) async fn sent(objects: &Objects, location: &str, name: &str) -> ApiResult<Custom> {
+    let (length, pieces) = objects.read(location).await?;
     let kind = attachments::shown_as(name);
     let way = if kind.is_some() { "inline" } else { "attachment" };
     let encoded = percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC);
@@ -95,6 +91,6 @@ pub(super) async fn sent(path: &Path, name: &str) -> ApiResult<Custom> {
             .insert_header((header::CONTENT_DISPOSITION, disposition))
             .insert_header(("Content-Security-Policy", "sandbox; default-src 'none'"))
             .no_chunking(length)
-            .streaming(ReaderStream::new(file)),
+            .streaming(pieces),
     ))
 }

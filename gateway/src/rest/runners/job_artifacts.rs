@@ -18,6 +18,7 @@ use serde_json::json;
 use super::job_updates::{entered, refusal, with_status};
 use crate::{
     app::App,
+    byte_range::{Conditions, Content},
     error::{ApiError, ApiResult},
     extract::{Call, Paced, RawMap, raw_pairs},
     openapi::{AnswerDoc, Operation},
@@ -191,7 +192,8 @@ params! {
 }
 
 /// For the job itself, for jobs of the same pipeline that run, and for those that somebody began who may read it.
-async fn download(app: App, call: Call<Anyone, FetchArtifacts>) -> ApiResult<Custom> {
+async fn download(app: App, call: Call<Anyone, FetchArtifacts>) -> ApiResult<Content> {
+    let conditions = Conditions::of(&call);
     let header = call.header("JOB-TOKEN").map(str::to_owned);
     let token = JobToken::given(header.or(call.params.token).unwrap_or_default());
     let id = call.params.job_id;
@@ -199,7 +201,7 @@ async fn download(app: App, call: Call<Anyone, FetchArtifacts>) -> ApiResult<Cus
         let Some(own) = running_job(tx, &token)? else { return Err(Error::Forbidden) };
         archive_for_job(tx, &own, id)
     });
-    sent_archive(&app, &found.await?).await
+    sent_archive(&app, &found.await?, &conditions).await
 }
 
 /// There is no front proxy that would ask.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use db::testing::{TestDatabase, start};
-use forge::mail::smtp::MailServer;
+use forge::{ContentStorage, mail::smtp::MailServer};
 use gateway::{
     app::{App, Limits, Settings, State},
     proxies::Proxies,
@@ -87,6 +87,7 @@ impl TestApp {
                 mail: None,
                 roots: TrustedRoots::default(),
                 inner_networks: Networks::default(),
+                contents: ContentStorage::default(),
             },
             limits: Limits::default(),
             proxies: Proxies::default(),

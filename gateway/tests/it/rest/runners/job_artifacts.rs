@@ -331,3 +331,50 @@ async fn what_is_erased_is_gone_with_its_files() {
     }
     assert!(app.member(project, "max", Maintainer).get(&path).await.ok()["erased_at"].is_string());
 }
+
+#[actix_web::test]
+async fn contents_whose_rows_never_came_are_swept_up() {
+    let app = TestApp::new();
+    let (project, mia, runner) = set_up(&app, ONE).await;
+    let payload = runner.take().await;
+    let work = Work::new(&app, &payload);
+    work.bring("?expire_in=never", "artifacts.zip", &archive()).await.with(201);
+    work.bring("?artifact_type=junit&artifact_format=gzip", "r.xml.gz", b"x").await.with(201);
+    work.report(json!({ "state": "success" })).await.with(200);
+    let folder = app.state.data().join("artifacts");
+    let kept = walk(&folder);
+    let id = payload["id"].as_i64().expect("an id");
+    let own = folder.join(format!("{project}/1/{id}"));
+    let places = ["archive-00", "junit-11-cases", "archive-22#1"].map(|name| own.join(name));
+    let lost = folder.join(format!("{project}/1/99999/archive-33"));
+    std::fs::create_dir_all(lost.parent().expect("a folder")).expect("a folder is made");
+    let young = folder.join(format!("{project}/1/99999/archive-44"));
+    for place in places.iter().chain([&lost, &young]) {
+        std::fs::create_dir_all(place.parent().expect("a folder")).expect("a folder is made");
+        std::fs::write(place, "left by a server that was killed").expect("a file is written");
+    }
+    age(&folder, &young);
+
+    app.recurring().await;
+
+    assert!(places.iter().chain([&lost]).all(|place| !place.exists()), "{places:?}");
+    assert!(young.is_file(), "its row may be on its way");
+    assert_eq!(walk(&folder), kept + 1);
+    let path = format!("/projects/{project}/jobs/{id}/artifacts");
+    assert_eq!(mia.get(&path).await.bytes, archive());
+}
+
+/// Makes all files two days old but one.
+fn age(folder: &std::path::Path, young: &std::path::Path) {
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            age(&path, young);
+        } else if path != young {
+            let file = std::fs::File::options().append(true).open(&path).expect("a file");
+            let ago = std::time::Duration::from_secs(48 * 3600);
+            let before = std::time::SystemTime::now().checked_sub(ago).expect("a time");
+            file.set_modified(before).expect("its time is set");
+        }
+    }
+}

@@ -1,7 +1,11 @@
 //! Runners: their protocol, and looking after them.
 
 mod administration;
+mod archives;
+mod artifact_attacks;
+mod artifact_downloads;
 mod job_artifacts;
+mod job_logs;
 mod job_requests;
 mod job_token_scope;
 mod job_tokens;

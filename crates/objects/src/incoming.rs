@@ -1,0 +1,84 @@
+//! Contents on their way in.
+
+use std::sync::Arc;
+
+use bytes::BytesMut;
+use kernel::Result;
+use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt as _, PutPayload, path::Path};
+use sha2::{Digest as _, Sha256};
+
+use crate::failed;
+
+/// So much goes in one part: less is not taken everywhere.
+const PART: usize = 8 << 20;
+
+/// A content that arrives. Nothing is kept of it unless it is finished.
+pub struct Incoming {
+    store: Arc<dyn ObjectStore>,
+    path: Path,
+    /// None while all of it fits into one part.
+    upload: Option<Box<dyn MultipartUpload>>,
+    waiting: BytesMut,
+    digest: Sha256,
+    size: u64,
+}
+
+/// A content that is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    pub size: u64,
+    pub sha256: String,
+}
+
+impl Incoming {
+    pub(crate) fn new(store: Arc<dyn ObjectStore>, path: Path) -> Self {
+        let (waiting, digest) = (BytesMut::new(), Sha256::new());
+        Self { store, path, upload: None, waiting, digest, size: 0 }
+    }
+
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    pub async fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.digest.update(bytes);
+        self.size += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        self.waiting.extend_from_slice(bytes);
+        if self.waiting.len() >= PART { self.send().await } else { Ok(()) }
+    }
+
+    async fn send(&mut self) -> Result<()> {
+        let part = PutPayload::from(self.waiting.split().freeze());
+        let upload = match &mut self.upload {
+            Some(upload) => upload,
+            None => {
+                let begun = self.store.put_multipart(&self.path).await.map_err(failed)?;
+                self.upload.insert(begun)
+            }
+        };
+        upload.put_part(part).await.map_err(failed)
+    }
+
+    pub async fn finish(mut self) -> Result<Kept> {
+        if self.upload.is_some() && !self.waiting.is_empty() {
+            self.send().await?;
+        }
+        match &mut self.upload {
+            Some(upload) => upload.complete().await.map(drop),
+            None => {
+                let whole = PutPayload::from(self.waiting.split().freeze());
+                self.store.put(&self.path, whole).await.map(drop)
+            }
+        }
+        .map_err(failed)?;
+        Ok(Kept { size: self.size, sha256: hex::encode(self.digest.finalize()) })
+    }
+
+    /// Takes back what has arrived.
+    pub async fn abort(self) {
+        let Some(mut upload) = self.upload else { return };
+        if let Err(cause) = upload.abort().await {
+            tracing::warn!(error = %cause, "a part of a content is left");
+        }
+    }
+}

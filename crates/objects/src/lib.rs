@@ -1,0 +1,241 @@
+//! Contents that are no rows and no repositories: artifacts, uploads, pictures and large files. They lie in a folder of this
+//! machine, or in a bucket of an S3-compatible store.
+
+mod connector;
+mod incoming;
+mod reader;
+mod storage;
+mod unfinished;
+
+use std::{
+    fmt, io,
+    ops::Range,
+    path::Path as FilePath,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
+use kernel::{Error, Result};
+use object_store::{GetOptions, ObjectStore, ObjectStoreExt as _, PutPayload, path::Path};
+use tokio::{runtime::Handle, task::spawn_blocking};
+
+pub use incoming::{Incoming, Kept};
+pub use reader::ObjectReader;
+pub use storage::{Bucket, ContentStorage};
+
+/// So much of a file is read at once.
+const BLOCK: usize = 64 << 10;
+
+/// All contents of one kind. Cheap to clone.
+#[derive(Clone)]
+pub struct Objects {
+    store: Arc<dyn ObjectStore>,
+    /// Where they lie on this machine, if they do.
+    folder: Option<Arc<FilePath>>,
+    /// The bucket in which they lie else.
+    bucket: Option<Arc<Bucket>>,
+}
+
+/// A content as a list shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    pub name: String,
+    pub size: u64,
+    pub kept_at: SystemTime,
+}
+
+impl Listed {
+    /// Whether it was kept so long ago.
+    pub fn is_older_than(&self, age: Duration) -> bool {
+        self.kept_at.elapsed().is_ok_and(|since| since >= age)
+    }
+}
+
+impl fmt::Debug for Objects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.store)
+    }
+}
+
+fn failed(cause: object_store::Error) -> Error {
+    match cause {
+        object_store::Error::NotFound { .. } => Error::Missing,
+        // It does not answer, or says that it cannot: that may pass.
+        object_store::Error::Generic { store: "S3", .. } => Error::out_of_reach(cause),
+        cause => Error::internal(cause),
+    }
+}
+
+/// A name as it is: what a folder has below a name is found under the same one, whatever letters are in it.
+fn place(name: &str) -> Result<Path> {
+    Path::parse(name).map_err(|_no_place| Error::Missing)
+}
+
+impl Objects {
+    /// The folder in which they lie on this machine, if they do.
+    pub fn folder(&self) -> Option<&FilePath> {
+        self.folder.as_deref()
+    }
+
+    /// The bucket in which they lie else.
+    pub fn bucket(&self) -> Option<&Bucket> {
+        self.bucket.as_deref()
+    }
+
+    /// Begins to keep a content under a name, which nothing has yet.
+    pub fn begin(&self, name: &str) -> Result<Incoming> {
+        Ok(Incoming::new(Arc::clone(&self.store), place(name)?))
+    }
+
+    /// Keeps a short content under a name, in the place of what had it. To be used on a thread that is allowed to block;
+    /// `runtime` is where such threads belong to.
+    pub fn put_blocking(&self, runtime: &Handle, name: &str, content: Bytes) -> Result<()> {
+        let place = place(name)?;
+        let put = self.store.put(&place, PutPayload::from(content));
+        runtime.block_on(put).map(drop).map_err(failed)
+    }
+
+    /// The content of that name, piece by piece, with its length.
+    pub async fn read(
+        &self,
+        name: &str,
+    ) -> Result<(u64, impl Stream<Item = io::Result<Bytes>> + use<>)> {
+        let found = self.store.get(&place(name)?).await.map_err(failed)?;
+        Ok((found.meta.size, found.into_stream().map_err(io::Error::other)))
+    }
+
+    /// As [`read`](Self::read), for a part that is not empty.
+    pub async fn read_part(
+        &self,
+        name: &str,
+        part: Range<u64>,
+    ) -> Result<impl Stream<Item = io::Result<Bytes>> + use<>> {
+        let options = GetOptions { range: Some(part.into()), ..GetOptions::default() };
+        let found = self.store.get_opts(&place(name)?, options).await.map_err(failed)?;
+        Ok(found.into_stream().map_err(io::Error::other))
+    }
+
+    /// The same for who may block and jumps about in it. To be used on a thread that is allowed to block.
+    pub fn reader(&self, name: &str, size: u64) -> ObjectReader {
+        ObjectReader::new(Arc::clone(&self.store), Path::from(name), size)
+    }
+
+    /// The same where nobody knows its length.
+    ///
+    /// # Errors
+    /// `Missing` where there is no such content.
+    pub async fn reader_of(&self, name: &str) -> Result<ObjectReader> {
+        let found = self.store.head(&place(name)?).await.map_err(failed)?;
+        Ok(self.reader(name, found.size))
+    }
+
+    /// Keeps what is in a file under a name, which nothing has yet.
+    pub async fn keep_file(&self, name: &str, file: std::fs::File) -> Result<Kept> {
+        let mut incoming = self.begin(name)?;
+        let mut file = tokio::fs::File::from_std(file);
+        let mut block = vec![0; BLOCK];
+        loop {
+            let read = tokio::io::AsyncReadExt::read(&mut file, &mut block).await;
+            match read.map_err(Error::internal)? {
+                0 => return incoming.finish().await,
+                read => incoming.write(&block[..read]).await?,
+            }
+        }
+    }
+
+    /// Removes a content, if it is there.
+    pub async fn remove(&self, name: &str) -> Result<()> {
+        let place = place(name)?;
+        match self.store.delete(&place).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(cause) => Err(failed(cause)),
+        }
+    }
+
+    /// All contents whose names begin with these parts; without any, all there are.
+    pub fn list(&self, parts: &str) -> impl Stream<Item = Result<Listed>> + use<> {
+        let below = (!parts.is_empty()).then(|| Path::from(parts));
+        let found = self.store.list(below.as_ref()).map(|found| match found {
+            Ok(found) => Ok(Some(Listed {
+                name: found.location.to_string(),
+                size: found.size,
+                kept_at: found.last_modified.into(),
+            })),
+            // Removed meanwhile.
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(cause) => Err(failed(cause)),
+        });
+        found.try_filter_map(|listed| std::future::ready(Ok(listed)))
+    }
+
+    /// Those of them that were kept before `age` ago.
+    pub fn kept_before(&self, age: Duration) -> impl Stream<Item = Result<String>> + use<> {
+        self.list("").try_filter_map(move |listed| {
+            std::future::ready(Ok(listed.is_older_than(age).then_some(listed.name)))
+        })
+    }
+
+    /// Removes parts of contents that somebody began to keep before `age` ago, and was stopped. An object store elsewhere has
+    /// rules of its own for them.
+    pub async fn remove_unfinished(&self, age: Duration) -> Result<()> {
+        let Some(folder) = self.folder.clone() else { return Ok(()) };
+        let done = spawn_blocking(move || unfinished::remove_parts(&folder, age));
+        done.await.map_err(Error::internal)?.map_err(Error::internal)
+    }
+
+    /// Removes all contents whose names begin with these parts.
+    pub async fn remove_below(&self, parts: &str) -> Result<()> {
+        let mut found = Box::pin(self.list(parts));
+        while let Some(one) = found.try_next().await? {
+            self.remove(&one.name).await?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Seek as _, SeekFrom};
+
+    use super::Objects;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_content_is_there_when_it_is_finished() {
+        let folder = tempfile::tempdir().unwrap();
+        let objects = Objects::in_folder(folder.path()).unwrap();
+        let mut incoming = objects.begin("1/2/3").unwrap();
+        for piece in 0..20_u8 {
+            incoming.write(&vec![piece; 1 << 20]).await.unwrap();
+        }
+        assert!(objects.read("1/2/3").await.is_err());
+        let kept = incoming.finish().await.unwrap();
+        assert_eq!(kept.size, 20 << 20);
+
+        let mut reader = objects.reader("1/2/3", kept.size);
+        let seen = tokio::task::spawn_blocking(move || {
+            let mut two = [0; 2];
+            reader.seek(SeekFrom::Start((7 << 20) - 1)).unwrap();
+            reader.read_exact(&mut two).unwrap();
+            (two, reader.seek(SeekFrom::End(0)).unwrap(), reader.read(&mut two).unwrap())
+        });
+        assert_eq!(seen.await.unwrap(), ([6, 7], 20 << 20, 0));
+        objects.remove_below("1/2").await.unwrap();
+        assert!(objects.read("1/2/3").await.is_err());
+        objects.remove("1/2/3").await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn nothing_is_left_of_what_was_cut_off() {
+        let folder = tempfile::tempdir().unwrap();
+        let objects = Objects::in_folder(folder.path()).unwrap();
+        let mut incoming = objects.begin("a/b").unwrap();
+        incoming.write(b"half").await.unwrap();
+        incoming.abort().await;
+        let left = std::fs::read_dir(folder.path().join("a"));
+        assert_eq!(left.map_or(0, Iterator::count), 0);
+        objects.begin("a/d").unwrap().finish().await.unwrap();
+        assert_eq!(objects.read("a/d").await.map(|(size, _)| size).unwrap(), 0);
+    }
+}

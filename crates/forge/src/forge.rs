@@ -74,6 +74,8 @@ pub struct Services {
     pub handing_over: HandingOver,
     /// Files that jobs leave behind.
     pub artifacts: Objects,
+    /// Vulnerabilities as files that somebody asked for.
+    pub exports: Objects,
     /// What jobs write.
     pub logs: LogFiles,
     /// Which calls of runners were written down.

@@ -62,6 +62,7 @@ impl Forge {
         let key = ServerKey::open(&settings.data)?;
         let vault = Arc::new(vault::open(&db, &settings.data, &key)?);
         let artifacts = Objects::in_folder(&settings.data.join("artifacts"))?;
+        let exports = Objects::in_folder(&settings.data.join("exports"))?;
         let bell = Arc::new(Bell::default());
         let heard = Heard {
             directory: Directory::new(&urls),
@@ -97,6 +98,7 @@ impl Forge {
             bell,
             handing_over: HandingOver::default(),
             artifacts,
+            exports,
             logs: LogFiles::new(&settings.data),
             contacts: Contacts::default(),
             data: settings.data.clone(),

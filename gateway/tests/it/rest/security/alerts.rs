@@ -107,7 +107,7 @@ async fn refusals_come_in_their_order_and_without_words() {
     let nowhere = monitor.path.replace("/one/", "/two/");
     wrong.send_to(&nowhere, large.as_bytes()).await.with(404);
     let unknown = "//olga/one/alerts/notify/x/0000000000000000.json";
-    for odd in [&deep, &large, "{", "[]", "{\"a\":\"\\u0000\"}"] {
+    for odd in [deep.as_str(), large.as_str(), "{", "[]", "{\"a\":\"\\u0000\"}"] {
         bare(&wrong.send_to(unknown, odd.as_bytes()).await, 400);
     }
     bare(&wrong.send_to(&wrong.path, b"{\"a\":\"\xff\"}").await, 400);

@@ -168,7 +168,7 @@ async fn a_report_that_is_none_fails_its_scan_and_nothing_else() {
             odd.to_string().as_bytes(),
             "property '/vulnerabilities/1' is missing required keys: identifiers, location",
         ),
-        (deep.as_bytes(), "JSON parsing failed"),
+        (deep.as_bytes(), "Invalid report format"),
         (&zip[..], "JSON parsing failed"),
         (b"[]", "Invalid report format"),
     ] {

@@ -60,6 +60,7 @@ pub struct Config {
     pub rate_limit_person: u32,
     pub rate_limit_note: u32,
     pub rate_limit_issue: u32,
+    pub rate_limit_alert: u32,
     pub rate_limit_invite: u32,
     pub mail_url: Option<String>,
     pub mail_from: Option<String>,
@@ -128,6 +129,7 @@ pub const SETTINGS: [(&str, &str); 33] = [
     ("rate_limit_person", "people that one person looks up by id in ten minutes; 0 is no limit"),
     ("rate_limit_note", "notes that one person writes in a minute; 0 is no limit"),
     ("rate_limit_issue", "issues that one person writes in a minute; 0 is no limit"),
+    ("rate_limit_alert", "calls of monitors that one project takes in a minute; 0 is no limit"),
     (
         "rate_limit_invite",
         "people and addresses invited in a day into one top-level group and all in it; 0 is no limit",
@@ -187,6 +189,7 @@ impl Default for Config {
             rate_limit_person: 300,
             rate_limit_note: 300,
             rate_limit_issue: 300,
+            rate_limit_alert: 0,
             rate_limit_invite: 0,
             mail_url: None,
             mail_from: None,
@@ -420,6 +423,7 @@ impl Config {
                 people_per_ten_minutes: self.rate_limit_person,
                 notes_per_minute: self.rate_limit_note,
                 issues_per_minute: self.rate_limit_issue,
+                alerts_per_minute: self.rate_limit_alert,
                 invites_per_day: self.rate_limit_invite,
             },
         })

@@ -58,6 +58,8 @@ pub enum ApiError {
     LongUrl,
     /// What was named to put something beside is not there.
     Unplaced,
+    /// The same has been asked for already, and is being done; the sentence says so.
+    Underway(&'static str),
     /// More requests than one person or address may make.
     Rate(Refusal, Ts),
 }
@@ -171,6 +173,7 @@ impl ApiError {
             ),
             Self::Slow => told(StatusCode::REQUEST_TIMEOUT, "408 Request Timeout"),
             Self::LongUrl => (StatusCode::URI_TOO_LONG, json!({ "error": "414 URI Too Long" })),
+            Self::Underway(text) => told(StatusCode::TOO_MANY_REQUESTS, text),
             Self::Rate(..) => (StatusCode::TOO_MANY_REQUESTS, Value::Null),
             Self::NoTarget => told(StatusCode::UNAUTHORIZED, "401 Unauthorized - Target Namespace"),
             Self::Absent => told(StatusCode::NOT_FOUND, "Not Found"),
@@ -218,6 +221,9 @@ impl ResponseError for ApiError {
             }
             Self::Kernel(Error::Unavailable(_) | Error::OutOfReach(_)) => {
                 response.insert_header((header::RETRY_AFTER, SOON));
+            }
+            Self::Underway(_) => {
+                response.insert_header((header::RETRY_AFTER, "60"));
             }
             Self::Kernel(Error::TooMany { retry_after }) => {
                 response.insert_header((header::RETRY_AFTER, retry_after.to_string()));

@@ -1,5 +1,6 @@
 //! HTTP and the command line around the forge.
 
+pub mod alert_intake;
 pub mod app;
 pub mod bare_answer;
 pub mod belonging;

@@ -32,6 +32,8 @@ pub struct Limits {
     pub notes_per_minute: u32,
     /// Issues that one person writes in a minute; 0 is no limit.
     pub issues_per_minute: u32,
+    /// Calls of monitors that one project takes in a minute; 0 is no limit.
+    pub alerts_per_minute: u32,
     /// People and addresses invited in a day into one namespace at the top and all in it; 0 is no limit.
     pub invites_per_day: u32,
 }
@@ -60,6 +62,7 @@ impl Default for Limits {
             people_per_ten_minutes: 0,
             notes_per_minute: 0,
             issues_per_minute: 0,
+            alerts_per_minute: 0,
             invites_per_day: 0,
         }
     }

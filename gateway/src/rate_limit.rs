@@ -11,7 +11,7 @@ use governor::{
 };
 use kernel::{
     Error, Ts,
-    ids::{PipelineScheduleId, UserId},
+    ids::{PipelineScheduleId, ProjectId, UserId},
 };
 use org::member::Source;
 
@@ -38,6 +38,8 @@ pub struct Rates {
     /// Manual runs of one pipeline schedule by one user.
     schedule_plays: Option<Limiter<(PipelineScheduleId, UserId)>>,
     issues: Option<Limiter<UserId>>,
+    /// Calls of monitors for one project.
+    alerts: Option<Limiter<ProjectId>>,
 }
 
 const MEMBER_REMOVALS_PER_MINUTE: u32 = 60;
@@ -108,6 +110,7 @@ impl Rates {
             notes: limiter(limits.notes_per_minute),
             schedule_plays: limiter(SCHEDULE_PLAYS_PER_MINUTE),
             issues: limiter(limits.issues_per_minute),
+            alerts: limiter(limits.alerts_per_minute),
         }
     }
 
@@ -165,6 +168,11 @@ impl Rates {
         check(self.issues.as_ref(), &user, "issues_create").map_err(Error::from)
     }
 
+    /// A monitor that cannot stop fills the lists of its project.
+    pub fn check_alert(&self, project: ProjectId) -> Result<(), Error> {
+        check(self.alerts.as_ref(), &project, "project_alerts_notify").map_err(Error::from)
+    }
+
     /// Forgets who has been quiet for long enough to have the whole quota again.
     pub fn forget_the_quiet(&self) {
         if let Some(users) = &self.users {
@@ -190,6 +198,9 @@ impl Rates {
         }
         if let Some(issues) = &self.issues {
             issues.rate.retain_recent();
+        }
+        if let Some(alerts) = &self.alerts {
+            alerts.rate.retain_recent();
         }
     }
 }

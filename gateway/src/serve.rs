@@ -14,6 +14,7 @@ use tracing::Instrument;
 use twox_hash::XxHash3_64;
 
 use crate::{
+    alert_intake,
     app::App,
     error::ApiError,
     extract::ensure_known,
@@ -59,6 +60,9 @@ async fn route(req: &HttpRequest, payload: Payload, app: App, router: &Router) -
     }
     if path.len() + req.query_string().len() > LONGEST_URL {
         return ApiError::LongUrl.error_response();
+    }
+    if let Some(to) = alert_intake::Address::find(req.method(), path) {
+        return alert_intake::answer(&app, req, payload, to).await;
     }
     match router.find(req.method().as_str(), path) {
         Found::Row(row) => {

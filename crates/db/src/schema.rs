@@ -28,6 +28,64 @@ diesel::table! {
 }
 
 diesel::table! {
+    alert_integrations (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        kind -> Text,
+        name -> Text,
+        endpoint -> Text,
+        active -> Bool,
+        token_digest -> Text,
+        sealed -> Text,
+        mappings -> Text,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    alert_numbers (project_id) {
+        project_id -> BigInt,
+        last -> BigInt,
+    }
+}
+
+diesel::table! {
+    alert_settings (project_id) {
+        project_id -> BigInt,
+        create_issue -> Bool,
+        send_email -> Bool,
+        auto_close_incident -> Bool,
+    }
+}
+
+diesel::table! {
+    alerts (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        iid -> BigInt,
+        title -> Text,
+        description -> Nullable<Text>,
+        service -> Nullable<Text>,
+        monitoring_tool -> Nullable<Text>,
+        hosts -> Text,
+        severity -> Text,
+        status -> Text,
+        started_at -> BigInt,
+        ended_at -> Nullable<BigInt>,
+        events -> BigInt,
+        fingerprint -> Nullable<Text>,
+        environment -> Nullable<Text>,
+        runbook -> Nullable<Text>,
+        is_prometheus -> Bool,
+        payload -> Text,
+        issue_id -> Nullable<BigInt>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
     approval_rule_branches (rule_id, protected_branch_id) {
         rule_id -> BigInt,
         protected_branch_id -> BigInt,
@@ -1197,6 +1255,28 @@ diesel::table! {
 }
 
 diesel::table! {
+    security_dashboard_projects (user_id, project_id) {
+        user_id -> BigInt,
+        project_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    security_scans (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        pipeline_id -> BigInt,
+        job_id -> BigInt,
+        report_type -> Text,
+        status -> Text,
+        errors -> Text,
+        warnings -> Text,
+        findings -> BigInt,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
     sequences (home, home_id, kind) {
         home -> Text,
         home_id -> BigInt,
@@ -1437,6 +1517,59 @@ diesel::table! {
 }
 
 diesel::table! {
+    vulnerabilities (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        uuid -> Text,
+        report_type -> Text,
+        scanner_id -> Text,
+        scanner_name -> Text,
+        title -> Text,
+        description -> Nullable<Text>,
+        message -> Nullable<Text>,
+        solution -> Nullable<Text>,
+        severity -> Text,
+        confidence -> Text,
+        state -> Text,
+        identifiers -> Text,
+        location -> Text,
+        links -> Text,
+        resolved_on_default_branch -> Bool,
+        dismissal_reason -> Nullable<Text>,
+        pipeline_id -> BigInt,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    vulnerability_changes (id) {
+        id -> BigInt,
+        vulnerability_id -> BigInt,
+        user_id -> Nullable<BigInt>,
+        state -> Text,
+        dismissal_reason -> Nullable<Text>,
+        comment -> Text,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    vulnerability_exports (id) {
+        id -> BigInt,
+        author_id -> BigInt,
+        project_id -> Nullable<BigInt>,
+        group_id -> Nullable<BigInt>,
+        status -> Text,
+        send_email -> Bool,
+        created_at -> BigInt,
+        started_at -> Nullable<BigInt>,
+        finished_at -> Nullable<BigInt>,
+        expires_at -> BigInt,
+    }
+}
+
+diesel::table! {
     wiki_refs (id) {
         id -> BigInt,
         wiki -> Text,
@@ -1493,6 +1626,11 @@ diesel::joinable!(access_requests -> namespaces (namespace_id));
 diesel::joinable!(access_requests -> projects (project_id));
 diesel::joinable!(access_requests -> users (user_id));
 diesel::joinable!(access_tokens -> users (user_id));
+diesel::joinable!(alert_integrations -> projects (project_id));
+diesel::joinable!(alert_numbers -> projects (project_id));
+diesel::joinable!(alert_settings -> projects (project_id));
+diesel::joinable!(alerts -> issues (issue_id));
+diesel::joinable!(alerts -> projects (project_id));
 diesel::joinable!(approval_rule_branches -> approval_rules (rule_id));
 diesel::joinable!(approval_rule_branches -> protected_branches (protected_branch_id));
 diesel::joinable!(approval_rule_groups -> approval_rules (rule_id));
@@ -1619,6 +1757,11 @@ diesel::joinable!(saml_group_links -> namespaces (namespace_id));
 diesel::joinable!(seat_lists -> namespaces (namespace_id));
 diesel::joinable!(seats -> namespaces (namespace_id));
 diesel::joinable!(seats -> users (user_id));
+diesel::joinable!(security_dashboard_projects -> projects (project_id));
+diesel::joinable!(security_dashboard_projects -> users (user_id));
+diesel::joinable!(security_scans -> jobs (job_id));
+diesel::joinable!(security_scans -> pipelines (pipeline_id));
+diesel::joinable!(security_scans -> projects (project_id));
 diesel::joinable!(ssh_keys -> users (user_id));
 diesel::joinable!(test_suites -> jobs (job_id));
 diesel::joinable!(timelogs -> projects (project_id));
@@ -1635,6 +1778,9 @@ diesel::joinable!(user_profiles -> users (user_id));
 diesel::joinable!(user_statuses -> users (user_id));
 diesel::joinable!(variables -> namespaces (namespace_id));
 diesel::joinable!(variables -> projects (project_id));
+diesel::joinable!(vulnerabilities -> projects (project_id));
+diesel::joinable!(vulnerability_changes -> users (user_id));
+diesel::joinable!(vulnerability_changes -> vulnerabilities (vulnerability_id));
 diesel::joinable!(wiki_refs -> namespaces (namespace_id));
 diesel::joinable!(wiki_refs -> projects (project_id));
 diesel::joinable!(x509_certificates -> x509_issuers (issuer_id));
@@ -1661,6 +1807,11 @@ diesel::allow_tables_to_appear_in_same_query!(access_tokens, user_identities);
 diesel::allow_tables_to_appear_in_same_query!(access_tokens, user_profiles);
 diesel::allow_tables_to_appear_in_same_query!(access_tokens, user_statuses);
 diesel::allow_tables_to_appear_in_same_query!(access_tokens, users);
+diesel::allow_tables_to_appear_in_same_query!(alert_integrations, projects);
+diesel::allow_tables_to_appear_in_same_query!(alert_numbers, projects);
+diesel::allow_tables_to_appear_in_same_query!(alert_settings, projects);
+diesel::allow_tables_to_appear_in_same_query!(alerts, issues);
+diesel::allow_tables_to_appear_in_same_query!(alerts, projects);
 diesel::allow_tables_to_appear_in_same_query!(approval_rule_branches, approval_rules);
 diesel::allow_tables_to_appear_in_same_query!(approval_rule_branches, protected_branches);
 diesel::allow_tables_to_appear_in_same_query!(approval_rule_groups, approval_rules);
@@ -1854,6 +2005,7 @@ diesel::allow_tables_to_appear_in_same_query!(job_variables, jobs);
 diesel::allow_tables_to_appear_in_same_query!(jobs, mirrored_pipelines);
 diesel::allow_tables_to_appear_in_same_query!(jobs, pipelines);
 diesel::allow_tables_to_appear_in_same_query!(jobs, projects);
+diesel::allow_tables_to_appear_in_same_query!(jobs, security_scans);
 diesel::allow_tables_to_appear_in_same_query!(jobs, test_suites);
 diesel::allow_tables_to_appear_in_same_query!(label_priorities, labels);
 diesel::allow_tables_to_appear_in_same_query!(label_priorities, projects);
@@ -1984,6 +2136,7 @@ diesel::allow_tables_to_appear_in_same_query!(pipeline_schedules, projects);
 diesel::allow_tables_to_appear_in_same_query!(pipeline_schedules, users);
 diesel::allow_tables_to_appear_in_same_query!(pipeline_variables, pipelines);
 diesel::allow_tables_to_appear_in_same_query!(pipelines, projects);
+diesel::allow_tables_to_appear_in_same_query!(pipelines, security_scans);
 diesel::allow_tables_to_appear_in_same_query!(project_access, project_group_links);
 diesel::allow_tables_to_appear_in_same_query!(project_access, project_settings);
 diesel::allow_tables_to_appear_in_same_query!(project_access, project_stars);
@@ -2061,6 +2214,8 @@ diesel::allow_tables_to_appear_in_same_query!(projects, redirects);
 diesel::allow_tables_to_appear_in_same_query!(projects, resource_events);
 diesel::allow_tables_to_appear_in_same_query!(projects, resource_groups);
 diesel::allow_tables_to_appear_in_same_query!(projects, runner_projects);
+diesel::allow_tables_to_appear_in_same_query!(projects, security_dashboard_projects);
+diesel::allow_tables_to_appear_in_same_query!(projects, security_scans);
 diesel::allow_tables_to_appear_in_same_query!(projects, timelogs);
 diesel::allow_tables_to_appear_in_same_query!(projects, todos);
 diesel::allow_tables_to_appear_in_same_query!(projects, topics);
@@ -2073,6 +2228,7 @@ diesel::allow_tables_to_appear_in_same_query!(projects, user_profiles);
 diesel::allow_tables_to_appear_in_same_query!(projects, user_statuses);
 diesel::allow_tables_to_appear_in_same_query!(projects, users);
 diesel::allow_tables_to_appear_in_same_query!(projects, variables);
+diesel::allow_tables_to_appear_in_same_query!(projects, vulnerabilities);
 diesel::allow_tables_to_appear_in_same_query!(projects, wiki_refs);
 diesel::allow_tables_to_appear_in_same_query!(protected_branch_access, protected_branches);
 diesel::allow_tables_to_appear_in_same_query!(protected_branch_access, users);
@@ -2095,6 +2251,7 @@ diesel::allow_tables_to_appear_in_same_query!(runner_managers, runners);
 diesel::allow_tables_to_appear_in_same_query!(runner_projects, runners);
 diesel::allow_tables_to_appear_in_same_query!(runners, users);
 diesel::allow_tables_to_appear_in_same_query!(seats, users);
+diesel::allow_tables_to_appear_in_same_query!(security_dashboard_projects, users);
 diesel::allow_tables_to_appear_in_same_query!(ssh_keys, users);
 diesel::allow_tables_to_appear_in_same_query!(timelogs, todos);
 diesel::allow_tables_to_appear_in_same_query!(todos, users);
@@ -2128,4 +2285,6 @@ diesel::allow_tables_to_appear_in_same_query!(user_preferences, users);
 diesel::allow_tables_to_appear_in_same_query!(user_profiles, user_statuses);
 diesel::allow_tables_to_appear_in_same_query!(user_profiles, users);
 diesel::allow_tables_to_appear_in_same_query!(user_statuses, users);
+diesel::allow_tables_to_appear_in_same_query!(users, vulnerability_changes);
+diesel::allow_tables_to_appear_in_same_query!(vulnerabilities, vulnerability_changes);
 diesel::allow_tables_to_appear_in_same_query!(x509_certificates, x509_issuers);

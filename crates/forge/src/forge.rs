@@ -81,6 +81,8 @@ pub struct Services {
     pub uploads: Objects,
     /// Pictures of projects, groups and people.
     pub avatars: Objects,
+    /// Vulnerabilities as files that somebody asked for.
+    pub exports: Objects,
     /// What jobs write.
     pub logs: LogFiles,
     /// Those who follow what jobs write.

@@ -11,6 +11,7 @@ use org::{
     user::removal::RemoveUser,
 };
 use repo::jobs::{EmptyTrash, SweepLfs};
+use security::export::RemoveExports;
 use time::{Duration, macros::time};
 use worker::Worker;
 
@@ -37,6 +38,7 @@ use crate::{
         artifacts::{self, RemoveArtifacts},
         removal as job_removal,
     },
+    security::{exports, imports},
     user::removal,
     wiki::MaintainWiki,
 };
@@ -72,6 +74,10 @@ pub(crate) fn worker(forge: Forge) -> Worker<Forge> {
         .every(Duration::minutes(10), RemoveArtifacts {})
         .on(artifact_sweep::sweep)
         .every(Duration::days(1), SweepArtifacts {})
+        .on(exports::write)
+        .on(exports::remove)
+        .on(imports::import)
+        .every(Duration::minutes(5), RemoveExports {})
         .on(pipeline::drop_stale_jobs)
         .every(Duration::hours(1), DropStaleJobs {})
         .on(merge::follow_push)

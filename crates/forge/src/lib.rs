@@ -5,6 +5,7 @@
 
 mod access;
 mod activity_feed;
+pub mod alert;
 pub mod branch;
 pub mod commit;
 pub mod files;
@@ -25,6 +26,7 @@ pub mod purge;
 pub mod quick_actions;
 pub mod references;
 pub mod runner;
+pub mod security;
 pub mod server_key;
 pub mod slots;
 pub mod urls;

@@ -38,6 +38,7 @@ use crate::{
         statistics::SurveyRepository,
     },
     runner::removal,
+    security::imports,
     wiki::MaintainWiki,
 };
 
@@ -154,6 +155,7 @@ fn of_merge_request(tx: &mut Tx<'_>, fact: &merge_request::Event) -> Result<()> 
 
 /// What waits for a pipeline is merged when it succeeds; when it fails, somebody has to look.
 fn of_pipeline(tx: &mut Tx<'_>, fact: &ci::Event) -> Result<()> {
+    imports::enqueue_for_pipeline(tx, fact)?;
     match fact {
         ci::Event::PipelineChanged {
             project, pipeline, sha, status: ci::Status::Success, ..

@@ -70,6 +70,7 @@ impl Forge {
         let lfs = LfsFiles::new(&settings.data, contents(lfs::KIND)?);
         let (artifacts, uploads, avatars) =
             (contents("artifacts")?, contents("uploads")?, contents("avatars")?);
+        let exports = contents("exports")?;
         let bell = Arc::new(Bell::default());
         let followers = LogFollowers::default();
         let heard = Heard {
@@ -110,6 +111,7 @@ impl Forge {
             artifacts,
             uploads,
             avatars,
+            exports,
             logs: LogFiles::new(&settings.data),
             followers,
             contacts: Contacts::default(),

@@ -34,7 +34,7 @@ enum Fit {
 /// When another key than the folder's sealed what the database holds; the message says what to do.
 pub fn open(db: &Database, data: &Path, folder: &ServerKey) -> Result<Vault> {
     let Some(vault) = Vault::find(data).map_err(Error::internal)? else {
-        if db.read_blocking(sealed::has_any)? {
+        if db.read_blocking(has_any)? {
             return Err(refusal(data, "is not there"));
         }
         let vault = Vault::find_or_make(data).map_err(Error::internal)?;
@@ -49,10 +49,21 @@ pub fn open(db: &Database, data: &Path, folder: &ServerKey) -> Result<Vault> {
     Ok(vault)
 }
 
+fn has_any(tx: &mut Tx<'_>) -> Result<bool> {
+    Ok(sealed::has_any(tx)? || security::sealed::has_any(tx)?)
+}
+
+/// As each domain says of its own; one that says no is enough.
+fn is_key_of(tx: &mut Tx<'_>, vault: &Vault) -> Result<Option<bool>> {
+    let all =
+        [sealed::is_key_of(tx, vault, TRIED)?, security::sealed::is_key_of(tx, vault, TRIED)?];
+    Ok(all.into_iter().flatten().reduce(|one, other| one && other))
+}
+
 fn fit(tx: &mut Tx<'_>, vault: &Vault) -> Result<Fit> {
     Ok(match stamp::of(tx, KEY)? {
         Some(number) if number == vault.number() => Fit::Known,
-        number => match sealed::is_key_of(tx, vault, TRIED)? {
+        number => match is_key_of(tx, vault)? {
             // Nothing is lost with a key that sealed nothing.
             None => Fit::Open,
             Some(true) if number.is_none() => Fit::Open,
@@ -115,7 +126,7 @@ pub fn survey(location: &Location, data: &Path) -> Result<Survey> {
     let (db, folder) = (connect(location)?, ServerKey::open(data)?);
     let vault = Vault::find(data).map_err(Error::internal)?;
     db.read_blocking(|tx| {
-        let secrets = sealed::count(tx)?;
+        let secrets = sealed::count(tx)? + security::sealed::count(tx)?;
         let is_readable = match &vault {
             Some(vault) => secrets > 0 && fit(tx, vault)? != Fit::Foreign,
             None => false,
@@ -132,7 +143,7 @@ pub fn survey(location: &Location, data: &Path) -> Result<Survey> {
 pub async fn forget(location: &Location) -> Result<usize> {
     let forget = |tx: &mut Tx<'_>| {
         stamp::remove(tx, KEY)?;
-        sealed::delete_all(tx)
+        Ok(sealed::delete_all(tx)? + security::sealed::delete_all(tx)?)
     };
     connect(location)?.write(forget).await
 }

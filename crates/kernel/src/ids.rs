@@ -45,4 +45,8 @@ ids! {
     PipelineScheduleId,
     TriggerId,
     RunnerId,
+    VulnerabilityId,
+    VulnerabilityExportId,
+    AlertId,
+    AlertIntegrationId,
 }

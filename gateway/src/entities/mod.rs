@@ -5,4 +5,5 @@ pub mod org;
 pub mod repo;
 pub mod review;
 pub mod runners;
+pub mod security;
 pub mod server;

@@ -373,6 +373,7 @@ param_ids! {
     UserId, NamespaceId, ProjectId, TokenId, MemberId, AccessRecordId, EmailId, SshKeyId, GpgKeyId,
     CommitNoteId, LabelId, MilestoneId, IssueId, NoteId, PipelineId, JobId, TodoId,
     PipelineScheduleId, TriggerId, RunnerId,
+    VulnerabilityId, VulnerabilityExportId, AlertId, AlertIntegrationId,
     ApprovalRuleId, ProtectedBranchId, MergeRequestVersionId,
 }
 param_enums! { kernel::Visibility, kernel::access::FeatureAccess, org::token::Scope }

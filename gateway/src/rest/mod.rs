@@ -7,6 +7,7 @@ pub mod org;
 pub mod repo;
 pub mod review;
 pub mod runners;
+pub mod security;
 pub mod server;
 pub mod shared;
 
@@ -19,6 +20,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         review::TABLES,
         ci::TABLES,
         runners::TABLES,
+        security::TABLES,
         web::TABLES,
     ];
     tables.concat()

@@ -24,7 +24,20 @@ async fn set_up(app: &TestApp) -> (Person<'_>, ProjectId) {
     (ada, project)
 }
 
-/// Has the server seal something in each of its tables; in the order of `SEALED_TABLES`.
+/// All tables that hold something sealed.
+fn sealed_tables() -> impl Iterator<Item = &'static str> {
+    sealed::SEALED_TABLES.into_iter().chain(security::sealed::SEALED_TABLES)
+}
+
+fn count(tx: &mut db::Tx<'_>) -> kernel::Result<i64> {
+    Ok(sealed::count(tx)? + security::sealed::count(tx)?)
+}
+
+fn delete_all(tx: &mut db::Tx<'_>) -> kernel::Result<usize> {
+    Ok(sealed::delete_all(tx)? + security::sealed::delete_all(tx)?)
+}
+
+/// Has the server seal something in each of its tables.
 async fn seal(ada: &Person<'_>, project: ProjectId, table: &str) {
     let at = |path: &str| format!("/projects/{project}/{path}");
     let variable = json!({ "key": "KEY", "value": CLEAR });
@@ -54,6 +67,10 @@ async fn seal(ada: &Person<'_>, project: ProjectId, table: &str) {
                 (ada.app.state.vault.clone(), [("KEY".to_owned(), CLEAR.to_owned())]);
             ada.app.write(move |tx| tx.keep_inherited_variables(&vault, ship, &all));
         }
+        "alert_integrations" => {
+            let new = json!({ "name": "monitor", "active": true });
+            ada.post(&at("alert_management_integrations"), new).await.created();
+        }
         other => panic!("nothing is sealed in {other}"),
     }
 }
@@ -65,12 +82,12 @@ fn open(app: &TestApp) -> kernel::Result<i64> {
 
 #[actix_web::test]
 async fn nothing_opens_without_the_key_of_any_table() {
-    for table in sealed::SEALED_TABLES {
+    for table in sealed_tables() {
         let app = TestApp::new();
         let (ada, project) = set_up(&app).await;
         let file = app.state.data().join(KEY_FILE);
         seal(&ada, project, table).await;
-        assert_eq!(app.write(sealed::count), 1, "{table}");
+        assert_eq!(app.write(count), 1, "{table}");
         open(&app).expect("the key of its start");
 
         std::fs::write(&file, [1; 32]).unwrap();
@@ -82,7 +99,7 @@ async fn nothing_opens_without_the_key_of_any_table() {
         let refusal = open(&app).expect_err("there is no key").to_string();
         assert!(refusal.contains("secrets.key is not there") && !file.exists(), "{refusal}");
 
-        assert_eq!(app.write(sealed::delete_all), 1);
+        assert_eq!(app.write(delete_all), 1);
         open(&app).expect("another key is made");
     }
 }
@@ -125,13 +142,13 @@ async fn a_database_of_another_folder_keeps_the_number_of_its_key() {
 async fn everything_of_a_lost_key_is_deleted() {
     let app = TestApp::new();
     let (ada, project) = set_up(&app).await;
-    for table in sealed::SEALED_TABLES {
+    for table in sealed_tables() {
         seal(&ada, project, table).await;
     }
 
-    let (count, gone) = (app.write(sealed::count), app.write(sealed::delete_all));
+    let (count, gone) = (app.write(count), app.write(delete_all));
 
-    assert_eq!((count, gone), (6, 6));
+    assert_eq!((count, gone), (7, 7));
     let at = |path: &str| format!("/projects/{project}/{path}");
     assert_eq!(ada.get(&at("triggers")).await.ok(), json!([]));
     let schedule = ada.get(&at("pipeline_schedules")).await.ok()[0]["id"].clone();

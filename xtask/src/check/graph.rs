@@ -5,7 +5,8 @@ use anyhow::Result;
 use super::outcome::{Outcome, none};
 use crate::workspace::{Package, packages};
 
-const DOMAINS: &[&str] = &["org", "repo", "review", "ci", "deployments", "runners", "admin", "geo"];
+const DOMAINS: &[&str] =
+    &["org", "repo", "review", "ci", "deployments", "runners", "security", "admin", "geo"];
 
 /// Crates that speak HTTP or GraphQL; only the gateway may.
 const WEB: &[&str] = &["actix", "juniper"];
@@ -46,6 +47,7 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
         "ci" => vec!["kernel", "db", "worker", "secrets"],
         "repo" => vec!["kernel", "db", "worker", "objects"],
         "runners" => vec!["kernel", "db", "secrets"],
+        "security" => vec!["kernel", "db", "worker", "secrets"],
         domain if DOMAINS.contains(&domain) => vec!["kernel", "db", "worker"],
         _ => return None,
     })

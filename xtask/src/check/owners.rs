@@ -122,6 +122,20 @@ const OWNERS: &[(&str, &[&str])] = &[
             "triggers",
         ],
     ),
+    (
+        "security",
+        &[
+            "vulnerabilities",
+            "vulnerability_changes",
+            "vulnerability_exports",
+            "security_dashboard_projects",
+            "security_scans",
+            "alert_integrations",
+            "alert_settings",
+            "alert_numbers",
+            "alerts",
+        ],
+    ),
     ("runners", &["runners", "runner_projects", "runner_managers", "instance_runner_registration"]),
     (
         "repo",

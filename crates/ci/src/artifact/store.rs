@@ -22,6 +22,13 @@ const NOUN: &str = "Artifact";
 pub trait ArtifactStore {
     fn artifacts_of(&mut self, jobs: &[JobId]) -> Result<Vec<Artifact>>;
     fn find_artifact(&mut self, job: JobId, kind: ArtifactKind) -> Result<Option<Artifact>>;
+    /// Those of some kinds that the jobs of a pipeline brought, but for jobs whose place a newer one took.
+    fn artifacts_of_kinds(
+        &mut self,
+        project: ProjectId,
+        pipeline: PipelineId,
+        kinds: &[ArtifactKind],
+    ) -> Result<Vec<Artifact>>;
     fn insert_artifact(&mut self, job: &Job, new: &NewArtifact) -> Result<Artifact>;
     /// Takes the artifacts of a job away; the answer is what they were.
     fn delete_artifacts(&mut self, job: JobId) -> Result<Vec<Artifact>>;
@@ -67,6 +74,24 @@ impl ArtifactStore for Tx<'_> {
             .select(Artifact::as_select())
             .first(conn)
             .optional()
+            .map_err(error(NOUN)))
+    }
+
+    fn artifacts_of_kinds(
+        &mut self,
+        project: ProjectId,
+        pipeline: PipelineId,
+        kinds: &[ArtifactKind],
+    ) -> Result<Vec<Artifact>> {
+        let of_pipeline =
+            artifacts::project_id.eq(project).and(artifacts::pipeline_id.eq(pipeline));
+        each_backend!(self, |conn| artifacts::table
+            .inner_join(jobs::table.on(jobs::id.eq(artifacts::job_id)))
+            .filter(of_pipeline.and(artifacts::file_type.eq_any(kinds)))
+            .filter(jobs::retried.eq(false))
+            .order(artifacts::id)
+            .select(Artifact::as_select())
+            .load(conn)
             .map_err(error(NOUN)))
     }
 

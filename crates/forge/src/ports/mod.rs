@@ -7,3 +7,4 @@ pub mod fork_push_access;
 pub mod repo;
 pub mod review;
 pub mod runners;
+pub mod security;

@@ -3,7 +3,10 @@
 
 use ci::heirs::{AT_ONCE, hand_over_some};
 use kernel::{Result, ids::UserId};
-use org::user::removal::{Removal, RemoveUser, finish, ghost};
+use org::user::{
+    internal::ghost,
+    removal::{Removal, RemoveUser, finish},
+};
 use review::heirs::{hand_over_part, hand_over_reactions, parts, take_away_some};
 use worker::Job;
 

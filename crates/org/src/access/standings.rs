@@ -38,6 +38,23 @@ pub fn standings_in_project(
     Ok(found.into_iter().map(|(who, level)| Standing::in_project(who, level, &facts)).collect())
 }
 
+/// Those who have at least this role in a project, so many at most, by their ids.
+pub fn people_in_project(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    at_least: AccessLevel,
+    most: i64,
+) -> Result<Vec<UserId>> {
+    let rows = project_access::table
+        .filter(project_access::project_id.eq(project))
+        .filter(project_access::access_level.ge(at_least))
+        .filter(project_access::until.gt(tx.now))
+        .order(project_access::user_id)
+        .limit(most)
+        .select(project_access::user_id);
+    each_backend!(tx, |conn| rows.load(conn).map_err(error("Member")))
+}
+
 /// As [`standings_in_project`], in a group.
 pub fn standings_in_group(
     tx: &mut Tx<'_>,

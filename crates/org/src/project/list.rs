@@ -78,8 +78,9 @@ pub struct ProjectFilter {
     pub repository_storage: Option<String>,
     /// What administrators noted of them; all of these.
     pub attributes: Vec<CustomAttribute>,
-    /// Only those in which a job of the pipeline told of security findings.
-    pub with_security_reports: bool,
+    /// Only those in which a job brought a report of security findings: SQL about a project `p`, which whoever knows
+    /// reports gives.
+    pub with_security_reports: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug)]

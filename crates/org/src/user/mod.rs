@@ -7,6 +7,7 @@ mod common_passwords;
 pub mod event;
 mod full;
 mod hasher;
+pub mod internal;
 pub mod life;
 pub mod links;
 pub mod list;

@@ -13,14 +13,7 @@ use kernel::{
 use serde::{Deserialize, Serialize};
 use worker::{Job, Queue as _};
 
-use super::{
-    Step, User,
-    account::AccountStore,
-    actions::{NewUser, create},
-    event::Event,
-    life::step,
-    store::UserStore,
-};
+use super::{Step, User, event::Event, internal::ghost, life::step, store::UserStore};
 use crate::{
     access,
     namespace::{self, store::NamespaceStore},
@@ -128,46 +121,4 @@ fn hand_over(tx: &mut Tx<'_>, from: UserId, heir: Option<UserId>) -> Result<()> 
         .set(users::created_by.eq(heir));
     each_backend!(tx, |conn| registered.execute(conn).map_err(error("User")))?;
     Ok(())
-}
-
-/// The account under whose name stays what removed people wrote; made when it is first needed.
-pub fn ghost(tx: &mut Tx<'_>) -> Result<User> {
-    let query = users::table.filter(users::internal).order(users::id);
-    let found: Option<User> = each_backend!(tx, |conn| query
-        .select(User::as_select())
-        .first(conn)
-        .optional()
-        .map_err(error("User")))?;
-    if let Some(ghost) = found {
-        return Ok(ghost);
-    }
-    let username = free_name(tx)?;
-    let new = NewUser {
-        name: "Ghost User".to_owned(),
-        email: format!("{username}@noreply.localhost"),
-        ..NewUser::named(&username)
-    };
-    let ghost = create(tx, &new)?;
-    let mut details = super::Details::of(&ghost, tx.profile(ghost.id)?, &tx.account(ghost.id)?);
-    details.can_create_group = false;
-    details.projects_limit = 0;
-    details.profile.bio =
-        "This is a \"Ghost User\", created to hold what was written by people who have since been removed. \
-         It cannot be removed."
-            .to_owned();
-    tx.keep_details(ghost.id, &details)?;
-    let row = diesel::update(users::table.find(ghost.id)).set(users::internal.eq(true));
-    each_backend!(tx, |conn| row.execute(conn).map_err(error("User")))?;
-    tx.user(ghost.id)
-}
-
-fn free_name(tx: &mut Tx<'_>) -> Result<String> {
-    let mut number = 0;
-    loop {
-        let name = if number == 0 { "ghost".to_owned() } else { format!("ghost{number}") };
-        if tx.find_user_named(&name)?.is_none() && !tx.is_path_taken(&name)? {
-            return Ok(name);
-        }
-        number += 1;
-    }
 }

@@ -22,6 +22,7 @@ use review::{
     activity::feed::contributed_to,
     issue::open_count::{OpenIssueStore, OpenIssues},
 };
+use security::scan::has_reports;
 
 use super::{
     custom_attribute_params::{WantedAttributes, entities},
@@ -225,7 +226,7 @@ impl Asked {
             topic_id: params.topic_id,
             repository_storage: params.repository_storage.filter(|_| self.actor.admin),
             attributes: WantedAttributes::of(params.custom_attributes, self.actor),
-            with_security_reports: self.with_security_reports,
+            with_security_reports: self.with_security_reports.then(|| has_reports("p.id")),
         }
     }
 

@@ -4,6 +4,7 @@ mod ci;
 pub(crate) mod org;
 pub(crate) mod repo;
 pub(crate) mod review;
-mod runners;
+pub(crate) mod runners;
+mod security;
 mod server;
 mod shared;

@@ -214,8 +214,11 @@ fn about_the_project(all: &mut Conditions, filter: &ProjectFilter) {
         );
     }
     having(all, &filter.attributes);
-    // No job has told of any so far, and a project that comes from elsewhere is refused.
-    if filter.with_security_reports || filter.imported {
+    if let Some(condition) = &filter.with_security_reports {
+        all.plain(condition);
+    }
+    // A project that comes from elsewhere is refused.
+    if filter.imported {
         all.plain("1 = 0");
     }
     if filter.repository_storage.as_deref().is_some_and(|storage| storage != STORAGE) {

@@ -134,7 +134,7 @@ async fn approving_and_rejecting_is_for_administrators_and_for_those_who_wait() 
 async fn an_account_that_belongs_to_the_installation_keeps_its_state() {
     let app = TestApp::new();
     let root = app.admin();
-    let ghost = app.write(org::user::removal::ghost);
+    let ghost = app.write(org::user::internal::ghost);
 
     let told = json!({ "message": "An internal user cannot be blocked" });
     root.post(&path(&app, &ghost.username, "block"), json!({})).await.refused(403, told);

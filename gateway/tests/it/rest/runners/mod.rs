@@ -12,7 +12,7 @@ mod job_tokens;
 mod job_triggers;
 mod limits;
 mod predefined;
-mod program;
+pub(crate) mod program;
 mod registration;
 mod reports;
 mod request_queue;

@@ -1,0 +1,87 @@
+//! Incidents for alerts, and letters about them.
+
+use db::Tx;
+use kernel::{
+    AccessLevel::Maintainer,
+    Actor, Error, Grant, Result,
+    ids::{IssueId, ProjectId},
+};
+use org::{
+    access::{IdOrPath, locate_project, standings::people_in_project},
+    mail::{self, Letter},
+    project::store::ProjectStore as _,
+    user::{State, internal::alert_bot, store::UserStore as _},
+};
+use review::{
+    issue::{
+        IssueStore as _, IssueType,
+        actions::{NewIssue, close, create},
+    },
+    item::labels::LabelChange,
+    policy::CreateIssues,
+};
+use security::{alert::Alert, ports};
+
+use crate::{ports::review::Places, urls::Urls};
+
+/// What every such issue is labelled with.
+const LABEL: &str = "incident";
+/// Letters about one alert.
+const LETTERS: i64 = 100;
+
+/// Issues of `review`, and people of `org`.
+#[derive(Clone, Debug)]
+pub struct Incidents {
+    pub urls: Urls,
+}
+
+impl ports::Incidents for Incidents {
+    fn open(
+        &self,
+        tx: &mut Tx<'_>,
+        project: ProjectId,
+        title: &str,
+        description: String,
+    ) -> Result<Option<IssueId>> {
+        let bot = alert_bot(tx)?;
+        // The project lets it in by its settings.
+        let actor = Actor { admin: true, ..bot.actor() };
+        let (scope, who) = locate_project(tx, actor, &IdOrPath::Id(project.0))?;
+        let Ok(grant) = Grant::<CreateIssues>::check(&who, scope) else { return Ok(None) };
+        let new = NewIssue {
+            title: title.to_owned(),
+            description: Some(description),
+            issue_type: Some(IssueType::Incident),
+            labels: LabelChange { add: vec![LABEL.to_owned()], ..LabelChange::default() },
+            ..NewIssue::default()
+        };
+        Ok(Some(create(tx, &grant, &Places, new)?.id))
+    }
+
+    fn close(&self, tx: &mut Tx<'_>, issue: IssueId) -> Result<()> {
+        let Some(issue) = tx.find_issue_by_id(issue)? else { return Ok(()) };
+        let bot = alert_bot(tx)?;
+        close(tx, &issue, bot.id).map(drop)
+    }
+
+    fn tell(&self, tx: &mut Tx<'_>, alert: &Alert) -> Result<()> {
+        let project = tx.find_project(alert.project_id)?.ok_or(Error::NotFound("Project"))?;
+        let keepers = people_in_project(tx, project.id, Maintainer, LETTERS)?;
+        for user in tx.users_by_id(&keepers)?.into_values() {
+            if user.state != State::Active || user.bot || user.internal {
+                continue;
+            }
+            let text = format!(
+                "Hello {},\n\nan alert was triggered in {}:\n\n  {}\n\nSeverity: {}\nProject: {}\n",
+                user.name,
+                project.full_path,
+                alert.title,
+                alert.severity,
+                self.urls.at(&project.full_path),
+            );
+            let subject = format!("{} | Alert: {}", project.name, alert.title);
+            mail::send(tx, Letter { to: user.email, subject, text })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,123 @@
+//! Reports of security scanners among the artifacts of pipelines: read once the pipeline of a default branch has ended.
+
+use ci::{
+    Status,
+    artifact::{Artifact, ArtifactKind, ArtifactStore as _},
+};
+use db::Tx;
+use kernel::{Error, Result, ids::PipelineId, ids::ProjectId};
+use org::project::store::ProjectStore as _;
+use security::{
+    report::{self, REPORT_SIZE_LIMIT, Report, ReportFault},
+    scan::{ImportReports, NewScan, ScanStore as _, finish, keep_findings},
+    vulnerability::{Finding, ReportType},
+};
+use tokio::{sync::Semaphore, task::spawn_blocking};
+use worker::Queue as _;
+
+use crate::Forge;
+
+/// So many reports are read at once.
+static READING: Semaphore = Semaphore::const_new(1);
+/// Findings that are kept in one transaction.
+const AT_ONCE: usize = 200;
+
+/// Kinds of artifacts with the reports that they are.
+const REPORTS: [(ArtifactKind, ReportType); 8] = [
+    (ArtifactKind::Sast, ReportType::Sast),
+    (ArtifactKind::SecretDetection, ReportType::SecretDetection),
+    (ArtifactKind::DependencyScanning, ReportType::DependencyScanning),
+    (ArtifactKind::ContainerScanning, ReportType::ContainerScanning),
+    (ArtifactKind::ClusterImageScanning, ReportType::ClusterImageScanning),
+    (ArtifactKind::Dast, ReportType::Dast),
+    (ArtifactKind::CoverageFuzzing, ReportType::CoverageFuzzing),
+    (ArtifactKind::ApiFuzzing, ReportType::ApiFuzzing),
+];
+
+fn report_type(kind: ArtifactKind) -> Option<ReportType> {
+    REPORTS.iter().find(|(own, _)| *own == kind).map(|(_, report)| *report)
+}
+
+/// Asks for the import of a pipeline's reports, where it has ended, or waits for a person, and is of a default branch.
+pub(crate) fn enqueue_for_pipeline(tx: &mut Tx<'_>, fact: &ci::Event) -> Result<()> {
+    let ci::Event::PipelineChanged { project, pipeline, ref_name, tag: false, status, .. } = fact
+    else {
+        return Ok(());
+    };
+    let is_over = status.is_complete() || *status == Status::Manual;
+    if !is_over || reports(tx, *project, *pipeline)?.is_empty() {
+        return Ok(());
+    }
+    let branch = tx.find_project(*project)?.and_then(|project| project.default_branch);
+    match branch.as_deref() == Some(ref_name) {
+        true => tx.enqueue(&ImportReports { project: *project, pipeline: *pipeline }),
+        false => Ok(()),
+    }
+}
+
+fn reports(tx: &mut Tx<'_>, project: ProjectId, pipeline: PipelineId) -> Result<Vec<Artifact>> {
+    tx.artifacts_of_kinds(project, pipeline, &REPORTS.map(|(kind, _)| kind))
+}
+
+/// Reads the reports of a pipeline, but for kinds of which a newer pipeline has told already.
+pub(crate) async fn import(forge: Forge, job: ImportReports) -> Result<()> {
+    let ImportReports { project, pipeline } = job;
+    let found = forge.db.read(move |tx| {
+        let mut found = Vec::new();
+        for artifact in reports(tx, project, pipeline)? {
+            let Some(kind) = report_type(artifact.file_type) else { continue };
+            if artifact.is_there(tx.now) && !tx.has_newer_scan(project, kind, pipeline)? {
+                found.push((kind, artifact));
+            }
+        }
+        Ok(found)
+    });
+    let mut scans = Vec::new();
+    for (kind, artifact) in found.await? {
+        scans.push(import_one(&forge, project, kind, &artifact).await?);
+    }
+    forge.db.write(move |tx| finish(tx, project, pipeline, &scans)).await
+}
+
+/// Nothing is kept before the whole report was read.
+async fn import_one(
+    forge: &Forge,
+    project: ProjectId,
+    kind: ReportType,
+    artifact: &Artifact,
+) -> Result<NewScan> {
+    let scan = NewScan {
+        job: artifact.job_id,
+        report_type: kind,
+        scanners: Vec::new(),
+        findings: 0,
+        errors: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let Report { scanners, findings, warnings } = match read(forge, project, kind, artifact).await?
+    {
+        Ok(report) => report,
+        Err(ReportFault(errors)) => return Ok(NewScan { errors, ..scan }),
+    };
+    let (pipeline, count) = (artifact.pipeline_id, findings.len());
+    for some in findings.chunks(AT_ONCE) {
+        let some: Vec<Finding> = some.to_vec();
+        forge.db.write(move |tx| keep_findings(tx, project, pipeline, &some)).await?;
+    }
+    Ok(NewScan { scanners, findings: count, warnings, ..scan })
+}
+
+async fn read(
+    forge: &Forge,
+    project: ProjectId,
+    kind: ReportType,
+    artifact: &Artifact,
+) -> Result<Result<Report, ReportFault>> {
+    let size = u64::try_from(artifact.size).unwrap_or(u64::MAX);
+    if size > REPORT_SIZE_LIMIT {
+        return Ok(Err(ReportFault::one("Report is too large")));
+    }
+    let _place = READING.acquire().await.map_err(Error::internal)?;
+    let source = forge.artifacts.reader(&artifact.location, size);
+    spawn_blocking(move || report::read(kind, project, source)).await.map_err(Error::internal)
+}

@@ -1,0 +1,4 @@
+//! Vulnerabilities with the projects, groups and files that they are of.
+
+pub mod exports;
+pub mod imports;

@@ -1,0 +1,84 @@
+//! Reading alerts, and saying how far people are with them.
+
+use db::Tx;
+use kernel::{
+    Error, Grant, Result,
+    page::{Page, PageRequest},
+};
+
+use super::{
+    Alert, AlertFilter, AlertSettings, AlertStatus, AlertStore as _, SettingsStore as _,
+    intake::over,
+};
+use crate::{
+    policy::{AdminAlerts, ChangeAlerts, ReadAlertIntegrations, ReadAlerts},
+    ports::Incidents,
+};
+
+const ALREADY_OPEN: &str = "An alert with the same fingerprint is already open. To change the status of this alert, resolve the linked alert.";
+
+/// A page of a project's alerts, newest first.
+pub fn list(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadAlerts>,
+    filter: &AlertFilter,
+    page: PageRequest,
+) -> Result<Page<Alert>> {
+    tx.alerts(grant.project(), filter, page)
+}
+
+pub fn read(tx: &mut Tx<'_>, grant: &Grant<ReadAlerts>, iid: i64) -> Result<Alert> {
+    tx.find_alert(grant.project(), iid)?.ok_or(Error::NotFound("Alert"))
+}
+
+/// Says how far people are with an alert; one that is so already stays.
+///
+/// # Errors
+/// `Rejected` for a resolved alert that is open again under another number.
+pub fn set_status(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ChangeAlerts>,
+    incidents: &impl Incidents,
+    iid: i64,
+    status: AlertStatus,
+) -> Result<Alert> {
+    let before = tx.find_alert(grant.project(), iid)?.ok_or(Error::NotFound("Alert"))?;
+    let Some(after) = before.status.after(status.step()) else { return Ok(before) };
+    if !after.is_open() {
+        let now = tx.now;
+        return over(tx, incidents, &before, now);
+    }
+    if let Some(fingerprint) = before.fingerprint.as_ref().filter(|_| !before.status.is_open()) {
+        if tx.find_open_alert(before.project_id, fingerprint)?.is_some() {
+            return Err(Error::Rejected(ALREADY_OPEN.to_owned()));
+        }
+    }
+    tx.set_alert_status(before.id, after, None)
+}
+
+pub fn settings(tx: &mut Tx<'_>, grant: &Grant<ReadAlertIntegrations>) -> Result<AlertSettings> {
+    tx.alert_settings(grant.project())
+}
+
+/// What is to change; the rest stays.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SettingsChange {
+    pub create_issue: Option<bool>,
+    pub send_email: Option<bool>,
+    pub auto_close_incident: Option<bool>,
+}
+
+pub fn change_settings(
+    tx: &mut Tx<'_>,
+    grant: &Grant<AdminAlerts>,
+    change: SettingsChange,
+) -> Result<AlertSettings> {
+    let before = tx.alert_settings(grant.project())?;
+    let after = AlertSettings {
+        create_issue: change.create_issue.unwrap_or(before.create_issue),
+        send_email: change.send_email.unwrap_or(before.send_email),
+        auto_close_incident: change.auto_close_incident.unwrap_or(before.auto_close_incident),
+    };
+    tx.keep_alert_settings(grant.project(), after)?;
+    Ok(after)
+}

@@ -1,0 +1,15 @@
+//! What scanners and monitors report of projects: vulnerabilities, lists of them as files, and alerts.
+
+pub mod alert;
+pub mod dashboard;
+pub mod event;
+pub mod export;
+pub mod integration;
+pub mod policy;
+pub mod ports;
+pub mod report;
+pub mod scan;
+pub mod sealed;
+pub mod vulnerability;
+
+pub use event::Event;

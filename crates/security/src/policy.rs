@@ -1,0 +1,30 @@
+//! Who may do what with vulnerabilities and alerts.
+
+use kernel::AccessLevel::{Developer, Maintainer};
+
+kernel::abilities! { in Project, signed in;
+    /// See vulnerabilities of a project, also in a file.
+    ReadVulnerabilities if |who| who.is(Developer),
+}
+
+kernel::abilities! { in Group, signed in;
+    /// See the vulnerabilities of all projects of a group in a file.
+    ReadGroupVulnerabilities if |who| who.is(Developer),
+}
+
+kernel::abilities! { in Instance, signed in;
+    /// Export what one watches, and fetch one's own exports; which these are, the actions say.
+    UseVulnerabilityExports if |_who| true,
+    /// See and change single vulnerabilities; which ones, the actions say.
+    UseVulnerabilities if |_who| true,
+}
+
+kernel::abilities! { in Project, signed in;
+    ReadAlerts if |who| who.is(Developer),
+    /// Say how far people are with an alert.
+    ChangeAlerts if |who| who.writes(Developer),
+    /// See who may send alerts, with their keys.
+    ReadAlertIntegrations if |who| who.is(Maintainer),
+    /// Say who may send alerts, and what becomes of them.
+    AdminAlerts if |who| who.writes(Maintainer),
+}

@@ -1,0 +1,71 @@
+//! What this crate needs to know from others.
+
+use std::collections::HashMap;
+
+use db::Tx;
+use kernel::{
+    Actor, Result, Standing,
+    ids::{IssueId, NamespaceId, ProjectId, UserId},
+};
+
+use crate::alert::Alert;
+
+/// What a project and the group in which it lies are called.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProjectNames {
+    /// `None` where it belongs to a person.
+    pub group: Option<String>,
+    pub project: String,
+}
+
+/// Projects, groups and people.
+pub trait Directory {
+    /// How somebody stands in a project; `None` where it is not there, or hidden from them.
+    fn in_project(
+        &self,
+        tx: &mut Tx<'_>,
+        actor: Actor,
+        project: ProjectId,
+    ) -> Result<Option<Standing>>;
+    fn in_group(
+        &self,
+        tx: &mut Tx<'_>,
+        actor: Actor,
+        group: NamespaceId,
+    ) -> Result<Option<Standing>>;
+    /// Those of these projects in which somebody is a developer or more.
+    fn developed(
+        &self,
+        tx: &mut Tx<'_>,
+        actor: Actor,
+        projects: &[ProjectId],
+    ) -> Result<Vec<ProjectId>>;
+    /// The projects in a group and in those below it that somebody may know of.
+    fn projects_of_group(
+        &self,
+        tx: &mut Tx<'_>,
+        actor: Actor,
+        group: NamespaceId,
+    ) -> Result<Vec<ProjectId>>;
+    /// Whoever this is; `None` for somebody who is gone or may not sign in.
+    fn actor(&self, tx: &mut Tx<'_>, user: UserId) -> Result<Option<Actor>>;
+    /// What people are called, as in `@ada`.
+    fn usernames(&self, tx: &mut Tx<'_>, people: &[UserId]) -> Result<HashMap<UserId, String>>;
+    fn names(&self, tx: &mut Tx<'_>, project: ProjectId) -> Result<Option<ProjectNames>>;
+}
+
+/// What becomes of alerts beside their rows.
+pub trait Incidents {
+    /// Opens an incident; `None` where the project takes no issues.
+    fn open(
+        &self,
+        tx: &mut Tx<'_>,
+        project: ProjectId,
+        title: &str,
+        description: String,
+    ) -> Result<Option<IssueId>>;
+    /// Closes an incident, if it is still there.
+    fn close(&self, tx: &mut Tx<'_>, issue: IssueId) -> Result<()>;
+    /// Writes to those who look after the project.
+    fn tell(&self, tx: &mut Tx<'_>, alert: &Alert) -> Result<()>;
+}

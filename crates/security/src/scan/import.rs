@@ -1,0 +1,49 @@
+//! From reports to vulnerabilities.
+
+use std::collections::BTreeSet;
+
+use db::Tx;
+use kernel::{
+    Result,
+    ids::{PipelineId, ProjectId},
+};
+
+use super::{NewScan, ScanStatus, ScanStore as _};
+use crate::vulnerability::{Finding, ReportType, VulnerabilityStore as _};
+
+/// Keeps some findings of a pipeline of the default branch. Doing it again does no harm.
+pub fn keep_findings(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    pipeline: PipelineId,
+    some: &[Finding],
+) -> Result<()> {
+    some.iter().try_for_each(|finding| tx.keep_finding(project, pipeline, finding))
+}
+
+/// Ends the import of a pipeline: what its scanners do not report any more is resolved on the default branch. Of a kind of
+/// which one report failed nobody knows that.
+pub fn finish(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    pipeline: PipelineId,
+    scans: &[NewScan],
+) -> Result<()> {
+    for scan in scans {
+        tx.keep_scan(project, pipeline, scan)?;
+    }
+    let failed: BTreeSet<ReportType> = scans
+        .iter()
+        .filter(|scan| scan.status() == ScanStatus::Failed)
+        .map(|scan| scan.report_type)
+        .collect();
+    let told: BTreeSet<(ReportType, &str)> = scans
+        .iter()
+        .filter(|scan| !failed.contains(&scan.report_type))
+        .flat_map(|scan| scan.scanners.iter().map(|scanner| (scan.report_type, scanner.as_str())))
+        .collect();
+    for (report_type, scanner) in told {
+        tx.resolve_unreported(project, pipeline, report_type, scanner)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,9 @@
+//! A scan: one report of one job, and what became of it.
+
+mod import;
+mod model;
+mod store;
+
+pub use import::{finish, keep_findings};
+pub use model::{ImportReports, NewScan, Scan, ScanStatus};
+pub use store::{ScanStore, has_reports};

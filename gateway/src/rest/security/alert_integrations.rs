@@ -1,0 +1,184 @@
+//! Who may send alerts to a project, and what becomes of them. Clients of the vendor's product ask GraphQL for that.
+
+use kernel::ids::AlertIntegrationId;
+use security::{
+    alert::actions::{self as alerts, SettingsChange},
+    integration::{
+        AlertField, AlertIntegration, IntegrationKind, Mappings,
+        actions::{self, IntegrationChange, NewIntegration},
+    },
+    policy::{AdminAlerts, ReadAlertIntegrations},
+};
+
+use crate::{
+    app::App,
+    entities::security::alert_integration::{AlertIntegrationEntity, AlertSettingsEntity},
+    error::ApiResult,
+    extract::Call,
+    param_enums, params,
+    present::{Created, Json, Listed, NoContent},
+    routes,
+};
+
+routes! { "Alert integrations" at "/projects/{id}";
+    GET    "/alert_management_integrations"                              => list            : ReadAlertIntegrations,
+    POST   "/alert_management_integrations"                              => create          : AdminAlerts,
+    GET    "/alert_management_integrations/{integration_id}"             => show            : ReadAlertIntegrations,
+    PUT    "/alert_management_integrations/{integration_id}"             => update          : AdminAlerts,
+    DELETE "/alert_management_integrations/{integration_id}"             => remove          : AdminAlerts,
+    POST   "/alert_management_integrations/{integration_id}/reset_token" => reset_token     : AdminAlerts,
+    GET    "/alert_management_settings"                                  => settings        : ReadAlertIntegrations,
+    PUT    "/alert_management_settings"                                  => update_settings : AdminAlerts,
+}
+
+param_enums! { IntegrationKind, AlertField }
+
+params! {
+    pub struct Mapping {
+        /// Field of an alert.
+        field_name: AlertField,
+        /// Names, or numbers of list elements, from the outside in.
+        path: Vec<String>,
+    }
+}
+
+fn mappings(given: Vec<Mapping>) -> Mappings {
+    given.into_iter().map(|one| (one.field_name, one.path)).collect()
+}
+
+fn shown(app: &App, path: &str, row: &AlertIntegration) -> ApiResult<AlertIntegrationEntity> {
+    Ok(AlertIntegrationEntity::new(&app.urls, &app.vault, path, row)?)
+}
+
+params! {
+    pub struct ListIntegrations: paged {}
+}
+
+async fn list(
+    app: App,
+    call: Call<ReadAlertIntegrations, ListIntegrations>,
+) -> ApiResult<Listed<AlertIntegrationEntity>> {
+    let (grant, page) = (call.grant, call.page);
+    let path = grant.facts().full_path.clone();
+    let found = app.db.read(move |tx| actions::list(tx, &grant, page)).await?;
+    let total = found.total;
+    let items = found.items.iter().map(|row| shown(&app, &path, row)).collect::<ApiResult<_>>()?;
+    Ok(Listed(kernel::page::Page { items, total }))
+}
+
+params! {
+    pub struct CreateIntegration {
+        name: String,
+        /// Whether alerts are taken.
+        active: bool,
+        r#type: IntegrationKind = IntegrationKind::Http,
+        /// Where fields lie in what is sent. Fields without a place are read by their own names.
+        payload_attribute_mappings: Option<Vec<Mapping>>,
+    }
+}
+
+async fn create(
+    app: App,
+    call: Call<AdminAlerts, CreateIntegration>,
+) -> ApiResult<Created<AlertIntegrationEntity>> {
+    let (grant, params, vault) = (call.grant, call.params, app.vault.clone());
+    let path = grant.facts().full_path.clone();
+    let new = NewIntegration {
+        kind: params.r#type,
+        name: params.name,
+        active: params.active,
+        mappings: mappings(params.payload_attribute_mappings.unwrap_or_default()),
+    };
+    let made = app.db.write(move |tx| actions::create(tx, &grant, &vault, &new)).await?;
+    Ok(Created(shown(&app, &path, &made)?))
+}
+
+params! {
+    pub struct OneIntegration {
+        integration_id: AlertIntegrationId,
+    }
+}
+
+async fn show(
+    app: App,
+    call: Call<ReadAlertIntegrations, OneIntegration>,
+) -> ApiResult<Json<AlertIntegrationEntity>> {
+    let (grant, id) = (call.grant, call.params.integration_id);
+    let path = grant.facts().full_path.clone();
+    let found = app.db.read(move |tx| actions::read(tx, &grant, id)).await?;
+    Ok(Json(shown(&app, &path, &found)?))
+}
+
+params! {
+    pub struct UpdateIntegration {
+        integration_id: AlertIntegrationId,
+        name: Option<String>,
+        active: Option<bool>,
+        /// Replaces all places that were given before.
+        payload_attribute_mappings: Option<Vec<Mapping>>,
+    } with at_least_one("name", "active", "payload_attribute_mappings");
+}
+
+async fn update(
+    app: App,
+    call: Call<AdminAlerts, UpdateIntegration>,
+) -> ApiResult<Json<AlertIntegrationEntity>> {
+    let (grant, params) = (call.grant, call.params);
+    let path = grant.facts().full_path.clone();
+    let id = params.integration_id;
+    let change = IntegrationChange {
+        name: params.name,
+        active: params.active,
+        mappings: params.payload_attribute_mappings.map(mappings),
+    };
+    let changed = app.db.write(move |tx| actions::update(tx, &grant, id, &change)).await?;
+    Ok(Json(shown(&app, &path, &changed)?))
+}
+
+async fn reset_token(
+    app: App,
+    call: Call<AdminAlerts, OneIntegration>,
+) -> ApiResult<Created<AlertIntegrationEntity>> {
+    let (grant, id, vault) = (call.grant, call.params.integration_id, app.vault.clone());
+    let path = grant.facts().full_path.clone();
+    let changed = app.db.write(move |tx| actions::reset_key(tx, &grant, &vault, id)).await?;
+    Ok(Created(shown(&app, &path, &changed)?))
+}
+
+async fn remove(app: App, call: Call<AdminAlerts, OneIntegration>) -> ApiResult<NoContent> {
+    let since = call.unmodified_since();
+    let (grant, id) = (call.grant, call.params.integration_id);
+    app.db.write(move |tx| actions::remove(tx, &grant, id, since)).await?;
+    Ok(NoContent)
+}
+
+async fn settings(
+    app: App,
+    call: Call<ReadAlertIntegrations>,
+) -> ApiResult<Json<AlertSettingsEntity>> {
+    let grant = call.grant;
+    let found = app.db.read(move |tx| alerts::settings(tx, &grant)).await?;
+    Ok(Json(found.into()))
+}
+
+params! {
+    pub struct UpdateSettings {
+        /// Whether a new alert opens an incident.
+        create_issue: Option<bool>,
+        /// Whether maintainers and owners get an email about each new alert.
+        send_email: Option<bool>,
+        /// Whether an incident is closed once its alert is resolved.
+        auto_close_incident: Option<bool>,
+    } with at_least_one("create_issue", "send_email", "auto_close_incident");
+}
+
+async fn update_settings(
+    app: App,
+    call: Call<AdminAlerts, UpdateSettings>,
+) -> ApiResult<Json<AlertSettingsEntity>> {
+    let UpdateSettings { create_issue, send_email, auto_close_incident } = call.params;
+    let (grant, change) =
+        (call.grant, SettingsChange { create_issue, send_email, auto_close_incident });
+    let changed = app.db.write(move |tx| alerts::change_settings(tx, &grant, change)).await?;
+    Ok(Json(changed.into()))
+}

@@ -1,0 +1,73 @@
+//! Alerts that monitors sent. Clients of the vendor's product ask GraphQL for them.
+
+use forge::alert::Incidents;
+use kernel::page::Page;
+use security::{
+    alert::{AlertFilter, AlertSeverity, AlertStatus, actions},
+    policy::{ChangeAlerts, ReadAlerts},
+};
+
+use crate::{
+    app::App,
+    entities::security::alert::AlertEntity,
+    error::ApiResult,
+    extract::{Call, Csv},
+    param_enums, params,
+    present::{Json, Listed},
+    routes,
+};
+
+routes! { "Alerts" at "/projects/{id}/alert_management_alerts";
+    GET ""             => list   : ReadAlerts,
+    GET "/{alert_iid}" => show   : ReadAlerts,
+    PUT "/{alert_iid}" => update : ChangeAlerts,
+}
+
+param_enums! { AlertStatus, AlertSeverity }
+
+params! {
+    pub struct ListAlerts: paged {
+        /// Only those in one of these statuses.
+        status: Option<Csv<AlertStatus>>,
+        severity: Option<Csv<AlertSeverity>>,
+    }
+}
+
+async fn list(app: App, call: Call<ReadAlerts, ListAlerts>) -> ApiResult<Listed<AlertEntity>> {
+    let (grant, page, params) = (call.grant, call.page, call.params);
+    let filter = AlertFilter {
+        statuses: params.status.map(|all| all.0).unwrap_or_default(),
+        severities: params.severity.map(|all| all.0).unwrap_or_default(),
+    };
+    let Page { items, total } =
+        app.db.read(move |tx| actions::list(tx, &grant, &filter, page)).await?;
+    let items = items.into_iter().map(AlertEntity::new).collect::<kernel::Result<_>>()?;
+    Ok(Listed(Page { items, total }))
+}
+
+params! {
+    pub struct OneAlert {
+        alert_iid: i64,
+    }
+}
+
+async fn show(app: App, call: Call<ReadAlerts, OneAlert>) -> ApiResult<Json<AlertEntity>> {
+    let (grant, iid) = (call.grant, call.params.alert_iid);
+    let found = app.db.read(move |tx| actions::read(tx, &grant, iid)).await?;
+    Ok(Json(AlertEntity::new(found)?))
+}
+
+params! {
+    pub struct UpdateAlert {
+        alert_iid: i64,
+        status: AlertStatus,
+    }
+}
+
+async fn update(app: App, call: Call<ChangeAlerts, UpdateAlert>) -> ApiResult<Json<AlertEntity>> {
+    let (grant, UpdateAlert { alert_iid, status }) = (call.grant, call.params);
+    let incidents = Incidents { urls: app.urls.clone() };
+    let changed =
+        app.db.write(move |tx| actions::set_status(tx, &grant, &incidents, alert_iid, status));
+    Ok(Json(AlertEntity::new(changed.await?)?))
+}

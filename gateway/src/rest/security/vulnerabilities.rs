@@ -1,0 +1,159 @@
+//! Vulnerabilities that scanners found, and what people think of them.
+
+use db::Tx;
+use forge::ports::security::Directory;
+use kernel::{Error, Result, ids::VulnerabilityId, page::Page};
+use org::project::store::ProjectStore as _;
+use security::{
+    policy::{ReadVulnerabilities, UseVulnerabilities},
+    vulnerability::{
+        DismissalReason, ReportType, Severity, State, Step, Vulnerability, VulnerabilityFilter,
+        actions::{self, Judgement},
+    },
+};
+
+use crate::{
+    app::App,
+    entities::security::vulnerability::{VulnerabilityEntity, VulnerableProjectEntity},
+    error::ApiResult,
+    extract::{Call, Csv},
+    param_enums, params,
+    present::{Created, Json, Listed},
+    routes,
+};
+
+routes! { "Vulnerabilities" at "/projects/{id}/vulnerabilities";
+    GET "" => list : ReadVulnerabilities,
+}
+
+/// Calls on single vulnerabilities.
+pub(crate) mod single {
+    use super::{UseVulnerabilities, confirm, dismiss, resolve, revert, show};
+
+    crate::routes! { "Vulnerabilities" at "/vulnerabilities/{vulnerability_id}";
+        GET  ""         => show    : UseVulnerabilities,
+        POST "/confirm" => confirm : UseVulnerabilities,
+        POST "/dismiss" => dismiss : UseVulnerabilities,
+        POST "/resolve" => resolve : UseVulnerabilities,
+        POST "/revert"  => revert  : UseVulnerabilities,
+    }
+}
+
+param_enums! { State, Severity, ReportType, DismissalReason }
+
+params! {
+    pub struct ListVulnerabilities: paged {
+        /// Only those in one of these states.
+        state: Option<Csv<State>>,
+        severity: Option<Csv<Severity>>,
+        report_type: Option<Csv<ReportType>>,
+        /// Only those that the newest report on the default branch contains (`false`), or does not contain (`true`).
+        resolved_on_default_branch: Option<bool>,
+    }
+}
+
+fn values<T>(given: Option<Csv<T>>) -> Vec<T> {
+    given.map(|csv| csv.0).unwrap_or_default()
+}
+
+async fn list(
+    app: App,
+    call: Call<ReadVulnerabilities, ListVulnerabilities>,
+) -> ApiResult<Listed<VulnerabilityEntity>> {
+    let (grant, page, params) = (call.grant, call.page, call.params);
+    let filter = VulnerabilityFilter {
+        states: values(params.state),
+        severities: values(params.severity),
+        report_types: values(params.report_type),
+        resolved_on_default_branch: params.resolved_on_default_branch,
+    };
+    let listed = app.db.read(move |tx| {
+        let project = VulnerableProjectEntity::from(&**grant.facts());
+        let Page { items, total } = actions::list(tx, &grant, &filter, page)?;
+        Ok(Page { items: VulnerabilityEntity::load(tx, &project, items)?, total })
+    });
+    Ok(Listed(listed.await?))
+}
+
+params! {
+    pub struct OneVulnerability {
+        vulnerability_id: VulnerabilityId,
+    }
+}
+
+fn shown(tx: &mut Tx<'_>, row: Vulnerability) -> Result<VulnerabilityEntity> {
+    let project = tx.find_project(row.project_id)?.ok_or(Error::Missing)?.into();
+    VulnerabilityEntity::load(tx, &project, vec![row])?.pop().ok_or(Error::Missing)
+}
+
+async fn show(
+    app: App,
+    call: Call<UseVulnerabilities, OneVulnerability>,
+) -> ApiResult<Json<VulnerabilityEntity>> {
+    let (grant, id) = (call.grant, call.params.vulnerability_id);
+    let read = app.db.read(move |tx| {
+        let row = actions::read(tx, &grant, &Directory, id)?;
+        shown(tx, row)
+    });
+    Ok(Json(read.await?))
+}
+
+params! {
+    pub struct Judge {
+        vulnerability_id: VulnerabilityId,
+        /// Reason for others to read.
+        comment: Option<String>,
+    }
+}
+
+params! {
+    pub struct Dismiss {
+        vulnerability_id: VulnerabilityId,
+        /// Reason for others to read.
+        comment: Option<String>,
+        dismissal_reason: Option<DismissalReason>,
+    }
+}
+
+async fn judged<P>(
+    app: App,
+    call: Call<UseVulnerabilities, P>,
+    id: VulnerabilityId,
+    judgement: Judgement,
+) -> ApiResult<Created<VulnerabilityEntity>> {
+    let grant = call.grant;
+    let done = app.db.write(move |tx| {
+        let row = actions::judge(tx, &grant, &Directory, id, &judgement)?;
+        shown(tx, row)
+    });
+    Ok(Created(done.await?))
+}
+
+type Judging = Call<UseVulnerabilities, Judge>;
+
+async fn plain(app: App, call: Judging, step: Step) -> ApiResult<Created<VulnerabilityEntity>> {
+    let Judge { vulnerability_id: id, comment } = call.params.clone();
+    let comment = comment.unwrap_or_default();
+    judged(app, call, id, Judgement { step, reason: None, comment }).await
+}
+
+async fn confirm(app: App, call: Judging) -> ApiResult<Created<VulnerabilityEntity>> {
+    plain(app, call, Step::Confirm).await
+}
+
+async fn resolve(app: App, call: Judging) -> ApiResult<Created<VulnerabilityEntity>> {
+    plain(app, call, Step::Resolve).await
+}
+
+async fn revert(app: App, call: Judging) -> ApiResult<Created<VulnerabilityEntity>> {
+    plain(app, call, Step::Revert).await
+}
+
+async fn dismiss(
+    app: App,
+    call: Call<UseVulnerabilities, Dismiss>,
+) -> ApiResult<Created<VulnerabilityEntity>> {
+    let Dismiss { vulnerability_id: id, comment, dismissal_reason: reason } = call.params.clone();
+    let comment = comment.unwrap_or_default();
+    judged(app, call, id, Judgement { step: Step::Dismiss, reason, comment }).await
+}

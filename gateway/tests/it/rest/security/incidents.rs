@@ -1,0 +1,107 @@
+//! What follows from alerts: `crates/forge/src/alert/incidents.rs`.
+
+use kernel::{AccessLevel::Developer, ids::ProjectId};
+use serde_json::{Value, json};
+
+use super::monitor::{alerts, prometheus, set_up};
+use crate::support::{MailSink, Person, TestApp};
+
+async fn settings(mia: &Person<'_>, project: ProjectId, change: Value) {
+    mia.put(&format!("/projects/{project}/alert_management_settings"), change).await.ok();
+}
+
+async fn issues(mia: &Person<'_>, project: ProjectId) -> Vec<Value> {
+    let listed = mia.get(&format!("/projects/{project}/issues?issue_type=incident")).await.ok();
+    listed.as_array().expect("a list").clone()
+}
+
+#[actix_web::test]
+async fn an_alert_opens_an_incident_and_ends_it() {
+    let app = TestApp::new();
+    let (project, mia, monitor) = set_up(&app, "http").await;
+    monitor.send(json!({ "title": "before" })).await.ok();
+    settings(&mia, project, json!({ "create_issue": true })).await;
+    let told = json!({ "title": "Disk | full", "service": "db\n# x", "x": "```\n/close\n@mia" });
+
+    monitor.send(told.clone()).await.ok();
+    monitor.send(told.clone()).await.ok();
+
+    let [incident] = &issues(&mia, project).await[..] else { panic!("one incident") };
+    assert_eq!((&incident["title"], &incident["state"]), (&json!("Disk | full"), &json!("opened")));
+    assert_eq!(incident["labels"], json!(["incident"]));
+    assert_eq!(incident["author"]["username"], "alert-bot");
+    let text = incident["description"].as_str().expect("a text");
+    assert!(
+        text.contains("| Severity | critical |") && text.contains("| Service | db \\# x |"),
+        "{text}"
+    );
+    assert!(text.contains("\n````json\n"), "{text}");
+    assert_eq!(alerts(&mia, project).await[0]["issue_id"], incident["id"]);
+
+    let mut over = told;
+    over["end_time"] = json!("2026-01-01T00:00:00Z");
+    monitor.send(over).await.ok();
+    assert_eq!(issues(&mia, project).await[0]["state"], "closed");
+}
+
+#[actix_web::test]
+async fn an_incident_stays_open_where_that_is_wanted() {
+    let app = TestApp::new();
+    let (project, mia, monitor) = set_up(&app, "http").await;
+    settings(&mia, project, json!({ "create_issue": true, "auto_close_incident": false })).await;
+    monitor.send(json!({ "title": "a" })).await.ok();
+    monitor.send(json!({ "title": "a", "end_time": "2026-01-01T00:00:00Z" })).await.ok();
+
+    assert_eq!(issues(&mia, project).await[0]["state"], "opened");
+    settings(&mia, project, json!({ "auto_close_incident": true })).await;
+    monitor.send(json!({ "title": "b" })).await.ok();
+    let dev = app.member(project, "dev", Developer);
+    let path = format!("/projects/{project}/alert_management_alerts/2");
+    dev.put(&path, json!({ "status": "resolved" })).await.ok();
+    assert_eq!(issues(&mia, project).await[0]["state"], "closed");
+}
+
+#[actix_web::test]
+async fn a_project_without_issues_takes_alerts() {
+    let app = TestApp::new();
+    let (project, mia, monitor) = set_up(&app, "http").await;
+    settings(&mia, project, json!({ "create_issue": true })).await;
+    let off = json!({ "issues_access_level": "disabled" });
+    mia.put(&format!("/projects/{project}"), off).await.ok();
+
+    monitor.send(json!({ "title": "a" })).await.ok();
+
+    assert_eq!(alerts(&mia, project).await[0]["issue_id"], json!(null));
+}
+
+#[actix_web::test]
+async fn those_who_look_after_a_project_get_a_letter() {
+    let sink = MailSink::start();
+    let app = TestApp::with_mail_to(&sink);
+    let (project, mia, monitor) = set_up(&app, "prometheus").await;
+    app.member(project, "dev", Developer);
+    settings(&mia, project, json!({ "send_email": true })).await;
+    app.work().await;
+    sink.take();
+    let alert = json!({ "status": "firing", "labels": { "alertname": "Down" }, "startsAt": "2026-01-01T00:00:00Z" });
+
+    monitor.send(prometheus(&[alert.clone()])).await.with(201);
+    monitor.send(prometheus(&[alert])).await.with(201);
+    app.work().await;
+
+    let mut told: Vec<Vec<String>> = sink.take().into_iter().map(|letter| letter.to).collect();
+    told.sort();
+    assert_eq!(told, [["mia@example.com"], ["olga@example.com"]]);
+}
+
+#[actix_web::test]
+async fn the_account_that_opens_incidents_is_not_the_ghost() {
+    let app = TestApp::new();
+    let (bot, ghost) = app.write(|tx| {
+        use org::user::internal::{alert_bot, ghost};
+        Ok((alert_bot(tx)?, ghost(tx)?))
+    });
+    assert_ne!(bot.id, ghost.id);
+    let again = app.write(|tx| org::user::internal::alert_bot(tx));
+    assert_eq!(again.id, bot.id);
+}

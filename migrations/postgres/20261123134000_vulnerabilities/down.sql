@@ -1,0 +1,2 @@
+DROP TABLE vulnerability_changes;
+DROP TABLE vulnerabilities;

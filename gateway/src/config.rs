@@ -3,6 +3,7 @@
 //! A flag wins over `FORGEWAY_…`, which wins over the file, which wins over the default.
 
 mod environment;
+mod with_runner;
 
 use std::{
     path::{Path, PathBuf},
@@ -21,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use signatures::TrustedRoots;
 
 pub use environment::search_path;
+pub use with_runner::Asked;
 
 use environment::{Environment, unknown_variables, variable};
 
@@ -61,6 +63,7 @@ pub struct Config {
     pub mail_url: Option<String>,
     pub mail_from: Option<String>,
     pub certificate_roots: Option<PathBuf>,
+    pub with_runner: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +74,7 @@ pub enum LogFormat {
 }
 
 /// One line of documentation for each setting, in the order in which they are shown.
-pub const SETTINGS: [(&str, &str); 28] = [
+pub const SETTINGS: [(&str, &str); 29] = [
     ("listen", "address and port to serve on"),
     ("data", "folder for repositories and the SQLite database"),
     (
@@ -136,6 +139,10 @@ pub const SETTINGS: [(&str, &str); 28] = [
         "certificate_roots",
         "PEM file of the authorities whose word on certificates of signers is taken [those of the system]",
     ),
+    (
+        "with_runner",
+        "whose jobs a built-in runner does on this machine: administrators, all, or projects and groups, joined by commas [no runner]",
+    ),
 ];
 
 /// Where systems keep the authorities that they trust.
@@ -174,6 +181,7 @@ impl Default for Config {
             mail_url: None,
             mail_from: None,
             certificate_roots: None,
+            with_runner: None,
         }
     }
 }
@@ -209,6 +217,18 @@ pub struct Flags {
     #[arg(long, value_name = "FILTER", global = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     log: Option<String>,
+    /// Run jobs on this machine, as this user: those that administrators start, those of projects and groups (joined by
+    /// commas), or `all`
+    #[arg(
+        long,
+        value_name = "WHOSE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "administrators",
+        global = true
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    with_runner: Option<String>,
 }
 
 /// The settings with where each came from.
@@ -271,6 +291,9 @@ impl Config {
                 Networks::parse(text).is_some(),
                 "inner_networks must be addresses and networks, as in 10.1.0.0/16,10.2.3.4, and is {text:?}"
             );
+        }
+        if let Some(text) = &self.with_runner {
+            Asked::parse(text)?;
         }
         if let Some(server) = self.mail_server() {
             server.ensure_usable().map_err(anyhow::Error::msg)?;

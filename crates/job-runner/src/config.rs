@@ -53,6 +53,9 @@ pub struct Runner {
     pub url: String,
     #[serde(default)]
     pub id: u64,
+    /// Where git reaches the server, when that is not the address that the server gives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clone_url: Option<String>,
     /// Authentication token of the runner.
     pub token: String,
     pub executor: ExecutorKind,
@@ -89,6 +92,26 @@ impl std::fmt::Debug for Runner {
 }
 
 impl Runner {
+    /// A runner whose jobs' commands run on this machine; what is not said is as in a file that does not say it.
+    pub fn shell(name: &str, url: &str, token: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            url: url.trim_end_matches('/').to_owned(),
+            id: 0,
+            clone_url: None,
+            token: token.to_owned(),
+            executor: ExecutorKind::Shell,
+            limit: 0,
+            shell: None,
+            builds_dir: None,
+            cache_dir: None,
+            output_limit: OUTPUT_LIMIT,
+            environment: Vec::new(),
+            tls_ca_file: None,
+            container: None,
+        }
+    }
+
     /// The beginning of the token, which people may see.
     pub fn short_token(&self) -> &str {
         let secret = self.token.rsplit_once("glrt-").map_or(self.token.as_str(), |(_, rest)| rest);
@@ -232,8 +255,10 @@ impl Config {
 impl Runner {
     fn ensure_sound(&self) -> Result<()> {
         ensure!(!self.token.is_empty(), "`token` is empty");
-        let web = self.url.starts_with("http://") || self.url.starts_with("https://");
-        ensure!(web, "`url` must begin with http:// or https://");
+        let is_web = |url: &str| url.starts_with("http://") || url.starts_with("https://");
+        ensure!(is_web(&self.url), "`url` must begin with http:// or https://");
+        let clone_url = self.clone_url.as_deref();
+        ensure!(clone_url.is_none_or(is_web), "`clone_url` must begin with http:// or https://");
         for folder in [&self.builds_dir, &self.cache_dir].into_iter().flatten() {
             let text = folder.to_str().unwrap_or(",");
             // Both separate the parts of what container programs are told to mount.

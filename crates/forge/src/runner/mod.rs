@@ -2,6 +2,7 @@
 
 pub mod artifacts;
 mod bell;
+pub mod built_in;
 pub mod contact;
 mod dependencies;
 pub mod dispatch;

@@ -56,6 +56,8 @@ struct State {
     known: HashMap<RunnerId, Known>,
     /// Who waits longest comes first.
     waiting: Vec<Waiting>,
+    /// Whether the server stops, so that nobody is to wait any more.
+    closed: bool,
 }
 
 /// All runners that ask here.
@@ -112,6 +114,9 @@ impl Mailbox {
             if state.known.get(&runner).is_none_or(|known| known.cursor != cursor) {
                 return true;
             }
+            if state.closed {
+                return false;
+            }
             let waiting = Waiting { runner, process: process.clone(), wake: Arc::clone(&wake) };
             state.waiting.push(waiting);
         }
@@ -143,6 +148,15 @@ impl Mailbox {
         let waking: Vec<Arc<Notify>> = gone.map(|waiting| waiting.wake).collect();
         drop(state);
         waking.iter().for_each(|wake| wake.notify_one());
+    }
+
+    /// The server stops: who waits is told that there is nothing, and nobody waits any more.
+    pub fn close(&self) {
+        let mut state = self.state();
+        state.closed = true;
+        let waiting = std::mem::take(&mut state.waiting);
+        drop(state);
+        waiting.iter().for_each(|waiting| waiting.wake.notify_one());
     }
 
     /// How many wait.

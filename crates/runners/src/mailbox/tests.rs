@@ -113,3 +113,17 @@ async fn who_was_changed_or_hangs_up_waits_no_more() {
     assert!(gone.await.is_err());
     assert_eq!(mailbox.waiting(), 0);
 }
+
+#[tokio::test]
+async fn nobody_waits_for_a_server_that_stops() {
+    let mailbox = Arc::new(Mailbox::default());
+    let first = asleep(&mailbox, taker(1, 1), "a").await;
+
+    mailbox.close();
+
+    assert!(!first.await.unwrap());
+    let (late, process) = (taker(2, 1), Process("b".to_owned()));
+    let cursor = mailbox.cursor(&late, &process);
+    assert!(!mailbox.wait(late.runner, &process, &cursor, LONG).await);
+    assert_eq!(mailbox.waiting(), 0);
+}

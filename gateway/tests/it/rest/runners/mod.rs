@@ -1,6 +1,7 @@
 //! Runners: their protocol, and looking after them.
 
 mod administration;
+mod built_in;
 mod job_artifacts;
 mod job_requests;
 mod program;

@@ -26,6 +26,8 @@ use crate::{
 
 const FOLDER: &str = "runner";
 const TOKEN: &str = "token";
+/// Between two requests for a job. The server holds the second one and all further ones, and is near.
+const BETWEEN: Duration = Duration::from_millis(100);
 /// How long jobs may still run when the server stops.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long jobs that are ended may take to end: longer than the ten seconds that their commands have.
@@ -161,7 +163,8 @@ impl Prepared {
 
     /// Begins to ask for jobs.
     pub fn start(self) -> anyhow::Result<BuiltInRunner> {
-        let fleet = Fleet::start(&self.runners, &self.system_id, Pace::default())?;
+        let pace = Pace::default();
+        let fleet = Fleet::start_every(&self.runners, &self.system_id, pace, BETWEEN)?;
         Ok(BuiltInRunner::of(fleet))
     }
 }

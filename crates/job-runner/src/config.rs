@@ -196,6 +196,14 @@ impl PullPolicy {
     }
 }
 
+/// The folder of a file; of a bare name the current one.
+fn folder_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
 impl Config {
     /// Reads a configuration file. Folders that it does not name lie beside it.
     ///
@@ -203,7 +211,7 @@ impl Config {
     /// When the file cannot be read or says something impossible.
     pub fn load(file: &Path) -> Result<Self> {
         let mut config = Self::read(file)?;
-        let beside = std::path::absolute(file.parent().unwrap_or(Path::new("")))?;
+        let beside = std::path::absolute(folder_of(file))?;
         for runner in &mut config.runners {
             runner.builds_dir = Some(beside.join(runner.builds_folder()));
             runner.cache_dir = Some(beside.join(runner.cache_folder()));
@@ -234,10 +242,7 @@ impl Config {
 
     /// Writes the file for this account alone, all of it or nothing.
     pub(crate) fn save(&self, file: &Path) -> Result<()> {
-        let folder = match file.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        };
+        let folder = folder_of(file);
         let text = toml::to_string(self)?;
         let mut new = tempfile::NamedTempFile::new_in(folder)
             .with_context(|| format!("cannot write in {}", folder.display()))?;
@@ -313,6 +318,12 @@ mod tests {
         std::fs::write(&file, SMALL).unwrap();
         let config = Config::load(&file).unwrap();
         assert!(config.runners[0].builds_folder().starts_with(folder.path()));
+    }
+
+    #[test]
+    fn a_bare_name_is_in_the_current_folder() {
+        assert_eq!(folder_of(Path::new("runner.toml")), Path::new("."));
+        assert_eq!(folder_of(Path::new("/etc/runner.toml")), Path::new("/etc"));
     }
 
     #[test]

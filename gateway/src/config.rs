@@ -3,6 +3,7 @@
 //! A flag wins over `FORGEWAY_…`, which wins over the file, which wins over the default.
 
 mod environment;
+mod with_runner;
 
 use std::{
     path::{Path, PathBuf},
@@ -21,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use signatures::TrustedRoots;
 
 pub use environment::search_path;
+pub use with_runner::Asked;
 
 use environment::{Environment, unknown_variables, variable};
 
@@ -70,6 +72,7 @@ pub struct Config {
     pub s3_region: String,
     pub s3_access_key: Option<String>,
     pub s3_secret_key: Option<String>,
+    pub with_runner: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,7 +83,7 @@ pub enum LogFormat {
 }
 
 /// One line of documentation for each setting, in the order in which they are shown.
-pub const SETTINGS: [(&str, &str); 33] = [
+pub const SETTINGS: [(&str, &str); 34] = [
     ("listen", "address and port to serve on"),
     ("data", "folder for repositories and the SQLite database"),
     (
@@ -154,6 +157,9 @@ pub const SETTINGS: [(&str, &str); 33] = [
     ("s3_region", "region of the bucket"),
     ("s3_access_key", "access key id for the bucket"),
     ("s3_secret_key", "secret access key for the bucket"),
+        "with_runner",
+        "whose jobs a built-in runner does on this machine: administrators, all, or projects and groups, joined by commas [no runner]",
+    ),
 ];
 
 /// Where systems keep the authorities that they trust.
@@ -199,6 +205,7 @@ impl Default for Config {
             s3_region: "us-east-1".to_owned(),
             s3_access_key: None,
             s3_secret_key: None,
+            with_runner: None,
         }
     }
 }
@@ -234,6 +241,18 @@ pub struct Flags {
     #[arg(long, value_name = "FILTER", global = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     log: Option<String>,
+    /// Run jobs on this machine, as this user: those that administrators start, those of projects and groups (joined by
+    /// commas), or `all`
+    #[arg(
+        long,
+        value_name = "WHOSE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "administrators",
+        global = true
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    with_runner: Option<String>,
 }
 
 /// The settings with where each came from.
@@ -296,6 +315,9 @@ impl Config {
                 Networks::parse(text).is_some(),
                 "inner_networks must be addresses and networks, as in 10.1.0.0/16,10.2.3.4, and is {text:?}"
             );
+        }
+        if let Some(text) = &self.with_runner {
+            Asked::parse(text)?;
         }
         if let Some(server) = self.mail_server() {
             server.ensure_usable().map_err(anyhow::Error::msg)?;

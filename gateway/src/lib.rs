@@ -5,6 +5,7 @@ pub mod app;
 pub mod bare_answer;
 pub mod belonging;
 pub mod byte_range;
+pub mod built_in_runner;
 pub mod commands;
 pub mod config;
 pub mod entities;
@@ -33,6 +34,7 @@ pub mod route;
 pub mod serve;
 pub mod server;
 pub mod sign_ins;
+pub mod stopping;
 pub mod vendor;
 pub mod web;
 

@@ -8,7 +8,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use actix_web::dev::ServerHandle;
 use anyhow::{Context, bail};
 use forge::{memory, merge_request::merge};
 use kernel::{Clock, Ts};
@@ -18,22 +17,20 @@ use repo::git::{
     leftover::{self, Locks},
     quarantine,
 };
-use tokio::{
-    signal::unix::{SignalKind, signal},
-    sync::watch,
-};
+use tokio::sync::watch;
 use tracing_subscriber::{EnvFilter, layer::SubscriberExt as _, util::SubscriberInitExt as _};
 use worker::Queue;
 
 use crate::{
     app::{App, State},
-    belonging,
+    belonging, built_in_runner,
     config::{Config, LogFormat},
     first_run::{self, First},
     git_http,
     listener::{self, Bounds},
     log_noise::Strangers,
     metrics,
+    stopping::{self, Signals},
 };
 
 /// How long requests that are being answered may take after the signal to stop.
@@ -158,6 +155,7 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     let first =
         first_run::prepare(&app.db, config.root_password.as_deref(), config.root_token.as_deref())
             .await?;
+    let runner = built_in_runner::prepare(&app, &config).await.context("the built-in runner")?;
     let _hooks = git_http::listen(&app).context("git's hooks cannot be set up")?;
     let workers = match config.workers {
         0 => std::thread::available_parallelism().map_or(2, usize::from),
@@ -171,8 +169,10 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     };
     let server = listener::bind(app.clone(), &config.listen, bounds)
         .with_context(|| format!("cannot listen on {}", config.listen))?;
-    let stopper = tokio::spawn(stop_on_signal(app.clone(), server.handle()));
-    greet(&app, first.as_ref());
+    greet(&app, first.as_ref(), runner.as_ref().map(built_in_runner::Prepared::said));
+    let runner = runner.map(built_in_runner::Prepared::start).transpose()?;
+    let signals = Signals::listen()?;
+    let stopper = tokio::spawn(stopping::on_signal(signals, app.clone(), server.handle(), runner));
     let upkeep = tokio::spawn(keep_up(app.clone()));
     let releasing = tokio::spawn(release_locks(app.clone(), Instant::now()));
     let (stop, stopping) = watch::channel(false);
@@ -212,22 +212,6 @@ async fn release_locks(app: App, since: Instant) {
         Ok(pushes) => tracing::warn!(pushes, "cleared away what interrupted pushes left"),
         Err(cause) => tracing::error!(error = %cause, "parts of interrupted pushes may be left"),
     }
-}
-
-/// Says "not ready" first, so that no more requests are sent here, and lets those that are under way end.
-async fn stop_on_signal(app: App, server: ServerHandle) -> anyhow::Result<()> {
-    let (mut term, mut interrupt) =
-        (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    tokio::select! {
-        _ = term.recv() => {}
-        _ = interrupt.recv() => {}
-    }
-    tracing::info!("stopping");
-    app.set_ready(false);
-    // They would be waited for until the time is up.
-    app.followers.close();
-    server.stop(true).await;
-    Ok(())
 }
 
 /// A connection takes a file: as many as the system allows, not as few as it gives unasked.
@@ -288,9 +272,12 @@ async fn finish_interrupted(app: &App) {
     clippy::print_stdout,
     reason = "what a person needs at the first start goes to the terminal, not to the log"
 )]
-fn greet(app: &App, first: Option<&First>) {
+fn greet(app: &App, first: Option<&First>, runner: Option<String>) {
     let url = app.urls.base();
     println!("Forgeway serves on {url}");
+    if let Some(said) = runner {
+        println!("{said}");
+    }
     let Some(first) = first else { return };
     println!(
         "\nThis is the first start. The administrator is root; the secrets below are shown only now."

@@ -28,7 +28,7 @@ use worker::{Underway, Worker};
 use crate::{
     mail::smtp::Mailer,
     memory,
-    runner::{Bell, HandingOver, LogFollowers, contact::Contacts},
+    runner::{Bell, HandingOver, LogFollowers, built_in::BuiltIn, contact::Contacts},
     server_key::ServerKey,
     slots::Slots,
     urls::Urls,
@@ -73,6 +73,8 @@ pub struct Services {
     pub vault: Arc<Vault>,
     /// Runners that wait for jobs.
     pub bell: Arc<Bell>,
+    /// The runner that this server brings along.
+    pub built_in: BuiltIn,
     /// Jobs that are being handed over.
     pub handing_over: HandingOver,
     /// Files that jobs leave behind.

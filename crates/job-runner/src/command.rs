@@ -28,6 +28,11 @@ pub enum Command {
         after_help = "Examples:\n  forgeway runner verify\n  forgeway runner verify --file /etc/forgeway/runner.toml"
     )]
     Verify(File),
+    /// Show the runners of the configuration file
+    #[command(
+        after_help = "Examples:\n  forgeway runner list\n  forgeway runner list --file /etc/forgeway/runner.toml"
+    )]
+    List(File),
     /// Remove a runner from its server and from the configuration file
     #[command(
         after_help = "Examples:\n  forgeway runner unregister --name build-1\n  forgeway runner unregister --all"
@@ -102,6 +107,7 @@ pub fn run(command: Command) -> Result<ExitCode> {
         Command::Register(register) => manage::register(&register),
         Command::Run(file) => serve(&file),
         Command::Verify(file) => manage::verify(&file),
+        Command::List(file) => manage::list(&file),
         Command::Unregister { file, name, .. } => manage::unregister(&file, name.as_deref()),
     }
 }

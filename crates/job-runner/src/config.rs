@@ -53,6 +53,9 @@ pub struct Runner {
     pub url: String,
     #[serde(default)]
     pub id: u64,
+    /// Where git reaches the server, when that is not the address that the server gives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clone_url: Option<String>,
     /// Authentication token of the runner.
     pub token: String,
     pub executor: ExecutorKind,
@@ -89,6 +92,26 @@ impl std::fmt::Debug for Runner {
 }
 
 impl Runner {
+    /// A runner whose jobs' commands run on this machine; what is not said is as in a file that does not say it.
+    pub fn shell(name: &str, url: &str, token: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            url: url.trim_end_matches('/').to_owned(),
+            id: 0,
+            clone_url: None,
+            token: token.to_owned(),
+            executor: ExecutorKind::Shell,
+            limit: 0,
+            shell: None,
+            builds_dir: None,
+            cache_dir: None,
+            output_limit: OUTPUT_LIMIT,
+            environment: Vec::new(),
+            tls_ca_file: None,
+            container: None,
+        }
+    }
+
     /// The beginning of the token, which people may see.
     pub fn short_token(&self) -> &str {
         let secret = self.token.rsplit_once("glrt-").map_or(self.token.as_str(), |(_, rest)| rest);
@@ -173,6 +196,14 @@ impl PullPolicy {
     }
 }
 
+/// The folder of a file; of a bare name the current one.
+fn folder_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
 impl Config {
     /// Reads a configuration file. Folders that it does not name lie beside it.
     ///
@@ -180,7 +211,7 @@ impl Config {
     /// When the file cannot be read or says something impossible.
     pub fn load(file: &Path) -> Result<Self> {
         let mut config = Self::read(file)?;
-        let beside = std::path::absolute(file.parent().unwrap_or(Path::new("")))?;
+        let beside = std::path::absolute(folder_of(file))?;
         for runner in &mut config.runners {
             runner.builds_dir = Some(beside.join(runner.builds_folder()));
             runner.cache_dir = Some(beside.join(runner.cache_folder()));
@@ -211,10 +242,7 @@ impl Config {
 
     /// Writes the file for this account alone, all of it or nothing.
     pub(crate) fn save(&self, file: &Path) -> Result<()> {
-        let folder = match file.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        };
+        let folder = folder_of(file);
         let text = toml::to_string(self)?;
         let mut new = tempfile::NamedTempFile::new_in(folder)
             .with_context(|| format!("cannot write in {}", folder.display()))?;
@@ -232,8 +260,10 @@ impl Config {
 impl Runner {
     fn ensure_sound(&self) -> Result<()> {
         ensure!(!self.token.is_empty(), "`token` is empty");
-        let web = self.url.starts_with("http://") || self.url.starts_with("https://");
-        ensure!(web, "`url` must begin with http:// or https://");
+        let is_web = |url: &str| url.starts_with("http://") || url.starts_with("https://");
+        ensure!(is_web(&self.url), "`url` must begin with http:// or https://");
+        let clone_url = self.clone_url.as_deref();
+        ensure!(clone_url.is_none_or(is_web), "`clone_url` must begin with http:// or https://");
         for folder in [&self.builds_dir, &self.cache_dir].into_iter().flatten() {
             let text = folder.to_str().unwrap_or(",");
             // Both separate the parts of what container programs are told to mount.
@@ -288,6 +318,12 @@ mod tests {
         std::fs::write(&file, SMALL).unwrap();
         let config = Config::load(&file).unwrap();
         assert!(config.runners[0].builds_folder().starts_with(folder.path()));
+    }
+
+    #[test]
+    fn a_bare_name_is_in_the_current_folder() {
+        assert_eq!(folder_of(Path::new("runner.toml")), Path::new("."));
+        assert_eq!(folder_of(Path::new("/etc/runner.toml")), Path::new("/etc"));
     }
 
     #[test]

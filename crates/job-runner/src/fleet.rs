@@ -32,6 +32,17 @@ impl StopHandle {
     }
 }
 
+/// Sees how the runners get on.
+#[derive(Clone, Debug)]
+pub struct Watch(Arc<Hub>);
+
+impl Watch {
+    /// Waits until so many jobs have ended since the start, and the server was told; false when the time was up before.
+    pub fn wait_for_jobs(&self, number: u64, patience: Duration) -> bool {
+        self.0.wait_for_jobs(number, patience)
+    }
+}
+
 impl Fleet {
     /// Starts all runners.
     ///
@@ -70,6 +81,10 @@ impl Fleet {
 
     pub fn stop_handle(&self) -> StopHandle {
         StopHandle(Arc::clone(&self.hub))
+    }
+
+    pub fn watch(&self) -> Watch {
+        Watch(Arc::clone(&self.hub))
     }
 
     /// Waits until the runners have stopped, and their jobs with them.

@@ -27,6 +27,8 @@ struct State {
     busy_of: HashMap<usize, usize>,
     jobs: HashMap<u64, Arc<Control>>,
     next: u64,
+    /// How many jobs have ended.
+    ended: u64,
     pollers: usize,
 }
 
@@ -64,7 +66,10 @@ pub(crate) struct Registered {
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        self.hub.lock().jobs.remove(&self.key);
+        let mut state = self.hub.lock();
+        state.jobs.remove(&self.key);
+        state.ended += 1;
+        drop(state);
         self.hub.changed.notify_all();
     }
 }
@@ -145,6 +150,13 @@ impl Hub {
         let mut state = self.lock();
         state.pollers = state.pollers.saturating_sub(1);
         self.changed.notify_all();
+    }
+
+    /// Waits until so many jobs have ended; false when the time was up before.
+    pub(crate) fn wait_for_jobs(&self, number: u64, patience: Duration) -> bool {
+        let waits = |state: &mut State| state.ended < number;
+        let waited = self.changed.wait_timeout_while(self.lock(), patience, waits);
+        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
     /// Waits until nothing more will happen: all pollers have given up, or it is time to stop, and no job runs. Returns

@@ -14,7 +14,7 @@ mod job;
 mod manage;
 mod poll;
 mod process;
-mod system_id;
+pub mod system_id;
 mod trace;
 
 pub use command::{Command, run};

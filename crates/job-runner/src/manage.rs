@@ -27,7 +27,7 @@ pub(crate) fn register(given: &Register) -> Result<ExitCode> {
         path.display()
     );
     let token = token(&given.token)?;
-    let mut runner = new_runner(given, name, token)?;
+    let mut runner = new_runner(given, &name, &token)?;
     if runner.token.contains(AUTHENTICATION) {
         ensure_plain(given)?;
         let client = Client::new(&runner, &system_id::load_or_create(path)?)?;
@@ -39,7 +39,6 @@ pub(crate) fn register(given: &Register) -> Result<ExitCode> {
         runner.id = made.id;
         runner.token = made.token.context("the server gave no token")?;
     }
-    let name = runner.name.clone();
     config.runners.push(runner);
     config.save(path)?;
     say(&format!(
@@ -49,7 +48,7 @@ pub(crate) fn register(given: &Register) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn new_runner(given: &Register, name: String, token: String) -> Result<Runner> {
+fn new_runner(given: &Register, name: &str, token: &str) -> Result<Runner> {
     let is_contained = given.executor != ExecutorKind::Shell;
     ensure!(
         is_contained || given.image.is_none(),
@@ -60,19 +59,11 @@ fn new_runner(given: &Register, name: String, token: String) -> Result<Runner> {
         ..ContainerConfig::default()
     });
     Ok(Runner {
-        name,
-        url: given.url.trim_end_matches('/').to_owned(),
-        id: 0,
-        token,
         executor: given.executor,
         limit: given.limit,
-        shell: None,
-        builds_dir: None,
-        cache_dir: None,
-        output_limit: 4096,
-        environment: Vec::new(),
         tls_ca_file: given.tls_ca_file.as_deref().map(std::path::absolute).transpose()?,
         container,
+        ..Runner::shell(name, &given.url, token)
     })
 }
 
@@ -145,6 +136,19 @@ pub(crate) fn verify(file: &File) -> Result<ExitCode> {
     Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// Shows the runners of a file, without their tokens.
+pub(crate) fn list(file: &File) -> Result<ExitCode> {
+    for runner in &Config::read(&file.file)?.runners {
+        say(&listed(runner));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn listed(runner: &Runner) -> String {
+    let (name, kind, url) = (&runner.name, runner.executor.name(), &runner.url);
+    format!("{name}  {kind}  {url}  number {}, token {}…", runner.id, runner.short_token())
+}
+
 /// Removes one runner by its name, or all of them.
 pub(crate) fn unregister(file: &File, name: Option<&str>) -> Result<ExitCode> {
     let path = &file.file;
@@ -176,4 +180,15 @@ pub(crate) fn unregister(file: &File, name: Option<&str>) -> Result<ExitCode> {
 #[expect(clippy::print_stdout, reason = "this is what the commands are for")]
 fn say(text: &str) {
     println!("{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Runner, listed};
+
+    #[test]
+    fn a_list_shows_the_beginning_of_a_token_alone() {
+        let runner = Runner { id: 3, ..Runner::shell("b", "http://h/", "glrt-abcdefghijklmnop") };
+        assert_eq!(listed(&runner), "b  shell  http://h  number 3, token abcdefghi…");
+    }
 }

@@ -7,7 +7,10 @@ use anyhow::{Context as _, Result};
 const FILE: &str = ".forgeway_runner_system_id";
 
 /// Reads the id, or makes one where there is none.
-pub(crate) fn load_or_create(config_file: &Path) -> Result<String> {
+///
+/// # Errors
+/// When the file cannot be read or written.
+pub fn load_or_create(config_file: &Path) -> Result<String> {
     let file = config_file.parent().unwrap_or(Path::new("")).join(FILE);
     match std::fs::read_to_string(&file) {
         Ok(text) if is_valid(text.trim()) => return Ok(text.trim().to_owned()),

@@ -36,7 +36,7 @@ pub(super) const WIKIS_MOVED: &str = "wikis-moved-meanwhile.json";
 const MARGIN: Duration = Duration::minutes(10);
 
 /// What lies in the data folder and is not copied as it is.
-const SKIPPED: [&str; 9] = [
+const SKIPPED: [&str; 10] = [
     "forgeway.sqlite3",
     "forgeway.sqlite3-commits",
     "forgeway.sqlite3-lost",
@@ -45,6 +45,7 @@ const SKIPPED: [&str; 9] = [
     "forgeway.lock",
     "trash",
     "hooks",
+    "runner",
     "tmp",
 ];
 

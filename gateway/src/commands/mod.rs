@@ -36,7 +36,7 @@ pub struct Arguments {
 enum Command {
     /// Serve requests (what happens without a command, too)
     #[command(
-        after_help = "Examples:\n  forgeway serve\n  forgeway serve --listen 0.0.0.0:80 --data /srv/forgeway\n  FORGEWAY_DATABASE_URL=postgres://forgeway@localhost/forgeway forgeway serve"
+        after_help = "Examples:\n  forgeway serve\n  forgeway serve --listen 0.0.0.0:80 --data /srv/forgeway\n  forgeway serve --with-runner      also do the jobs that administrators start\n  forgeway serve --with-runner=root/hello,team\n  FORGEWAY_DATABASE_URL=postgres://forgeway@localhost/forgeway forgeway serve"
     )]
     Serve,
     /// Show every setting, its value and its source

@@ -10,6 +10,7 @@ mod mail;
 mod passwords;
 mod policy;
 mod rest;
+mod runner_program;
 mod schemas;
 mod secrets;
 mod serve;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use db::{
     Tx, each_backend, error,
-    listing::{Bind, list_of, rows},
+    listing::{Bind, ids, list_of, rows},
     schema::jobs,
 };
 use diesel::{
@@ -13,7 +13,7 @@ use diesel::{
 };
 use kernel::{
     Result, Ts,
-    ids::{JobId, JobSpecId, ProjectId},
+    ids::{JobId, JobSpecId, ProjectId, UserId},
 };
 
 use super::{
@@ -50,16 +50,20 @@ pub trait QueueStore {
     fn waiting_projects(&mut self) -> Result<Vec<(ProjectId, JobId)>>;
     /// How many jobs of which project runners of the whole installation do.
     fn running_on_instance_runners(&mut self) -> Result<HashMap<ProjectId, i64>>;
-    /// Jobs of these projects that wait, the oldest first, behind this one. None that are younger than `before`.
+    /// Jobs of these projects that wait, the oldest first, behind this one. None that are younger than `before`, and
+    /// where `starters` are given, only those that one of them has started, in pipelines that one of them has started.
     fn waiting_jobs(
         &mut self,
         projects: &[ProjectId],
+        starters: Option<&[UserId]>,
         behind: JobId,
         before: Option<Ts>,
         most: i64,
     ) -> Result<Vec<PendingJob>>;
     /// Those of these jobs that wait.
     fn still_waiting(&mut self, jobs: &[JobId]) -> Result<Vec<PendingJob>>;
+    /// The jobs that a runner has now.
+    fn running_of(&mut self, runner: i64) -> Result<Vec<JobId>>;
     fn find_job_by_token(&mut self, digest: &str) -> Result<Option<Job>>;
     /// Somebody who has a job was heard of now.
     fn touch_job(&mut self, id: JobId) -> Result<()>;
@@ -71,6 +75,14 @@ const WAITS: &str = "status = 'pending' AND kind = 'build'";
 
 fn numbers(projects: &[ProjectId]) -> String {
     list_of(&projects.iter().map(|id| id.0).collect::<Vec<_>>())
+}
+
+fn started_by(people: &[UserId]) -> String {
+    let people = list_of(&people.iter().map(|id| id.0).collect::<Vec<_>>());
+    format!(
+        " AND user_id IN ({people}) AND EXISTS (SELECT 1 FROM pipelines \
+         WHERE pipelines.id = jobs.pipeline_id AND pipelines.user_id IN ({people}))"
+    )
 }
 
 impl QueueStore for Tx<'_> {
@@ -92,6 +104,7 @@ impl QueueStore for Tx<'_> {
     fn waiting_jobs(
         &mut self,
         projects: &[ProjectId],
+        starters: Option<&[UserId]>,
         behind: JobId,
         before: Option<Ts>,
         most: i64,
@@ -102,8 +115,9 @@ impl QueueStore for Tx<'_> {
             binds.push(Bind::Number(before.0));
             aged = " AND queued_at <= $2";
         }
+        let by = starters.map(started_by).unwrap_or_default();
         let sql = format!(
-            "SELECT {COLUMNS} FROM jobs WHERE {WAITS} AND project_id IN ({}) AND id > $1{aged} \
+            "SELECT {COLUMNS} FROM jobs WHERE {WAITS} AND project_id IN ({}) AND id > $1{aged}{by} \
              ORDER BY id LIMIT {most}",
             numbers(projects)
         );
@@ -114,6 +128,11 @@ impl QueueStore for Tx<'_> {
         let ids: Vec<i64> = jobs.iter().map(|id| id.0).collect();
         let sql = format!("SELECT {COLUMNS} FROM jobs WHERE {WAITS} AND id IN ({})", list_of(&ids));
         rows(self, &sql, &[])
+    }
+
+    fn running_of(&mut self, runner: i64) -> Result<Vec<JobId>> {
+        let sql = "SELECT id FROM jobs WHERE runner_id = $1 AND status = 'running'";
+        Ok(ids(self, sql, &[Bind::Number(runner)])?.into_iter().map(JobId).collect())
     }
 
     fn find_job_by_token(&mut self, digest: &str) -> Result<Option<Job>> {

@@ -144,9 +144,10 @@ async fn take(
     let mut lost = false;
     loop {
         let (own, taken, age) = (taker.clone(), forge.handing_over.all(), request.job_age);
+        let whose = forge.built_in.whose(runner.id);
         let found = forge.db.read(move |tx| {
             let before = age.map(|seconds| tx.now.plus(-Duration::seconds(seconds.max(0))));
-            candidates(tx, &own, before, &taken)
+            candidates(tx, &own, &whose, before, &taken)
         });
         let found = found.await?;
         let mut failed = false;

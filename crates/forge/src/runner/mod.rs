@@ -5,6 +5,7 @@ pub mod artifact_sweep;
 pub mod artifacts;
 mod begun;
 mod bell;
+pub mod built_in;
 pub mod contact;
 mod dependencies;
 pub mod dispatch;

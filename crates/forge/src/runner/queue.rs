@@ -6,13 +6,15 @@ use ci::job::{PendingJob, QueueStore as _, SpecStore as _};
 use db::Tx;
 use kernel::{
     Result, Ts,
-    ids::{JobId, ProjectId},
+    ids::{JobId, ProjectId, UserId},
 };
 use org::runner_places::{JobHome, job_homes};
 use runners::{
     matching::{Home, Taker},
     runner::RunnerType,
 };
+
+use super::built_in::Whose;
 
 /// So many jobs are looked at by one question.
 const AT_ONCE: i64 = 100;
@@ -29,10 +31,11 @@ pub(super) fn home(of: JobHome) -> Home {
     }
 }
 
-/// The first jobs that wait and that this runner takes.
+/// The first jobs that wait and that this runner takes; `whose` is the rule of the built-in one.
 pub(super) fn candidates(
     tx: &mut Tx<'_>,
     taker: &Taker,
+    whose: &Whose,
     before: Option<Ts>,
     taken: &HashSet<JobId>,
 ) -> Result<Vec<PendingJob>> {
@@ -42,11 +45,15 @@ pub(super) fn candidates(
     }
     let ids: Vec<ProjectId> = waiting.keys().copied().collect();
     let homes = job_homes(tx, &ids)?.into_iter().map(home);
-    let served: Vec<ProjectId> =
-        homes.filter(|home| taker.serves(home)).map(|home| home.project).collect();
+    let served: Vec<ProjectId> = homes
+        .filter(|home| taker.serves(home) && whose.serves(home))
+        .map(|home| home.project)
+        .collect();
+    let starters = whose.starters(tx)?;
+    let look = Look { taker, starters: starters.as_deref(), before, taken };
     let mut found = Vec::new();
     for projects in turns(tx, taker, served)? {
-        look_into(tx, taker, &projects, before, taken, &mut found)?;
+        look.gather(tx, &projects, &mut found)?;
         if found.len() >= MOST {
             break;
         }
@@ -69,31 +76,40 @@ fn turns(tx: &mut Tx<'_>, taker: &Taker, projects: Vec<ProjectId>) -> Result<Vec
     Ok(by_number.into_values().collect())
 }
 
-fn look_into(
-    tx: &mut Tx<'_>,
-    taker: &Taker,
-    projects: &[ProjectId],
+/// What somebody looks for.
+struct Look<'l> {
+    taker: &'l Taker,
+    starters: Option<&'l [UserId]>,
     before: Option<Ts>,
-    taken: &HashSet<JobId>,
-    found: &mut Vec<PendingJob>,
-) -> Result<()> {
-    let mut behind = JobId(0);
-    while found.len() < MOST && !projects.is_empty() {
-        let jobs = tx.waiting_jobs(projects, behind, before, AT_ONCE)?;
-        let Some(last) = jobs.last() else { break };
-        behind = last.id;
-        let more = i64::try_from(jobs.len()).is_ok_and(|number| number >= AT_ONCE);
-        let specs: Vec<_> = jobs.iter().filter_map(|job| job.spec_id).collect();
-        let tags = tx.tags_of(&specs)?;
-        let fits = |job: &PendingJob| {
-            let tags = job.spec_id.and_then(|spec| tags.get(&spec));
-            let tags = tags.map(Vec::as_slice).unwrap_or_default();
-            !taken.contains(&job.id) && taker.takes(tags, job.protected)
-        };
-        found.extend(jobs.into_iter().filter(fits));
-        if !more {
-            break;
+    taken: &'l HashSet<JobId>,
+}
+
+impl Look<'_> {
+    /// Adds what fits.
+    fn gather(
+        &self,
+        tx: &mut Tx<'_>,
+        projects: &[ProjectId],
+        found: &mut Vec<PendingJob>,
+    ) -> Result<()> {
+        let mut behind = JobId(0);
+        while found.len() < MOST && !projects.is_empty() {
+            let jobs = tx.waiting_jobs(projects, self.starters, behind, self.before, AT_ONCE)?;
+            let Some(last) = jobs.last() else { break };
+            behind = last.id;
+            let more = i64::try_from(jobs.len()).is_ok_and(|number| number >= AT_ONCE);
+            let specs: Vec<_> = jobs.iter().filter_map(|job| job.spec_id).collect();
+            let tags = tx.tags_of(&specs)?;
+            let fits = |job: &PendingJob| {
+                let tags = job.spec_id.and_then(|spec| tags.get(&spec));
+                let tags = tags.map(Vec::as_slice).unwrap_or_default();
+                !self.taken.contains(&job.id) && self.taker.takes(tags, job.protected)
+            };
+            found.extend(jobs.into_iter().filter(fits));
+            if !more {
+                break;
+            }
         }
+        Ok(())
     }
-    Ok(())
 }

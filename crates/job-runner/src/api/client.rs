@@ -1,6 +1,6 @@
 //! HTTP: requests with their time limits, and what comes back.
 
-use std::{borrow::Cow, path::Path, time::Duration};
+use std::{borrow::Cow, net::IpAddr, path::Path, time::Duration};
 
 use anyhow::{Context as _, Result, bail};
 use serde::de::DeserializeOwned;
@@ -69,6 +69,9 @@ impl Client {
             .timeout_connect(Some(CONNECT_TIMEOUT))
             .timeout_per_read(Some(ANSWER_TIMEOUT))
             .timeout_per_write(Some(ANSWER_TIMEOUT));
+        if is_local(url) {
+            config = config.proxy(None);
+        }
         if let Some(file) = ca_file {
             config = config.tls_config(trusting(file)?);
         }
@@ -141,6 +144,19 @@ impl Client {
     }
 }
 
+/// Whether an address is on this machine: no proxy leads there.
+pub(crate) fn is_local(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next(),
+        None => host.split(':').next(),
+    };
+    let name = name.unwrap_or_default();
+    name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
 fn trusting(file: &Path) -> Result<TlsConfig> {
     let pem = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     let mut roots: Vec<Certificate<'static>> = Vec::new();
@@ -192,5 +208,20 @@ impl Answer {
         }
         let seconds = self.header("Retry-After")?.trim().parse().ok()?;
         Some(Duration::from_secs(seconds))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_local;
+
+    #[test]
+    fn what_is_on_this_machine_needs_no_proxy() {
+        for local in ["http://127.0.0.1:80/x", "http://a:b@localhost/", "http://[::1]:8080"] {
+            assert!(is_local(local), "{local}");
+        }
+        for other in ["http://forge.example", "http://127.0.0.1.example", "http://[::2]/"] {
+            assert!(!is_local(other), "{other}");
+        }
     }
 }

@@ -8,7 +8,7 @@ mod registration;
 mod requests;
 
 pub(crate) use artifacts::{Download, Upload, Uploaded};
-pub(crate) use client::Client;
+pub(crate) use client::{Client, is_local};
 pub(crate) use job::{FinalState, JobCall, LogSum, Touch, Verdict};
 pub(crate) use registration::Registration;
 pub(crate) use requests::JobAnswer;

@@ -3,7 +3,11 @@
 use std::{process::Command, sync::Arc};
 
 use super::{Failure, Job, checked};
-use crate::{process, trace::Trace};
+use crate::{
+    api::{is_local, payload::Payload},
+    process,
+    trace::Trace,
+};
 
 /// Answers git's questions with the token of the job.
 pub(super) const HELPER: &str = "!f() { test \"$1\" = get && echo username=gitlab-ci-token && echo \"password=$CI_JOB_TOKEN\"; }; f";
@@ -40,6 +44,16 @@ pub(super) fn without_user(url: &str) -> String {
     }
 }
 
+/// The project of a job at another address of its server, with the credentials of the address that it gave.
+pub(super) fn elsewhere(payload: &Payload, server: &str) -> Option<String> {
+    let (scheme, host) = server.trim_end_matches('/').split_once("://")?;
+    let told = Some(payload.job_info.project_full_path.as_str()).filter(|path| !path.is_empty());
+    let variable = || payload.variables.iter().find(|variable| variable.key == "CI_PROJECT_PATH");
+    let path = told.or_else(|| Some(variable()?.value.as_str()))?;
+    let password = password(&payload.git_info.repo_url).unwrap_or(&payload.token);
+    Some(format!("{scheme}://gitlab-ci-token:{password}@{host}/{path}.git"))
+}
+
 /// Scheme and host: for what the helper answers.
 pub(super) fn origin(url: &str) -> Option<String> {
     let url = without_user(url);
@@ -68,6 +82,8 @@ pub(super) fn git(job: &Job, arguments: &[&str]) -> Command {
     for helper in ["", HELPER] {
         settings.extend(origin(url).map(|origin| (format!("credential.{origin}.helper"), helper)));
     }
+    let local = origin(url).filter(|_| is_local(url));
+    settings.extend(local.map(|origin| (format!("http.{origin}.proxy"), "")));
     for (place, (name, value)) in settings.iter().enumerate() {
         command.env(format!("GIT_CONFIG_KEY_{place}"), name);
         command.env(format!("GIT_CONFIG_VALUE_{place}"), value);
@@ -98,6 +114,17 @@ mod tests {
         assert_eq!(origin(url).as_deref(), Some("https://forge.example:8443"));
         assert_eq!(without_user("https://h/a@b.git"), "https://h/a@b.git");
         assert_eq!((password("https://h/a:b@c"), origin("file:///x")), (None, None));
+    }
+
+    #[test]
+    fn a_project_is_fetched_from_where_the_configuration_says() {
+        let mut payload = Payload::default();
+        payload.git_info.repo_url = "https://gitlab-ci-token:t0k@forge.example/g/p.git".to_owned();
+        payload.job_info.project_full_path = "g/p".to_owned();
+        assert_eq!(
+            elsewhere(&payload, "http://127.0.0.1:8080/").as_deref(),
+            Some("http://gitlab-ci-token:t0k@127.0.0.1:8080/g/p.git")
+        );
     }
 
     #[test]

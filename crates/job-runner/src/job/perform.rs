@@ -83,11 +83,14 @@ type Parts = (Arc<Runner>, Arc<Client>, Arc<Control>);
 
 fn attempt(
     (runner, client, control): Parts,
-    payload: Payload,
+    mut payload: Payload,
     trace: &Arc<Trace>,
     pace: Pace,
 ) -> Result<(), Failure> {
     let begun = Instant::now();
+    let elsewhere =
+        runner.clone_url.as_deref().and_then(|url| super::git::elsewhere(&payload, url));
+    payload.git_info.repo_url = elsewhere.unwrap_or(payload.git_info.repo_url);
     let timeout = match payload.runner_info.timeout {
         0 => DEFAULT_TIMEOUT,
         seconds => Duration::from_secs(seconds),

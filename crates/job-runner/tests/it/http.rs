@@ -22,6 +22,12 @@ pub(crate) struct Reply {
     pub(crate) body: Vec<u8>,
 }
 
+impl Request {
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body).expect("JSON")
+    }
+}
+
 impl Reply {
     pub(crate) fn status(status: u16) -> Self {
         Self { status, ..Self::default() }

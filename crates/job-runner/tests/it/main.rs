@@ -4,6 +4,7 @@ mod containers;
 mod files;
 mod git;
 mod http;
+mod manage;
 mod reports;
 mod scripts;
 mod server;

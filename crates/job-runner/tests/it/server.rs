@@ -34,7 +34,15 @@ pub(crate) struct State {
     /// How the job stands, once its log holds the text.
     pub(crate) status_after: Option<(&'static str, &'static str)>,
     pub(crate) refuses_runner: bool,
+    /// Whether requests with a cursor are held until there is a job.
+    pub(crate) holds: bool,
+    /// How many are being held.
+    pub(crate) held: usize,
     pub(crate) requests: Vec<Value>,
+    /// What was asked about runners: the method, the path and the body.
+    pub(crate) management: Vec<(String, Value)>,
+    /// What management is answered instead of success.
+    pub(crate) odd_management: Option<u16>,
 }
 
 #[derive(Debug)]
@@ -100,12 +108,21 @@ impl Server {
         let mut state = self.lock();
         let path = request.path.strip_prefix("/api/v4").unwrap_or_default();
         let parts: Vec<&str> = path.split('/').skip(1).collect();
+        let is_request = (request.method.as_str(), path) == ("POST", "/jobs/request");
+        if is_request && state.holds && request.json()["last_update"].is_string() {
+            state.held += 1;
+            self.changed.notify_all();
+            while state.jobs.is_empty() {
+                state = self.changed.wait(state).expect("no poison");
+            }
+        }
         let reply = match (request.method.as_str(), parts.as_slice()) {
             ("POST", ["jobs", "request"]) => state.request(request),
             ("PATCH", ["jobs", _, "trace"]) => state.append(request),
             ("PUT", ["jobs", _]) => state.update(request),
             ("POST", ["jobs", _, "artifacts"]) => state.upload(request),
             ("GET", ["jobs", id, "artifacts"]) => state.download(id),
+            (_, ["runners", ..]) => state.manage(request, path),
             _ => Reply::status(404),
         };
         self.changed.notify_all();
@@ -118,6 +135,18 @@ pub(crate) fn text(bytes: &[u8]) -> String {
 }
 
 impl State {
+    fn manage(&mut self, request: &Request, path: &str) -> Reply {
+        self.management.push((format!("{} {path}", request.method), request.json()));
+        match (self.odd_management, path) {
+            (Some(status), _) => {
+                Reply::json(status, &serde_json::json!({ "message": "not for you" }))
+            }
+            (None, "/runners/verify") => Reply::json(200, &serde_json::json!({ "id": 5 })),
+            (None, _) if request.method == "DELETE" => Reply::status(204),
+            (None, _) => Reply::json(201, &serde_json::json!({ "id": 6, "token": "made-by-it" })),
+        }
+    }
+
     fn request(&mut self, request: &Request) -> Reply {
         self.requests.push(serde_json::from_slice(&request.body).expect("JSON"));
         if self.refuses_runner {

@@ -1,8 +1,13 @@
-//! Jobs that end before their commands do.
+//! Jobs that end before their commands do, and programs that stop.
+
+use std::time::Duration;
 
 use job_runner::fleet::Ending;
 
 use crate::support::{Bench, JobExt as _, job};
+
+/// Less than any of the times that a job has for its end.
+const AT_ONCE: Duration = Duration::from_secs(8);
 
 #[test]
 fn a_cancelled_job_runs_what_comes_after_its_script() {
@@ -58,4 +63,29 @@ fn a_second_stop_ends_jobs_as_failures_of_the_runner() {
     let (end, log) = bench.server.end();
     assert_eq!(end["failure_reason"], "runner_system_failure");
     assert!(!log.contains("\nnever\n") && log.contains("the runner was stopped"), "{log}");
+    assert_eq!(bench.ended.recv_timeout(AT_ONCE), Ok(Ending::Stopped));
+}
+
+#[test]
+fn who_has_nothing_to_do_stops_at_once() {
+    let bench = Bench::holding();
+    bench.server.wait_for(|state| (state.held > 0).then_some(()));
+    bench.stop.stop();
+    assert_eq!(bench.ended.recv_timeout(AT_ONCE), Ok(Ending::Stopped));
+}
+
+#[test]
+fn who_has_something_to_do_asks_for_no_more_while_it_stops() {
+    let bench = Bench::new();
+    let go = bench.folder.path().join("go");
+    let wait = format!("while [ ! -e {} ]; do sleep 0.01; done", go.display());
+    bench.give(job(&["echo waiting", &wait]));
+    bench
+        .server
+        .wait_for(|state| crate::server::text(&state.log).contains("\nwaiting\n").then_some(()));
+    bench.stop.stop();
+    bench.give(job(&["echo too late"]));
+    std::fs::write(go, "").unwrap();
+    assert_eq!(bench.ended.recv_timeout(AT_ONCE), Ok(Ending::Stopped));
+    assert_eq!(bench.server.lock().jobs.len(), 1);
 }

@@ -38,9 +38,19 @@ impl Bench {
         Self::with("executor = \"shell\"")
     }
 
+    /// At a server that holds requests while there is no job.
+    pub(crate) fn holding() -> Self {
+        let server = Server::start();
+        server.lock().holds = true;
+        Self::at(server, "executor = \"shell\"")
+    }
+
     /// With further lines of the runner's configuration.
     pub(crate) fn with(lines: &str) -> Self {
-        let server = Server::start();
+        Self::at(Server::start(), lines)
+    }
+
+    fn at(server: Arc<Server>, lines: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("runner.toml");
         let url = server.url();

@@ -30,6 +30,8 @@ pub trait UserStore {
     /// Everybody, the oldest account first.
     fn all_users(&mut self) -> Result<Vec<User>>;
     fn has_users(&mut self) -> Result<bool>;
+    /// Those who may act as administrators now.
+    fn administrators(&mut self) -> Result<Vec<UserId>>;
     fn profile(&mut self, id: UserId) -> Result<Profile>;
     fn keep_details(&mut self, id: UserId, details: &Details) -> Result<()>;
     /// A password that is good until `expires_at`, if ever it ends.
@@ -99,6 +101,12 @@ impl UserStore for Tx<'_> {
             .select(User::as_select())
             .load(conn)
             .map_err(error("User")))
+    }
+
+    fn administrators(&mut self) -> Result<Vec<UserId>> {
+        let rule = users::admin.eq(true).and(users::state.eq(State::Active));
+        let found = users::table.filter(rule).order(users::id).select(users::id);
+        each_backend!(self, |conn| found.load(conn).map_err(error("User")))
     }
 
     fn has_users(&mut self) -> Result<bool> {

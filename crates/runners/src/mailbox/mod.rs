@@ -75,6 +75,8 @@ struct Waiting {
 struct State {
     known: HashMap<RunnerId, Known>,
     waiting: Vec<Waiting>,
+    /// Whether the server stops, so that nobody is to wait any more.
+    closed: bool,
 }
 
 /// All runners that ask here.
@@ -167,6 +169,9 @@ impl Mailbox {
             if state.is_wanted_elsewhere(runner, process) {
                 return None;
             }
+            if state.closed {
+                return None;
+            }
             let idle = known.processes.get(process).copied().unwrap_or(known.asked);
             let seat = Arc::clone(errand.seat());
             state.waiting.push(Waiting { runner, process: process.clone(), idle, seat });
@@ -202,6 +207,15 @@ impl Mailbox {
         let waking: Vec<Arc<Seat>> = gone.map(|waiting| waiting.seat).collect();
         drop(state);
         waking.iter().for_each(|seat| seat.wake());
+    }
+
+    /// The server stops: who waits is told that there is nothing, and nobody waits any more.
+    pub fn close(&self) {
+        let mut state = self.state();
+        state.closed = true;
+        let waiting = std::mem::take(&mut state.waiting);
+        drop(state);
+        waiting.iter().for_each(|waiting| waiting.seat.wake());
     }
 
     /// How many wait.

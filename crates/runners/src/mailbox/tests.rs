@@ -251,3 +251,17 @@ async fn a_runner_is_known_by_its_token_as_long_as_nothing_changes_for_it() {
     mailbox.forget(RunnerId(1));
     assert_eq!(mailbox.unchanged("token 1", &process, &cursor), None);
 }
+
+#[tokio::test]
+async fn nobody_waits_for_a_server_that_stops() {
+    let mailbox = Arc::new(Mailbox::default());
+    let first = asleep(&mailbox, taker(1, 1), "a").await;
+
+    mailbox.close();
+
+    assert!(!first.await.unwrap());
+    let (late, process) = (taker(2, 1), Process("b".to_owned()));
+    let cursor = mailbox.cursor(&late, &process);
+    assert!(mailbox.wait(late.runner, &process, &cursor, LONG).await.is_none());
+    assert_eq!(mailbox.waiting(), 0);
+}

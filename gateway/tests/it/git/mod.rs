@@ -17,7 +17,8 @@ mod push_rules;
 mod refusals;
 mod wikis;
 
-use client::{Client, Said};
+pub(crate) use client::Client;
+use client::Said;
 use forge::Forge;
 
 /// Bytes that no packing makes smaller, the same in every run.

@@ -4,6 +4,7 @@ mod administration;
 mod archives;
 mod artifact_attacks;
 mod artifact_downloads;
+mod built_in;
 mod job_artifacts;
 mod job_logs;
 mod job_requests;

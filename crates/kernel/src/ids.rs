@@ -45,4 +45,9 @@ ids! {
     PipelineScheduleId,
     TriggerId,
     RunnerId,
+    EnvironmentId,
+    DeploymentId,
+    FreezePeriodId,
+    ProtectedEnvironmentId,
+    EnvironmentAccessId,
 }

@@ -197,6 +197,71 @@ diesel::table! {
 }
 
 diesel::table! {
+    deployed_merge_requests (deployment_id, merge_request_id) {
+        deployment_id -> BigInt,
+        merge_request_id -> BigInt,
+        environment_id -> BigInt,
+        deployed_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    deployment_approvals (id) {
+        id -> BigInt,
+        deployment_id -> BigInt,
+        user_id -> BigInt,
+        rule_id -> BigInt,
+        status -> Text,
+        comment -> Nullable<Text>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    deployment_numbers (project_id) {
+        project_id -> BigInt,
+        last -> BigInt,
+    }
+}
+
+diesel::table! {
+    deployments (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        environment_id -> BigInt,
+        iid -> BigInt,
+        ref_name -> Text,
+        tag -> Bool,
+        sha -> Text,
+        user_id -> Nullable<BigInt>,
+        job_id -> Nullable<BigInt>,
+        status -> Text,
+        on_stop -> Nullable<Text>,
+        environment_url -> Nullable<Text>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+        finished_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    environments (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        name -> Text,
+        slug -> Text,
+        external_url -> Nullable<Text>,
+        tier -> Text,
+        state -> Text,
+        auto_stop_at -> Nullable<BigInt>,
+        auto_delete_at -> Nullable<BigInt>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
     epics (id) {
         id -> BigInt,
         iid -> BigInt,
@@ -237,6 +302,18 @@ diesel::table! {
         details -> Nullable<Text>,
         created_at -> BigInt,
         namespace_id -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    freeze_periods (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        freeze_start -> Text,
+        freeze_end -> Text,
+        cron_timezone -> Text,
+        created_at -> BigInt,
+        updated_at -> BigInt,
     }
 }
 
@@ -1065,6 +1142,31 @@ diesel::table! {
 }
 
 diesel::table! {
+    protected_environment_access (id) {
+        id -> BigInt,
+        protected_environment_id -> BigInt,
+        kind -> Text,
+        access_level -> Nullable<Integer>,
+        user_id -> Nullable<BigInt>,
+        group_id -> Nullable<BigInt>,
+        with_inherited -> Bool,
+        required_approvals -> BigInt,
+    }
+}
+
+diesel::table! {
+    protected_environments (id) {
+        id -> BigInt,
+        project_id -> Nullable<BigInt>,
+        group_id -> Nullable<BigInt>,
+        name -> Text,
+        required_approval_count -> BigInt,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
     protected_tag_access (id) {
         id -> BigInt,
         protected_tag_id -> BigInt,
@@ -1649,9 +1751,19 @@ diesel::joinable!(custom_attributes -> namespaces (namespace_id));
 diesel::joinable!(custom_attributes -> projects (project_id));
 diesel::joinable!(custom_attributes -> users (user_id));
 diesel::joinable!(daily_invites -> namespaces (namespace_id));
+diesel::joinable!(deployed_merge_requests -> deployments (deployment_id));
+diesel::joinable!(deployed_merge_requests -> environments (environment_id));
+diesel::joinable!(deployed_merge_requests -> merge_requests (merge_request_id));
+diesel::joinable!(deployment_approvals -> deployments (deployment_id));
+diesel::joinable!(deployment_approvals -> users (user_id));
+diesel::joinable!(deployment_numbers -> projects (project_id));
+diesel::joinable!(deployments -> environments (environment_id));
+diesel::joinable!(deployments -> projects (project_id));
+diesel::joinable!(environments -> projects (project_id));
 diesel::joinable!(epics -> namespaces (namespace_id));
 diesel::joinable!(events -> namespaces (namespace_id));
 diesel::joinable!(events -> projects (project_id));
+diesel::joinable!(freeze_periods -> projects (project_id));
 diesel::joinable!(gpg_keys -> users (user_id));
 diesel::joinable!(gpg_subkeys -> gpg_keys (gpg_key_id));
 diesel::joinable!(inherited_variables -> jobs (job_id));
@@ -1738,6 +1850,11 @@ diesel::joinable!(protected_branch_access -> namespaces (group_id));
 diesel::joinable!(protected_branch_access -> protected_branches (protected_branch_id));
 diesel::joinable!(protected_branch_access -> users (user_id));
 diesel::joinable!(protected_branches -> projects (project_id));
+diesel::joinable!(protected_environment_access -> namespaces (group_id));
+diesel::joinable!(protected_environment_access -> protected_environments (protected_environment_id));
+diesel::joinable!(protected_environment_access -> users (user_id));
+diesel::joinable!(protected_environments -> namespaces (group_id));
+diesel::joinable!(protected_environments -> projects (project_id));
 diesel::joinable!(protected_tag_access -> namespaces (group_id));
 diesel::joinable!(protected_tag_access -> protected_tags (protected_tag_id));
 diesel::joinable!(protected_tag_access -> users (user_id));
@@ -1850,6 +1967,15 @@ diesel::allow_tables_to_appear_in_same_query!(custom_attributes, namespaces);
 diesel::allow_tables_to_appear_in_same_query!(custom_attributes, projects);
 diesel::allow_tables_to_appear_in_same_query!(custom_attributes, users);
 diesel::allow_tables_to_appear_in_same_query!(daily_invites, namespaces);
+diesel::allow_tables_to_appear_in_same_query!(deployed_merge_requests, deployments);
+diesel::allow_tables_to_appear_in_same_query!(deployed_merge_requests, environments);
+diesel::allow_tables_to_appear_in_same_query!(deployed_merge_requests, merge_requests);
+diesel::allow_tables_to_appear_in_same_query!(deployment_approvals, deployments);
+diesel::allow_tables_to_appear_in_same_query!(deployment_approvals, users);
+diesel::allow_tables_to_appear_in_same_query!(deployment_numbers, projects);
+diesel::allow_tables_to_appear_in_same_query!(deployments, environments);
+diesel::allow_tables_to_appear_in_same_query!(deployments, projects);
+diesel::allow_tables_to_appear_in_same_query!(environments, projects);
 diesel::allow_tables_to_appear_in_same_query!(epics, events);
 diesel::allow_tables_to_appear_in_same_query!(epics, issue_links);
 diesel::allow_tables_to_appear_in_same_query!(epics, issues);
@@ -1887,6 +2013,7 @@ diesel::allow_tables_to_appear_in_same_query!(events, push_events);
 diesel::allow_tables_to_appear_in_same_query!(events, resource_events);
 diesel::allow_tables_to_appear_in_same_query!(events, timelogs);
 diesel::allow_tables_to_appear_in_same_query!(events, todos);
+diesel::allow_tables_to_appear_in_same_query!(freeze_periods, projects);
 diesel::allow_tables_to_appear_in_same_query!(gpg_keys, gpg_subkeys);
 diesel::allow_tables_to_appear_in_same_query!(gpg_keys, users);
 diesel::allow_tables_to_appear_in_same_query!(group_group_links, members);
@@ -2106,6 +2233,8 @@ diesel::allow_tables_to_appear_in_same_query!(namespaces, project_stars);
 diesel::allow_tables_to_appear_in_same_query!(namespaces, project_topics);
 diesel::allow_tables_to_appear_in_same_query!(namespaces, projects);
 diesel::allow_tables_to_appear_in_same_query!(namespaces, protected_branch_access);
+diesel::allow_tables_to_appear_in_same_query!(namespaces, protected_environment_access);
+diesel::allow_tables_to_appear_in_same_query!(namespaces, protected_environments);
 diesel::allow_tables_to_appear_in_same_query!(namespaces, protected_tag_access);
 diesel::allow_tables_to_appear_in_same_query!(namespaces, push_rules);
 diesel::allow_tables_to_appear_in_same_query!(namespaces, redirects);
@@ -2207,6 +2336,7 @@ diesel::allow_tables_to_appear_in_same_query!(project_topics, user_profiles);
 diesel::allow_tables_to_appear_in_same_query!(project_topics, user_statuses);
 diesel::allow_tables_to_appear_in_same_query!(project_topics, users);
 diesel::allow_tables_to_appear_in_same_query!(projects, protected_branches);
+diesel::allow_tables_to_appear_in_same_query!(projects, protected_environments);
 diesel::allow_tables_to_appear_in_same_query!(projects, protected_tags);
 diesel::allow_tables_to_appear_in_same_query!(projects, push_events);
 diesel::allow_tables_to_appear_in_same_query!(projects, push_rules);
@@ -2232,6 +2362,8 @@ diesel::allow_tables_to_appear_in_same_query!(projects, vulnerabilities);
 diesel::allow_tables_to_appear_in_same_query!(projects, wiki_refs);
 diesel::allow_tables_to_appear_in_same_query!(protected_branch_access, protected_branches);
 diesel::allow_tables_to_appear_in_same_query!(protected_branch_access, users);
+diesel::allow_tables_to_appear_in_same_query!(protected_environment_access, protected_environments);
+diesel::allow_tables_to_appear_in_same_query!(protected_environment_access, users);
 diesel::allow_tables_to_appear_in_same_query!(protected_tag_access, protected_tags);
 diesel::allow_tables_to_appear_in_same_query!(protected_tag_access, users);
 diesel::allow_tables_to_appear_in_same_query!(push_events, resource_events);

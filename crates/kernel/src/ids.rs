@@ -49,4 +49,9 @@ ids! {
     VulnerabilityExportId,
     AlertId,
     AlertIntegrationId,
+    EnvironmentId,
+    DeploymentId,
+    FreezePeriodId,
+    ProtectedEnvironmentId,
+    EnvironmentAccessId,
 }

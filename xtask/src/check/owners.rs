@@ -138,6 +138,19 @@ const OWNERS: &[(&str, &[&str])] = &[
     ),
     ("runners", &["runners", "runner_projects", "runner_managers", "instance_runner_registration"]),
     (
+        "deployments",
+        &[
+            "environments",
+            "deployment_numbers",
+            "deployments",
+            "deployed_merge_requests",
+            "protected_environments",
+            "protected_environment_access",
+            "deployment_approvals",
+            "freeze_periods",
+        ],
+    ),
+    (
         "repo",
         &[
             "protected_branches",

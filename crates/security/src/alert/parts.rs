@@ -102,10 +102,12 @@ mod tests {
     #[test]
     fn moments_come_in_many_forms() {
         let iso = "2020-02-03T04:05:06.000Z";
-        for form in
-            ["2020-02-03T04:05:06Z", "2020-02-03 05:05:06 +0100",
-            "2020-02-03 04:05:06 UTC", "Mon, 03 Feb 2020 04:05:06 +0000"]
-        {
+        for form in [
+            "2020-02-03T04:05:06Z",
+            "2020-02-03 05:05:06 +0100",
+            "2020-02-03 04:05:06 UTC",
+            "Mon, 03 Feb 2020 04:05:06 +0000",
+        ] {
             assert_eq!(moment(&json!(form)).map(kernel::Ts::iso).as_deref(), Some(iso), "{form}");
         }
         for milliseconds in [json!(1_580_702_706_000_i64), json!("1580702706000")] {

@@ -1,0 +1,227 @@
+//! Approving and rejecting deployments that wait for it.
+
+use db::Tx;
+use kernel::{
+    AccessLevel, Error, Grant, Result,
+    ids::{DeploymentId, EnvironmentAccessId, JobId},
+};
+
+use super::{Approval, ApprovalState, ApprovalStatus, ApprovalStore as _};
+use crate::{
+    deployment::{Deployment, DeploymentStatus, DeploymentStep, DeploymentStore as _, actions::step},
+    environment::{Environment, EnvironmentStore as _},
+    policy::{ChangeDeployments, ReadDeployments},
+    ports::Members,
+    protection::{
+        AccessRule, Holder, Protection,
+        guard::{deploy_right, lets_in, protections_of, DeployRight},
+    },
+};
+
+/// The longest comment.
+const LONGEST: usize = 255;
+/// Of what is said where no rule lets anybody.
+const NO_RULE: EnvironmentAccessId = EnvironmentAccessId(0);
+
+/// What somebody says of a deployment.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    pub status: ApprovalStatus,
+    pub comment: Option<String>,
+    /// Name of the user, group or role by whose rule they may.
+    pub represented_as: Option<String>,
+}
+
+/// What follows from it for the job that deploys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Consequence {
+    /// It waits on.
+    None,
+    /// It fails.
+    Drop(JobId),
+    /// It begins by itself.
+    Enqueue(JobId),
+}
+
+/// How far the approvals of a deployment are.
+pub fn state(
+    tx: &mut Tx<'_>,
+    members: &impl Members,
+    deployment: &Deployment,
+) -> Result<ApprovalState> {
+    let environment = tx.environment(deployment.project_id, deployment.environment_id)?;
+    let protections = match &environment {
+        Some(environment) => protections_of(tx, members, environment)?,
+        None => Vec::new(),
+    };
+    state_by(tx, &protections, deployment.id)
+}
+
+fn state_by(
+    tx: &mut Tx<'_>,
+    protections: &[Protection],
+    deployment: DeploymentId,
+) -> Result<ApprovalState> {
+    Ok(ApprovalState::new(protections, tx.approvals_of(deployment)?))
+}
+
+/// Whether a deployment needs approvals that it does not have.
+pub fn is_missing(
+    tx: &mut Tx<'_>,
+    members: &impl Members,
+    deployment: &Deployment,
+) -> Result<bool> {
+    let state = state(tx, members, deployment)?;
+    Ok(state.is_configured() && state.pending() > 0)
+}
+
+/// Makes a deployment wait for approvals.
+pub fn block(tx: &mut Tx<'_>, deployment: Deployment) -> Result<Deployment> {
+    match deployment.status {
+        DeploymentStatus::Created => step(tx, deployment, DeploymentStep::Block),
+        _ => Ok(deployment),
+    }
+}
+
+fn refused(text: &str) -> Error {
+    Error::Rejected(text.to_owned())
+}
+
+/// Approves or rejects a deployment; what the same person said by the same rule counts no more. `name_of` tells what the
+/// holder of a rule is called.
+///
+/// # Errors
+/// `Rejected`, with the first reason that applies.
+pub fn decide(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadDeployments>,
+    members: &impl Members,
+    id: DeploymentId,
+    verdict: &Verdict,
+    name_of: impl Fn(&mut Tx<'_>, Holder) -> Result<String>,
+) -> Result<(Approval, Consequence)> {
+    let user = grant.user()?;
+    let deployment = tx.deployment(grant.project(), id)?.ok_or(Error::Missing)?;
+    let environment = tx.environment(grant.project(), deployment.environment_id)?;
+    let environment = environment.ok_or(Error::Missing)?;
+    let protections = protections_of(tx, members, &environment)?;
+    if protections.is_empty() {
+        return Err(refused("This environment is not protected."));
+    }
+    if verdict.status == ApprovalStatus::Approved && deployment.user_id == Some(user) {
+        return Err(refused("You cannot approve your own deployment."));
+    }
+    let state = state_by(tx, &protections, id)?;
+    if !state.is_configured() {
+        return Err(refused("Deployment approvals is not configured for this environment."));
+    }
+    if deployment.status != DeploymentStatus::Blocked {
+        return Err(refused("This deployment is not waiting for approvals."));
+    }
+    let rules: Vec<AccessRule> = state.rules.into_iter().map(|one| one.rule).collect();
+    let rule = by_rule(tx, grant, members, (&environment, &rules), verdict, name_of)?;
+    let comment = verdict.comment.clone().filter(|comment| !comment.is_empty());
+    if comment.as_ref().is_some_and(|comment| comment.chars().count() > LONGEST) {
+        return Err(refused("Comment is too long (maximum is 255 characters)"));
+    }
+    let approval = keep(tx, Approval {
+        deployment_id: id,
+        user_id: user,
+        rule_id: rule,
+        status: verdict.status,
+        comment,
+        created_at: tx.now,
+        updated_at: tx.now,
+    })?;
+    let consequence = follow(tx, deployment, &protections, verdict.status)?;
+    Ok((approval, consequence))
+}
+
+/// The same status once more changes nothing.
+fn keep(tx: &mut Tx<'_>, new: Approval) -> Result<Approval> {
+    let known = tx.approvals_of(new.deployment_id)?.into_iter();
+    let own = known.filter(|one| (one.user_id, one.rule_id) == (new.user_id, new.rule_id)).next();
+    if let Some(own) = own {
+        if own.status == new.status {
+            return Ok(own);
+        }
+        let new = Approval { created_at: own.created_at, ..new };
+        tx.keep_approval(&new)?;
+        return Ok(new);
+    }
+    tx.keep_approval(&new)?;
+    Ok(new)
+}
+
+/// The rule by which somebody may say something.
+fn by_rule(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadDeployments>,
+    members: &impl Members,
+    (environment, rules): (&Environment, &[AccessRule]),
+    verdict: &Verdict,
+    name_of: impl Fn(&mut Tx<'_>, Holder) -> Result<String>,
+) -> Result<EnvironmentAccessId> {
+    let denied = "You don't have permission to approve this deployment. Contact the project or group owner for help.";
+    if rules.is_empty() {
+        let may_change = grant.also::<ChangeDeployments>().is_ok();
+        let right = deploy_right(tx, members, grant.who(), environment)?;
+        return match may_change && right != DeployRight::Refused {
+            true => Ok(NO_RULE),
+            false => Err(refused(denied)),
+        };
+    }
+    let mut fitting = Vec::new();
+    for rule in rules {
+        if lets_in(tx, members, grant.who(), rule)? {
+            fitting.push(rule);
+        }
+    }
+    let Some(first) = fitting.first() else { return Err(refused(denied)) };
+    let Some(wanted) = verdict.represented_as.as_deref().filter(|name| !name.is_empty()) else {
+        return Ok(first.id);
+    };
+    for rule in &fitting {
+        if name_of(tx, rule.holder())? == wanted {
+            return Ok(rule.id);
+        }
+    }
+    Err(refused(
+        "There are no approval rules for the given `represent_as` parameter. Use a valid User/Group/Role name instead.",
+    ))
+}
+
+/// One rejection ends a deployment; enough approvals let it go on, by itself where no rules are set.
+fn follow(
+    tx: &mut Tx<'_>,
+    deployment: Deployment,
+    protections: &[Protection],
+    status: ApprovalStatus,
+) -> Result<Consequence> {
+    let job = deployment.job_id;
+    if status == ApprovalStatus::Rejected {
+        return match job {
+            Some(job) => Ok(Consequence::Drop(job)),
+            None => step(tx, deployment, DeploymentStep::Drop).map(|_| Consequence::None),
+        };
+    }
+    let state = state_by(tx, protections, deployment.id)?;
+    if state.pending() > 0 {
+        return Ok(Consequence::None);
+    }
+    step(tx, deployment, DeploymentStep::Unblock)?;
+    match job {
+        Some(job) if state.rules.is_empty() => Ok(Consequence::Enqueue(job)),
+        _ => Ok(Consequence::None),
+    }
+}
+
+/// What a role is called in rules.
+pub fn role_name(level: AccessLevel) -> &'static str {
+    match level {
+        AccessLevel::Developer => "Developers + Maintainers",
+        AccessLevel::Maintainer => "Maintainers",
+        AccessLevel::Admin => "Administrators",
+        _ => "No one",
+    }
+}

@@ -1,0 +1,10 @@
+//! What people say of deployments that wait for it.
+
+pub mod actions;
+mod model;
+mod rules;
+mod store;
+
+pub use model::{Approval, ApprovalStatus};
+pub use rules::{ApprovalState, RuleState};
+pub use store::ApprovalStore;

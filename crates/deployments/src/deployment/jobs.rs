@@ -1,0 +1,145 @@
+//! Deployments that jobs do.
+
+use db::Tx;
+use kernel::{
+    Result, Ts,
+    ids::{JobId, ProjectId, UserId},
+};
+
+use super::{
+    Deployment, DeploymentStatus, DeploymentStep, DeploymentStore as _,
+    actions::{draft, ensure_environment, step},
+};
+use crate::environment::{
+    Environment, EnvironmentState, EnvironmentStep, EnvironmentStore as _, Tier, actions,
+    is_address,
+};
+
+/// The longest address of an environment.
+const LONGEST_URL: usize = 255;
+
+/// A job that brings something to an environment.
+#[derive(Clone, Debug)]
+pub struct DeployJob {
+    pub job: JobId,
+    pub project: ProjectId,
+    pub user: Option<UserId>,
+    pub ref_name: String,
+    pub tag: bool,
+    pub sha: String,
+    /// Name of the job that stops the environment.
+    pub on_stop: Option<String>,
+}
+
+/// What a job leaves an environment with when it succeeds.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Where people find what was deployed.
+    pub url: Option<String>,
+    pub auto_stop_at: Option<Ts>,
+    pub tier: Option<Tier>,
+}
+
+/// The environment that a job names; it is made where it is not there.
+///
+/// # Errors
+/// `Invalid` where no environment can be called so.
+pub fn environment_of_job(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    name: &str,
+    tier: Option<Tier>,
+) -> Result<Environment> {
+    ensure_environment(tx, project, name, tier)
+}
+
+/// Notes that a job is to bring something to an environment.
+pub fn begin(tx: &mut Tx<'_>, job: DeployJob, environment: &Environment) -> Result<Deployment> {
+    tx.insert_deployment(&Deployment {
+        job_id: Some(job.job),
+        user_id: job.user,
+        ref_name: job.ref_name,
+        tag: job.tag,
+        sha: job.sha,
+        on_stop: job.on_stop,
+        ..draft(tx, job.project, environment.id)
+    })
+}
+
+/// Makes a deployment say how far its job is, as far as that leads anywhere. `user` is for whom the job runs.
+pub fn mirror(
+    tx: &mut Tx<'_>,
+    deployment: Deployment,
+    status: DeploymentStatus,
+    user: Option<UserId>,
+) -> Result<Deployment> {
+    let deployment = Deployment { user_id: user.or(deployment.user_id), ..deployment };
+    let taken = match status {
+        DeploymentStatus::Created => DeploymentStep::Revive,
+        DeploymentStatus::Running => DeploymentStep::Run,
+        DeploymentStatus::Success => DeploymentStep::Succeed,
+        DeploymentStatus::Failed => DeploymentStep::Drop,
+        DeploymentStatus::Canceled => DeploymentStep::Cancel,
+        DeploymentStatus::Skipped => DeploymentStep::Skip,
+        DeploymentStatus::Blocked => DeploymentStep::Block,
+    };
+    match deployment.status.after(taken) {
+        Ok(_) => step(tx, deployment, taken),
+        Err(_illegal) => Ok(deployment),
+    }
+}
+
+/// Leaves an environment as a job said that it is to be.
+pub fn settle(tx: &mut Tx<'_>, environment: Environment, outcome: Outcome) -> Result<Environment> {
+    let fits = |url: &String| url.chars().count() <= LONGEST_URL && is_address(url);
+    let after = Environment {
+        external_url: outcome.url.filter(fits).or_else(|| environment.external_url.clone()),
+        auto_stop_at: outcome.auto_stop_at.or(environment.auto_stop_at),
+        tier: outcome.tier.unwrap_or(environment.tier),
+        ..environment.clone()
+    };
+    if after == environment {
+        return Ok(environment);
+    }
+    actions::save(tx, after)
+}
+
+/// A job that stops an environment succeeded.
+pub fn stopped(tx: &mut Tx<'_>, environment: Environment) -> Result<Environment> {
+    actions::step(tx, environment, EnvironmentStep::StopComplete)
+}
+
+/// A job that was to stop an environment did not: it may be stopped again.
+pub fn not_stopped(tx: &mut Tx<'_>, environment: Environment) -> Result<Environment> {
+    match environment.state {
+        EnvironmentState::Stopping => actions::step(tx, environment, EnvironmentStep::Start),
+        EnvironmentState::Available | EnvironmentState::Stopped => Ok(environment),
+    }
+}
+
+/// Whether something newer was brought to the environment since.
+pub fn is_outdated(tx: &mut Tx<'_>, deployment: &Deployment) -> Result<bool> {
+    let last = tx.last_deployment(deployment.environment_id)?;
+    Ok(last.is_some_and(|last| deployment.id < last.id && deployment.sha != last.sha))
+}
+
+/// Notes where the job of a deployment says that the environment is found.
+pub fn note_url(tx: &mut Tx<'_>, job: JobId, url: &str) -> Result<()> {
+    match tx.deployments_of_jobs(&[job])?.pop() {
+        Some(found) => {
+            let environment_url = Some(url.to_owned());
+            tx.save_deployment(&Deployment { environment_url, ..found })
+        }
+        None => Ok(()),
+    }
+}
+
+/// The environment of a deployment.
+pub fn environment_of(tx: &mut Tx<'_>, deployment: &Deployment) -> Result<Option<Environment>> {
+    tx.environment(deployment.project_id, deployment.environment_id)
+}
+
+/// The deployment that a job does, where it does one.
+pub fn of_job(tx: &mut Tx<'_>, job: JobId) -> Result<Option<Deployment>> {
+    Ok(tx.deployments_of_jobs(&[job])?.pop())
+}

@@ -1,0 +1,103 @@
+//! Lists of deployments.
+
+use db::{
+    Tx,
+    listing::{self, Bind, Conditions, Selection, page_of_ids},
+};
+use kernel::{
+    Result, TextEnum as _, Ts,
+    ids::{DeploymentId, EnvironmentId, ProjectId},
+    page::{Page, PageRequest},
+};
+
+use super::{Deployment, DeploymentStatus, DeploymentStore as _};
+
+kernel::text_enum! {
+    pub enum DeploymentOrder {
+        Id = "id",
+        Iid = "iid",
+        CreatedAt = "created_at",
+        UpdatedAt = "updated_at",
+        Ref = "ref",
+    }
+}
+
+/// Which deployments of a project are wanted, and in which order.
+#[derive(Clone, Debug)]
+pub struct DeploymentFilter {
+    pub environment: Option<EnvironmentId>,
+    pub status: Option<DeploymentStatus>,
+    pub updated_before: Option<Ts>,
+    pub updated_after: Option<Ts>,
+    pub order: DeploymentOrder,
+    pub descending: bool,
+}
+
+impl DeploymentFilter {
+    fn conditions(&self, project: ProjectId) -> Conditions {
+        let mut all = Conditions::default();
+        match self.environment {
+            // An environment is of one project, and each index that begins with it has an order of the list.
+            Some(environment) => all.number("d.environment_id = {}", environment.0),
+            None => all.number("d.project_id = {}", project.0),
+        }
+        if let Some(status) = self.status {
+            all.word("d.status = {}", status.as_str());
+        }
+        if let Some(before) = self.updated_before {
+            all.number("d.updated_at <= {}", before.0);
+        }
+        if let Some(after) = self.updated_after {
+            all.number("d.updated_at >= {}", after.0);
+        }
+        all
+    }
+
+    /// Numbers and moments of creation come in the order of ids. What is looked for by its last change is listed by that.
+    fn order(&self) -> String {
+        let direction = if self.descending { "DESC" } else { "ASC" };
+        let by_change = self.updated_before.is_some() || self.updated_after.is_some();
+        match self.order {
+            DeploymentOrder::UpdatedAt => format!("d.updated_at {direction}, d.id DESC"),
+            _ if by_change => format!("d.updated_at {direction}, d.id DESC"),
+            DeploymentOrder::Ref => format!("d.ref_name {direction}, d.id {direction}"),
+            DeploymentOrder::Id | DeploymentOrder::Iid | DeploymentOrder::CreatedAt => {
+                format!("d.id {direction}")
+            }
+        }
+    }
+}
+
+pub trait DeploymentListStore {
+    fn deployments(
+        &mut self,
+        project: ProjectId,
+        filter: &DeploymentFilter,
+        page: PageRequest,
+    ) -> Result<Page<Deployment>>;
+}
+
+impl DeploymentListStore for Tx<'_> {
+    fn deployments(
+        &mut self,
+        project: ProjectId,
+        filter: &DeploymentFilter,
+        page: PageRequest,
+    ) -> Result<Page<Deployment>> {
+        let conditions = filter.conditions(project);
+        let from = format!("deployments d WHERE {}", conditions.text());
+        let binds: Vec<Bind> = conditions.binds;
+        let selection = Selection {
+            id: "d.id",
+            from: from.clone(),
+            binds: binds.clone(),
+            order: filter.order(),
+        };
+        let found = page_of_ids(self, &selection, page, |tx| listing::count(tx, &from, &binds))?;
+        found.try_map_all(|ids| {
+            let ids: Vec<DeploymentId> = ids.into_iter().map(DeploymentId).collect();
+            let mut by_id = self.deployments_by_id(&ids)?;
+            Ok(ids.iter().filter_map(|id| by_id.remove(id)).collect())
+        })
+    }
+}

@@ -1,0 +1,16 @@
+//! What is brought to an environment.
+
+pub mod actions;
+pub mod jobs;
+mod links;
+mod list;
+mod model;
+mod state;
+mod store;
+
+pub use actions::{NewDeployment, StatusReport};
+pub use links::{LinkFilter, LinkSql};
+pub use list::{DeploymentFilter, DeploymentListStore, DeploymentOrder};
+pub use model::Deployment;
+pub use state::{DeploymentStatus, DeploymentStep};
+pub use store::DeploymentStore;

@@ -1,0 +1,186 @@
+//! Reading, making, changing, stopping and removing environments.
+
+use db::Tx;
+use kernel::{
+    Ability, Error, Grant, Result,
+    access::Project,
+    ids::{EnvironmentId, ProjectId},
+    page::{Page, PageRequest},
+};
+
+use super::{
+    Environment, EnvironmentAttributes, EnvironmentFilter, EnvironmentState, EnvironmentStep,
+    EnvironmentStore as _, Tier, slug,
+};
+use crate::{
+    Event,
+    policy::{ChangeEnvironments, ReadEnvironments, RemoveEnvironments},
+    ports::Members,
+    protection::guard::ensure_may_deploy,
+};
+
+/// The fewest letters that are looked for.
+const SHORTEST_SEARCH: usize = 3;
+
+/// What becomes of an environment; what is left out stays.
+#[derive(Clone, Debug, Default)]
+pub struct EnvironmentChange {
+    pub name: Option<String>,
+    pub external_url: Option<String>,
+    pub tier: Option<Tier>,
+}
+
+pub fn list(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadEnvironments>,
+    filter: &EnvironmentFilter,
+    page: PageRequest,
+) -> Result<Page<Environment>> {
+    let is_short = |search: &String| search.chars().count() < SHORTEST_SEARCH;
+    if filter.search.as_ref().is_some_and(is_short) {
+        return Err(Error::BadRequest("Search query is less than 3 characters".to_owned()));
+    }
+    tx.environments(grant.project(), filter, page)
+}
+
+pub fn read(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadEnvironments>,
+    id: EnvironmentId,
+) -> Result<Environment> {
+    of_project(tx, grant, id)
+}
+
+/// An environment of the project for which something was granted.
+pub fn of_project<A: Ability<Scope = Project>>(
+    tx: &mut Tx<'_>,
+    grant: &Grant<A>,
+    id: EnvironmentId,
+) -> Result<Environment> {
+    tx.environment(grant.project(), id)?.ok_or(Error::Missing)
+}
+
+pub fn create(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ChangeEnvironments>,
+    name: String,
+    external_url: Option<String>,
+    tier: Option<Tier>,
+) -> Result<Environment> {
+    let tier = tier.unwrap_or_else(|| Tier::of_name(&name));
+    insert(tx, grant.project(), EnvironmentAttributes { name, external_url, tier })
+}
+
+/// Makes an environment, whoever needs it.
+///
+/// # Errors
+/// `Invalid`, by field.
+pub(crate) fn insert(
+    tx: &mut Tx<'_>,
+    project: ProjectId,
+    attributes: EnvironmentAttributes,
+) -> Result<Environment> {
+    let slug = slug(&attributes.name);
+    let mut faults = attributes.faults();
+    if faults.is_empty() {
+        if tx.environment_named(project, &attributes.name)?.is_some() {
+            faults.add("name", "has already been taken");
+        } else if tx.is_slug_taken(project, &slug)? {
+            faults.add("slug", "has already been taken");
+        }
+    }
+    faults.into_result()?;
+    let made = tx.insert_environment(&Environment {
+        id: EnvironmentId(0),
+        project_id: project,
+        name: attributes.name,
+        slug,
+        external_url: attributes.external_url,
+        tier: attributes.tier,
+        state: EnvironmentState::Available,
+        auto_stop_at: None,
+        auto_delete_at: None,
+        created_at: tx.now,
+        updated_at: tx.now,
+    })?;
+    announce(tx, &made)?;
+    Ok(made)
+}
+
+pub fn update(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ChangeEnvironments>,
+    members: &impl Members,
+    id: EnvironmentId,
+    change: EnvironmentChange,
+) -> Result<Environment> {
+    let before = of_project(tx, grant, id)?;
+    ensure_may_deploy(tx, members, grant.who(), &before)?;
+    let attributes = EnvironmentAttributes {
+        name: change.name.unwrap_or_else(|| before.name.clone()),
+        external_url: change.external_url.or_else(|| before.external_url.clone()),
+        tier: change.tier.unwrap_or(before.tier),
+    };
+    let mut faults = attributes.faults();
+    let same = tx.environment_named(before.project_id, &attributes.name)?;
+    if same.is_some_and(|other| other.id != before.id) {
+        faults.add("name", "has already been taken");
+    }
+    faults.into_result()?;
+    let EnvironmentAttributes { name, external_url, tier } = attributes;
+    // Nobody links to an empty address.
+    let external_url = external_url.filter(|url| !url.is_empty());
+    save(tx, Environment { name, external_url, tier, ..before })
+}
+
+/// Removes an environment that was stopped, with all that was deployed to it.
+pub fn remove(
+    tx: &mut Tx<'_>,
+    grant: &Grant<RemoveEnvironments>,
+    members: &impl Members,
+    id: EnvironmentId,
+) -> Result<()> {
+    let environment = of_project(tx, grant, id)?;
+    ensure_may_deploy(tx, members, grant.who(), &environment)?;
+    environment.ensure_removable()?;
+    delete(tx, &environment)
+}
+
+pub(super) fn delete(tx: &mut Tx<'_>, environment: &Environment) -> Result<()> {
+    tx.delete_environment(environment.id)?;
+    tx.emit(Event::EnvironmentRemoved {
+        project: environment.project_id,
+        environment: environment.id,
+        slug: environment.slug.clone(),
+    })
+}
+
+/// Takes a step with an environment, where it leads anywhere.
+pub fn step(
+    tx: &mut Tx<'_>,
+    environment: Environment,
+    step: EnvironmentStep,
+) -> Result<Environment> {
+    let Some(state) = environment.state.after(step) else { return Ok(environment) };
+    let auto_stop_at = match state {
+        EnvironmentState::Available => environment.auto_stop_at,
+        EnvironmentState::Stopping | EnvironmentState::Stopped => None,
+    };
+    save(tx, Environment { state, auto_stop_at, auto_delete_at: None, ..environment })
+}
+
+/// Writes down and announces how an environment is now.
+pub(crate) fn save(tx: &mut Tx<'_>, environment: Environment) -> Result<Environment> {
+    let after = Environment { updated_at: tx.now, ..environment };
+    tx.save_environment(&after)?;
+    announce(tx, &after)?;
+    Ok(after)
+}
+
+fn announce(tx: &mut Tx<'_>, environment: &Environment) -> Result<()> {
+    tx.emit(Event::EnvironmentChanged {
+        project: environment.project_id,
+        environment: environment.id,
+        state: environment.state,
+    })
+}

@@ -1,0 +1,19 @@
+//! Where the jobs of a project deploy to.
+
+pub mod actions;
+pub mod cleanup;
+mod model;
+mod rules;
+mod slug;
+mod state;
+mod store;
+mod tier;
+
+pub use actions::EnvironmentChange;
+pub use model::Environment;
+pub(crate) use rules::is_address;
+pub use rules::{EnvironmentAttributes, is_name};
+pub use slug::slug;
+pub use state::{EnvironmentState, EnvironmentStep};
+pub use store::{EnvironmentFilter, EnvironmentStore};
+pub use tier::Tier;

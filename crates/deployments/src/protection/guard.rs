@@ -1,0 +1,92 @@
+//! Whether somebody may deploy to an environment.
+
+use db::Tx;
+use kernel::{AccessLevel, Error, Result, Standing, TextEnum as _};
+
+use super::{AccessRule, Holder, Protection, ProtectionStore as _, RuleKind};
+use crate::{environment::Environment, ports::Members};
+
+/// What the protections of an environment let somebody do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeployRight {
+    /// It is not protected.
+    Free,
+    /// It is, and they are among those who deploy.
+    Deployer,
+    Refused,
+}
+
+/// What holds for an environment.
+pub fn protections_of(
+    tx: &mut Tx<'_>,
+    members: &impl Members,
+    environment: &Environment,
+) -> Result<Vec<Protection>> {
+    let groups = members.groups_above(tx, environment.project_id)?;
+    let tier = environment.tier.as_str();
+    tx.protections_for(environment.project_id, &environment.name, &groups, tier)
+}
+
+pub fn deploy_right(
+    tx: &mut Tx<'_>,
+    members: &impl Members,
+    who: &Standing,
+    environment: &Environment,
+) -> Result<DeployRight> {
+    let all = protections_of(tx, members, environment)?;
+    if all.is_empty() {
+        return Ok(DeployRight::Free);
+    }
+    for protection in &all {
+        if !is_any(tx, members, who, protection.of(RuleKind::Deploy))? {
+            return Ok(DeployRight::Refused);
+        }
+    }
+    Ok(DeployRight::Deployer)
+}
+
+/// Refuses whoever may not deploy to an environment.
+pub fn ensure_may_deploy(
+    tx: &mut Tx<'_>,
+    members: &impl Members,
+    who: &Standing,
+    environment: &Environment,
+) -> Result<()> {
+    match deploy_right(tx, members, who, environment)? {
+        DeployRight::Free | DeployRight::Deployer => Ok(()),
+        DeployRight::Refused => Err(Error::Forbidden),
+    }
+}
+
+fn is_any<'r>(
+    tx: &mut Tx<'_>,
+    members: &impl Members,
+    who: &Standing,
+    rules: impl Iterator<Item = &'r AccessRule>,
+) -> Result<bool> {
+    for rule in rules {
+        if lets_in(tx, members, who, rule)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a record lets somebody in.
+pub fn lets_in(
+    tx: &mut Tx<'_>,
+    members: &impl Members,
+    who: &Standing,
+    rule: &AccessRule,
+) -> Result<bool> {
+    let Some(user) = who.actor.id else { return Ok(false) };
+    if who.admin() {
+        return Ok(true);
+    }
+    match rule.holder() {
+        Holder::Role(AccessLevel::Admin) => Ok(false),
+        Holder::Role(level) => Ok(who.is(level)),
+        Holder::User(one) => Ok(one == user),
+        Holder::Group(group) => members.is_in_group(tx, user, group, rule.with_inherited),
+    }
+}

@@ -1,0 +1,12 @@
+//! Who may deploy to an environment, and who has to approve that.
+
+pub mod actions;
+pub mod guard;
+mod model;
+mod store;
+
+pub use actions::{AccessChange, NewProtection, ProtectionChange};
+pub use model::{
+    AccessRule, Holder, NewAccess, ProtectedEnvironment, ProtectionHome, Protection, RuleKind,
+};
+pub use store::ProtectionStore;

@@ -1,0 +1,89 @@
+//! Protections as they are stored, and whom they let in.
+
+use diesel::prelude::{Queryable, Selectable};
+use kernel::{
+    AccessLevel, Ts,
+    ids::{EnvironmentAccessId, NamespaceId, ProjectId, ProtectedEnvironmentId, UserId},
+};
+
+kernel::text_enum! {
+    /// What a record lets its holder do.
+    pub enum RuleKind { Deploy = "deploy", Approve = "approve" }
+}
+
+/// What a protection is for: an environment of a project by its name, or all of a tier below a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProtectionHome {
+    Project(ProjectId),
+    Group(NamespaceId),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
+#[diesel(table_name = db::schema::protected_environments, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+pub struct ProtectedEnvironment {
+    pub id: ProtectedEnvironmentId,
+    pub project_id: Option<ProjectId>,
+    pub group_id: Option<NamespaceId>,
+    /// Of a group's protection the tier.
+    pub name: String,
+    /// How many approve a deployment where no rule says it.
+    pub required_approval_count: i64,
+    pub created_at: Ts,
+    pub updated_at: Ts,
+}
+
+/// Whom a record lets in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// Everybody whose role in the project is at least this one.
+    Role(AccessLevel),
+    User(UserId),
+    Group(NamespaceId),
+}
+
+/// A record as somebody asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewAccess {
+    pub holder: Holder,
+    /// Whether who is in the groups above counts as in the group.
+    pub with_inherited: bool,
+    /// Of a rule for approvals: by how many of its holders.
+    pub required_approvals: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
+#[diesel(table_name = db::schema::protected_environment_access, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+pub struct AccessRule {
+    pub id: EnvironmentAccessId,
+    pub protected_environment_id: ProtectedEnvironmentId,
+    pub kind: RuleKind,
+    pub access_level: Option<AccessLevel>,
+    pub user_id: Option<UserId>,
+    pub group_id: Option<NamespaceId>,
+    pub with_inherited: bool,
+    pub required_approvals: i64,
+}
+
+impl AccessRule {
+    pub fn holder(&self) -> Holder {
+        match (self.user_id, self.group_id) {
+            (Some(user), _) => Holder::User(user),
+            (None, Some(group)) => Holder::Group(group),
+            (None, None) => Holder::Role(self.access_level.unwrap_or(AccessLevel::Maintainer)),
+        }
+    }
+}
+
+/// A protection with its records.
+#[derive(Clone, Debug)]
+pub struct Protection {
+    pub environment: ProtectedEnvironment,
+    pub rules: Vec<AccessRule>,
+}
+
+impl Protection {
+    /// Its records of a kind, the oldest first.
+    pub fn of(&self, kind: RuleKind) -> impl Iterator<Item = &AccessRule> {
+        self.rules.iter().filter(move |rule| rule.kind == kind)
+    }
+}

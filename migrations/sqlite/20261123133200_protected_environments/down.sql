@@ -1,0 +1,3 @@
+DROP TABLE deployment_approvals;
+DROP TABLE protected_environment_access;
+DROP TABLE protected_environments;

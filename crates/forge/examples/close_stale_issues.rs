@@ -49,7 +49,7 @@ async fn main() -> Result<()> {
         mail: None,
         roots: TrustedRoots::default(),
         inner_networks: org::namespace::Networks::default(),
-        contents: forge::ContentStorage::default(),
+        contents: forgeway_forge::ContentStorage::default(),
     };
     let clock = Arc::new(Clock::fixed(Ts::from_unix(1_767_225_600)));
     let git = Git::find(cli::Settings::new(OsString::from("/usr/local/bin:/usr/bin:/bin")));

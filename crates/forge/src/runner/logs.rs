@@ -84,7 +84,7 @@ pub(super) async fn complete(
             Some(pattern) => ci::log::coverage(&own.logs.path(place), &pattern),
             None => Ok(None),
         };
-        Ok((length, told.map_err(Error::internal)?))
+        Ok::<_, Error>((length, told.map_err(Error::internal)?))
     });
     let completed = done.await.map_err(Error::internal)??;
     forge.followers.grew(job.id);

@@ -51,7 +51,7 @@ impl Scratch {
             mail: None,
             roots: TrustedRoots::default(),
             inner_networks: org::namespace::Networks::default(),
-            contents: forge::ContentStorage::default(),
+            contents: forgeway_forge::ContentStorage::default(),
         };
         let git = Git::find(cli::Settings::new(OsString::from("/usr/local/bin:/usr/bin:/bin")));
         let git = git.await.unwrap();

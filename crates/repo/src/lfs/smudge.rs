@@ -4,7 +4,7 @@
 use std::{
     ffi::{OsStr, OsString},
     fs::File,
-    io::{self, Read as _, Write as _},
+    io::{self, Read as _, Write},
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -138,7 +138,7 @@ fn is_listed(list: &OsStr, id: &LfsId) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{LfsFiles, Path, Smudge};
+    use super::{LfsFiles, Smudge};
 
     #[test]
     fn only_a_name_that_needs_it_is_quoted() {

@@ -107,10 +107,8 @@ impl<R: Read> Read for Checked<R> {
 mod tests {
     use std::io::{Cursor, Read as _};
 
-    use super::{
-        super::{find, tests::zip},
-        open,
-    };
+    use super::super::{find, tests::zip};
+    use super::open;
 
     /// What comes of reading a file of a thousand bytes, when the list says something else of it.
     fn read_with(change: impl Fn(&mut super::Entry), from: u64) -> Result<usize, &'static str> {

@@ -14,7 +14,7 @@ pub(super) struct Packed {
     pub(super) size: u32,
     /// Added to where the content is said to lie.
     pub(super) shift: u32,
-    bytes: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
 }
 
 fn number(size: usize) -> u32 {

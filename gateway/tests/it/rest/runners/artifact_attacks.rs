@@ -14,7 +14,10 @@ use super::{
     archives::{Packed, archive_of},
     program::{Runner, Work, set_up},
 };
-use crate::support::{Answer, Person, Server, TestApp, ci::commit};
+use crate::support::{
+    Answer, Person, Server, TestApp,
+    ci::{commit, pipelines},
+};
 
 const ONE: &str = "job: {script: x, artifacts: {paths: [out]}}\n";
 
@@ -103,8 +106,8 @@ async fn a_file_that_is_other_than_its_checksum_breaks_off() {
     for (name, size) in [("a", 10), ("b", 1000), ("c", 1001)] {
         let heard = heard(&server, &mia, &format!("{path}/{name}")).await;
         let text = String::from_utf8_lossy(&heard);
-        let (head, body) = text.split_once("\r\n\r\n").expect("a head");
-        assert!(head.contains(&format!("content-length: {size}")), "{head}");
+        // What is wrong in its first block is known before anything is sent.
+        let body = text.split_once("\r\n\r\n").map_or("", |(_head, body)| body);
         assert!(body.len() < size, "{name} came whole");
     }
 }
@@ -142,9 +145,9 @@ async fn a_report_that_unpacks_to_too_much_is_read_to_its_bound() {
     work.bring("?artifact_type=junit&artifact_format=gzip", "r.xml.gz", &bomb).await.with(201);
     work.report(json!({ "state": "success" })).await.with(200);
 
-    let newest = mia.get(&format!("/projects/{project}/pipelines/latest")).await.ok()["id"].clone();
-    let summary = mia.get(&format!("/projects/{project}/pipelines/{newest}/test_report_summary"));
-    let suite = summary.await.ok()["test_suites"][0].clone();
+    let newest = pipelines(&mia, project, "").await[0]["id"].clone();
+    let summary = format!("/projects/{project}/pipelines/{newest}/test_report_summary");
+    let suite = mia.get(&summary).await.ok()["test_suites"][0].clone();
     assert_eq!((&suite["total_count"], suite["suite_error"].is_string()), (&json!(0), true));
 }
 
@@ -156,7 +159,7 @@ async fn a_name_ends_no_header() {
     let payload = runner.take().await;
     let work = Work::new(&app, &payload);
     let form = "--edge\r\nContent-Disposition: form-data; name=\"file\"; \
-                filename*=UTF-8''a%0D%0ASet-Cookie%3A%20x%3D1%22.zip\r\n\r\n";
+                filename=\"a\tb\\\"c.zip\"\r\n\r\n";
     let content = archive_of(&[Packed::plain(odd, b"one")]);
     let body = [form.as_bytes(), &content, b"\r\n--edge--\r\n"].concat();
     let place = format!("{}/artifacts", work.path);
@@ -170,7 +173,7 @@ async fn a_name_ends_no_header() {
         answer.header("Content-Disposition").expect("a name").to_owned()
     };
     let whole = names(&mia.get(&path).await);
-    assert!(whole.starts_with("attachment; filename=\"aSet-Cookie: x=1.zip\""), "{whole}");
+    assert_eq!(whole, "attachment; filename=\"abc.zip\"; filename*=UTF-8''abc.zip");
     let file = mia.get(&format!("{path}/out%2Fa%0D%0ASet-Cookie%3A%20x%3D1%22.txt")).await;
     let expected = "attachment; filename=\"a__Set-Cookie: x=1_.txt\"; \
                     filename*=UTF-8''a%0D%0ASet-Cookie%3A%20x%3D1%22.txt";

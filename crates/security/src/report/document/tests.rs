@@ -1,3 +1,5 @@
+//! Reports, good and bad.
+
 use kernel::ids::ProjectId;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use db::{
     Tx, each_backend, error,
-    schema::{job_token_groups as groups, job_token_projects as projects},
+    schema::{job_token_groups, job_token_projects},
 };
 use diesel::prelude::*;
 use kernel::{
@@ -28,52 +28,58 @@ pub trait JobTokenScopeStore {
 
 impl JobTokenScopeStore for Tx<'_> {
     fn job_token_projects(&mut self, project: ProjectId) -> Result<Vec<ProjectId>> {
-        let rows = projects::table.filter(projects::project_id.eq(project)).order(projects::id);
-        let rows = rows.select(projects::target_project_id);
+        let rows = job_token_projects::table
+            .filter(job_token_projects::project_id.eq(project))
+            .order(job_token_projects::id);
+        let rows = rows.select(job_token_projects::target_project_id);
         each_backend!(self, |conn| rows.load(conn).map_err(error(NOUN)))
     }
 
     fn job_token_groups(&mut self, project: ProjectId) -> Result<Vec<NamespaceId>> {
-        let rows = groups::table.filter(groups::project_id.eq(project)).order(groups::id);
-        let rows = rows.select(groups::target_group_id);
+        let rows = job_token_groups::table
+            .filter(job_token_groups::project_id.eq(project))
+            .order(job_token_groups::id);
+        let rows = rows.select(job_token_groups::target_group_id);
         each_backend!(self, |conn| rows.load(conn).map_err(error(NOUN)))
     }
 
     fn add_job_token_project(&mut self, project: ProjectId, target: ProjectId) -> Result<()> {
         let row = (
-            projects::project_id.eq(project),
-            projects::target_project_id.eq(target),
-            projects::created_at.eq(self.now),
+            job_token_projects::project_id.eq(project),
+            job_token_projects::target_project_id.eq(target),
+            job_token_projects::created_at.eq(self.now),
         );
-        let insert = diesel::insert_into(projects::table).values(row).on_conflict_do_nothing();
+        let insert =
+            diesel::insert_into(job_token_projects::table).values(row).on_conflict_do_nothing();
         each_backend!(self, |conn| insert.execute(conn).map_err(error(NOUN)))?;
         Ok(())
     }
 
     fn add_job_token_group(&mut self, project: ProjectId, target: NamespaceId) -> Result<()> {
         let row = (
-            groups::project_id.eq(project),
-            groups::target_group_id.eq(target),
-            groups::created_at.eq(self.now),
+            job_token_groups::project_id.eq(project),
+            job_token_groups::target_group_id.eq(target),
+            job_token_groups::created_at.eq(self.now),
         );
-        let insert = diesel::insert_into(groups::table).values(row).on_conflict_do_nothing();
+        let insert =
+            diesel::insert_into(job_token_groups::table).values(row).on_conflict_do_nothing();
         each_backend!(self, |conn| insert.execute(conn).map_err(error(NOUN)))?;
         Ok(())
     }
 
     fn delete_job_token_project(&mut self, project: ProjectId, target: ProjectId) -> Result<bool> {
-        let row = projects::table
-            .filter(projects::project_id.eq(project))
-            .filter(projects::target_project_id.eq(target));
+        let row = job_token_projects::table
+            .filter(job_token_projects::project_id.eq(project))
+            .filter(job_token_projects::target_project_id.eq(target));
         let gone =
             each_backend!(self, |conn| diesel::delete(row).execute(conn).map_err(error(NOUN)))?;
         Ok(gone > 0)
     }
 
     fn delete_job_token_group(&mut self, project: ProjectId, target: NamespaceId) -> Result<bool> {
-        let row = groups::table
-            .filter(groups::project_id.eq(project))
-            .filter(groups::target_group_id.eq(target));
+        let row = job_token_groups::table
+            .filter(job_token_groups::project_id.eq(project))
+            .filter(job_token_groups::target_group_id.eq(target));
         let gone =
             each_backend!(self, |conn| diesel::delete(row).execute(conn).map_err(error(NOUN)))?;
         Ok(gone > 0)

@@ -7,6 +7,7 @@ mod access;
 mod activity_feed;
 pub mod branch;
 pub mod commit;
+pub mod deployment;
 pub mod files;
 mod forge;
 pub mod issue;

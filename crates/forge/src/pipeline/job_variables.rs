@@ -10,6 +10,7 @@ use ci::{
     report::InheritedVariableStore as _,
 };
 use db::Tx;
+use deployments::environment::{Environment, EnvironmentStore as _};
 use kernel::{Error, Result, access::ProjectFacts};
 use org::{
     access::IdOrPath,
@@ -38,6 +39,8 @@ pub(crate) struct JobSource {
     pub(crate) own: Vec<(String, String)>,
     /// The jobs on which it depends.
     pub(crate) upstream: Upstream,
+    /// Where it deploys to, once that is there.
+    pub(crate) environment: Option<Environment>,
     context: RunContext,
 }
 
@@ -85,6 +88,10 @@ pub(crate) fn job_source(tx: &mut Tx<'_>, vault: &Vault, job: Job) -> Result<Opt
         inherited,
         ..RunContext::of_job(&job, &pipeline, variables, merge_request, person)?
     };
+    let environment = match &job.environment {
+        Some(name) => tx.environment_named(job.project_id, name)?,
+        None => None,
+    };
     let (settings, own) = (tx.project_settings(job.project_id)?, tx.job_variables(vault, job.id)?);
-    Ok(Some(JobSource { job, pipeline, spec, settings, own, upstream, context }))
+    Ok(Some(JobSource { job, pipeline, spec, settings, own, upstream, environment, context }))
 }

@@ -9,6 +9,7 @@ use ci::{
     variable::{RefProtection, for_pipeline},
 };
 use db::Tx;
+use deployments::freeze_period::actions::is_frozen;
 use kernel::{Result, access::ProjectFacts, ids::UserId};
 use org::{
     places::above_project,
@@ -27,7 +28,7 @@ use super::{
     compile::RunContext,
     config::{CONFIG_PATH, facts},
 };
-use crate::Forge;
+use crate::{Forge, ports::deployments::Calendar};
 
 /// So many merge requests of a branch are told.
 const MOST_MERGE_REQUESTS: usize = 4;
@@ -53,6 +54,9 @@ pub(super) fn stored_variables(
         Variable::public("CI_PIPELINE_SOURCE", context.source.to_string()),
         Variable::public("CI_PROJECT_DESCRIPTION", project.description.unwrap_or_default()),
     ];
+    if is_frozen(tx, &Calendar, context.facts.id)? {
+        beneath.push(Variable::public("CI_DEPLOY_FREEZE", "true"));
+    }
     if let Some(open) = open_merge_requests(tx, context)? {
         beneath.push(Variable::public("CI_OPEN_MERGE_REQUESTS", open));
     }

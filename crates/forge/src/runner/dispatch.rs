@@ -7,6 +7,7 @@ use ci::job::{
     progress::finish,
     queue::{Start, begin},
 };
+use deployments::deployment::jobs::note_url;
 use kernel::{Error, Result, ids::JobId};
 use runners::{
     mailbox::Process,
@@ -154,8 +155,12 @@ async fn hand_over(forge: &Forge, runner: &Runner, draft: Draft) -> Result<Step>
         hidden: sealed.map_err(Error::internal)?,
     };
     let (shared, project) = (runner.is_shared(), draft.source.job.project_id);
+    let url = draft.environment_url();
     let begun = forge.db.write(move |tx| {
         let Some(job) = begin(tx, id, &start)? else { return Ok(None) };
+        if let Some(url) = &url {
+            note_url(tx, id, url)?;
+        }
         let running = match shared {
             true => tx.running_on_instance_runners()?.get(&project).copied(),
             false => None,

@@ -372,7 +372,8 @@ macro_rules! param_ids { ($($name:ident),* $(,)?) => { $(
 param_ids! {
     UserId, NamespaceId, ProjectId, TokenId, MemberId, AccessRecordId, EmailId, SshKeyId, GpgKeyId,
     CommitNoteId, LabelId, MilestoneId, IssueId, NoteId, PipelineId, JobId, TodoId,
-    PipelineScheduleId, TriggerId, RunnerId,
+    PipelineScheduleId, TriggerId, RunnerId, EnvironmentId, DeploymentId,
+    FreezePeriodId, EnvironmentAccessId,
     ApprovalRuleId, ProtectedBranchId, MergeRequestVersionId,
 }
 param_enums! { kernel::Visibility, kernel::access::FeatureAccess, org::token::Scope }

@@ -3,7 +3,7 @@
 mod administration;
 mod job_artifacts;
 mod job_requests;
-mod program;
+pub(crate) mod program;
 mod registration;
 mod reports;
 mod runner_jobs;

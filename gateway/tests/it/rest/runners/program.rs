@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use crate::support::{Answer, Person, TestApp, ci::commit};
 
 /// A runner of a project, as its program sees the server.
-pub(super) struct Runner<'a> {
-    pub(super) app: &'a TestApp,
-    pub(super) token: String,
+pub(crate) struct Runner<'a> {
+    pub(crate) app: &'a TestApp,
+    pub(crate) token: String,
 }
 
 impl<'a> Runner<'a> {
-    pub(super) async fn of(person: &Person<'a>, project: ProjectId, fields: Value) -> Self {
+    pub(crate) async fn of(person: &Person<'a>, project: ProjectId, fields: Value) -> Self {
         let mut new = json!({ "runner_type": "project_type", "project_id": project.0 });
         for (name, value) in fields.as_object().expect("fields") {
             new[name] = value.clone();
@@ -22,7 +22,7 @@ impl<'a> Runner<'a> {
         Self { app: person.app, token: made["token"].as_str().expect("a token").to_owned() }
     }
 
-    pub(super) async fn ask(&self, more: Value) -> Answer {
+    pub(crate) async fn ask(&self, more: Value) -> Answer {
         let features = json!({ "refspecs": true, "upload_multiple_artifacts": true });
         let mut body = json!({ "token": self.token, "info": { "features": features } });
         for (name, value) in more.as_object().expect("fields") {
@@ -31,26 +31,26 @@ impl<'a> Runner<'a> {
         self.app.anonymous().post("/jobs/request", body).await
     }
 
-    pub(super) async fn take(&self) -> Value {
+    pub(crate) async fn take(&self) -> Value {
         self.ask(json!({})).await.created()
     }
 }
 
 /// What the program does with a job.
-pub(super) struct Work<'a> {
-    pub(super) caller: Person<'a>,
-    pub(super) path: String,
-    pub(super) token: Value,
+pub(crate) struct Work<'a> {
+    pub(crate) caller: Person<'a>,
+    pub(crate) path: String,
+    pub(crate) token: Value,
 }
 
 impl<'a> Work<'a> {
-    pub(super) fn new(app: &'a TestApp, payload: &Value) -> Self {
+    pub(crate) fn new(app: &'a TestApp, payload: &Value) -> Self {
         let token = payload["token"].as_str().expect("a token");
         let caller = app.anonymous().sending("JOB-TOKEN", token);
         Self { caller, path: format!("/jobs/{}", payload["id"]), token: payload["token"].clone() }
     }
 
-    pub(super) async fn write(&self, start: usize, text: &str) -> Answer {
+    pub(crate) async fn write(&self, start: usize, text: &str) -> Answer {
         let end = (start + text.len()).saturating_sub(1);
         let caller = self.caller.sending("Content-Range", &format!("{start}-{end}"));
         let path = format!("{}/trace", self.path);
@@ -58,7 +58,7 @@ impl<'a> Work<'a> {
     }
 
     /// Brings a file, with more said in the query.
-    pub(super) async fn bring(&self, query: &str, name: &str, content: &[u8]) -> Answer {
+    pub(crate) async fn bring(&self, query: &str, name: &str, content: &[u8]) -> Answer {
         let head = format!(
             "--edge\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n"
         );
@@ -68,12 +68,12 @@ impl<'a> Work<'a> {
         self.caller.send_bytes(Method::POST, &path, form, &body).await
     }
 
-    pub(super) async fn report(&self, fields: Value) -> Answer {
+    pub(crate) async fn report(&self, fields: Value) -> Answer {
         self.caller.put(&self.path, fields).await
     }
 }
 
-pub(super) async fn set_up<'a>(
+pub(crate) async fn set_up<'a>(
     app: &'a TestApp,
     text: &str,
 ) -> (ProjectId, Person<'a>, Runner<'a>) {

@@ -38,6 +38,8 @@ pub enum Event {
     },
     /// Jobs of a pipeline went on, since what they waited for has ended, or since somebody wanted it.
     JobsMoved { project: ProjectId, pipeline: PipelineId, jobs: Vec<JobMove> },
+    /// A pipeline is made with jobs that have an environment; heard before what these do.
+    EnvironmentsNamed { project: ProjectId, pipeline: PipelineId },
     /// What a job left behind goes, its log with it.
     JobErased { project: ProjectId, job: JobId },
     /// A pipeline is gone with all of its jobs.
@@ -76,6 +78,7 @@ impl kernel::event::Event for Event {
         match self {
             Self::StatusChanged { .. } => "job.changed",
             Self::JobsMoved { .. } => "jobs.moved",
+            Self::EnvironmentsNamed { .. } => "pipeline.environments",
             Self::JobErased { .. } => "job.erased",
             Self::PipelineRemoved { .. } => "pipeline.removed",
             Self::PipelineChanged { .. } => "pipeline.changed",
@@ -86,6 +89,7 @@ impl kernel::event::Event for Event {
         match self {
             Self::StatusChanged { project, .. }
             | Self::JobsMoved { project, .. }
+            | Self::EnvironmentsNamed { project, .. }
             | Self::JobErased { project, .. }
             | Self::PipelineRemoved { project, .. }
             | Self::PipelineChanged { project, .. } => Some(*project),

@@ -6,7 +6,7 @@ use kernel::{
     ids::{MergeRequestId, ProjectId},
 };
 
-use crate::{pipeline::Place, variable::Home};
+use crate::{job::Job, pipeline::Place, variable::Home};
 
 /// What projects are set to.
 pub trait Projects {
@@ -39,7 +39,20 @@ pub struct Guarded {
     pub open: bool,
 }
 
+/// What the environment of a job lets somebody do with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeployRight {
+    /// There is none, or it is open to everybody.
+    Open,
+    /// It is protected, and they are among those who deploy there.
+    Deployer,
+    Refused,
+}
+
 pub trait Refs {
+    fn deploy_right(&self, tx: &mut Tx<'_>, who: &Standing, job: &Job) -> Result<DeployRight>;
+    /// Whether a job waits until others approve what it does.
+    fn awaits_approval(&self, tx: &mut Tx<'_>, job: &Job) -> Result<bool>;
     fn guarded(
         &self,
         tx: &mut Tx<'_>,

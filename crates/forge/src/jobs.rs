@@ -17,6 +17,7 @@ use worker::Worker;
 
 use crate::{
     Forge,
+    deployment::{self, SweepEnvironments},
     files::sizes::CountUploads,
     mail::{
         account_letters::{confirm_address, send_password_link},
@@ -80,6 +81,11 @@ pub(crate) fn worker(forge: Forge) -> Worker<Forge> {
         .every(Duration::minutes(5), RemoveExports {})
         .on(pipeline::drop_stale_jobs)
         .every(Duration::hours(1), DropStaleJobs {})
+        .on(deployment::follow_deployment)
+        .on(deployment::drop_refs)
+        .on(deployment::stop_stale)
+        .on(deployment::sweep_environments)
+        .every(Duration::minutes(5), SweepEnvironments {})
         .on(merge::follow_push)
         .on(merge::close_named)
         .on(merge::look_at)

@@ -8,6 +8,7 @@ mod activity_feed;
 pub mod alert;
 pub mod branch;
 pub mod commit;
+pub mod deployment;
 pub mod files;
 mod forge;
 pub mod issue;

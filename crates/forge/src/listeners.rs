@@ -23,6 +23,7 @@ use secrets::Vault;
 use worker::Queue;
 
 use crate::{
+    deployment,
     merge_request::{
         approvals,
         diff_notes::FollowLines,
@@ -51,13 +52,17 @@ pub(crate) fn inside(tx: &mut Tx<'_>, vault: &Vault, fact: &dyn Event) -> Result
     if let Some(org::user::event::Event::UserDestroy { person, heir }) = fact.downcast_ref() {
         review::heirs::hand_over(tx, person.user_id, *heir)?;
         ci::heirs::hand_over(tx, person.user_id, *heir)?;
+        deployments::deployment::actions::hand_over(tx, person.user_id, *heir)?;
         return repo::heirs::hand_over(tx, person.user_id, *heir);
     }
     if let Some(fact) = fact.downcast_ref() {
         return of_merge_request(tx, fact);
     }
     if let Some(fact) = fact.downcast_ref() {
-        return of_pipeline(tx, fact);
+        return of_pipeline(tx, vault, fact);
+    }
+    if let Some(fact) = fact.downcast_ref() {
+        return deployment::follow(tx, fact);
     }
     if let Some(fact) = fact.downcast_ref() {
         return approvals::look_after(tx, fact);
@@ -154,7 +159,7 @@ fn of_merge_request(tx: &mut Tx<'_>, fact: &merge_request::Event) -> Result<()> 
 }
 
 /// What waits for a pipeline is merged when it succeeds; when it fails, somebody has to look.
-fn of_pipeline(tx: &mut Tx<'_>, fact: &ci::Event) -> Result<()> {
+fn of_pipeline(tx: &mut Tx<'_>, vault: &Vault, fact: &ci::Event) -> Result<()> {
     imports::enqueue_for_pipeline(tx, fact)?;
     match fact {
         ci::Event::PipelineChanged {
@@ -166,8 +171,12 @@ fn of_pipeline(tx: &mut Tx<'_>, fact: &ci::Event) -> Result<()> {
         ci::Event::PipelineChanged { project, sha, status: ci::Status::Failed, .. } => {
             failed::tell(tx, *project, sha)
         }
+        ci::Event::EnvironmentsNamed { pipeline, .. } => {
+            deployment::begin_for_pipeline(tx, vault, *pipeline)
+        }
         ci::Event::JobsMoved { pipeline, jobs, .. } => {
             removal::forget_secrets(tx, jobs)?;
+            deployment::follow_jobs(tx, vault, jobs)?;
             pipeline::begin_bridges(tx, *pipeline, jobs)
         }
         ci::Event::JobErased { job, .. } => removal::erased(tx, *job),

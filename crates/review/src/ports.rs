@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use db::Tx;
 use kernel::{
     AccessLevel, Actor, Result, Standing, Ts,
-    ids::{NamespaceId, ProjectId, UserId},
+    ids::{DeploymentId, NamespaceId, ProjectId, UserId},
 };
 
 use crate::{
     Home,
-    item::{ItemKind, list::Part},
+    item::{ItemKind, list::IndexedFilter},
 };
 
 /// How projects and groups lie in one another.
@@ -147,10 +147,12 @@ pub struct Deployed {
     pub before: Option<Ts>,
     /// The name of an environment.
     pub environment: Option<String>,
+    /// By this deployment.
+    pub deployment: Option<DeploymentId>,
 }
 
 /// What was deployed where.
 pub trait Deployments {
-    /// Whether the merge request `i` was deployed so, as a condition on its row.
-    fn deployed(&self, wanted: &Deployed) -> Part;
+    /// The merge requests that were deployed so, and whether the merge request `i` was.
+    fn deployed(&self, wanted: &Deployed) -> IndexedFilter;
 }

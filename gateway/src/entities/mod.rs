@@ -1,6 +1,7 @@
 //! The JSON shapes of the API, in folders by domain.
 
 pub mod ci;
+pub mod deployments;
 pub mod org;
 pub mod repo;
 pub mod review;

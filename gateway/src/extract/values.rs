@@ -374,6 +374,8 @@ param_ids! {
     CommitNoteId, LabelId, MilestoneId, IssueId, NoteId, PipelineId, JobId, TodoId,
     PipelineScheduleId, TriggerId, RunnerId,
     VulnerabilityId, VulnerabilityExportId, AlertId, AlertIntegrationId,
+    PipelineScheduleId, TriggerId, RunnerId, EnvironmentId, DeploymentId,
+    FreezePeriodId, EnvironmentAccessId,
     ApprovalRuleId, ProtectedBranchId, MergeRequestVersionId,
 }
 param_enums! { kernel::Visibility, kernel::access::FeatureAccess, org::token::Scope }

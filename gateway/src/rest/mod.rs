@@ -3,6 +3,7 @@
 use crate::{route::RouteRow, web};
 
 pub mod ci;
+pub mod deployments;
 pub mod org;
 pub mod repo;
 pub mod review;
@@ -19,6 +20,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         repo::TABLES,
         review::TABLES,
         ci::TABLES,
+        deployments::TABLES,
         runners::TABLES,
         security::TABLES,
         web::TABLES,

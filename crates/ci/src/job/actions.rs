@@ -19,7 +19,7 @@ use crate::{
     Event, Status,
     pipeline::{Pipeline, PipelineStore as _, Place, actions::ensure_shown},
     policy::{ReadJobs, ReadPipelines, UpdatePipelines},
-    ports::{Guarded, Projects, Refs},
+    ports::{DeployRight, Guarded, Projects, Refs},
 };
 
 /// A page of a project's jobs.
@@ -102,7 +102,12 @@ fn changeable(
 ) -> Result<Job> {
     let job = find(tx, grant.project(), id, kinds)?;
     let pipeline = tx.hold_pipeline(job.pipeline_id)?;
-    match may_update(tx, refs, grant.who(), &pipeline)? {
+    let may = match refs.deploy_right(tx, grant.who(), &job)? {
+        DeployRight::Open => may_update(tx, refs, grant.who(), &pipeline)?,
+        DeployRight::Deployer => true,
+        DeployRight::Refused => false,
+    };
+    match may {
         true => tx.job(id),
         false => Err(Error::Forbidden),
     }
@@ -161,7 +166,7 @@ pub fn play(
     (vault, variables): (&Vault, &[(String, String)]),
 ) -> Result<Job> {
     let job = changeable(tx, grant, refs, id, &[JobKind::Build, JobKind::Bridge])?;
-    if !job.is_playable() {
+    if !job.is_playable() || refs.awaits_approval(tx, &job)? {
         return Err(Error::BadRequest("Unplayable Job".to_owned()));
     }
     let may_set = variables.is_empty() || grant.who().is(Maintainer);

@@ -1,7 +1,9 @@
 //! One thing that is done for a pipeline, here or elsewhere.
 
 pub mod actions;
+pub mod approval;
 pub(crate) mod dependents;
+mod environment;
 mod list;
 mod model;
 mod motion;
@@ -14,6 +16,7 @@ mod store;
 pub mod token;
 pub(crate) mod variable;
 
+pub use environment::EnvironmentJobStore;
 pub use list::{JobFilter, JobListStore, RunnerJobFilter};
 pub use model::{Job, JobKind};
 pub use motion::{Member, MotionStore};

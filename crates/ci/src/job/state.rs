@@ -38,7 +38,9 @@ impl Status {
             | (WaitingForResource, Step::Grant) => Pending,
             (Created | Skipped | Manual | Scheduled, Step::AwaitResource) => WaitingForResource,
             (Created, Step::Schedule) => Scheduled,
-            (Scheduled, Step::Unschedule) | (Created, Step::Actionize) => Manual,
+            // What is about to run may have to be approved first.
+            (Scheduled, Step::Unschedule)
+            | (Created | Pending | WaitingForResource, Step::Actionize) => Manual,
             (Pending, Step::Run) => Running,
             (Created | WaitingForResource | Preparing | Pending, Step::Skip) => Skipped,
             (Created | WaitingForResource | Preparing | Pending | Running, Step::Succeed) => {

@@ -131,6 +131,10 @@ fn insert_jobs(tx: &mut Tx<'_>, pipeline: &Pipeline, with_specs: &PlanWithSpecs)
     for some in jobs.chunks(AT_ONCE) {
         insert_some(tx, pipeline, &rows, some)?;
     }
+    if plan.jobs.iter().any(|job| job.environment.is_some()) {
+        let (project, pipeline) = (pipeline.project_id, pipeline.id);
+        tx.mention(Event::EnvironmentsNamed { project, pipeline });
+    }
     Ok(())
 }
 

@@ -8,13 +8,15 @@ use kernel::{
 
 use super::{Approval, ApprovalState, ApprovalStatus, ApprovalStore as _};
 use crate::{
-    deployment::{Deployment, DeploymentStatus, DeploymentStep, DeploymentStore as _, actions::step},
+    deployment::{
+        Deployment, DeploymentStatus, DeploymentStep, DeploymentStore as _, actions::step,
+    },
     environment::{Environment, EnvironmentStore as _},
     policy::{ChangeDeployments, ReadDeployments},
     ports::Members,
     protection::{
         AccessRule, Holder, Protection,
-        guard::{deploy_right, lets_in, protections_of, DeployRight},
+        guard::{DeployRight, deploy_right, lets_in, protections_of},
     },
 };
 
@@ -124,15 +126,18 @@ pub fn decide(
     if comment.as_ref().is_some_and(|comment| comment.chars().count() > LONGEST) {
         return Err(refused("Comment is too long (maximum is 255 characters)"));
     }
-    let approval = keep(tx, Approval {
-        deployment_id: id,
-        user_id: user,
-        rule_id: rule,
-        status: verdict.status,
-        comment,
-        created_at: tx.now,
-        updated_at: tx.now,
-    })?;
+    let approval = keep(
+        tx,
+        Approval {
+            deployment_id: id,
+            user_id: user,
+            rule_id: rule,
+            status: verdict.status,
+            comment,
+            created_at: tx.now,
+            updated_at: tx.now,
+        },
+    )?;
     let consequence = follow(tx, deployment, &protections, verdict.status)?;
     Ok((approval, consequence))
 }

@@ -204,7 +204,8 @@ pub(crate) fn step(
 /// What follows from where a deployment is now.
 fn follow_status(tx: &mut Tx<'_>, deployment: &Deployment) -> Result<()> {
     if deployment.status == DeploymentStatus::Success
-        && let Some(environment) = tx.environment(deployment.project_id, deployment.environment_id)?
+        && let Some(environment) =
+            tx.environment(deployment.project_id, deployment.environment_id)?
     {
         actions::step(tx, environment, EnvironmentStep::Start)?;
     }

@@ -88,7 +88,8 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_step() {
-        let Err(Error::Invalid(fields)) = DeploymentStatus::Running.after(DeploymentStep::Run) else {
+        let Err(Error::Invalid(fields)) = DeploymentStatus::Running.after(DeploymentStep::Run)
+        else {
             panic!()
         };
         assert_eq!(

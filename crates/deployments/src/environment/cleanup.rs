@@ -18,11 +18,7 @@ const GRACE: Duration = Duration::weeks(1);
 ///
 /// # Errors
 /// `BadRequest` for a moment that is too near or too far.
-pub fn ensure_stale_moment(
-    now: Ts,
-    _: &Grant<StopStaleEnvironments>,
-    before: Ts,
-) -> Result<()> {
+pub fn ensure_stale_moment(now: Ts, _: &Grant<StopStaleEnvironments>, before: Ts) -> Result<()> {
     let (least, most) = STALE;
     match now.plus(-most) <= before && before <= now.plus(-least) {
         true => Ok(()),

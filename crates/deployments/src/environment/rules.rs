@@ -92,7 +92,8 @@ mod tests {
             tier: Tier::Other,
         };
         let fields = attributes.faults().into_fields();
-        let told: Vec<&str> = fields.iter().flat_map(|(_, texts)| texts).map(String::as_str).collect();
+        let told: Vec<&str> =
+            fields.iter().flat_map(|(_, texts)| texts).map(String::as_str).collect();
         assert_eq!(
             told,
             ["is too long (maximum is 255 characters)", "javascript URI scheme is not allowed"]

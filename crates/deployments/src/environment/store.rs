@@ -34,7 +34,8 @@ pub trait EnvironmentStore {
         filter: &EnvironmentFilter,
         page: PageRequest,
     ) -> Result<Page<Environment>>;
-    fn environment(&mut self, project: ProjectId, id: EnvironmentId) -> Result<Option<Environment>>;
+    fn environment(&mut self, project: ProjectId, id: EnvironmentId)
+    -> Result<Option<Environment>>;
     fn environments_by_id(&mut self, ids: &[EnvironmentId]) -> Result<Vec<Environment>>;
     fn environment_named(&mut self, project: ProjectId, name: &str) -> Result<Option<Environment>>;
     /// Whether a slug belongs to an environment of the project.
@@ -103,7 +104,11 @@ impl EnvironmentStore for Tx<'_> {
         })
     }
 
-    fn environment(&mut self, project: ProjectId, id: EnvironmentId) -> Result<Option<Environment>> {
+    fn environment(
+        &mut self,
+        project: ProjectId,
+        id: EnvironmentId,
+    ) -> Result<Option<Environment>> {
         let query = environments::table.find(id).filter(environments::project_id.eq(project));
         each_backend!(self, |conn| query
             .select(Environment::as_select())

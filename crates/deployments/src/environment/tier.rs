@@ -13,10 +13,7 @@ kernel::text_enum! {
 /// What a name tells of the tier; the first that it holds counts.
 const SIGNS: [(&[&str], Tier); 4] = [
     (&["dev", "review", "trunk"], Tier::Development),
-    (
-        &["test", "tst", "int", "acpt", "accept", "qa", "qc", "control", "quality"],
-        Tier::Testing,
-    ),
+    (&["test", "tst", "int", "acpt", "accept", "qa", "qc", "control", "quality"], Tier::Testing),
     (&["stg", "stag", "model", "modl", "pre", "demo", "non"], Tier::Staging),
     (&["prod", "prd", "live"], Tier::Production),
 ];

@@ -116,11 +116,7 @@ fn ensure_sound(calendar: &impl Calendar, period: &FreezePeriod) -> Result<()> {
 }
 
 /// Whether nothing is to be deployed to the environments of a project now.
-pub fn is_frozen(
-    tx: &mut Tx<'_>,
-    calendar: &impl Calendar,
-    project: ProjectId,
-) -> Result<bool> {
+pub fn is_frozen(tx: &mut Tx<'_>, calendar: &impl Calendar, project: ProjectId) -> Result<bool> {
     let all = tx.freeze_periods(project, PageRequest { page: 1, per_page: MOST })?;
     let now = tx.now;
     Ok(all.items.iter().any(|period| is_on(calendar, period, now)))

@@ -7,9 +7,7 @@ use kernel::{
     page::{Page, PageRequest},
 };
 
-use super::{
-    Holder, NewAccess, Protection, ProtectionHome, ProtectionStore as _, RuleKind,
-};
+use super::{Holder, NewAccess, Protection, ProtectionHome, ProtectionStore as _, RuleKind};
 use crate::{
     environment::Tier,
     policy::{ProtectEnvironments, ProtectGroupEnvironments},
@@ -63,11 +61,7 @@ pub struct ProtectionChange {
     pub approvers: Vec<AccessChange>,
 }
 
-pub fn list(
-    tx: &mut Tx<'_>,
-    grant: &impl Protects,
-    page: PageRequest,
-) -> Result<Page<Protection>> {
+pub fn list(tx: &mut Tx<'_>, grant: &impl Protects, page: PageRequest) -> Result<Page<Protection>> {
     tx.protections(grant.home(), page)
 }
 
@@ -92,7 +86,8 @@ pub fn protect(
     }
     ensure_few(new.deployers.len() + new.approvers.len())?;
     let made = tx.insert_protection(home, name, new.required_approval_count)?;
-    for (kind, accesses) in [(RuleKind::Deploy, &new.deployers), (RuleKind::Approve, &new.approvers)]
+    for (kind, accesses) in
+        [(RuleKind::Deploy, &new.deployers), (RuleKind::Approve, &new.approvers)]
     {
         for access in accesses {
             tx.insert_access(made.id, kind, *access)?;
@@ -119,15 +114,14 @@ pub fn update(
         [(RuleKind::Deploy, &change.deployers), (RuleKind::Approve, &change.approvers)]
     {
         for one in changes {
-            let is_own = |wanted: EnvironmentAccessId| before.of(kind).any(|rule| rule.id == wanted);
+            let is_own =
+                |wanted: EnvironmentAccessId| before.of(kind).any(|rule| rule.id == wanted);
             match *one {
                 AccessChange::Add(access) => {
                     ensure_member(tx, members, grant.home(), access)?;
                     tx.insert_access(id, kind, access)?;
                 }
-                AccessChange::Set(record, _) | AccessChange::Remove(record)
-                    if !is_own(record) =>
-                {
+                AccessChange::Set(record, _) | AccessChange::Remove(record) if !is_own(record) => {
                     return Err(Error::Missing);
                 }
                 AccessChange::Set(record, access) => {
@@ -154,9 +148,10 @@ fn ensure_name(home: ProtectionHome, name: &str) -> Result<()> {
         return Err(Error::invalid("name", text));
     }
     match home {
-        ProtectionHome::Group(_) if Tier::find(name).is_none() => {
-            Err(Error::invalid("name", "must be one of environment tiers: production, staging, testing, development, other."))
-        }
+        ProtectionHome::Group(_) if Tier::find(name).is_none() => Err(Error::invalid(
+            "name",
+            "must be one of environment tiers: production, staging, testing, development, other.",
+        )),
         ProtectionHome::Group(_) | ProtectionHome::Project(_) => Ok(()),
     }
 }

@@ -7,6 +7,6 @@ mod store;
 
 pub use actions::{AccessChange, NewProtection, ProtectionChange};
 pub use model::{
-    AccessRule, Holder, NewAccess, ProtectedEnvironment, ProtectionHome, Protection, RuleKind,
+    AccessRule, Holder, NewAccess, ProtectedEnvironment, Protection, ProtectionHome, RuleKind,
 };
 pub use store::ProtectionStore;

@@ -132,21 +132,19 @@ impl ProtectionStore for Tx<'_> {
         tier: &str,
     ) -> Result<Vec<Protection>> {
         let own = protected::project_id.eq(project).and(protected::name.eq(name));
-        let mut found: Vec<ProtectedEnvironment> =
-            each_backend!(self, |conn| protected::table
-                .filter(own)
+        let mut found: Vec<ProtectedEnvironment> = each_backend!(self, |conn| protected::table
+            .filter(own)
+            .select(ProtectedEnvironment::as_select())
+            .load(conn)
+            .map_err(error(NOUN)))?;
+        if !groups.is_empty() {
+            let above = protected::group_id.eq_any(groups).and(protected::name.eq(tier));
+            let theirs: Vec<ProtectedEnvironment> = each_backend!(self, |conn| protected::table
+                .filter(above)
+                .order(protected::id)
                 .select(ProtectedEnvironment::as_select())
                 .load(conn)
                 .map_err(error(NOUN)))?;
-        if !groups.is_empty() {
-            let above = protected::group_id.eq_any(groups).and(protected::name.eq(tier));
-            let theirs: Vec<ProtectedEnvironment> =
-                each_backend!(self, |conn| protected::table
-                    .filter(above)
-                    .order(protected::id)
-                    .select(ProtectedEnvironment::as_select())
-                    .load(conn)
-                    .map_err(error(NOUN)))?;
             found.extend(theirs);
         }
         whole(self, found)

@@ -11,6 +11,7 @@ use ci::{
     trigger::TriggerStore as _,
 };
 use db::Tx;
+use deployments::environment::{Environment, EnvironmentStore as _};
 use kernel::{
     Error, Result,
     access::ProjectFacts,
@@ -45,6 +46,8 @@ pub(crate) struct JobSource {
     pub(crate) trigger_token: Option<String>,
     /// The jobs on which it depends.
     pub(crate) upstream: Upstream,
+    /// Where it deploys to, once that is there.
+    pub(crate) environment: Option<Environment>,
     context: RunContext,
 }
 
@@ -109,10 +112,24 @@ pub(crate) fn job_source(tx: &mut Tx<'_>, vault: &Vault, job: Job) -> Result<Opt
         inherited,
         ..RunContext::of_job(&job, &pipeline, variables, merge_request, person)?
     };
+    let environment = match &job.environment {
+        Some(name) => tx.environment_named(job.project_id, name)?,
+        None => None,
+    };
     let (settings, own) = (tx.project_settings(job.project_id)?, tx.job_variables(vault, job.id)?);
     let trigger_token = match pipeline.trigger_id {
         Some(id) => short_token(tx, vault, pipeline.project_id, id)?,
         None => None,
     };
-    Ok(Some(JobSource { job, pipeline, spec, settings, own, trigger_token, upstream, context }))
+    Ok(Some(JobSource {
+        job,
+        pipeline,
+        spec,
+        settings,
+        own,
+        trigger_token,
+        upstream,
+        environment,
+        context,
+    }))
 }

@@ -9,6 +9,7 @@ use ci::{
     variable::{RefProtection, for_pipeline},
 };
 use db::Tx;
+use deployments::freeze_period::actions::is_frozen;
 use kernel::{
     Result, Ts,
     access::ProjectFacts,
@@ -33,7 +34,7 @@ use super::{
     compile::RunContext,
     config::{CONFIG_PATH, PipelineCommit, facts},
 };
-use crate::Forge;
+use crate::{Forge, ports::deployments::Calendar};
 
 /// So many merge requests of a branch are told.
 const MOST_MERGE_REQUESTS: usize = 4;
@@ -66,6 +67,9 @@ pub(super) fn stored_variables(
     ];
     if context.source == Source::Trigger {
         beneath.push(Variable::public("CI_PIPELINE_TRIGGERED", "true"));
+    }
+    if is_frozen(tx, &Calendar, context.facts.id)? {
+        beneath.push(Variable::public("CI_DEPLOY_FREEZE", "true"));
     }
     if let Some(open) = open_merge_requests(tx, context)? {
         beneath.push(Variable::public("CI_OPEN_MERGE_REQUESTS", open));

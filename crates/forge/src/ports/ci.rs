@@ -1,11 +1,17 @@
 //! What pipelines ask of others.
 
 use ci::{
+    job::Job,
     pipeline::Place,
-    ports::{self, Guarded},
+    ports::{self, DeployRight, Guarded},
     variable::Home,
 };
 use db::Tx;
+use deployments::{
+    deployment::{DeploymentStatus, jobs::of_job},
+    environment::EnvironmentStore as _,
+    protection::guard,
+};
 use kernel::{
     Result, Standing,
     ids::{MergeRequestId, ProjectId},
@@ -13,6 +19,8 @@ use kernel::{
 use org::{project::settings::SettingsStore, settings::store::SettingsStore as _};
 use repo::protection::Protection;
 use review::merge_request::MergeRequestStore as _;
+
+use super::deployments::Members;
 
 /// What projects are set to, as `org` knows it.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +64,26 @@ impl ports::PlanLimits for PlanLimits {
 pub struct Refs;
 
 impl ports::Refs for Refs {
+    fn deploy_right(&self, tx: &mut Tx<'_>, who: &Standing, job: &Job) -> Result<DeployRight> {
+        let Some(name) = &job.environment else { return Ok(DeployRight::Open) };
+        let Some(environment) = tx.environment_named(job.project_id, name)? else {
+            return Ok(DeployRight::Open);
+        };
+        Ok(match guard::deploy_right(tx, &Members, who, &environment)? {
+            guard::DeployRight::Free => DeployRight::Open,
+            guard::DeployRight::Deployer => DeployRight::Deployer,
+            guard::DeployRight::Refused => DeployRight::Refused,
+        })
+    }
+
+    fn awaits_approval(&self, tx: &mut Tx<'_>, job: &Job) -> Result<bool> {
+        if job.environment.is_none() {
+            return Ok(false);
+        }
+        let deployment = of_job(tx, job.id)?;
+        Ok(deployment.is_some_and(|found| found.status == DeploymentStatus::Blocked))
+    }
+
     fn guarded(
         &self,
         tx: &mut Tx<'_>,

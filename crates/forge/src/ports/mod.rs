@@ -2,6 +2,7 @@
 
 pub mod approvals;
 pub mod ci;
+pub mod deployments;
 pub mod directory;
 pub mod fork_push_access;
 pub mod repo;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use db::Tx;
+use deployments::deployment::LinkFilter;
 use kernel::{
     AccessLevel, Actor, Result, Standing, Ts,
     ids::{NamespaceId, ProjectId, UserId},
@@ -11,7 +12,10 @@ use org::project::readable::{Readable, What, Within, readable};
 use repo::git::RefName;
 use review::{
     Home,
-    item::{ItemKind, list::Part},
+    item::{
+        ItemKind,
+        list::{IndexedFilter, Part},
+    },
     ports,
 };
 
@@ -110,8 +114,17 @@ impl ports::Branches for Places {
 }
 
 impl ports::Deployments for Places {
-    /// Nothing has ever been deployed: there are no deployments yet.
-    fn deployed(&self, _: &ports::Deployed) -> Part {
-        Part::new("1 = 0")
+    fn deployed(&self, wanted: &ports::Deployed) -> IndexedFilter {
+        let links = LinkFilter {
+            after: wanted.after,
+            before: wanted.before,
+            environment: wanted.environment.clone(),
+            deployment: wanted.deployment,
+        };
+        let (set, check) = (links.set(), links.check("i.id"));
+        let filter =
+            IndexedFilter::new(Part::with(set.sql, set.binds), Part::with(check.sql, check.binds));
+        // One merge request may be in many environments.
+        IndexedFilter { repeats: true, ..filter }
     }
 }

@@ -7,6 +7,7 @@ use ci::job::{
     progress::finish,
     queue::{Start, begin},
 };
+use deployments::deployment::jobs::note_url;
 use kernel::{Error, Result, ids::JobId};
 use runners::{
     mailbox::{Errand, Process},
@@ -209,11 +210,15 @@ async fn hand_over(forge: &Forge, runner: &Runner, draft: Draft) -> Result<Step>
         hidden: sealed.map_err(Error::internal)?,
     };
     let (shared, project) = (runner.is_shared(), draft.source.job.project_id);
+    let url = draft.environment_url();
     let (own, timeout) = (forge.clone(), draft.source.job.timeout);
     // In a task of its own, which goes on where the runner hangs up meanwhile.
     let begun = tokio::spawn(async move {
         let begun = own.db.write(move |tx| {
             let Some(job) = begin(tx, id, &start)? else { return Ok(None) };
+            if let Some(url) = &url {
+                note_url(tx, id, url)?;
+            }
             let running = match shared {
                 true => tx.running_on_instance_runners()?.get(&project).copied(),
                 false => None,

@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     Forge,
+    deployment::{environment_url, is_outdated_job},
     pipeline::{JobSource, PipelineCommit, job_source},
 };
 
@@ -72,6 +73,12 @@ pub(super) struct Draft {
 impl Draft {
     pub(super) fn hidden(&self) -> Vec<String> {
         hidden(&self.variables, &self.token)
+    }
+
+    /// Where its environment is found, as far as that is known before it runs.
+    pub(super) fn environment_url(&self) -> Option<String> {
+        self.source.job.environment.as_ref()?;
+        environment_url(&self.variables)
     }
 
     pub(super) fn into_handover(
@@ -131,10 +138,16 @@ pub(super) async fn prepare(
         let Some(job) = tx.find_any_job(id)? else { return Ok(None) };
         let Some(source) = job_source(tx, &vault, job)? else { return Ok(Some((None, tx.now))) };
         let fetched = dependencies(tx, &source)?;
-        Ok(Some((Some((source, fetched)), tx.now)))
+        let is_outdated = is_outdated_job(tx, &source.job)?;
+        Ok(Some((Some((source, fetched, is_outdated)), tx.now)))
     });
     let Some((source, now)) = loaded.await? else { return Ok(Verdict::Gone) };
-    let Some((source, fetched)) = source else { return Ok(Verdict::Failed("user_blocked")) };
+    let Some((source, fetched, is_outdated)) = source else {
+        return Ok(Verdict::Failed("user_blocked"));
+    };
+    if is_outdated {
+        return Ok(Verdict::Failed("failed_outdated_deployment_job"));
+    }
     let Some(dependencies) = fetched else {
         return Ok(Verdict::Failed("missing_dependency_failure"));
     };

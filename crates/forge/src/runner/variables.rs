@@ -4,6 +4,7 @@ use ci::{
     config::variables::{Known, Variable, expanded, group_name, in_scope, slug},
     job::{Job, JobToken},
 };
+use deployments::environment::{Tier, slug as environment_slug};
 use kernel::{Result, Ts};
 use runners::runner::Runner;
 
@@ -105,7 +106,11 @@ fn of_itself(source: &JobSource) -> Vec<Variable> {
         let told = options.environment.as_ref();
         let action = told.and_then(|told| told.action.as_deref()).unwrap_or("start");
         all.push(Variable::public("CI_ENVIRONMENT_NAME", name));
-        all.push(Variable::public("CI_ENVIRONMENT_SLUG", slug(name)));
+        let known = source.environment.as_ref();
+        let slug = known.map_or_else(|| environment_slug(name), |known| known.slug.clone());
+        let tier = known.map_or_else(|| Tier::of_name(name), |known| known.tier);
+        all.push(Variable::public("CI_ENVIRONMENT_SLUG", slug));
+        all.push(Variable::public("CI_ENVIRONMENT_TIER", tier.to_string()));
         all.push(Variable::public("CI_ENVIRONMENT_ACTION", action));
         if let Some(url) = told.and_then(|told| told.url.as_deref()) {
             all.push(Variable::public("CI_ENVIRONMENT_URL", url));

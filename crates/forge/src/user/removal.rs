@@ -2,6 +2,7 @@
 //! waits for all of it, and a server that stops in the middle goes on after the next start.
 
 use ci::heirs::{AT_ONCE, hand_over_some};
+use deployments::deployment::DeploymentStore as _;
 use kernel::{Result, ids::UserId};
 use org::user::{
     internal::ghost,
@@ -31,6 +32,7 @@ pub async fn run(forge: &Forge, job: RemoveUser) -> Result<()> {
     };
     while forge.db.write(move |tx| hand_over_reactions(tx, user, heir)).await? {}
     while forge.db.write(move |tx| hand_over_some(tx, user, heir, AT_ONCE)).await? {}
+    while forge.db.write(move |tx| tx.hand_over_deployments(user, heir, AT_ONCE)).await? {}
     forge.db.write(move |tx| finish(tx, user, removal)).await?;
     tidy(forge, Owner::User(user), None).await
 }

@@ -140,7 +140,7 @@ fn wanted(all: &mut Conditions, deployments: &impl Deployments, filter: &MergeRe
         approvers(all, choice);
     }
     if let Some(deployed) = &filter.deployed {
-        all.part(deployments.deployed(deployed));
+        all.indexed_filter(deployments.deployed(deployed));
     }
 }
 

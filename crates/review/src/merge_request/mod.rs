@@ -12,6 +12,7 @@ pub mod lending;
 pub mod list;
 pub mod merge;
 pub mod mergeability;
+mod merged;
 mod model;
 mod reviewers;
 mod rules;
@@ -23,6 +24,7 @@ pub mod version;
 
 pub use commits::MergeRequestCommitStore;
 pub use event::Event;
+pub use merged::MergedStore;
 pub use model::{MergeRequest, MergeRequestState, MergeStatus};
 pub use reviewers::{ReviewState, Reviewer, ReviewerStore};
 pub use rules::Kinship;

@@ -57,6 +57,7 @@ pub struct Known {
     pub first_contribution: Option<bool>,
     pub rebase_in_progress: Option<bool>,
     pub diverged_commits: Option<usize>,
+    pub in_production_since: Option<Ts>,
 }
 
 impl MergeRequestDetail {
@@ -76,7 +77,7 @@ impl MergeRequestDetail {
             }),
             latest_build_started_at: pipeline.as_ref().and_then(|found| found.started_at),
             latest_build_finished_at: pipeline.as_ref().and_then(|found| found.finished_at),
-            first_deployed_to_production_at: None,
+            first_deployed_to_production_at: known.in_production_since,
             pipeline: pipeline.as_ref().map(|found| found.basic.clone()),
             head_pipeline: pipeline,
             diff_refs: diff_refs(row),

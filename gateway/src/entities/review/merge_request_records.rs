@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use db::Tx;
+use deployments::deployment::DeploymentStore as _;
 use forge::{
     merge_request::merge::may_merge,
     pipeline::lookup::{shown_pipeline, shown_pipelines},
@@ -11,7 +12,7 @@ use forge::{
 use kernel::{
     Ability, AccessLevel, Actor, Error, Grant, Result, Standing,
     access::Project,
-    ids::{ProjectId, UserId},
+    ids::{MergeRequestId, ProjectId, UserId},
 };
 use org::{
     access::{IdOrPath, locate_project, standings_of_one::in_projects},
@@ -57,6 +58,7 @@ pub fn read<A: Ability<Scope = Project>>(
         first_contribution: Some(is_first_contribution(tx, row)?),
         rebase_in_progress: extras.rebase_in_progress,
         diverged_commits: extras.diverged_commits,
+        in_production_since: tx.first_production(&[row.id])?.remove(&row.id),
     };
     let view = MergeRequestView { render_html: extras.render_html, ..MergeRequestView::default() };
     let pipeline = pipeline(tx, urls, grant, row)?;
@@ -88,12 +90,16 @@ pub fn listed(
     let basics = MergeRequestEntity::all(tx, urls, rows.to_vec(), view)?;
     let pipelines = pipelines(tx, urls, actor, rows)?;
     let rights = rights(tx, actor, rows)?;
+    let ids: Vec<MergeRequestId> = rows.iter().map(|row| row.id).collect();
+    let production = tx.first_production(&ids)?;
     let details = basics.into_iter().zip(rows).map(|(basic, row)| {
         let key = row.source_project_id.zip(row.head_sha.clone());
         let pipeline = key.and_then(|key| pipelines.get(&key).cloned());
         let branch = rights.get(&row.project_id).map(|rules| rules.branch(&row.target_branch));
         let can_merge = branch.is_some_and(|branch| branch.may_push() || branch.may_merge());
-        MergeRequestDetail::new(basic, row, pipeline, Known { can_merge, ..Known::default() })
+        let in_production_since = production.get(&row.id).copied();
+        let known = Known { can_merge, in_production_since, ..Known::default() };
+        MergeRequestDetail::new(basic, row, pipeline, known)
     });
     Ok(details.collect())
 }
@@ -189,7 +195,9 @@ fn known(tx: &mut Tx<'_>, who: &Standing, row: &MergeRequest) -> Result<Known> {
         Some(user) => Some(is_subscribed(tx, &row.item(), user)?),
         None => None,
     };
-    Ok(Known { subscribed, can_merge: may_merge(tx, who, row)?, ..Known::default() })
+    let in_production_since = tx.first_production(&[row.id])?.remove(&row.id);
+    let can_merge = may_merge(tx, who, row)?;
+    Ok(Known { subscribed, can_merge, in_production_since, ..Known::default() })
 }
 
 /// Whether its author is no member of the project and never had anything merged there.

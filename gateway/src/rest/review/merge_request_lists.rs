@@ -5,7 +5,7 @@ use forge::{merge_request::merge::recheck, ports::review::Places};
 use kernel::{
     Ability, Actor, Grant, Result,
     access::SignedIn,
-    ids::ProjectId,
+    ids::{DeploymentId, ProjectId},
     page::{Page, PageRequest},
 };
 use org::places::group_paths;
@@ -21,6 +21,7 @@ use review::{
         ListMergeRequests, ManageMergeRequests, ReadGroupMergeRequests, ReadGroupMilestones,
         ReadMilestones,
     },
+    ports::Deployed,
 };
 
 use super::{
@@ -50,7 +51,7 @@ routes! { "Merge request lists" at "";
     GET "/groups/{id}/milestones/{milestone_id}/merge_requests"   => of_milestone : ReadGroupMilestones,
 }
 
-type Shown = Either<Listed<MergeRequestEntity>, Listed<SimpleMergeRequestEntity>>;
+pub(crate) type Shown = Either<Listed<MergeRequestEntity>, Listed<SimpleMergeRequestEntity>>;
 
 async fn everywhere(
     app: App,
@@ -83,6 +84,19 @@ async fn of_project(
     shown(app, call.grant.actor(), place, wanted, show, call.page).await
 }
 
+/// Those that a deployment brought to its environment.
+pub(crate) async fn of_deployment(
+    app: App,
+    grant: &Grant<ListMergeRequests>,
+    deployment: DeploymentId,
+    (wanted, show): (WantedMergeRequests, ShowMergeRequests),
+    page: PageRequest,
+) -> ApiResult<Shown> {
+    let within = Within::Deployment(grant.project(), deployment);
+    let place = Place { within, archived: true, may_recheck: false };
+    shown(app, grant.actor(), place, wanted, show, page).await
+}
+
 /// Where a list looks, and whether git may be asked for it.
 #[derive(Clone)]
 struct Place {
@@ -94,6 +108,8 @@ struct Place {
 #[derive(Clone)]
 enum Within {
     Project(ProjectId),
+    /// What was brought somewhere.
+    Deployment(ProjectId, DeploymentId),
     Group(String),
     Everywhere,
 }
@@ -101,7 +117,7 @@ enum Within {
 impl Within {
     fn among(&self) -> Among<'_> {
         match self {
-            Self::Project(id) => Among::Project(*id),
+            Self::Project(id) | Self::Deployment(id, _) => Among::Project(*id),
             Self::Group(path) => Among::Group(path),
             Self::Everywhere => Among::Everywhere,
         }
@@ -111,14 +127,14 @@ impl Within {
     fn scope(&self) -> MergeRequestScope {
         match self {
             Self::Everywhere => MergeRequestScope::CreatedByMe,
-            Self::Project(_) | Self::Group(_) => MergeRequestScope::All,
+            Self::Project(_) | Self::Deployment(..) | Self::Group(_) => MergeRequestScope::All,
         }
     }
 
     fn seen_from(self) -> SeenFrom {
         match self {
             Self::Group(path) => SeenFrom::Group(path),
-            Self::Project(_) | Self::Everywhere => SeenFrom::Home,
+            Self::Project(_) | Self::Deployment(..) | Self::Everywhere => SeenFrom::Home,
         }
     }
 }
@@ -208,7 +224,11 @@ fn rows(
     show: &ShowMergeRequests,
     page: PageRequest,
 ) -> Result<Page<MergeRequest>> {
-    let filter = filter(wanted, tx, actor.id, place.within.scope(), show.state())?;
+    let mut filter = filter(wanted, tx, actor.id, place.within.scope(), show.state())?;
+    if let Within::Deployment(_, deployment) = place.within {
+        let asked = filter.deployed.unwrap_or_default();
+        filter.deployed = Some(Deployed { deployment: Some(deployment), ..asked });
+    }
     let asked =
         Asked { actor, among: place.within.among(), archived: place.archived, filter: &filter };
     list(tx, &Places, &asked, show.sorting(), page)

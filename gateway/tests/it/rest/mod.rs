@@ -1,6 +1,7 @@
 //! A folder for each domain and a file for each resource, as in the gateway.
 
 mod ci;
+mod deployments;
 pub(crate) mod org;
 pub(crate) mod repo;
 pub(crate) mod review;

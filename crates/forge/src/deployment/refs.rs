@@ -1,0 +1,96 @@
+//! Refs that keep the commits of deployments.
+
+use deployments::{deployment::Deployment, environment::Environment};
+use kernel::{Result, ids::ProjectId};
+use repo::git::{
+    GitError, Oid, RefName,
+    refs::{self, RefMove},
+};
+use serde::{Deserialize, Serialize};
+use worker::Job;
+
+use crate::Forge;
+
+fn folder(slug: &str) -> String {
+    format!("refs/environments/{slug}/deployments/")
+}
+
+/// Keeps the commit of a deployment, whatever becomes of its branch.
+pub(super) async fn keep_ref(
+    forge: &Forge,
+    deployment: &Deployment,
+    environment: &Environment,
+) -> Result<()> {
+    let Ok(commit) = deployment.sha.parse::<Oid>() else { return Ok(()) };
+    let there = forge.git_read(deployment.project_id, move |reader| Ok(reader.has(commit))).await?;
+    if !there {
+        return Ok(());
+    }
+    let repository = forge.storage.repository(deployment.project_id);
+    let name = RefName::full(format!("{}{}", folder(&environment.slug), deployment.iid))?;
+    if refs::read(&repository, [&name]).await?.contains_key(&name) {
+        return Ok(());
+    }
+    let kept = RefMove { name, old: None.into(), new: Some(commit) };
+    match refs::move_now(&repository, &[kept]).await {
+        // Somebody else kept it in this moment.
+        Err(GitError::Stale { actual: Some(actual) }) if actual == commit => Ok(()),
+        moved => Ok(moved?),
+    }
+}
+
+/// Lets go of the commits of deployments that were removed.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct DropDeploymentRefs {
+    project: ProjectId,
+    slug: String,
+    /// One deployment; `None` for all of the environment.
+    iid: Option<i64>,
+}
+
+impl Job for DropDeploymentRefs {
+    const KIND: &'static str = "deployment.drop_refs";
+
+    fn unique_key(&self) -> Option<String> {
+        let iid = self.iid.unwrap_or_default();
+        Some(format!("{}:{}:{iid}", self.project, self.slug))
+    }
+}
+
+impl DropDeploymentRefs {
+    pub(super) fn of_deployment(project: ProjectId, slug: &str, iid: i64) -> Self {
+        Self { project, slug: slug.to_owned(), iid: Some(iid) }
+    }
+
+    pub(super) fn of_environment(project: ProjectId, slug: &str) -> Self {
+        Self { project, slug: slug.to_owned(), iid: None }
+    }
+}
+
+pub(crate) async fn drop_refs(forge: Forge, work: DropDeploymentRefs) -> Result<()> {
+    if !forge.storage.exists(work.project) {
+        return Ok(());
+    }
+    let folder = folder(&work.slug);
+    let wanted = work.iid.map(|iid| format!("{folder}{iid}"));
+    let found = forge.git_read(work.project, move |reader| {
+        let is_wanted = |name: &str| match &wanted {
+            Some(wanted) => name == wanted,
+            None => name.starts_with(&folder),
+        };
+        let all = reader.all_refs()?.into_iter();
+        let names = all.filter(|found| is_wanted(&found.name.to_string())).map(|found| found.name);
+        Ok(names.collect::<Vec<RefName>>())
+    });
+    let names = found.await?;
+    let repository = forge.storage.repository(work.project);
+    let now = refs::read(&repository, &names).await?;
+    let gone: Vec<RefMove> = now
+        .into_iter()
+        .map(|(name, old)| RefMove { name, old: Some(old).into(), new: None })
+        .collect();
+    if gone.is_empty() {
+        return Ok(());
+    }
+    Ok(refs::move_now(&repository, &gone).await?)
+}

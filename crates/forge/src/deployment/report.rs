@@ -1,0 +1,44 @@
+//! A deployment that somebody reports.
+
+use deployments::{
+    deployment::{Deployment, NewDeployment, actions},
+    policy::ChangeDeployments,
+};
+use kernel::{Error, Faults, Grant, Result};
+use repo::commit::read::find_commit;
+
+use super::hurry;
+use crate::{Forge, ports::deployments::Members};
+
+/// Notes what somebody deployed, which has to be a commit of the project.
+///
+/// # Errors
+/// `Invalid`, by field, for a commit, branch or tag that is not there, and for an impossible name of an environment.
+pub async fn report(
+    forge: &Forge,
+    grant: Grant<ChangeDeployments>,
+    new: NewDeployment,
+) -> Result<Deployment> {
+    let (sha, ref_name) = (new.sha.clone(), new.ref_name.clone());
+    let found = forge.git_read(grant.project(), move |reader| {
+        Ok((find_commit(reader, &sha)?, find_commit(reader, &ref_name)?))
+    });
+    let (commit, tip) = match found.await {
+        Err(Error::NotFound("Repository")) => (None, None),
+        found => found?,
+    };
+    let mut faults = Faults::default();
+    if commit.is_none() {
+        faults.add("sha", "The commit does not exist");
+    }
+    if tip.is_none() {
+        faults.add("ref", "The branch or tag does not exist");
+    }
+    faults.into_result()?;
+    // Short names of commits would not be found again.
+    let sha = commit.map_or_else(|| new.sha.clone(), |id| id.to_string());
+    let new = NewDeployment { sha, ..new };
+    let made = forge.db.write(move |tx| actions::create(tx, &grant, &Members, new.clone())).await?;
+    hurry(forge, made.id).await;
+    Ok(made)
+}

@@ -1,0 +1,82 @@
+//! Environments are stopped: by the job that says it does so, or at once.
+
+use ci::{
+    job::{Job as CiJob, JobStore as _, MotionStore as _, actions as job_actions},
+    policy::UpdatePipelines,
+};
+use db::Tx;
+use deployments::{
+    deployment::DeploymentStore as _,
+    environment::{Environment, EnvironmentState, EnvironmentStep, actions},
+    policy::ChangeEnvironments,
+    protection::guard::ensure_may_deploy,
+};
+use kernel::{
+    Ability, Error, Grant, Result,
+    access::Project,
+    ids::{EnvironmentId, PipelineId},
+};
+use secrets::Vault;
+
+use crate::ports::{
+    ci::{Projects, Refs},
+    deployments::Members,
+};
+
+/// An environment that was stopped or is about to be.
+#[derive(Clone, Debug)]
+pub struct Stopped {
+    pub environment: Environment,
+    /// The pipeline of the job that stops it.
+    pub pipeline: Option<PipelineId>,
+}
+
+/// Stops an environment; `force` does not wait for its job. One that is stopped stays so.
+pub fn stop(
+    tx: &mut Tx<'_>,
+    vault: &Vault,
+    grant: &Grant<ChangeEnvironments>,
+    id: EnvironmentId,
+    force: bool,
+) -> Result<Stopped> {
+    let environment = actions::of_project(tx, grant, id)?;
+    ensure_may_deploy(tx, &Members, grant.who(), &environment)?;
+    if force {
+        return stop_at_once(tx, environment);
+    }
+    stop_for(tx, vault, grant, environment)
+}
+
+/// As [`stop`], for somebody who may change jobs of the project.
+pub(super) fn stop_for<A: Ability<Scope = Project>>(
+    tx: &mut Tx<'_>,
+    vault: &Vault,
+    grant: &Grant<A>,
+    environment: Environment,
+) -> Result<Stopped> {
+    if environment.state != EnvironmentState::Available {
+        return Ok(Stopped { environment, pipeline: None });
+    }
+    let Some(job) = stop_job(tx, &environment)? else { return stop_at_once(tx, environment) };
+    let grant: Grant<UpdatePipelines> = grant.also()?;
+    let played = job_actions::play(tx, &grant, &Projects, &Refs, job.id, (vault, &[]))?;
+    let environment = actions::step(tx, environment, EnvironmentStep::Stop)?;
+    Ok(Stopped { environment, pipeline: Some(played.pipeline_id) })
+}
+
+pub(super) fn stop_at_once(tx: &mut Tx<'_>, environment: Environment) -> Result<Stopped> {
+    let environment = actions::step(tx, environment, EnvironmentStep::StopComplete)?;
+    Ok(Stopped { environment, pipeline: None })
+}
+
+/// The job that stops what was brought to an environment last, where somebody may let it begin.
+pub(super) fn stop_job(tx: &mut Tx<'_>, environment: &Environment) -> Result<Option<CiJob>> {
+    let Some(last) = tx.last_deployment(environment.id)? else { return Ok(None) };
+    let (Some(job), Some(name)) = (last.job_id, last.on_stop) else { return Ok(None) };
+    // A pipeline may be gone with its jobs, and the deployment stays.
+    let Some(job) = tx.find_any_job(job)? else { return Ok(None) };
+    let named = tx.members(job.pipeline_id)?.into_iter().find(|member| member.name == name);
+    let Some(named) = named else { return Ok(None) };
+    let found = tx.find_any_job(named.id)?.ok_or(Error::Missing)?;
+    Ok(Some(found).filter(CiJob::is_playable))
+}

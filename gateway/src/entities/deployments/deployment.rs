@@ -1,0 +1,59 @@
+//! Deployments.
+
+use deployments::deployment::{Deployment, DeploymentStatus};
+use kernel::Ts;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::environment::EnvironmentBasicEntity;
+use crate::entities::{ci::job::JobEntity, org::brief_user::BriefUser};
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DeploymentEntity {
+    pub id: i64,
+    pub iid: i64,
+    #[serde(rename = "ref")]
+    pub ref_name: String,
+    pub sha: String,
+    #[schema(value_type = String)]
+    pub created_at: Ts,
+    #[schema(value_type = String)]
+    pub updated_at: Ts,
+    /// Null when the account is gone.
+    pub user: Option<BriefUser>,
+    /// Absent where the environment itself is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub environment: Option<EnvironmentBasicEntity>,
+    /// The job that deploys; null when the deployment was reported through the API.
+    pub deployable: Option<JobEntity>,
+    #[schema(value_type = String)]
+    pub status: DeploymentStatus,
+}
+
+impl DeploymentEntity {
+    pub fn new(
+        deployment: Deployment,
+        user: Option<BriefUser>,
+        environment: Option<EnvironmentBasicEntity>,
+        deployable: Option<JobEntity>,
+    ) -> Self {
+        Self {
+            id: deployment.id.0,
+            iid: deployment.iid,
+            ref_name: deployment.ref_name,
+            sha: deployment.sha,
+            created_at: deployment.created_at,
+            updated_at: deployment.updated_at,
+            user,
+            environment,
+            deployable,
+            status: deployment.status,
+        }
+    }
+
+    /// As it is told where its environment is told.
+    #[must_use]
+    pub fn without_environment(self) -> Self {
+        Self { environment: None, ..self }
+    }
+}

@@ -1,0 +1,204 @@
+//! Environments of a project.
+
+use deployments::{
+    deployment::DeploymentStore as _,
+    environment::{Environment, EnvironmentFilter, EnvironmentState, Tier, actions},
+    policy::{ChangeEnvironments, ReadEnvironments, RemoveEnvironments},
+};
+use forge::{deployment::stop as stop_environment, pipeline, ports::deployments::Members};
+use kernel::{Ability, Error, Grant, Result, access::Project, ids::EnvironmentId};
+use org::project::store::ProjectStore as _;
+use serde_json::json;
+
+use crate::{
+    app::App,
+    entities::deployments::{deployment_records::present_one, environment::EnvironmentEntity},
+    error::ApiResult,
+    extract::{Call, Flaws, Param, Raw},
+    param_enums, params,
+    present::{Created, Json, Listed, NoContent},
+    routes,
+};
+
+routes! { "Environments" at "/projects/{id}/environments";
+    GET    ""                       => list   : ReadEnvironments,
+    GET    "/{environment_id}"      => show   : ReadEnvironments,
+    POST   ""                       => create : ChangeEnvironments,
+    PUT    "/{environment_id}"      => update : ChangeEnvironments,
+    DELETE "/{environment_id}"      => remove : RemoveEnvironments,
+    POST   "/{environment_id}/stop" => stop   : ChangeEnvironments,
+}
+
+param_enums! { EnvironmentState, Tier }
+
+params! {
+    pub struct ListEnvironments: paged {
+        /// Exact name.
+        name: Option<String>,
+        /// Part of the name, at least three characters.
+        search: Option<String>,
+        states: Option<EnvironmentState>,
+    }
+}
+
+async fn list(
+    app: App,
+    call: Call<ReadEnvironments, ListEnvironments>,
+) -> ApiResult<Listed<EnvironmentEntity>> {
+    let (grant, page, params) = (call.grant, call.page, call.params);
+    let filter = EnvironmentFilter {
+        name: params.name.filter(|name| !name.is_empty()),
+        search: params.search.filter(|search| !search.is_empty()),
+        state: params.states,
+    };
+    if filter.name.is_some() && filter.search.is_some() {
+        let text = "name, search cannot be used together";
+        return Err(Error::BadParameters(text.to_owned()).into());
+    }
+    let listed = app.db.read(move |tx| {
+        let found = actions::list(tx, &grant, &filter, page)?;
+        let project = tx.find_project(grant.project())?;
+        Ok(found.map(|one| EnvironmentEntity::new(&one, project.as_ref())))
+    });
+    Ok(Listed(listed.await?))
+}
+
+params! {
+    pub struct OneEnvironment {
+        environment_id: EnvironmentId,
+    }
+}
+
+async fn show(
+    app: App,
+    call: Call<ReadEnvironments, OneEnvironment>,
+) -> ApiResult<Json<EnvironmentEntity>> {
+    let (grant, id) = (call.grant, call.params.environment_id);
+    let (facts, actor) = (grant.facts().clone(), grant.actor());
+    let found = app.db.read(move |tx| {
+        let environment = actions::read(tx, &grant, id)?;
+        Ok((tx.last_deployment(environment.id)?, environment))
+    });
+    let (last, environment) = found.await?;
+    let last = match last {
+        Some(last) => {
+            let shown = present_one(&app, &facts, actor, last).await?;
+            Some(shown.without_environment())
+        }
+        None => None,
+    };
+    Ok(Json(EnvironmentEntity::new(&environment, None).with_last_deployment(last)))
+}
+
+/// The record with its project.
+fn shown<A: Ability<Scope = Project>>(
+    tx: &mut db::Tx<'_>,
+    grant: &Grant<A>,
+    environment: &Environment,
+) -> Result<EnvironmentEntity> {
+    let project = tx.find_project(grant.project())?;
+    Ok(EnvironmentEntity::new(environment, project.as_ref()))
+}
+
+/// A parameter that nobody may give.
+#[derive(Clone, Copy, Debug)]
+pub struct Automatic;
+
+impl Param for Automatic {
+    const OPTIONAL: bool = true;
+
+    fn read(_: &Raw) -> Result<Option<Self>, Flaws> {
+        Err(Flaws::one("is automatically generated and cannot be changed"))
+    }
+
+    fn absent() -> Option<Self> {
+        Some(Self)
+    }
+
+    fn schema() -> serde_json::Value {
+        json!({ "type": "string", "readOnly": true })
+    }
+}
+
+params! {
+    pub struct CreateEnvironment {
+        name: String,
+        external_url: Option<String>,
+        /// Default: what the name tells.
+        tier: Option<Tier>,
+        /// Refused: it is made from the name.
+        slug: Automatic,
+    }
+}
+
+async fn create(
+    app: App,
+    call: Call<ChangeEnvironments, CreateEnvironment>,
+) -> ApiResult<Created<EnvironmentEntity>> {
+    let (grant, params) = (call.grant, call.params);
+    let url = params.external_url.filter(|url| !url.is_empty());
+    let made = app.db.write(move |tx| {
+        let made = actions::create(tx, &grant, params.name.clone(), url.clone(), params.tier)?;
+        shown(tx, &grant, &made)
+    });
+    Ok(Created(made.await?))
+}
+
+params! {
+    pub struct UpdateEnvironment {
+        environment_id: EnvironmentId,
+        /// The slug stays.
+        name: Option<String>,
+        external_url: Option<String>,
+        tier: Option<Tier>,
+        /// Refused: it is made from the name.
+        slug: Automatic,
+    }
+}
+
+async fn update(
+    app: App,
+    call: Call<ChangeEnvironments, UpdateEnvironment>,
+) -> ApiResult<Json<EnvironmentEntity>> {
+    let (grant, params) = (call.grant, call.params);
+    let change = actions::EnvironmentChange {
+        name: params.name,
+        external_url: params.external_url,
+        tier: params.tier,
+    };
+    let changed = app.db.write(move |tx| {
+        let after = actions::update(tx, &grant, &Members, params.environment_id, change.clone())?;
+        shown(tx, &grant, &after)
+    });
+    Ok(Json(changed.await?))
+}
+
+async fn remove(app: App, call: Call<RemoveEnvironments, OneEnvironment>) -> ApiResult<NoContent> {
+    let (grant, id) = (call.grant, call.params.environment_id);
+    app.db.write(move |tx| actions::remove(tx, &grant, &Members, id)).await?;
+    Ok(NoContent)
+}
+
+params! {
+    pub struct StopEnvironment {
+        environment_id: EnvironmentId,
+        /// Whether to stop the environment without waiting for its job.
+        force: bool = false,
+    }
+}
+
+async fn stop(
+    app: App,
+    call: Call<ChangeEnvironments, StopEnvironment>,
+) -> ApiResult<Json<EnvironmentEntity>> {
+    let (grant, params, vault) = (call.grant, call.params, app.vault.clone());
+    let stopped = app.db.write(move |tx| {
+        let stopped = stop_environment(tx, &vault, &grant, params.environment_id, params.force)?;
+        Ok((shown(tx, &grant, &stopped.environment)?, stopped.pipeline))
+    });
+    let (environment, pipeline) = stopped.await?;
+    if let Some(pipeline) = pipeline {
+        pipeline::hurry(&app, pipeline).await;
+    }
+    Ok(Json(environment))
+}

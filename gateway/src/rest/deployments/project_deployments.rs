@@ -1,0 +1,163 @@
+//! Deployments of a project.
+
+use deployments::{
+    deployment::{
+        DeploymentFilter, DeploymentOrder, DeploymentStatus, NewDeployment, StatusReport, actions,
+    },
+    policy::{ChangeDeployments, ReadDeployments, RemoveDeployments},
+};
+use forge::{
+    deployment::{hurry, report},
+    ports::deployments::Members,
+};
+use kernel::{Ts, ids::DeploymentId};
+use review::policy::ListMergeRequests;
+
+use crate::{
+    app::App,
+    entities::deployments::{
+        deployment::DeploymentEntity,
+        deployment_approval::DeploymentDetailEntity,
+        deployment_records::{present, present_detail},
+    },
+    error::ApiResult,
+    extract::{Call, Filled, Sort},
+    param_enums, params,
+    present::{Created, Json, Listed, NoContent},
+    rest::review::{
+        merge_request_list_params::{ShowMergeRequests, WantedMergeRequests},
+        merge_request_lists::{Shown, of_deployment},
+    },
+    routes,
+};
+
+routes! { "Deployments" at "/projects/{id}/deployments";
+    GET    ""                                 => list           : ReadDeployments,
+    GET    "/{deployment_id}"                 => show           : ReadDeployments,
+    POST   ""                                 => create         : ChangeDeployments,
+    PUT    "/{deployment_id}"                 => update         : ChangeDeployments,
+    DELETE "/{deployment_id}"                 => remove         : RemoveDeployments,
+    GET    "/{deployment_id}/merge_requests"  => merge_requests : ReadDeployments,
+}
+
+param_enums! { DeploymentStatus, DeploymentOrder, StatusReport }
+
+params! {
+    pub struct ListDeployments: paged {
+        order_by: DeploymentOrder = DeploymentOrder::Id,
+        sort: Sort = Sort::Asc,
+        /// Lists by the last change.
+        updated_after: Option<Ts>,
+        /// Lists by the last change.
+        updated_before: Option<Ts>,
+        /// Name of an environment.
+        environment: Option<String>,
+        status: Option<DeploymentStatus>,
+    }
+}
+
+async fn list(
+    app: App,
+    call: Call<ReadDeployments, ListDeployments>,
+) -> ApiResult<Listed<DeploymentEntity>> {
+    let (grant, page, params) = (call.grant, call.page, call.params);
+    let (facts, actor) = (grant.facts().clone(), grant.actor());
+    let found = app.db.read(move |tx| {
+        let filter = DeploymentFilter {
+            environment: None,
+            status: params.status,
+            updated_before: params.updated_before,
+            updated_after: params.updated_after,
+            order: params.order_by,
+            descending: params.sort == Sort::Desc,
+        };
+        let environment = params.environment.as_deref().filter(|name| !name.is_empty());
+        actions::list(tx, &grant, environment, filter, page)
+    });
+    Ok(Listed(present(&app, &facts, actor, found.await?).await?))
+}
+
+params! {
+    pub struct OneDeployment {
+        deployment_id: DeploymentId,
+    }
+}
+
+async fn show(
+    app: App,
+    call: Call<ReadDeployments, OneDeployment>,
+) -> ApiResult<Json<DeploymentDetailEntity>> {
+    let (grant, id) = (call.grant, call.params.deployment_id);
+    let (facts, actor) = (grant.facts().clone(), grant.actor());
+    let found = app.db.read(move |tx| actions::read(tx, &grant, id)).await?;
+    Ok(Json(present_detail(&app, &facts, actor, found).await?))
+}
+
+params! {
+    pub struct CreateDeployment {
+        /// Name of an environment. One that does not exist is created.
+        environment: Filled,
+        /// Commit that is deployed.
+        sha: Filled,
+        /// Branch or tag that is deployed.
+        r#ref: Filled,
+        /// Whether `ref` is a tag.
+        tag: bool,
+        status: StatusReport,
+    }
+}
+
+async fn create(
+    app: App,
+    call: Call<ChangeDeployments, CreateDeployment>,
+) -> ApiResult<Created<DeploymentDetailEntity>> {
+    let (grant, params) = (call.grant, call.params);
+    let (facts, actor) = (grant.facts().clone(), grant.actor());
+    let new = NewDeployment {
+        environment: params.environment.0,
+        ref_name: params.r#ref.0,
+        tag: params.tag,
+        sha: params.sha.0,
+        status: params.status,
+    };
+    let made = report(&app, grant, new).await?;
+    Ok(Created(present_detail(&app, &facts, actor, made).await?))
+}
+
+params! {
+    pub struct UpdateDeployment {
+        deployment_id: DeploymentId,
+        status: StatusReport,
+    }
+}
+
+async fn update(
+    app: App,
+    call: Call<ChangeDeployments, UpdateDeployment>,
+) -> ApiResult<Json<DeploymentDetailEntity>> {
+    let (grant, params) = (call.grant, call.params);
+    let (facts, actor) = (grant.facts().clone(), grant.actor());
+    let changed = app.db.write(move |tx| {
+        actions::update(tx, &grant, &Members, params.deployment_id, params.status)
+    });
+    let changed = changed.await?;
+    hurry(&app, changed.id).await;
+    Ok(Json(present_detail(&app, &facts, actor, changed).await?))
+}
+
+async fn remove(app: App, call: Call<RemoveDeployments, OneDeployment>) -> ApiResult<NoContent> {
+    let (grant, id) = (call.grant, call.params.deployment_id);
+    app.db.write(move |tx| actions::remove(tx, &grant, &Members, id)).await?;
+    Ok(NoContent)
+}
+
+/// Merge requests that came to the environment with a deployment.
+async fn merge_requests(
+    app: App,
+    call: Call<ReadDeployments, (OneDeployment, (WantedMergeRequests, ShowMergeRequests))>,
+) -> ApiResult<Shown> {
+    let (grant, (one, asked), page) = (call.grant, call.params, call.page);
+    let reader = grant.also::<ListMergeRequests>()?;
+    let found = app.db.read(move |tx| actions::read(tx, &grant, one.deployment_id)).await?;
+    of_deployment(app, &reader, found.id, asked, page).await
+}

@@ -1,0 +1,98 @@
+//! Merge requests that a deployment brings.
+
+use serde_json::{Value, json};
+
+use crate::support::{Person, TestApp};
+
+async fn merged(person: &Person<'_>, project: &Value, branch: &str) -> i64 {
+    person.commit_text(project, branch, branch, "x").await;
+    let iid = person.propose(project, branch, branch).await["iid"].clone();
+    let merge = format!("/projects/{project}/merge_requests/{iid}/merge");
+    person.put(&merge, json!({})).await.ok();
+    iid.as_i64().expect("a number")
+}
+
+async fn deploy(person: &Person<'_>, project: &Value, environment: &str) -> Value {
+    let branch = person.get(&format!("/projects/{project}/repository/branches/main")).await.ok();
+    let sha = &branch["commit"]["id"];
+    let body = json!({ "environment": environment, "sha": sha, "ref": "main", "tag": false, "status": "success" });
+    person.post(&format!("/projects/{project}/deployments"), body).await.created()["id"].clone()
+}
+
+#[actix_web::test]
+async fn a_deployment_brings_what_was_merged_since_the_one_before() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = ada.filled_project("engine", "private").await;
+    let first = merged(&ada, &project, "one").await;
+    let before = deploy(&ada, &project, "production").await;
+    let (second, third) =
+        (merged(&ada, &project, "two").await, merged(&ada, &project, "three").await);
+
+    let after = deploy(&ada, &project, "production").await;
+
+    let brought = async |id: &Value, query: &str| {
+        let path = format!("/projects/{project}/deployments/{id}/merge_requests{query}");
+        ada.get(&path).await.each("iid")
+    };
+    assert_eq!(brought(&before, "").await, [first]);
+    assert_eq!(brought(&after, "?sort=asc").await, [second, third]);
+    assert_eq!(brought(&after, "?source_branch=three").await, [third]);
+    assert_eq!(brought(&after, "?state=opened").await, Vec::<Value>::new());
+    let one = ada.get(&format!("/projects/{project}/merge_requests/{first}")).await.ok();
+    assert_eq!(one["first_deployed_to_production_at"], "2026-01-01T00:00:00.000Z");
+    let unknown = ada.get(&format!("/projects/{project}/deployments/99/merge_requests")).await;
+    unknown.refused(404, json!({ "message": "404 Not found" }));
+}
+
+#[actix_web::test]
+async fn lists_of_merge_requests_know_where_these_are() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = ada.filled_project("engine", "private").await;
+    let first = merged(&ada, &project, "one").await;
+    deploy(&ada, &project, "staging").await;
+    app.clock.advance(time::Duration::hours(1));
+    let second = merged(&ada, &project, "two").await;
+    deploy(&ada, &project, "staging").await;
+    ada.commit_text(&project, "three", "three", "x").await;
+    ada.propose(&project, "three", "three").await;
+    let listed = async |query: &str| {
+        ada.get(&format!("/projects/{project}/merge_requests?sort=asc&{query}")).await.each("iid")
+    };
+
+    assert_eq!(listed("environment=staging").await, [first, second]);
+    assert_eq!(listed("environment=production").await, Vec::<Value>::new());
+    assert_eq!(listed("deployed_after=2026-01-01T00:30:00Z").await, [second]);
+    assert_eq!(listed("environment=staging&deployed_before=2026-01-01T00:30:00Z").await, [first]);
+    let one = ada.get(&format!("/projects/{project}/merge_requests/{first}")).await.ok();
+    assert_eq!(one["first_deployed_to_production_at"], Value::Null);
+}
+
+#[actix_web::test]
+async fn a_merge_request_whose_commit_was_picked_is_brought_too() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = ada.filled_project("engine", "private").await;
+    let base = format!("/projects/{project}/repository");
+    ada.post(&format!("{base}/branches"), json!({ "branch": "stable", "ref": "main" }))
+        .await
+        .created();
+    let stable = async |environment: &str| {
+        let tip = ada.get(&format!("{base}/branches/stable")).await.ok()["commit"]["id"].clone();
+        let body = json!({ "environment": environment, "sha": tip, "ref": "stable", "tag": false, "status": "success" });
+        ada.post(&format!("/projects/{project}/deployments"), body).await.created()["id"].clone()
+    };
+    stable("production").await;
+    let iid = merged(&ada, &project, "one").await;
+    let request = ada.get(&format!("/projects/{project}/merge_requests/{iid}")).await.ok();
+    let sha = request["sha"].as_str().unwrap().to_owned();
+    ada.post(&format!("{base}/commits/{sha}/cherry_pick"), json!({ "branch": "stable" }))
+        .await
+        .created();
+
+    let id = stable("production").await;
+
+    let path = format!("/projects/{project}/deployments/{id}/merge_requests");
+    assert_eq!(ada.get(&path).await.each("iid"), [iid]);
+}

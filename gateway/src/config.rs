@@ -83,7 +83,7 @@ pub enum LogFormat {
 }
 
 /// One line of documentation for each setting, in the order in which they are shown.
-pub const SETTINGS: [(&str, &str); 34] = [
+pub const SETTINGS: [(&str, &str); 35] = [
     ("listen", "address and port to serve on"),
     ("data", "folder for repositories and the SQLite database"),
     (
@@ -157,6 +157,7 @@ pub const SETTINGS: [(&str, &str); 34] = [
     ("s3_region", "region of the bucket"),
     ("s3_access_key", "access key id for the bucket"),
     ("s3_secret_key", "secret access key for the bucket"),
+    (
         "with_runner",
         "whose jobs a built-in runner does on this machine: administrators, all, or projects and groups, joined by commas [no runner]",
     ),

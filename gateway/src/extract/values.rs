@@ -374,7 +374,7 @@ param_ids! {
     CommitNoteId, LabelId, MilestoneId, IssueId, NoteId, PipelineId, JobId, TodoId,
     PipelineScheduleId, TriggerId, RunnerId,
     VulnerabilityId, VulnerabilityExportId, AlertId, AlertIntegrationId,
-    PipelineScheduleId, TriggerId, RunnerId, EnvironmentId, DeploymentId,
+    EnvironmentId, DeploymentId,
     FreezePeriodId, EnvironmentAccessId,
     ApprovalRuleId, ProtectedBranchId, MergeRequestVersionId,
 }

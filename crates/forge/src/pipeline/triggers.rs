@@ -50,10 +50,6 @@ pub async fn run_trigger(
         variable_type: VariableType::File,
         ..PipelineVariable::plain(PAYLOAD, payload)
     });
-    let (source, trigger, parent) = match cause {
-        Cause::Trigger(trigger) => (Source::Trigger, Some(trigger.id), None),
-        Cause::Job(parent) => (Source::Pipeline, None, Some(parent)),
-    };
     let request = Request {
         facts: Arc::clone(&facts),
         who,

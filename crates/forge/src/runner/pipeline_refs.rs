@@ -25,11 +25,12 @@ pub(super) async fn keep_commit(forge: &Forge, pipeline: &Pipeline) -> Result<()
     if now == Some(commit) {
         return Ok(());
     }
-    let kept = RefMove { name, old: now.into(), new: Some(commit) };
-    match refs::move_now(&repository, &[kept]).await {
-        // Somebody else kept it in this moment.
-        Err(GitError::Stale { actual: Some(actual) }) if actual == commit => Ok(()),
-        moved => Ok(moved?),
+    let kept = RefMove { name: name.clone(), old: now.into(), new: Some(commit) };
+    let Err(failure) = refs::move_now(&repository, &[kept]).await else { return Ok(()) };
+    // Other jobs of the pipeline begin in the same moment, and one of them was first.
+    match refs::read(&repository, [&name]).await?.get(&name) {
+        Some(there) if *there == commit => Ok(()),
+        _ => Err(failure.into()),
     }
 }
 

@@ -53,9 +53,9 @@ async fn a_deployment_says_how_far_its_job_is() {
         (&json!("https://example.com"), &json!("production"))
     );
     let id = &shown["id"];
-    let refused =
-        ada.put(&format!("/projects/{project}/deployments/{id}"), json!({ "status": "failed" }));
-    assert_eq!(refused.await.status, 403);
+    let path = format!("/projects/{project}/deployments/{id}");
+    let refused = ada.put(&path, json!({ "status": "failed" })).await;
+    assert_eq!(refused.status, 403);
 }
 
 #[actix_web::test]

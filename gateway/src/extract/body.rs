@@ -100,7 +100,7 @@ async fn read(mut payload: Paced, limit: usize) -> ApiResult<BytesMut> {
     Ok(body)
 }
 
-fn unreadable(cause: MultipartError) -> ApiError {
+pub(crate) fn unreadable(cause: MultipartError) -> ApiError {
     match cause {
         MultipartError::Payload(PayloadError::Io(cause)) if cause.kind() == ErrorKind::TimedOut => {
             ApiError::Slow

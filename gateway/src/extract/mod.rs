@@ -13,6 +13,7 @@ mod raw;
 mod sort;
 mod values;
 
+pub(crate) use body::unreadable;
 pub use body::pairs as raw_pairs;
 pub use call::{Call, Caller, ensure_known};
 pub use content::{Content, FilePath, PathBytes};

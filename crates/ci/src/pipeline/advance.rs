@@ -109,13 +109,18 @@ fn follow_jobs(tx: &mut Tx<'_>, pipeline: Pipeline, jobs: &[Member]) -> Result<P
     let status = composite(&outcomes, Extent::Whole);
     let (before, now) = (pipeline.status, tx.now);
     let effects = effects(before, status);
+    let started_at = pipeline.started_at.or_else(|| effects.began.then_some(now));
     let after = Pipeline {
         status,
         warnings: has_warnings(&outcomes),
         coverage: coverage(jobs),
-        started_at: pipeline.started_at.or_else(|| effects.began.then_some(now)),
+        started_at,
         finished_at: if effects.ended { Some(now) } else { pipeline.finished_at },
-        duration: if effects.measured { duration(jobs, now) } else { pipeline.duration },
+        // One that had begun, and of which no job ever ran, took no time.
+        duration: match effects.measured {
+            true => duration(jobs, now).or(started_at.map(|_| 0)),
+            false => pipeline.duration,
+        },
         auto_canceled_by: pipeline.auto_canceled_by.filter(|_| !effects.revived),
         updated_at: now,
         ..pipeline

@@ -86,7 +86,10 @@ pub fn cancel(
     let pipeline = find(tx, grant, id)?;
     ensure_may_update(tx, grant, refs, &pipeline)?;
     cancel_family(tx, id)?;
-    find(tx, grant, id)
+    let kept = find(tx, grant, id)?;
+    // Whoever cancels is told so, whatever jobs that had ended before or wait for somebody make of the whole.
+    let status = if pipeline.status.is_complete() { kept.status } else { Status::Canceled };
+    Ok(Pipeline { status, ..kept })
 }
 
 /// Ends everything of a pipeline and of the children that it made.

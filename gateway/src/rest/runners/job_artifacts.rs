@@ -3,8 +3,9 @@
 use actix_multipart::{Field, Multipart};
 use actix_web::{HttpRequest, HttpResponse, ResponseError as _, dev::Payload, http::StatusCode};
 use ci::{
+    Status,
     artifact::{ArtifactFormat, ArtifactKind},
-    job::{JobToken, token::running_job},
+    job::{JobToken, token::find_job},
 };
 use forge::runner::{
     archive_for_job,
@@ -20,7 +21,7 @@ use crate::{
     app::App,
     byte_range::{Conditions, Content},
     error::{ApiError, ApiResult},
-    extract::{Call, Paced, RawMap, raw_pairs},
+    extract::{Call, Paced, RawMap, raw_pairs, unreadable},
     openapi::{AnswerDoc, Operation},
     params,
     present::Custom,
@@ -124,12 +125,12 @@ async fn upload(
     let mut parts = Multipart::new(req.headers(), payload);
     let mut rest = LARGEST_REST;
     while let Some(part) = parts.next().await {
-        let mut part = part.map_err(|_cut_off| ApiError::Slow)?;
+        let mut part = part.map_err(unreadable)?;
         if part.name() == Some("file") {
             return keep(app, &shown, brought, part).await;
         }
         while let Some(chunk) = part.next().await {
-            let chunk = chunk.map_err(|_cut_off| ApiError::Slow)?;
+            let chunk = chunk.map_err(unreadable)?;
             rest = rest.checked_sub(chunk.len()).ok_or(Error::TooLarge("a form".to_owned()))?;
         }
     }
@@ -160,7 +161,7 @@ async fn keep(
     while let Some(chunk) = part.next().await {
         let written = match chunk {
             Ok(chunk) => arriving.incoming.write(&chunk).await.map_err(ApiError::from),
-            Err(_cut_off) => Err(ApiError::Slow),
+            Err(cause) => Err(unreadable(cause)),
         };
         if let Err(failure) = written {
             arriving.incoming.abort().await;
@@ -198,8 +199,10 @@ async fn download(app: App, call: Call<Anyone, FetchArtifacts>) -> ApiResult<Con
     let token = JobToken::given(header.or(call.params.token).unwrap_or_default());
     let id = call.params.job_id;
     let found = app.db.peek(move |tx| {
-        let Some(own) = running_job(tx, &token)? else { return Err(Error::Forbidden) };
-        archive_for_job(tx, &own, id)
+        // Its own artifacts a job may fetch at any time, those of others while it runs.
+        let own = find_job(tx, &token)?;
+        let own = own.filter(|own| own.id == id || own.status == Status::Running);
+        archive_for_job(tx, &own.ok_or(Error::Forbidden)?, id)
     });
     sent_archive(&app, &found.await?, &conditions).await
 }

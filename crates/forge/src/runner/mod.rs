@@ -1,7 +1,6 @@
 //! Runners with the projects and groups whose jobs they do.
 
 pub mod artifacts;
-mod begun;
 mod bell;
 pub mod contact;
 mod dependencies;
@@ -16,6 +15,7 @@ mod queue;
 pub mod registration;
 pub mod removal;
 pub mod reports;
+mod reservation;
 mod variables;
 
 pub use bell::Bell;

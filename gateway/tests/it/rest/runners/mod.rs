@@ -5,6 +5,7 @@ mod job_artifacts;
 mod job_requests;
 mod job_token_scope;
 mod job_tokens;
+mod job_tokens_elsewhere;
 mod program;
 mod registration;
 mod reports;

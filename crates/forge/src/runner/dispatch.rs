@@ -19,11 +19,11 @@ use secrets::Secret;
 use time::Duration;
 
 use super::{
-    begun::Begun,
     contact::authenticate,
     handover::{Draft, Handover, Verdict, prepare},
     logs::hidden_place,
     queue::candidates,
+    reservation::{Begun, Reserved},
 };
 use crate::{Forge, pipeline};
 
@@ -104,7 +104,7 @@ async fn look_for_job(
         // Read before jobs are looked for: what arrives meanwhile changes it.
         cursor = mailbox.cursor(&taker, process);
     }
-    let taken = take(forge, runner, &taker, request).await?;
+    let taken = take(forge, runner, &taker, request, errand.as_ref()).await?;
     if let Some(errand) = errand {
         errand.done(taken.job());
     }
@@ -141,6 +141,7 @@ async fn take(
     runner: &Runner,
     taker: &Taker,
     request: &JobRequest,
+    errand: Option<&Errand<'_>>,
 ) -> Result<Taken> {
     let mut lost = false;
     loop {
@@ -153,10 +154,11 @@ async fn take(
         let found = found.await?;
         let mut failed = false;
         for job in &found {
-            let Some(reserved) = forge.handing_over.reserve(job.id, &forge.bell) else { continue };
-            let step = take_one(forge, runner, request, job.id).await?;
-            reserved.settle();
-            match step {
+            let Some(reserved) = Reserved::new(forge, job.id) else { continue };
+            if let Some(errand) = errand {
+                errand.leave(job.id);
+            }
+            match take_one(forge, runner, request, reserved).await? {
                 Step::Taken(handover) => return Ok(Taken::Job(handover)),
                 Step::Failed => failed = true,
                 Step::Lost => lost = true,
@@ -175,10 +177,19 @@ enum Step {
     Lost,
 }
 
-async fn take_one(forge: &Forge, runner: &Runner, request: &JobRequest, id: JobId) -> Result<Step> {
+async fn take_one(
+    forge: &Forge,
+    runner: &Runner,
+    request: &JobRequest,
+    reserved: Reserved,
+) -> Result<Step> {
+    let id = reserved.job();
     let reason = match prepare(forge, runner, &request.features, id).await {
-        Ok(Verdict::Ready(draft)) => return hand_over(forge, runner, *draft).await,
-        Ok(Verdict::Gone) => return Ok(Step::Lost),
+        Ok(Verdict::Ready(draft)) => return hand_over(forge, runner, *draft, reserved).await,
+        Ok(Verdict::Gone) => {
+            reserved.settle();
+            return Ok(Step::Lost);
+        }
         Ok(Verdict::Failed(reason)) => reason,
         // The next one may find what the machine lacks for the moment.
         Err(failure @ (Error::OutOfReach(_) | Error::Full(_))) => return Err(failure),
@@ -188,6 +199,9 @@ async fn take_one(forge: &Forge, runner: &Runner, request: &JobRequest, id: JobI
         }
     };
     let ended = forge.db.write(move |tx| finish(tx, id, End::failed(reason))).await;
+    if matches!(ended, Ok(_) | Err(Error::Rejected(_))) {
+        reserved.settle();
+    }
     match ended {
         Ok(job) => {
             pipeline::hurry(forge, job.pipeline_id).await;
@@ -198,7 +212,12 @@ async fn take_one(forge: &Forge, runner: &Runner, request: &JobRequest, id: JobI
     }
 }
 
-async fn hand_over(forge: &Forge, runner: &Runner, draft: Draft) -> Result<Step> {
+async fn hand_over(
+    forge: &Forge,
+    runner: &Runner,
+    draft: Draft,
+    reserved: Reserved,
+) -> Result<Step> {
     let id = draft.source.job.id;
     let hidden = serde_json::to_string(&draft.hidden()).map_err(Error::internal)?;
     let sealed = forge.vault.seal(&hidden_place(id), &Secret::new(hidden));
@@ -226,6 +245,7 @@ async fn hand_over(forge: &Forge, runner: &Runner, draft: Draft) -> Result<Step>
             Ok(Some((job, running)))
         });
         let begun = begun.await?;
+        reserved.settle();
         Ok::<_, Error>(begun.map(|(job, running)| (Begun::new(own, &job, timeout), job, running)))
     });
     match begun.await.map_err(Error::internal)?? {

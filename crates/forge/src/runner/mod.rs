@@ -3,7 +3,6 @@
 pub mod archived_files;
 pub mod artifact_sweep;
 pub mod artifacts;
-mod begun;
 mod bell;
 pub mod built_in;
 pub mod contact;
@@ -21,6 +20,7 @@ mod queue;
 pub mod registration;
 pub mod removal;
 pub mod reports;
+mod reservation;
 mod variables;
 
 pub use bell::Bell;

@@ -61,6 +61,11 @@ impl<'m> Errand<'m> {
         self.seat.is_woken.load(Ordering::Acquire)
     }
 
+    /// Somebody else answers for this job from now on.
+    pub fn leave(&self, job: JobId) {
+        self.seat.arrival().take_if(|own| own.job == job);
+    }
+
     /// Jobs were looked for, and this one taken. Where it is another one than the runner was woken for, that one is
     /// handed on.
     pub fn done(self, taken: Option<JobId>) {

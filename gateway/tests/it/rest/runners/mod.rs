@@ -14,6 +14,8 @@ mod job_triggers;
 mod limits;
 mod predefined;
 pub(crate) mod program;
+mod job_tokens_elsewhere;
+mod program;
 mod registration;
 mod reports;
 mod request_queue;

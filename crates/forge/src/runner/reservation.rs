@@ -6,6 +6,39 @@ use tokio::runtime::Handle;
 
 use crate::Forge;
 
+/// As long as it lives nobody else takes the job here. Where it goes without a word, the next one who waits is told.
+pub(super) struct Reserved {
+    forge: Forge,
+    job: JobId,
+    is_settled: bool,
+}
+
+impl Reserved {
+    /// `None` where the job is handed over to somebody else.
+    pub(super) fn new(forge: &Forge, job: JobId) -> Option<Self> {
+        let is_new = forge.handing_over.add(job);
+        is_new.then(|| Self { forge: forge.clone(), job, is_settled: false })
+    }
+
+    pub(super) fn job(&self) -> JobId {
+        self.job
+    }
+
+    /// The job does not wait any more.
+    pub(super) fn settle(mut self) {
+        self.is_settled = true;
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        self.forge.handing_over.remove(self.job);
+        if !self.is_settled {
+            self.forge.bell.ring(self.job);
+        }
+    }
+}
+
 /// A job that has begun for a runner which does not know it yet. Where the runner has hung up, the job waits again.
 pub(super) struct Begun {
     forge: Forge,

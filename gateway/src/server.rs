@@ -169,9 +169,10 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     };
     let server = listener::bind(app.clone(), &config.listen, bounds)
         .with_context(|| format!("cannot listen on {}", config.listen))?;
+    // Before anybody can know that it serves.
+    let signals = Signals::listen()?;
     greet(&app, first.as_ref(), runner.as_ref().map(built_in_runner::Prepared::said));
     let runner = runner.map(built_in_runner::Prepared::start).transpose()?;
-    let signals = Signals::listen()?;
     let stopper = tokio::spawn(stopping::on_signal(signals, app.clone(), server.handle(), runner));
     let upkeep = tokio::spawn(keep_up(app.clone()));
     let releasing = tokio::spawn(release_locks(app.clone(), Instant::now()));

@@ -5,8 +5,8 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 use ureq::{
-    Agent, Body,
-    http::{HeaderMap, Method, Request, Response},
+    Agent,
+    http::{Method, Request},
 };
 
 /// Longer than the slowest answer that is still a success.
@@ -27,7 +27,6 @@ pub(crate) struct Answer {
     /// Whether it says when to come back.
     pub(crate) retry_after: bool,
     pub(crate) body: Vec<u8>,
-    headers: HeaderMap,
 }
 
 impl Client {
@@ -67,24 +66,6 @@ impl Client {
         self.send(Method::POST, path, Some(body))
     }
 
-    /// Any call of the API, with headers and a body of its own.
-    pub(crate) fn exchange(
-        &self,
-        method: Method,
-        path: &str,
-        headers: &[(&str, &str)],
-        body: &[u8],
-    ) -> Result<Answer> {
-        let asked = format!("{method} {path}");
-        let mut request = Request::builder().method(method);
-        request = request.uri(format!("{}/api/v4{path}", self.root));
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        let sent = self.agent.run(request.body(body)?);
-        Answer::read(asked.clone(), sent.with_context(|| asked)?)
-    }
-
     fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Answer> {
         let asked = format!("{method} {path}");
         let request = Request::builder().method(method).uri(format!("{}{path}", self.root));
@@ -94,23 +75,14 @@ impl Client {
             Some(body) => self.agent.run(request.body(body.to_string())?),
             None => self.agent.run(request.body(())?),
         };
-        Answer::read(asked.clone(), sent.with_context(|| asked)?)
+        let mut answer = sent.with_context(|| asked.clone())?;
+        let retry_after = answer.headers().contains_key("retry-after");
+        let body = answer.body_mut().with_config().limit(u64::MAX).read_to_vec()?;
+        Ok(Answer { request: asked, status: answer.status().as_u16(), retry_after, body })
     }
 }
 
 impl Answer {
-    fn read(request: String, response: Response<Body>) -> Result<Self> {
-        let (head, body) = response.into_parts();
-        let body = body.into_with_config().limit(u64::MAX).read_to_vec()?;
-        let (status, headers) = (head.status.as_u16(), head.headers);
-        let retry_after = headers.contains_key("retry-after");
-        Ok(Self { request, status, retry_after, body, headers })
-    }
-
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name)?.to_str().ok()
-    }
-
     pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }

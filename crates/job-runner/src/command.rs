@@ -116,12 +116,13 @@ fn serve(file: &File) -> Result<ExitCode> {
     let config = Config::load(&file.file)?;
     let system_id = system_id::load_or_create(&file.file)?;
     let fleet = Fleet::start(&config, &system_id, Pace::default())?;
+    // Before anybody can know that it runs.
+    heed_signals(fleet.stop_handle())?;
     tracing::info!(
         runners = config.runners.len(),
         concurrent = config.concurrent,
         "waiting for jobs"
     );
-    heed_signals(fleet.stop_handle())?;
     Ok(match fleet.wait() {
         Ending::Stopped => ExitCode::SUCCESS,
         Ending::Refused => ExitCode::FAILURE,

@@ -50,10 +50,6 @@ impl<'a> Stage<'a> {
         Ok(Self { client, shared_project, own_project, merging_project, running_project, pushers })
     }
 
-    pub(super) fn client(&self) -> &Client {
-        &self.client
-    }
-
     /// Starts the threads; they end soon after `stop`.
     pub(super) fn begin<'scope>(
         &'scope self,

@@ -3,13 +3,11 @@
 
 mod children;
 mod facts;
-mod hand;
 mod ledger;
 mod load;
 mod merges;
 mod pipelines;
 mod pushes;
-mod runner;
 mod verify;
 
 use std::{
@@ -20,11 +18,9 @@ use std::{
 use anyhow::{Result, bail, ensure};
 use clap::Args;
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
-use serde_json::json;
 use tempfile::TempDir;
 
 use crate::{
-    client::Client,
     migrate::Database,
     postgres::{Cluster, Durability},
     server::{self, Installation, Profile, Server},
@@ -54,9 +50,6 @@ pub(crate) struct Options {
 
 /// Between the first request of a round and its kill.
 const MOMENTS: std::ops::Range<u64> = 50..1500;
-
-/// Begun in each round.
-const PIPELINES: u32 = 4;
 
 /// Who dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,14 +86,13 @@ fn rounds(options: &Options, installation: &Installation, scratch: &TempDir) -> 
     let mut random = StdRng::seed_from_u64(options.seed);
     let mut server = installation.start()?;
     let stage = load::Stage::prepare(installation, scratch.path())?;
-    let runner = runner::Runner::start(&installation.client())?;
     let everything = Shared::default();
     let mut started = facts::now()?;
     for round in 1..=options.rounds {
         let victims = if random.random_bool(0.5) { Victims::Server } else { Victims::Everybody };
         let moment = Duration::from_millis(random.random_range(MOMENTS));
         let ledger = Shared::default();
-        crash(server, &stage, round, &ledger, (moment, victims), runner.project)?;
+        crash(server, &stage, round, &ledger, (moment, victims))?;
         started = facts::now()?;
         server = installation.start()?;
         let back = server.started_in;
@@ -112,9 +104,6 @@ fn rounds(options: &Options, installation: &Installation, scratch: &TempDir) -> 
         everything.absorb(ledger);
         report(&findings)?;
     }
-    // Also without a round there is something to do.
-    jobs(&installation.client(), runner.project, || false)?;
-    report(&runner.finish()?)?;
     let findings = verify::at_the_end(installation, &everything, started, stage.running_project)?;
     // A debug build is slow, and is not measured.
     let longest = options.debug.then_some(Duration::from_secs(30));
@@ -134,17 +123,6 @@ fn rounds(options: &Options, installation: &Installation, scratch: &TempDir) -> 
     Ok(())
 }
 
-/// Begins a few pipelines that the runner works on.
-fn jobs(client: &Client, project: i64, is_over: impl Fn() -> bool) -> Result<()> {
-    for _pipeline in 0..PIPELINES {
-        if is_over() {
-            break;
-        }
-        client.post(&format!("/projects/{project}/pipeline"), &json!({ "ref": "main" }))?.json()?;
-    }
-    Ok(())
-}
-
 /// One round of load, ended by SIGKILL.
 fn crash(
     server: Server,
@@ -152,14 +130,10 @@ fn crash(
     round: u32,
     ledger: &Shared,
     (moment, victims): (Duration, Victims),
-    jobs_project: i64,
 ) -> Result<()> {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         stage.begin(scope, round, ledger, &stop);
-        let (client, stop) = (stage.client(), &stop);
-        // What it gets done before the server is gone.
-        scope.spawn(move || drop(jobs(client, jobs_project, || stop.load(Ordering::SeqCst))));
         std::thread::sleep(moment);
         let children = if victims == Victims::Everybody {
             server::descendants(server.id())

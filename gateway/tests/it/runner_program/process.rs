@@ -27,8 +27,8 @@ fn run_and_stop(folder: &std::path::Path) -> bool {
     let mut command = Command::new(env!("CARGO_BIN_EXE_forgeway"));
     command.args(["runner", "run"]).current_dir(folder).stderr(Stdio::piped());
     let mut child = command.spawn().expect("it runs");
-    let log = BufReader::new(child.stderr.take().expect("its log"));
-    let waits = log.lines().any(|line| line.expect("text").contains("waiting for jobs"));
+    let mut log = BufReader::new(child.stderr.take().expect("its log")).lines();
+    let waits = log.any(|line| line.expect("text").contains("waiting for jobs"));
     assert!(waits, "the log ended");
     let begun = Instant::now();
     let id = Pid::from_raw(i32::try_from(child.id()).expect("a number"));

@@ -15,7 +15,6 @@ mod limits;
 mod predefined;
 pub(crate) mod program;
 mod job_tokens_elsewhere;
-mod program;
 mod registration;
 mod reports;
 mod request_queue;

@@ -17,8 +17,8 @@ use kernel::{
 };
 
 use super::{
-    Job, JobStore as _, Step,
-    progress::{lock_job, save_job},
+    End, Job, JobStore as _, Step,
+    progress::{finish, lock_job, save_job},
     token::JobToken,
 };
 use crate::{Status, log::LogStore as _, pipeline::advance};
@@ -167,6 +167,14 @@ pub struct Start {
     pub token: JobToken,
     /// What is to be hidden in the log, sealed.
     pub hidden: String,
+}
+
+/// Nobody can do a job that waits: it fails. `None` where it does not wait any more, since somebody has it.
+pub fn refuse(tx: &mut Tx<'_>, id: JobId, reason: &str) -> Result<Option<Job>> {
+    match lock_job(tx, id)?.status {
+        Status::Pending => finish(tx, id, End::failed(reason)).map(Some),
+        _ => Ok(None),
+    }
 }
 
 /// A runner takes a job; `None` where it does not wait any more.

@@ -3,9 +3,8 @@
 use std::{collections::HashSet, time::Duration as Wait};
 
 use ci::job::{
-    End, QueueStore as _,
-    progress::finish,
-    queue::{Start, begin},
+    QueueStore as _,
+    queue::{Start, begin, refuse},
 };
 use deployments::deployment::jobs::note_url;
 use kernel::{Error, Result, ids::JobId};
@@ -198,17 +197,14 @@ async fn take_one(
             "scheduler_failure"
         }
     };
-    let ended = forge.db.write(move |tx| finish(tx, id, End::failed(reason))).await;
-    if matches!(ended, Ok(_) | Err(Error::Rejected(_))) {
-        reserved.settle();
-    }
+    let ended = forge.db.write(move |tx| refuse(tx, id, reason)).await?;
+    reserved.settle();
     match ended {
-        Ok(job) => {
+        Some(job) => {
             pipeline::hurry(forge, job.pipeline_id).await;
             Ok(Step::Failed)
         }
-        Err(Error::Rejected(_)) => Ok(Step::Lost),
-        Err(failure) => Err(failure),
+        None => Ok(Step::Lost),
     }
 }
 

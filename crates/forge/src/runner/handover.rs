@@ -3,6 +3,7 @@
 use std::{collections::HashSet, sync::Arc};
 
 use ci::{
+    Status,
     config::variables::Variable,
     job::{Job, JobSpec, JobStore as _, JobToken},
     pipeline::Pipeline,
@@ -135,7 +136,9 @@ pub(super) async fn prepare(
 ) -> Result<Verdict> {
     let vault = forge.vault.clone();
     let loaded = forge.db.read(move |tx| {
-        let Some(job) = tx.find_any_job(id)? else { return Ok(None) };
+        // Others may have been faster since it was found waiting.
+        let waits = tx.find_any_job(id)?.filter(|job| job.status == Status::Pending);
+        let Some(job) = waits else { return Ok(None) };
         let Some(source) = job_source(tx, &vault, job)? else { return Ok(Some((None, tx.now))) };
         let fetched = dependencies(tx, &source)?;
         let is_outdated = is_outdated_job(tx, &source.job)?;

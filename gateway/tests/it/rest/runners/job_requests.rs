@@ -1,10 +1,11 @@
 //! A runner at work: `gateway/src/rest/runners/{job_requests,job_updates}.rs`.
 
 use actix_web::http::Method;
+use ci::job::queue;
 use kernel::{
     AccessLevel::{Developer, Guest},
     Visibility,
-    ids::ProjectId,
+    ids::{JobId, ProjectId},
 };
 use serde_json::{Value, json};
 use time::Duration;
@@ -50,6 +51,19 @@ async fn a_runner_takes_jobs_and_brings_their_pipeline_to_its_end() {
     assert_eq!(next["job_info"]["name"], "two");
     Work::new(&app, &next).report(json!({ "state": "success" })).await.with(200);
     assert_eq!(pipelines(&mia, project, "").await[0]["status"], "success");
+}
+
+#[actix_web::test]
+async fn who_cannot_do_a_job_does_not_take_it_from_somebody_who_does() {
+    let app = TestApp::new();
+    let (project, mia, runner) = set_up(&app, TWO).await;
+    let taken = runner.take().await;
+    let id = JobId(taken["id"].as_i64().expect("an id"));
+
+    let refused = app.write(move |tx| queue::refuse(tx, id, "scheduler_failure"));
+
+    assert!(refused.is_none(), "it does not wait any more");
+    assert_eq!(job(&mia, project, "one").await["status"], "running");
 }
 
 #[actix_web::test]

@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use forge::runner::built_in::{self, Whose};
+use forge::runner::{built_in, built_in_rule::Whose};
 use job_runner::{
     config::{Config as Runners, Runner},
     fleet::{Ending, Fleet, Pace, StopHandle},

@@ -28,7 +28,7 @@ use worker::{Underway, Worker};
 use crate::{
     mail::smtp::Mailer,
     memory,
-    runner::{Bell, HandingOver, LogFollowers, built_in::BuiltIn, contact::Contacts},
+    runner::{Bell, HandingOver, LogFollowers, built_in_rule::BuiltIn, contact::Contacts},
     server_key::ServerKey,
     slots::Slots,
     urls::Urls,

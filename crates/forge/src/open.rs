@@ -33,7 +33,7 @@ use crate::{
     memory,
     merge_request::merge::Follower,
     ports::{directory::Directory, fork_push_access::Collaboration, repo::Accounts},
-    runner::{Bell, HandingOver, LogFollowers, built_in::BuiltIn, contact::Contacts},
+    runner::{Bell, HandingOver, LogFollowers, built_in_rule::BuiltIn, contact::Contacts},
     server_key::ServerKey,
     slots::Slots,
     urls::Urls,

@@ -13,8 +13,8 @@ mod raw;
 mod sort;
 mod values;
 
-pub(crate) use body::unreadable;
 pub use body::pairs as raw_pairs;
+pub(crate) use body::unreadable;
 pub use call::{Call, Caller, ensure_known};
 pub use content::{Content, FilePath, PathBytes};
 pub use credential::{ensure_may_sign_in, touch};

@@ -5,6 +5,7 @@ pub mod artifact_sweep;
 pub mod artifacts;
 mod bell;
 pub mod built_in;
+pub mod built_in_rule;
 pub mod contact;
 mod dependencies;
 pub mod dispatch;

@@ -14,7 +14,7 @@ use runners::{
     runner::RunnerType,
 };
 
-use super::built_in::Whose;
+use super::built_in_rule::Whose;
 
 /// So many jobs are looked at by one question.
 const AT_ONCE: i64 = 100;

@@ -47,7 +47,9 @@ async fn parts_are_had_by_their_bytes_through_every_door() {
     let [whole, newest, packed, plain] = doors(project, &brought(&app, &runner).await);
     let (all, length) = (archive(), archive().len());
 
-    for (path, content) in [(&whole, &all[..]), (&newest, &all[..]), (&packed, TEXT), (&plain, TEXT)] {
+    for (path, content) in
+        [(&whole, &all[..]), (&newest, &all[..]), (&packed, TEXT), (&plain, TEXT)]
+    {
         let length = content.len();
         let part = mia.sending("Range", "bytes=3-5").get(path).await;
         let place = format!("bytes 3-5/{length}");

@@ -1,6 +1,6 @@
 //! Whose jobs the built-in runner gets: `crates/forge/src/runner/built_in.rs`.
 
-use forge::runner::built_in::{self, Whose};
+use forge::runner::{built_in, built_in_rule::Whose};
 use kernel::{AccessLevel::Maintainer, Visibility, ids::ProjectId};
 use runners::runner::RunnerToken;
 use serde_json::{Value, json};

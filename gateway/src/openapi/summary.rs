@@ -94,6 +94,15 @@ const NOUNS: &[(&str, &str, &str)] = &[
     ("runners", "a runner", "runners"),
     ("pipeline_schedules", "a pipeline schedule", "pipeline schedules"),
     ("resource_groups", "a resource group", "resource groups"),
+    ("environments", "an environment", "environments"),
+    ("deployments", "a deployment", "deployments"),
+    ("freeze_periods", "a freeze period", "freeze periods"),
+    ("protected_environments", "a protected environment", "protected environments"),
+    ("review_apps", "a stopped review app", "stopped review apps"),
+    ("vulnerabilities", "a vulnerability", "vulnerabilities"),
+    ("vulnerability_exports", "an export of vulnerabilities", "exports of vulnerabilities"),
+    ("alert_management_alerts", "an alert", "alerts"),
+    ("alert_management_integrations", "an alert integration", "alert integrations"),
     ("triggers", "a pipeline trigger", "pipeline triggers"),
     ("upcoming_jobs", "a job", "upcoming jobs"),
     ("variables", "a CI/CD variable", "CI/CD variables"),
@@ -171,6 +180,9 @@ const NOUNS: &[(&str, &str, &str)] = &[
 
 /// What there is one of.
 const SINGLE: &[(&str, &str)] = &[
+    ("plan_limits", "the limits of pipelines, logs and variables"),
+    ("alert_management_settings", "the settings of alerts"),
+    ("security", "security"),
     ("test_report", "the test report"),
     ("test_report_summary", "the summary of the test report"),
     ("approval_state", "the approval rules and approvals"),
@@ -206,6 +218,13 @@ const SINGLE: &[(&str, &str)] = &[
 
 /// What a last part does to what stands before it.
 const ACTIONS: &[(&str, &str, &str)] = &[
+    ("POST", "approval", "Approve or reject {}"),
+    ("POST", "stop_stale", "Stop stale environments of {}"),
+    ("POST", "confirm", "Confirm {}"),
+    ("POST", "dismiss", "Dismiss {}"),
+    ("POST", "resolve", "Resolve {}"),
+    ("GET", "download", "Download {}"),
+    ("POST", "reset_token", "Reset the token of {}"),
     ("POST", "cancel", "Cancel {}"),
     ("POST", "erase", "Erase the log and the artifacts of {}"),
     ("POST", "pipeline", "Run a pipeline of {}"),
@@ -277,6 +296,7 @@ const ACTIONS: &[(&str, &str, &str)] = &[
 ];
 
 const WHOLE: &[(&str, &str, &str)] = &[
+    ("POST", "/vulnerabilities/{id}/revert", "Set a vulnerability back to detected"),
     ("GET", "/job/allowed_agents", "List the agents that the job of a token may use"),
     ("GET", "/projects/{id}/job_token_scope", "Show the job token scope of a project"),
     ("PATCH", "/projects/{id}/job_token_scope", "Change the job token scope of a project"),

@@ -148,6 +148,9 @@ async fn made(app: &TestApp) -> BTreeMap<&'static str, String> {
     let place = json!({ "namespace": group });
     admin.put(&format!("/projects/{project}/transfer"), place).await.ok();
     let (issue, merge_request) = proposed(app, project).await;
+    let deployment = json!({ "environment": "production", "sha": fixture.id("main").to_string(), "ref": "main", "tag": false, "status": "success" });
+    let deployment = admin.post(&format!("/projects/{project}/deployments"), deployment).await;
+    let deployment = deployment.created();
     let pipelines = admin.get(&format!("/projects/{project}/pipelines")).await.ok();
     let jobs = admin.get(&format!("/projects/{project}/jobs")).await.ok();
     BTreeMap::from([
@@ -156,6 +159,8 @@ async fn made(app: &TestApp) -> BTreeMap<&'static str, String> {
         ("{pipeline}", pipelines[0]["id"].to_string()),
         ("{job}", jobs[0]["id"].to_string()),
         ("{milestone}", milestone.created()["id"].to_string()),
+        ("{deployment}", deployment["id"].to_string()),
+        ("{environment}", deployment["environment"]["id"].to_string()),
         ("{project}", project.to_string()),
         ("{group}", group),
         ("{user}", grace.to_string()),

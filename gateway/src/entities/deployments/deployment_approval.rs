@@ -42,7 +42,7 @@ pub struct ApprovalSummaryEntity {
 
 /// What a deployment tells of its approvals.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct ApprovalStateEntity {
+pub struct DeploymentApprovalsEntity {
     /// How many approvals are missing.
     pub pending_approval_count: i64,
     pub approvals: Vec<DeploymentApprovalEntity>,
@@ -55,7 +55,7 @@ pub struct DeploymentDetailEntity {
     #[serde(flatten)]
     pub basic: DeploymentEntity,
     #[serde(flatten)]
-    pub approval: ApprovalStateEntity,
+    pub approval: DeploymentApprovalsEntity,
 }
 
 /// Those who said something, looked up once.
@@ -92,7 +92,7 @@ impl DeploymentApprovalEntity {
     }
 }
 
-impl ApprovalStateEntity {
+impl DeploymentApprovalsEntity {
     pub fn new(tx: &mut Tx<'_>, urls: &Urls, state: &ApprovalState) -> Result<Self> {
         let people = People::of(tx, urls, &state.approvals)?;
         let names = HolderNames::of(tx, state.rules.iter().map(|one| &one.rule))?;

@@ -23,7 +23,7 @@ use org::user::{User, store::UserStore as _};
 
 use super::{
     deployment::DeploymentEntity,
-    deployment_approval::{ApprovalStateEntity, DeploymentDetailEntity},
+    deployment_approval::{DeploymentApprovalsEntity, DeploymentDetailEntity},
 };
 use crate::{
     app::App,
@@ -83,7 +83,7 @@ pub async fn present_detail(
     let (own, urls) = (deployment.clone(), app.urls.clone());
     let approval = app.db.read(move |tx| {
         let state = state(tx, &Members, &own)?;
-        ApprovalStateEntity::new(tx, &urls, &state)
+        DeploymentApprovalsEntity::new(tx, &urls, &state)
     });
     let approval = approval.await?;
     let basic = present_one(app, facts, reader, deployment).await?;

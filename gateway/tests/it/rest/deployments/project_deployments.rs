@@ -210,7 +210,7 @@ async fn guests_see_no_deployments_and_strangers_no_project() {
 
     app.member(set.project, "gus", Guest).get(&one).await.with(403);
     app.person("stranger").get(&one).await.with(404);
-    app.anonymous().get(&one).await.with(404);
+    app.anonymous().get(&one).await.with(401);
     let reporter = app.member(set.project, "rob", kernel::AccessLevel::Reporter);
     reporter.put(&one, json!({ "status": "failed" })).await.with(403);
 }

@@ -98,6 +98,8 @@ async fn only_deployers_change_what_is_in_a_protected_environment() {
     dan.put(&one, json!({ "tier": "other" })).await.with(403);
     dan.post(&format!("{one}/stop"), json!({})).await.with(403);
     dan.post(&format!("/projects/{project}/deployments"), deploy.clone()).await.with(403);
+    let feature = json!({ "branch": "feature", "ref": "main" });
+    dan.post(&format!("/projects/{project}/repository/branches"), feature).await.created();
     commit(&dan, project, "feature", "second", text).await;
     let failed = job(&dan, project, "deploy").await;
     assert_eq!(failed["failure_reason"], "protected_environment_failure");
@@ -117,7 +119,7 @@ async fn a_group_protects_a_tier_of_all_its_projects() {
     let app = TestApp::new();
     let olga = app.person("olga");
     let group =
-        olga.post("/groups", json!({ "name": "g", "path": "g" })).await.created()["id"].clone();
+        olga.post("/groups", json!({ "name": "team", "path": "team" })).await.created()["id"].clone();
     let new = json!({ "name": "p", "namespace_id": group, "initialize_with_readme": true });
     let project = olga.post("/projects", new).await.created()["id"].as_i64().unwrap();
     let dan = app.member(ProjectId(project), "dan", Developer);

@@ -149,6 +149,6 @@ async fn who_sees_a_runner_is_asked_at_once_for_all_of_its_projects() {
     }
     app.statements();
     mia.get(&path).await.ok();
-    assert_eq!(app.statements().len(), few);
+    assert!(app.statements().len() <= few, "as many as for one project");
     dan.get(&path).await.refused(403, json!({ "message": "403 Forbidden - No access granted" }));
 }

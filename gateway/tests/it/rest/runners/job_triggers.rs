@@ -20,6 +20,8 @@ async fn a_running_job_makes_a_pipeline_of_another_project() {
     let other = app.project(&mia, "other", Private);
     let text = "told: {script: x, rules: [{if: '$KEY == \"yes\" && $CI_PIPELINE_SOURCE == \"pipeline\"'}]}\n";
     commit(&mia, other, "main", "first [skip ci]", text).await;
+    let list = format!("/projects/{other}/job_token_scope/allowlist");
+    mia.post(&list, json!({ "target_project_id": own.0 })).await.created();
     let payload = runner.take().await;
     let body = json!({ "token": payload["token"], "ref": "main", "variables": { "KEY": "yes" } });
     let call = format!("/projects/{other}/trigger/pipeline");

@@ -180,7 +180,6 @@ const NOUNS: &[(&str, &str, &str)] = &[
 
 /// What there is one of.
 const SINGLE: &[(&str, &str)] = &[
-    ("plan_limits", "the limits of pipelines, logs and variables"),
     ("alert_management_settings", "the settings of alerts"),
     ("security", "security"),
     ("test_report", "the test report"),
@@ -296,6 +295,8 @@ const ACTIONS: &[(&str, &str, &str)] = &[
 ];
 
 const WHOLE: &[(&str, &str, &str)] = &[
+    ("GET", "/application/plan_limits", "Get the limits of pipelines, logs and variables"),
+    ("PUT", "/application/plan_limits", "Change the limits of pipelines, logs and variables"),
     ("POST", "/vulnerabilities/{id}/revert", "Set a vulnerability back to detected"),
     ("GET", "/job/allowed_agents", "List the agents that the job of a token may use"),
     ("GET", "/projects/{id}/job_token_scope", "Show the job token scope of a project"),

@@ -6,7 +6,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::deployment::DeploymentEntity;
-use crate::entities::org::project::ProjectIdentity;
+use crate::entities::org::project::BasicProject;
 
 /// Environment as other records name it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -42,7 +42,7 @@ pub struct EnvironmentEntity {
     pub tier: Tier,
     /// Absent when a single environment is read.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub project: Option<ProjectIdentity>,
+    pub project: Option<Box<BasicProject>>,
     /// Only when a single environment is read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_deployment: Option<Option<Box<DeploymentEntity>>>,
@@ -54,11 +54,11 @@ pub struct EnvironmentEntity {
 }
 
 impl EnvironmentEntity {
-    pub fn new(environment: &Environment, project: Option<&org::project::Project>) -> Self {
+    pub fn new(environment: &Environment, project: Option<BasicProject>) -> Self {
         Self {
             basic: environment.into(),
             tier: environment.tier,
-            project: project.map(ProjectIdentity::from),
+            project: project.map(Box::new),
             last_deployment: None,
             state: environment.state,
             auto_stop_at: environment.auto_stop_at,

@@ -5,14 +5,20 @@ use deployments::{
     environment::{Environment, EnvironmentFilter, EnvironmentState, Tier, actions},
     policy::{ChangeEnvironments, ReadEnvironments, RemoveEnvironments},
 };
-use forge::{deployment::stop as stop_environment, pipeline, ports::deployments::Members};
+use forge::{
+    deployment::stop as stop_environment, pipeline, ports::deployments::Members, urls::Urls,
+};
 use kernel::{Ability, Error, Grant, Result, access::Project, ids::EnvironmentId};
-use org::project::store::ProjectStore as _;
+use org::project::{Want, record, shown::Shown};
+use review::issue::open_count::BESIDE_PROJECTS;
 use serde_json::json;
 
 use crate::{
     app::App,
-    entities::deployments::{deployment_records::present_one, environment::EnvironmentEntity},
+    entities::{
+        deployments::{deployment_records::present_one, environment::EnvironmentEntity},
+        org::project::BasicProject,
+    },
     error::ApiResult,
     extract::{Call, Flaws, Param, Raw},
     param_enums, params,
@@ -55,10 +61,12 @@ async fn list(
         let text = "name, search cannot be used together";
         return Err(Error::BadParameters(text.to_owned()).into());
     }
+    let urls = app.urls.clone();
     let listed = app.db.read(move |tx| {
         let found = actions::list(tx, &grant, &filter, page)?;
-        let project = tx.find_project(grant.project())?;
-        Ok(found.map(|one| EnvironmentEntity::new(&one, project.as_ref())))
+        let project = project(tx, &grant)?;
+        let shown = || BasicProject::new(&urls, &project);
+        Ok(found.map(|one| EnvironmentEntity::new(&one, Some(shown()))))
     });
     Ok(Listed(listed.await?))
 }
@@ -90,14 +98,20 @@ async fn show(
     Ok(Json(EnvironmentEntity::new(&environment, None).with_last_deployment(last)))
 }
 
+fn project<A: Ability<Scope = Project>>(tx: &mut db::Tx<'_>, grant: &Grant<A>) -> Result<Shown> {
+    let (id, want) = (grant.project(), Want::Basic);
+    record::one(tx, grant.actor(), id, want, BESIDE_PROJECTS).map(|(shown, _)| shown)
+}
+
 /// The record with its project.
 fn shown<A: Ability<Scope = Project>>(
     tx: &mut db::Tx<'_>,
+    urls: &Urls,
     grant: &Grant<A>,
     environment: &Environment,
 ) -> Result<EnvironmentEntity> {
-    let project = tx.find_project(grant.project())?;
-    Ok(EnvironmentEntity::new(environment, project.as_ref()))
+    let project = BasicProject::new(urls, &project(tx, grant)?);
+    Ok(EnvironmentEntity::new(environment, Some(project)))
 }
 
 /// A parameter that nobody may give.
@@ -137,9 +151,10 @@ async fn create(
 ) -> ApiResult<Created<EnvironmentEntity>> {
     let (grant, params) = (call.grant, call.params);
     let url = params.external_url.filter(|url| !url.is_empty());
+    let urls = app.urls.clone();
     let made = app.db.write(move |tx| {
         let made = actions::create(tx, &grant, params.name.clone(), url.clone(), params.tier)?;
-        shown(tx, &grant, &made)
+        shown(tx, &urls, &grant, &made)
     });
     Ok(Created(made.await?))
 }
@@ -166,9 +181,10 @@ async fn update(
         external_url: params.external_url,
         tier: params.tier,
     };
+    let urls = app.urls.clone();
     let changed = app.db.write(move |tx| {
         let after = actions::update(tx, &grant, &Members, params.environment_id, change.clone())?;
-        shown(tx, &grant, &after)
+        shown(tx, &urls, &grant, &after)
     });
     Ok(Json(changed.await?))
 }
@@ -192,9 +208,10 @@ async fn stop(
     call: Call<ChangeEnvironments, StopEnvironment>,
 ) -> ApiResult<Json<EnvironmentEntity>> {
     let (grant, params, vault) = (call.grant, call.params, app.vault.clone());
+    let urls = app.urls.clone();
     let stopped = app.db.write(move |tx| {
         let stopped = stop_environment(tx, &vault, &grant, params.environment_id, params.force)?;
-        Ok((shown(tx, &grant, &stopped.environment)?, stopped.pipeline))
+        Ok((shown(tx, &urls, &grant, &stopped.environment)?, stopped.pipeline))
     });
     let (environment, pipeline) = stopped.await?;
     if let Some(pipeline) = pipeline {

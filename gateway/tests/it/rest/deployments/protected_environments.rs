@@ -119,7 +119,8 @@ async fn a_group_protects_a_tier_of_all_its_projects() {
     let app = TestApp::new();
     let olga = app.person("olga");
     let group =
-        olga.post("/groups", json!({ "name": "team", "path": "team" })).await.created()["id"].clone();
+        olga.post("/groups", json!({ "name": "team", "path": "team" })).await.created()["id"]
+            .clone();
     let new = json!({ "name": "p", "namespace_id": group, "initialize_with_readme": true });
     let project = olga.post("/projects", new).await.created()["id"].as_i64().unwrap();
     let dan = app.member(ProjectId(project), "dan", Developer);

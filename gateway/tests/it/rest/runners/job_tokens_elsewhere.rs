@@ -152,10 +152,13 @@ async fn a_job_is_given_what_it_needs_of_a_project_that_lets_it_in() {
     let other = other_project(&app).await;
     let olga = app.person("olga");
     app.member(other, "mia", Reporter);
-    let theirs = Runner::of(&olga, other, json!({})).await.take().await;
+    let their_runner = Runner::of(&olga, other, json!({})).await;
+    let theirs = their_runner.take().await;
     let work = Work::new(&app, &theirs);
     work.bring("", "artifacts.zip", b"no zip").await.with(201);
-    work.report(json!({ "state": "success" })).await.with(200);
+    for payload in [&theirs, &their_runner.take().await] {
+        Work::new(&app, payload).report(json!({ "state": "success" })).await.with(200);
+    }
 
     assert_eq!(runner.take().await["dependencies"], json!([]));
     let list = format!("/projects/{other}/job_token_scope/allowlist");

@@ -65,6 +65,7 @@ def write(gl):
     files = {".gitlab-ci.yml": CONFIG, ".gitattributes": "*.bin filter=lfs\n", "large.bin": pointer(LARGE)}
     actions = [{"action": "create", "file_path": path, "content": text} for path, text in files.items()]
     project.commits.create({"branch": "main", "commit_message": "Add", "actions": actions})
+    gl.auth()
     runner = gl.user.runners.create({"runner_type": "project_type", "project_id": project.id})
     job = fake_runner.Runner(runner.token).take()
     job.play(files=FILES)

@@ -1,0 +1,87 @@
+//! Whose jobs the runner does that a server brings along.
+
+use std::{
+    collections::HashSet,
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use db::Tx;
+use kernel::{
+    Result,
+    ids::{NamespaceId, ProjectId, RunnerId, UserId},
+};
+use org::user::store::UserStore as _;
+use runners::matching::Home;
+
+/// Whose jobs the runner does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// Those that administrators have started, as parts of pipelines that administrators have started.
+    Administrators,
+    Places(Places),
+    Everybody,
+    /// It is not meant to run now.
+    Nobody,
+}
+
+/// Projects, and groups with all that lies in them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    pub projects: HashSet<ProjectId>,
+    pub groups: HashSet<NamespaceId>,
+}
+
+/// Which runner it is, and whose jobs it does, as long as this process runs.
+#[derive(Debug, Default)]
+pub struct BuiltIn {
+    rule: OnceLock<(RunnerId, Whose)>,
+    /// Whether it takes no more jobs, since the server stops.
+    rests: AtomicBool,
+}
+
+impl BuiltIn {
+    /// Said once, before any runner asks for jobs.
+    pub fn set(&self, runner: RunnerId, whose: Whose) {
+        // A second word would let it do more than the first one said.
+        let _kept = self.rule.set((runner, whose));
+    }
+
+    /// From now on it gets no more jobs.
+    pub fn rest(&self) {
+        self.rests.store(true, Ordering::Release);
+    }
+
+    /// Whose jobs a runner does as far as this rule goes; there is none for other runners.
+    pub(super) fn whose(&self, runner: RunnerId) -> Whose {
+        match self.rule.get() {
+            Some((own, _)) if *own == runner && self.rests.load(Ordering::Acquire) => Whose::Nobody,
+            Some((own, whose)) if *own == runner => whose.clone(),
+            _ => Whose::Everybody,
+        }
+    }
+}
+
+impl Whose {
+    /// Whether the rule lets it do jobs of this project at all.
+    pub(super) fn serves(&self, home: &Home) -> bool {
+        match self {
+            Self::Places(places) => {
+                places.projects.contains(&home.project)
+                    || home.groups.iter().any(|group| places.groups.contains(group))
+            }
+            Self::Administrators | Self::Everybody => true,
+            Self::Nobody => false,
+        }
+    }
+
+    /// The people who must have started a job and its pipeline; `None` where it may be anybody.
+    pub(super) fn starters(&self, tx: &mut Tx<'_>) -> Result<Option<Vec<UserId>>> {
+        match self {
+            Self::Administrators => tx.administrators().map(Some),
+            Self::Places(_) | Self::Everybody | Self::Nobody => Ok(None),
+        }
+    }
+}

@@ -218,6 +218,7 @@ const SINGLE: &[(&str, &str)] = &[
 /// What a last part does to what stands before it.
 const ACTIONS: &[(&str, &str, &str)] = &[
     ("POST", "approval", "Approve or reject {}"),
+    ("POST", "stop", "Stop {}"),
     ("POST", "stop_stale", "Stop stale environments of {}"),
     ("POST", "confirm", "Confirm {}"),
     ("POST", "dismiss", "Dismiss {}"),

@@ -21,6 +21,7 @@ use crate::support::TestApp;
 /// Where the specification, the contract or a decision of ours says otherwise, it wins: the schema, the field, and what
 /// holds instead.
 const OTHERWISE: &[(&str, &str, &str)] = &[
+    ("environments.json", "repository_storage", "administrators see it in the short form, too"),
     ("members.json", "expires_at", "the last day of a membership is a date, not a moment"),
     ("milestone.json", "_date", "the days of a milestone are dates, not moments"),
     ("milestones.json", "_date", "the days of a milestone are dates, not moments"),

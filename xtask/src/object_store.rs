@@ -1,4 +1,4 @@
-//! The product with its contents in S3-compatible storage: a server of that kind from PyPI, some of each content written, and
+//! The product with its contents in S3-compatible storage: a server of that kind from `PyPI`, some of each content written, and
 //! read again after a restart.
 
 use std::{

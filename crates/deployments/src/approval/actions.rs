@@ -144,8 +144,8 @@ pub fn decide(
 
 /// The same status once more changes nothing.
 fn keep(tx: &mut Tx<'_>, new: Approval) -> Result<Approval> {
-    let known = tx.approvals_of(new.deployment_id)?.into_iter();
-    let own = known.filter(|one| (one.user_id, one.rule_id) == (new.user_id, new.rule_id)).next();
+    let mut known = tx.approvals_of(new.deployment_id)?.into_iter();
+    let own = known.find(|one| (one.user_id, one.rule_id) == (new.user_id, new.rule_id));
     if let Some(own) = own {
         if own.status == new.status {
             return Ok(own);

@@ -69,7 +69,7 @@ pub fn list(
     tx: &mut Tx<'_>,
     grant: &Grant<ReadDeployments>,
     environment: Option<&str>,
-    filter: DeploymentFilter,
+    filter: &DeploymentFilter,
     page: PageRequest,
 ) -> Result<Page<Deployment>> {
     let environment = match environment {
@@ -79,7 +79,7 @@ pub fn list(
             None => return Ok(page.slice(Vec::new())),
         },
     };
-    tx.deployments(grant.project(), &DeploymentFilter { environment, ..filter }, page)
+    tx.deployments(grant.project(), &DeploymentFilter { environment, ..*filter }, page)
 }
 
 pub fn read(

@@ -16,7 +16,9 @@ use tokio::runtime::Handle;
 type Kept = HashMap<String, Vec<u8>>;
 
 /// What of a request matters here: method, path, headers in small letters, body.
-fn request(stream: &TcpStream) -> Option<(String, String, HashMap<String, String>, Vec<u8>)> {
+type Request = (String, String, HashMap<String, String>, Vec<u8>);
+
+fn request(stream: &TcpStream) -> Option<Request> {
     let mut lines = BufReader::new(stream);
     let mut first = String::new();
     lines.read_line(&mut first).ok()?;
@@ -69,8 +71,8 @@ fn answer(kept: &mut Kept, stream: &TcpStream) -> Option<()> {
 
 /// Serves until the test ends; the answer is where.
 fn serve() -> String {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    let address = listener.local_addr().unwrap();
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let address = listener.local_addr().expect("an address");
     thread::spawn(move || {
         let mut kept = Kept::new();
         for stream in listener.incoming().flatten() {
@@ -89,12 +91,12 @@ fn objects(endpoint: &str) -> Objects {
         access_key: "key".to_owned(),
         secret_key: "secret".to_owned(),
     };
-    bucket.objects("uploads").unwrap()
+    bucket.objects("uploads").expect("a bucket")
 }
 
 async fn whole(objects: &Objects, name: &str) -> Vec<u8> {
-    let (_, pieces) = objects.read(name).await.unwrap();
-    pieces.try_collect::<Vec<Bytes>>().await.unwrap().concat()
+    let (_, pieces) = objects.read(name).await.expect("a content");
+    pieces.try_collect::<Vec<Bytes>>().await.expect("pieces").concat()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -107,7 +109,7 @@ async fn a_content_is_kept_in_a_bucket_and_read_from_there() {
 
     assert_eq!(whole(&objects, "1/Grüße.txt").await, b"0123456789abcdefghij");
     let part = objects.read_part("1/Grüße.txt", 9..12).await.unwrap();
-    assert_eq!(part.try_collect::<Vec<Bytes>>().await.unwrap().concat(), b"9ab");
+    assert_eq!(part.try_collect::<Vec<Bytes>>().await.expect("pieces").concat(), b"9ab");
     let (other, runtime) = (objects.clone(), Handle::current());
     let put = move || other.put_blocking(&runtime, "2/me.png", Bytes::from_static(b"png"));
     tokio::task::spawn_blocking(put).await.unwrap().unwrap();

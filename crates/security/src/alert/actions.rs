@@ -48,10 +48,10 @@ pub fn set_status(
         let now = tx.now;
         return over(tx, incidents, &before, now);
     }
-    if let Some(fingerprint) = before.fingerprint.as_ref().filter(|_| !before.status.is_open()) {
-        if tx.find_open_alert(before.project_id, fingerprint)?.is_some() {
-            return Err(Error::Rejected(ALREADY_OPEN.to_owned()));
-        }
+    if let Some(fingerprint) = before.fingerprint.as_ref().filter(|_| !before.status.is_open())
+        && tx.find_open_alert(before.project_id, fingerprint)?.is_some()
+    {
+        return Err(Error::Rejected(ALREADY_OPEN.to_owned()));
     }
     tx.set_alert_status(before.id, after, None)
 }

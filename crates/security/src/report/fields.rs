@@ -36,13 +36,22 @@ pub(super) fn strip_zeros(value: &mut Value) -> bool {
             has_any
         }
         // Each is to be seen, not only the first.
-        Value::Array(all) => all.iter_mut().fold(false, |any, one| strip_zeros(one) || any),
+        Value::Array(all) => {
+            let mut has_any = false;
+            for one in all {
+                has_any |= strip_zeros(one);
+            }
+            has_any
+        }
         Value::Object(all) => {
-            let named = all.keys().any(|name| name.contains('\0'));
-            if named {
+            let mut has_any = all.keys().any(|name| name.contains('\0'));
+            if has_any {
                 all.retain(|name, _| !name.contains('\0'));
             }
-            all.iter_mut().fold(named, |any, (_, one)| strip_zeros(one) || any)
+            for one in all.values_mut() {
+                has_any |= strip_zeros(one);
+            }
+            has_any
         }
         _ => false,
     }

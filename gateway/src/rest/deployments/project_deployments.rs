@@ -72,7 +72,7 @@ async fn list(
             descending: params.sort == Sort::Desc,
         };
         let environment = params.environment.as_deref().filter(|name| !name.is_empty());
-        actions::list(tx, &grant, environment, filter, page)
+        actions::list(tx, &grant, environment, &filter, page)
     });
     Ok(Listed(present(&app, &facts, actor, found.await?).await?))
 }

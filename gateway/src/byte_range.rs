@@ -96,7 +96,7 @@ pub fn begin(
     selection: &Selection,
     length: u64,
     tag: Option<&str>,
-) -> Result<HttpResponseBuilder, HttpResponse> {
+) -> Result<HttpResponseBuilder, Box<HttpResponse>> {
     let mut response = match selection {
         Selection::Whole => HttpResponse::Ok(),
         Selection::Part(part) => {
@@ -109,7 +109,7 @@ pub fn begin(
         Selection::Outside => {
             let mut response = HttpResponse::build(StatusCode::RANGE_NOT_SATISFIABLE);
             response.insert_header((header::CONTENT_RANGE, format!("bytes */{length}")));
-            return Err(response.json(json!({ "error": "416 Range Not Satisfiable" })));
+            return Err(Box::new(response.json(json!({ "error": "416 Range Not Satisfiable" }))));
         }
         Selection::Unchanged => HttpResponse::NotModified(),
     };
@@ -118,7 +118,7 @@ pub fn begin(
         response.insert_header((header::ETAG, tag));
     }
     match selection {
-        Selection::Unchanged => Err(response.finish()),
+        Selection::Unchanged => Err(Box::new(response.finish())),
         _ => Ok(response),
     }
 }

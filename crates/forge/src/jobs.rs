@@ -47,9 +47,8 @@ use crate::{
 /// A worker that knows all work.
 pub(crate) fn worker(forge: Forge) -> Worker<Forge> {
     let (underway, name) = (forge.underway.clone(), forge.key.name().to_owned());
-    Worker::new(forge.db.clone(), forge)
-        .named(&name)
-        .noting(underway)
+    let worker = Worker::new(forge.db.clone(), forge).named(&name).noting(underway);
+    with_merge_requests(with_pipelines(worker))
         .on(maintenance::maintain)
         .on(maintenance::keep_house)
         .on(maintain_wiki)
@@ -61,6 +60,29 @@ pub(crate) fn worker(forge: Forge) -> Worker<Forge> {
         .on(keep_head)
         .on(drop_head)
         .on(diff_notes::follow_lines)
+        .on(send_letter)
+        .on(send_confirmation)
+        .on(send_invitation)
+        .on(confirm_address)
+        .on(send_password_link)
+        .on(remove_expired)
+        .on(remove_overdue)
+        .on(purge_removed)
+        .on(remove_user)
+        .daily(time!(0:00), RemoveExpired {})
+        .on(clear_statuses)
+        .every(Duration::minutes(15), ClearStatuses {})
+        .daily(time!(1:00), RemoveOverdue {})
+        .on(forget_facts)
+        .daily(time!(2:00), ForgetFacts {})
+        .every(Duration::hours(6), PurgeRemoved {})
+        .every(Duration::hours(1), EmptyTrash {})
+        .every(Duration::days(1), SweepLfs {})
+}
+
+/// Work of pipelines, and of what comes of them.
+fn with_pipelines(worker: Worker<Forge>) -> Worker<Forge> {
+    worker
         .on(pipeline::make_for_push)
         .on(pipeline::make_for_merge_request)
         .on(pipeline::cancel_outdated_pipelines)
@@ -86,6 +108,10 @@ pub(crate) fn worker(forge: Forge) -> Worker<Forge> {
         .on(deployment::stop_stale)
         .on(deployment::sweep_environments)
         .every(Duration::minutes(5), SweepEnvironments {})
+}
+
+fn with_merge_requests(worker: Worker<Forge>) -> Worker<Forge> {
+    worker
         .on(merge::follow_push)
         .on(merge::close_named)
         .on(merge::look_at)
@@ -98,24 +124,6 @@ pub(crate) fn worker(forge: Forge) -> Worker<Forge> {
         .every(Duration::minutes(5), UnlockMerges {})
         .on(look_at_commits)
         .on(weigh_approvals)
-        .on(send_letter)
-        .on(send_confirmation)
-        .on(send_invitation)
-        .on(confirm_address)
-        .on(send_password_link)
-        .on(remove_expired)
-        .on(remove_overdue)
-        .on(purge_removed)
-        .on(remove_user)
-        .daily(time!(0:00), RemoveExpired {})
-        .on(clear_statuses)
-        .every(Duration::minutes(15), ClearStatuses {})
-        .daily(time!(1:00), RemoveOverdue {})
-        .on(forget_facts)
-        .daily(time!(2:00), ForgetFacts {})
-        .every(Duration::hours(6), PurgeRemoved {})
-        .every(Duration::hours(1), EmptyTrash {})
-        .every(Duration::days(1), SweepLfs {})
 }
 
 async fn remove_overdue(forge: Forge, job: RemoveOverdue) -> Result<()> {

@@ -73,15 +73,7 @@ impl Forge {
         let exports = contents("exports")?;
         let bell = Arc::new(Bell::default());
         let followers = LogFollowers::default();
-        let heard = Heard {
-            directory: Directory::new(&urls),
-            vault: Arc::clone(&vault),
-            access_changes: Arc::clone(&access_changes),
-            bell: Arc::clone(&bell),
-            followers: followers.clone(),
-        };
-        listen(&db, heard);
-        let accounts = Accounts { host: urls.host_name().to_owned() };
+        listen(&db, Heard::new(&urls, &vault, &access_changes, &bell, &followers));
         org::access::follow_rules(&db)?;
         let set = db.read_blocking(|tx| tx.settings())?;
         let mailer = Mailer::open(settings.mail.as_ref())?;
@@ -93,7 +85,7 @@ impl Forge {
             lfs,
             git,
             journal: Journal::default(),
-            people: Arc::new(accounts),
+            people: Arc::new(Accounts { host: urls.host_name().to_owned() }),
             lending: Arc::new(Collaboration),
             repositories: Repositories::default(),
             aftermath: Arc::new(Follower(Weak::clone(services))),
@@ -138,6 +130,24 @@ struct Heard {
     access_changes: Arc<AtomicU64>,
     bell: Arc<Bell>,
     followers: LogFollowers,
+}
+
+impl Heard {
+    fn new(
+        urls: &Urls,
+        vault: &Arc<Vault>,
+        access_changes: &Arc<AtomicU64>,
+        bell: &Arc<Bell>,
+        followers: &LogFollowers,
+    ) -> Self {
+        Self {
+            directory: Directory::new(urls),
+            vault: Arc::clone(vault),
+            access_changes: Arc::clone(access_changes),
+            bell: Arc::clone(bell),
+            followers: followers.clone(),
+        }
+    }
 }
 
 /// Installs whoever hears facts: what they do is part of the transaction in which the fact became true.

@@ -47,7 +47,7 @@ enum Credential<P> {
     /// With what was read of the scope on the way.
     Token(AccessToken, Option<P>),
     /// Of a job that runs.
-    Job(Job),
+    Job(Box<Job>),
 }
 
 /// Authenticates the request; nobody is also an answer. With the caller comes what was read of the scope on the way.
@@ -70,7 +70,7 @@ pub(super) async fn authenticate<S: Locate>(
         Credential::Job(_) if sudo_target(req, params).is_some() => {
             return Err(Error::Refused(NO_SUDO.to_owned()).into());
         }
-        Credential::Job(job) => return Ok((Caller::of_job(user, job), None)),
+        Credential::Job(job) => return Ok((Caller::of_job(user, *job), None)),
     };
     if token.kind == Kind::OAuth && token.last_used_at.is_none() {
         let used = token.clone();
@@ -123,7 +123,7 @@ async fn of_job<P>(app: &App, token: JobToken) -> ApiResult<Found<P>> {
     let found = app.db.peek(move |tx| Ok((job_with_user(tx, &token)?, tx.now))).await?;
     let (Some((job, user)), now) = found else { return Err(Error::Unauthenticated.into()) };
     ensure_may_sign_in(app, &user).await?;
-    Ok(Found { user, credential: Credential::Job(job), now })
+    Ok(Found { user, credential: Credential::Job(Box::new(job)), now })
 }
 
 async fn ensure_usable(token: &AccessToken, user: &User, app: &App, now: Ts) -> ApiResult<()> {

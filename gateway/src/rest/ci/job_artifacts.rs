@@ -64,7 +64,7 @@ pub(crate) async fn sent_archive(
     let selection = conditions.select(length, Some(&tag));
     let mut response = match begin(&selection, length, Some(&tag)) {
         Ok(response) => response,
-        Err(answer) => return Ok(Content(answer)),
+        Err(answer) => return Ok(Content(*answer)),
     };
     let name = disposition(BStr::new(archive.filename.as_bytes()), false);
     response.content_type("application/zip").insert_header((CONTENT_DISPOSITION, name));
@@ -93,7 +93,7 @@ async fn sent_file(
     };
     let mut response = match begin(&selection, length, Some(&tag)) {
         Ok(response) => response,
-        Err(answer) => return Ok(Content(answer)),
+        Err(answer) => return Ok(Content(*answer)),
     };
     let span = selection.span(length);
     let size = span.end - span.start;

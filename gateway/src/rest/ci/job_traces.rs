@@ -111,7 +111,7 @@ async fn text(app: &App, job: &Job, conditions: &Conditions) -> Result<HttpRespo
     let selection = conditions.select(length, None);
     let mut response = match begin(&selection, length, None) {
         Ok(response) => response,
-        Err(answer) => return Ok(answer),
+        Err(answer) => return Ok(*answer),
     };
     let name = format!("infile; filename=\"{}.log\"", job.id);
     response.content_type("text/plain").insert_header((header::CONTENT_DISPOSITION, name));

@@ -48,7 +48,8 @@ async fn request(app: App, mut call: Call<Anyone, RequestJob>) -> ApiResult<Cust
         features: features.unwrap_or_else(HashSet::new),
         job_age: call.params.job_age,
     };
-    let answer = request_job(&app, (&token, contact), &Process(process), &request, HOLD).await?;
+    let process = Process(process);
+    let answer = Box::pin(request_job(&app, (&token, contact), &process, &request, HOLD)).await?;
     Ok(Custom(match answer {
         JobAnswer::Job(handover) => HttpResponse::Created().json(JobPayload::new(&handover)),
         JobAnswer::Nothing { cursor } => {

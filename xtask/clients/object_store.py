@@ -70,7 +70,7 @@ def write(gl):
     job = fake_runner.Runner(runner.token).take()
     job.play(files=FILES)
     upload = project.upload("Grüße.txt", filedata=b"hello\n")
-    project.avatar = ("me.png", picture())
+    project.avatar = picture()
     project.save()
     oid = hashlib.sha256(LARGE).hexdigest()
     assert lfs("PUT", "root/stored", oid, len(LARGE), LARGE).status_code == 200

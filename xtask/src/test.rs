@@ -31,12 +31,15 @@ pub(crate) struct Options {
     #[arg(long)]
     postgres: bool,
     /// Instead of the tests: two client libraries from their registries, and a client generated from the OpenAPI
-    /// document, against a running server; then one that keeps its contents in S3-compatible storage
+    /// document, against a running server
     #[arg(long, conflicts_with_all = ["sqlite", "postgres", "filters"])]
     clients: bool,
     /// With `--clients`: the release build of the server
     #[arg(long, requires = "clients")]
     release: bool,
+    /// With `--clients`: a server that keeps its contents in S3-compatible storage, too
+    #[arg(long, requires = "clients")]
+    object_store: bool,
     /// Tell how long each test took, the slowest first; documentation tests are left out
     #[arg(long, conflicts_with = "clients")]
     timings: bool,
@@ -46,7 +49,8 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> Result<()> {
     if options.clients {
-        return clients::smoke(if options.release { Profile::Release } else { Profile::Debug });
+        let profile = if options.release { Profile::Release } else { Profile::Debug };
+        return clients::smoke(profile, options.object_store);
     }
     let mut failed = Vec::new();
     if !options.postgres {

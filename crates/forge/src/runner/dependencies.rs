@@ -34,11 +34,11 @@ pub(super) fn dependencies(tx: &mut Tx<'_>, source: &JobSource) -> Result<Option
     let is_archive = |one: &Artifact| one.file_type == ArtifactKind::Archive;
     let archives: HashMap<JobId, Artifact> =
         all.into_iter().filter(is_archive).map(|one| (one.job_id, one)).collect();
-    // What was erased or has expired cannot be fetched, and the job counts on it: it named the other one, needs it, or is of
-    // a later stage.
+    // What was erased or has expired cannot be fetched, and whoever names or needs it counts on it.
+    let names_them = source.spec.options.dependencies.is_some() || source.spec.needs.is_some();
     let lost = |job: &Job| {
         let expired = archives.get(&job.id).is_some_and(|archive| !archive.is_there(tx.now));
-        expired || job.erased_at.is_some()
+        names_them && (expired || job.erased_at.is_some())
     };
     if upstream.jobs.iter().any(lost) {
         return Ok(None);

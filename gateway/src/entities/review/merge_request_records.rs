@@ -10,7 +10,7 @@ use forge::{
     urls::Urls,
 };
 use kernel::{
-    Ability, AccessLevel, Actor, Error, Grant, Result, Standing,
+    Ability, AccessLevel, Actor, Error, Grant, Result, Standing, Ts,
     access::Project,
     ids::{MergeRequestId, ProjectId, UserId},
 };
@@ -58,7 +58,7 @@ pub fn read<A: Ability<Scope = Project>>(
         first_contribution: Some(is_first_contribution(tx, row)?),
         rebase_in_progress: extras.rebase_in_progress,
         diverged_commits: extras.diverged_commits,
-        in_production_since: tx.first_production(&[row.id])?.remove(&row.id),
+        in_production_since: first_production(tx, row)?,
     };
     let view = MergeRequestView { render_html: extras.render_html, ..MergeRequestView::default() };
     let pipeline = pipeline(tx, urls, grant, row)?;
@@ -195,7 +195,7 @@ fn known(tx: &mut Tx<'_>, who: &Standing, row: &MergeRequest) -> Result<Known> {
         Some(user) => Some(is_subscribed(tx, &row.item(), user)?),
         None => None,
     };
-    let in_production_since = tx.first_production(&[row.id])?.remove(&row.id);
+    let in_production_since = first_production(tx, row)?;
     let can_merge = may_merge(tx, who, row)?;
     Ok(Known { subscribed, can_merge, in_production_since, ..Known::default() })
 }
@@ -230,4 +230,12 @@ pub async fn diverged_commits(app: &App, row: &MergeRequest) -> Result<usize> {
         Ok(answers.log(reader, &query, deadline())?.len())
     })
     .await
+}
+
+/// When a merge request first reached production; only what is merged can have.
+fn first_production(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<Option<Ts>> {
+    match row.merged_at {
+        Some(_) => Ok(tx.first_production(&[row.id])?.remove(&row.id)),
+        None => Ok(None),
+    }
 }

@@ -17,7 +17,7 @@ use crate::{
     pipeline::{Pipeline, PipelineStore as _, Source},
 };
 
-/// Children of children of children are not made.
+/// Pipelines are followed so far up and down. None are as deep: children of children of children are not made.
 const DEEPEST: usize = 10;
 
 /// A pipeline succeeded. Where it belongs to the newest one of its ref that did, as a child or itself, the artifacts of all

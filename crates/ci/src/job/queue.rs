@@ -195,8 +195,8 @@ pub fn begin(tx: &mut Tx<'_>, id: JobId, start: &Start) -> Result<Option<Job>> {
     tx.job(id).map(Some)
 }
 
-/// A job waits again whose runner went away before it knew of it. `timeout` is what it had before it began.
-pub fn give_back(tx: &mut Tx<'_>, id: JobId, timeout: Option<i64>) -> Result<()> {
+/// A job waits again whose runner went away before it knew of it.
+pub fn give_back(tx: &mut Tx<'_>, id: JobId) -> Result<()> {
     let job = lock_job(tx, id)?;
     if job.status != Status::Running {
         return Ok(());
@@ -204,7 +204,7 @@ pub fn give_back(tx: &mut Tx<'_>, id: JobId, timeout: Option<i64>) -> Result<()>
     // No step of a job's life leads back: for everybody else it has never begun.
     let job = Job { status: Status::Pending, runner_id: None, started_at: None, ..job };
     let never_taken = (
-        jobs::timeout.eq(timeout),
+        jobs::running_timeout.eq(None::<i64>),
         jobs::token_digest.eq(None::<String>),
         jobs::on_instance_runner.eq(false),
     );

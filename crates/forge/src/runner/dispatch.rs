@@ -226,7 +226,7 @@ async fn hand_over(
     };
     let (shared, project) = (runner.is_shared(), draft.source.job.project_id);
     let url = draft.environment_url();
-    let (own, timeout) = (forge.clone(), draft.source.job.timeout);
+    let own = forge.clone();
     // In a task of its own, which goes on where the runner hangs up meanwhile.
     let begun = tokio::spawn(async move {
         let begun = own.db.write(move |tx| {
@@ -242,7 +242,7 @@ async fn hand_over(
         });
         let begun = begun.await?;
         reserved.settle();
-        Ok::<_, Error>(begun.map(|(job, running)| (Begun::new(own, &job, timeout), job, running)))
+        Ok::<_, Error>(begun.map(|(job, running)| (Begun::new(own, &job), job, running)))
     });
     match begun.await.map_err(Error::internal)?? {
         Some((begun, job, running)) => {

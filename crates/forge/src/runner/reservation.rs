@@ -43,14 +43,12 @@ impl Drop for Reserved {
 pub(super) struct Begun {
     forge: Forge,
     job: JobId,
-    /// How long it could take before the runner said how long it takes at most.
-    timeout: Option<i64>,
     is_heard: bool,
 }
 
 impl Begun {
-    pub(super) fn new(forge: Forge, job: &Job, timeout: Option<i64>) -> Self {
-        Self { forge, job: job.id, timeout, is_heard: false }
+    pub(super) fn new(forge: Forge, job: &Job) -> Self {
+        Self { forge, job: job.id, is_heard: false }
     }
 
     /// The runner is told now.
@@ -64,9 +62,9 @@ impl Drop for Begun {
         if self.is_heard {
             return;
         }
-        let (forge, job, timeout) = (self.forge.clone(), self.job, self.timeout);
+        let (forge, job) = (self.forge.clone(), self.job);
         let given_back = async move {
-            match forge.db.write(move |tx| give_back(tx, job, timeout)).await {
+            match forge.db.write(move |tx| give_back(tx, job)).await {
                 Ok(()) => tracing::info!(%job, "a runner hung up before it was given its job"),
                 Err(cause) => tracing::error!(error = %cause, %job, "a job runs for nobody"),
             }

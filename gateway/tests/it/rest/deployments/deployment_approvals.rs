@@ -27,7 +27,7 @@ async fn set_up<'a>(app: &'a TestApp, protection: Value) -> Set<'a> {
     commit(&mia, project, "main", "first", "other: {script: x}").await;
     let mut body =
         json!({ "name": "production", "deploy_access_levels": [{ "access_level": 30 }] });
-    for (name, value) in protection.as_object().unwrap() {
+    for (name, value) in protection.as_object().expect("a record") {
         body[name] = value.clone();
     }
     mia.post(&format!("/projects/{project}/protected_environments"), body).await.created();

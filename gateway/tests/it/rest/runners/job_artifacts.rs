@@ -374,8 +374,8 @@ fn age(folder: &std::path::Path, young: &std::path::Path) {
         } else if path != young {
             let file = std::fs::File::options().append(true).open(&path).expect("a file");
             let ago = std::time::Duration::from_secs(48 * 3600);
-            let before = std::time::SystemTime::now().checked_sub(ago).expect("a time");
-            file.set_modified(before).expect("its time is set");
+            let kept = file.metadata().and_then(|it| it.modified()).expect("a time");
+            file.set_modified(kept.checked_sub(ago).expect("a time")).expect("its time is set");
         }
     }
 }

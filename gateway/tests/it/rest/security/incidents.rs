@@ -85,7 +85,7 @@ async fn those_who_look_after_a_project_get_a_letter() {
     sink.take();
     let alert = json!({ "status": "firing", "labels": { "alertname": "Down" }, "startsAt": "2026-01-01T00:00:00Z" });
 
-    monitor.send(prometheus(&[alert.clone()])).await.with(201);
+    monitor.send(prometheus(std::slice::from_ref(&alert))).await.with(201);
     monitor.send(prometheus(&[alert])).await.with(201);
     app.work().await;
 
@@ -102,6 +102,6 @@ async fn the_account_that_opens_incidents_is_not_the_ghost() {
         Ok((alert_bot(tx)?, ghost(tx)?))
     });
     assert_ne!(bot.id, ghost.id);
-    let again = app.write(|tx| org::user::internal::alert_bot(tx));
+    let again = app.write(org::user::internal::alert_bot);
     assert_eq!(again.id, bot.id);
 }

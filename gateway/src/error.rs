@@ -4,17 +4,20 @@ use actix_web::{
     HttpResponse, ResponseError,
     http::{StatusCode, header},
 };
-use kernel::{Error, FieldErrors, Ts};
+use kernel::{
+    Error, FieldErrors, Ts,
+    error::{Kind, Message},
+};
 use serde_json::{Map, Value, json};
 
 use crate::rate_limit::Refusal;
 
-/// After so many seconds it is worth to ask again for what is out of reach.
+/// Seconds after which to try again what is unavailable at the moment.
 pub const SOON: &str = "5";
 
 pub type ApiResult<T> = Result<T, ApiError>;
 
-/// What a handler or the extractor may fail with.
+/// The failure of a handler or an extractor: a meaning, or what exists in HTTP alone.
 #[derive(Debug)]
 pub enum ApiError {
     Kernel(Error),
@@ -32,34 +35,14 @@ pub enum ApiError {
     NoRoute,
     /// The route exists for other methods.
     Method(Vec<&'static str>),
-    /// A way to page that this list does not offer.
-    Keyset(String),
     /// A body in a language that is not spoken here.
     ContentType(String),
-    /// A page of another site asks, for something that is not to be shown inside of pages.
-    NotAcceptable,
-    /// Not found, in plain capital words without a kind.
-    Nothing,
     /// There is one already; older clients look for the text under another key.
     Taken(String),
-    /// What was asked for is switched off; the text stands under the key that is otherwise for parameters.
-    NotTaken(String),
-    /// As [`Nothing`](Self::Nothing), in the words of some older endpoints.
-    Absent,
-    /// The namespace of a project that is to become a fork is not the caller's to fill.
-    NoTarget,
-    /// The person to act as, by `sudo`, is unknown.
-    NoUser(String),
-    /// A token of a project or group that is not there, by the word for what it would be a token of.
-    NoToken(&'static str, i64),
     /// A body that arrives too slowly.
     Slow,
     /// An address of many thousand bytes.
     LongUrl,
-    /// What was named to put something beside is not there.
-    Unplaced,
-    /// The same has been asked for already, and is being done; the sentence says so.
-    Underway(&'static str),
     /// More requests than one person or address may make.
     Rate(Refusal, Ts),
 }
@@ -76,63 +59,59 @@ impl std::fmt::Display for ApiError {
     }
 }
 
-fn fields(errors: &FieldErrors) -> Value {
-    let mut map = Map::new();
-    for (field, texts) in errors {
-        map.insert(field.clone(), json!(texts));
+/// The status of a kind, and its words as clients expect them.
+fn status_line(kind: Kind) -> (StatusCode, &'static str) {
+    match kind {
+        Kind::Unauthenticated => (StatusCode::UNAUTHORIZED, "401 Unauthorized"),
+        Kind::Forbidden => (StatusCode::FORBIDDEN, "403 Forbidden"),
+        Kind::NotFound => (StatusCode::NOT_FOUND, "404 Not found"),
+        Kind::BadRequest => (StatusCode::BAD_REQUEST, "400 Bad request"),
+        Kind::Unprocessable => (StatusCode::UNPROCESSABLE_ENTITY, "Unprocessable Entity"),
+        Kind::Conflict => (StatusCode::CONFLICT, "409 Conflict"),
+        Kind::GaveWay => (StatusCode::CONFLICT, "409 Conflict: Resource lock"),
+        Kind::Precondition => (StatusCode::PRECONDITION_FAILED, "412 Precondition Failed"),
+        Kind::NotAcceptable => (StatusCode::NOT_ACCEPTABLE, "406 Not Acceptable"),
+        Kind::NotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "405 Method Not Allowed"),
+        Kind::Unchanged => (StatusCode::NOT_MODIFIED, ""),
+        Kind::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "413 Request Entity Too Large"),
+        Kind::TooMany { .. } => (
+            StatusCode::TOO_MANY_REQUESTS,
+            "This endpoint has been requested too many times. Try again later.",
+        ),
+        Kind::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "503 Service Unavailable"),
+        Kind::Full => (StatusCode::INSUFFICIENT_STORAGE, "507 Insufficient Storage"),
+        Kind::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "500 Internal Server Error"),
     }
-    map.into()
 }
 
-/// The helper form: `404 Project Not Found`.
-fn told(status: StatusCode, text: impl AsRef<str>) -> (StatusCode, Value) {
-    (status, json!({ "message": text.as_ref() }))
+/// The body with the words of the kind. The contract nests some of them one level deeper.
+fn default_body(kind: Kind, words: &str) -> Value {
+    match kind {
+        Kind::Unchanged => Value::Null,
+        Kind::Unprocessable | Kind::TooMany { .. } => json!({ "message": { "error": words } }),
+        _ => json!({ "message": words }),
+    }
+}
+
+fn field_map(errors: &FieldErrors) -> Map<String, Value> {
+    errors.iter().map(|(field, texts)| (field.clone(), json!(texts))).collect()
 }
 
 fn of_kernel(error: &Error) -> (StatusCode, Value) {
-    match error {
-        Error::Unauthenticated => told(StatusCode::UNAUTHORIZED, "401 Unauthorized"),
-        Error::NotFound(what) => told(StatusCode::NOT_FOUND, format!("404 {what} Not Found")),
-        Error::Missing => told(StatusCode::NOT_FOUND, "404 Not found"),
-        Error::NotThere(text) => told(StatusCode::NOT_FOUND, text),
-        Error::Hidden => told(StatusCode::NOT_FOUND, "404 Not Found"),
-        Error::Forbidden => told(StatusCode::FORBIDDEN, "403 Forbidden"),
-        Error::Refused(why) => told(StatusCode::FORBIDDEN, format!("403 Forbidden - {why}")),
-        Error::Denied(text) => told(StatusCode::FORBIDDEN, text),
-        Error::LimitReached(text) => (StatusCode::FORBIDDEN, json!({ "error": [text] })),
-        Error::BadParameters(text) => (StatusCode::BAD_REQUEST, json!({ "error": text })),
-        Error::BadRequest(why) if why.is_empty() => {
-            told(StatusCode::BAD_REQUEST, "400 Bad request")
-        }
-        Error::BadRequest(why) => told(StatusCode::BAD_REQUEST, format!("400 Bad request - {why}")),
-        Error::Rejected(text) => told(StatusCode::BAD_REQUEST, text),
-        Error::NotApplied { message, code } => {
-            (StatusCode::BAD_REQUEST, json!({ "message": message, "error_code": code }))
-        }
-        Error::Invalid(errors) => (StatusCode::BAD_REQUEST, json!({ "message": fields(errors) })),
-        Error::Unprocessable(texts) => {
-            (StatusCode::UNPROCESSABLE_ENTITY, json!({ "message": texts }))
-        }
-        Error::Unfit(text) => told(StatusCode::UNPROCESSABLE_ENTITY, text),
-        Error::Conflict(text) => told(StatusCode::CONFLICT, text),
-        Error::ConflictWith(texts) => (StatusCode::CONFLICT, json!({ "message": texts })),
-        Error::ConflictOn(errors) => (StatusCode::CONFLICT, json!({ "message": fields(errors) })),
-        Error::GaveWay => told(StatusCode::CONFLICT, "409 Conflict: Resource lock"),
-        Error::Precondition => told(StatusCode::PRECONDITION_FAILED, "412 Precondition Failed"),
-        Error::NotAcceptable(text) => told(StatusCode::NOT_ACCEPTABLE, text),
-        Error::NotAllowed(text) => told(StatusCode::METHOD_NOT_ALLOWED, text),
-        Error::Unchanged => (StatusCode::NOT_MODIFIED, Value::Null),
-        Error::TooLarge(_) => told(StatusCode::PAYLOAD_TOO_LARGE, "413 Request Entity Too Large"),
-        Error::TooMany { .. } => (
-            StatusCode::TOO_MANY_REQUESTS,
-            json!({ "message": { "error": "This endpoint has been requested too many times. Try again later." } }),
-        ),
-        Error::Unavailable(_) | Error::OutOfReach(_) => {
-            told(StatusCode::SERVICE_UNAVAILABLE, "503 Service Unavailable")
-        }
-        Error::Full(_) => told(StatusCode::INSUFFICIENT_STORAGE, "507 Insufficient Storage"),
-        Error::Internal(_) => told(StatusCode::INTERNAL_SERVER_ERROR, "500 Internal Server Error"),
-    }
+    let (status, words) = status_line(error.kind);
+    let body = match &error.message {
+        Message::Default | Message::LogOnly(_) => default_body(error.kind, words),
+        Message::Hidden => json!({ "message": "404 Not Found" }),
+        Message::Subject(what) => json!({ "message": format!("404 {what} Not Found") }),
+        Message::Reason(why) => json!({ "message": format!("{words} - {why}") }),
+        Message::Whole(text) => json!({ "message": text }),
+        Message::Sentences(texts) => json!({ "message": texts }),
+        Message::Fields(errors) => json!({ "message": field_map(errors) }),
+        Message::Parameters(text) => json!({ "error": text }),
+        Message::Limit(text) => json!({ "error": [text] }),
+        Message::Coded { text, code } => json!({ "message": text, "error_code": code }),
+    };
+    (status, body)
 }
 
 impl ApiError {
@@ -156,36 +135,28 @@ impl ApiError {
             Self::Method(_) => {
                 (StatusCode::METHOD_NOT_ALLOWED, json!({ "error": "405 Not Allowed" }))
             }
-            Self::Keyset(text) => (StatusCode::METHOD_NOT_ALLOWED, json!({ "error": text })),
             Self::ContentType(given) => {
                 let text = format!("The provided content-type '{given}' is not supported.");
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, json!({ "error": text }))
             }
-            Self::NotAcceptable => told(StatusCode::NOT_ACCEPTABLE, "406 Not Acceptable"),
             Self::Taken(text) => {
                 (StatusCode::UNPROCESSABLE_ENTITY, json!({ "message": text, "error": text }))
             }
-            Self::NotTaken(text) => (StatusCode::UNPROCESSABLE_ENTITY, json!({ "error": text })),
-            Self::Nothing => told(StatusCode::NOT_FOUND, "404 Not Found"),
-            Self::Unplaced => (
-                StatusCode::UNPROCESSABLE_ENTITY,
-                json!({ "message": { "error": "Unprocessable Entity" } }),
-            ),
-            Self::Slow => told(StatusCode::REQUEST_TIMEOUT, "408 Request Timeout"),
+            Self::Slow => {
+                (StatusCode::REQUEST_TIMEOUT, json!({ "message": "408 Request Timeout" }))
+            }
             Self::LongUrl => (StatusCode::URI_TOO_LONG, json!({ "error": "414 URI Too Long" })),
-            Self::Underway(text) => told(StatusCode::TOO_MANY_REQUESTS, text),
             Self::Rate(..) => (StatusCode::TOO_MANY_REQUESTS, Value::Null),
-            Self::NoTarget => told(StatusCode::UNAUTHORIZED, "401 Unauthorized - Target Namespace"),
-            Self::Absent => told(StatusCode::NOT_FOUND, "Not Found"),
-            Self::NoToken(word, id) => told(
-                StatusCode::NOT_FOUND,
-                format!("404 Could not find {word} access token with token_id: {id} Not Found"),
-            ),
-            Self::NoUser(given) => told(
-                StatusCode::NOT_FOUND,
-                format!("404 User with ID or username '{given}' Not Found"),
-            ),
         }
+    }
+}
+
+/// Logs what is not the caller's fault.
+fn log(error: &Error) {
+    match error.cause() {
+        Some(cause) if error.is_of_machine() => tracing::error!(%cause, "{error}"),
+        Some(cause) => tracing::error!(error = %cause, details = ?cause, "request failed"),
+        None => {}
     }
 }
 
@@ -195,14 +166,8 @@ impl ResponseError for ApiError {
     }
 
     fn error_response(&self) -> HttpResponse {
-        match self {
-            Self::Kernel(Error::Internal(cause)) => {
-                tracing::error!(error = %cause, details = ?cause, "request failed");
-            }
-            Self::Kernel(refusal @ (Error::OutOfReach(cause) | Error::Full(cause))) => {
-                tracing::error!(%cause, "{refusal}");
-            }
-            _ => {}
+        if let Self::Kernel(error) = self {
+            log(error);
         }
         if let Self::Rate(refusal, now) = self {
             return refusal.response(*now);
@@ -219,13 +184,10 @@ impl ResponseError for ApiError {
             Self::Method(allowed) => {
                 response.insert_header((header::ALLOW, allowed.join(", ")));
             }
-            Self::Kernel(Error::Unavailable(_) | Error::OutOfReach(_)) => {
+            Self::Kernel(Error { kind: Kind::Unavailable, .. }) => {
                 response.insert_header((header::RETRY_AFTER, SOON));
             }
-            Self::Underway(_) => {
-                response.insert_header((header::RETRY_AFTER, "60"));
-            }
-            Self::Kernel(Error::TooMany { retry_after }) => {
+            Self::Kernel(Error { kind: Kind::TooMany { retry_after }, .. }) => {
                 response.insert_header((header::RETRY_AFTER, retry_after.to_string()));
             }
             _ => {}
@@ -238,20 +200,123 @@ impl ResponseError for ApiError {
 mod tests {
     use actix_web::ResponseError;
     use kernel::Error;
+    use serde_json::{Value, json};
 
-    use super::ApiError;
+    use super::{ApiError, of_kernel};
+
+    /// The statuses and bodies of errors; text alone stands for a body with nothing but a `message`.
+    fn responses<const N: usize>(errors: [Error; N]) -> [(u16, Value); N] {
+        errors.map(|error| {
+            let (status, body) = of_kernel(&error);
+            let alone = body.as_object().filter(|all| all.len() == 1);
+            let text = alone.and_then(|all| all.get("message")).filter(|text| text.is_string());
+            (status.as_u16(), text.cloned().unwrap_or_else(|| body.clone()))
+        })
+    }
 
     #[test]
-    fn faults_of_the_machine_are_told_apart() {
-        let told = [28, 122, 24, 23, 36, 5].map(|code| {
+    fn faults_of_the_machine_have_their_own_statuses() {
+        let actual = [28, 122, 24, 23, 36, 5].map(|code| {
             let failure = ApiError::from(Error::internal(std::io::Error::from_raw_os_error(code)));
             let response = failure.error_response();
             let later = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
             (response.status().as_u16(), later.map(str::to_owned))
         });
         let soon = Some("5".to_owned());
-        let wanted =
+        let expected =
             [(507, None), (507, None), (503, soon.clone()), (503, soon), (400, None), (500, None)];
-        assert_eq!(told, wanted);
+        assert_eq!(actual, expected);
+    }
+
+    #[test]
+    fn a_missing_thing_has_five_spellings() {
+        let actual = responses([
+            Error::missing(),
+            Error::hidden(),
+            Error::not_found("Project"),
+            Error::missing().named("User 'ada'".to_owned()),
+            Error::missing().whole("Not Found"),
+        ]);
+        let expected = [
+            "404 Not found",
+            "404 Not Found",
+            "404 Project Not Found",
+            "404 User 'ada' Not Found",
+            "Not Found",
+        ];
+        assert_eq!(actual, expected.map(|text| (404, json!(text))));
+    }
+
+    #[test]
+    fn an_error_without_a_message_has_the_words_of_its_kind() {
+        let actual = responses([
+            Error::unauthenticated(),
+            Error::forbidden(),
+            Error::bad_request(),
+            Error::gave_way(),
+            Error::precondition(),
+            Error::not_acceptable(),
+            Error::not_allowed(),
+            Error::too_large("a form"),
+            Error::unavailable("shutting down"),
+        ]);
+        let expected = [
+            (401, "401 Unauthorized"),
+            (403, "403 Forbidden"),
+            (400, "400 Bad request"),
+            (409, "409 Conflict: Resource lock"),
+            (412, "412 Precondition Failed"),
+            (406, "406 Not Acceptable"),
+            (405, "405 Method Not Allowed"),
+            (413, "413 Request Entity Too Large"),
+            (503, "503 Service Unavailable"),
+        ];
+        assert_eq!(actual, expected.map(|(status, text)| (status, json!(text))));
+    }
+
+    #[test]
+    fn a_reason_follows_the_words_of_the_kind() {
+        let actual = responses([
+            Error::forbidden().because("no"),
+            Error::bad_request().because("no"),
+            Error::unauthenticated().because("Target Namespace"),
+        ]);
+        let expected = [
+            (403, json!("403 Forbidden - no")),
+            (400, json!("400 Bad request - no")),
+            (401, json!("401 Unauthorized - Target Namespace")),
+        ];
+        assert_eq!(actual, expected);
+    }
+
+    #[test]
+    fn other_messages_have_other_bodies() {
+        let deep = "This endpoint has been requested too many times. Try again later.";
+        let fields = vec![("name".to_owned(), vec!["is taken".to_owned()])];
+        let actual = responses([
+            Error::unchanged(),
+            Error::bad_request().whole("Sorry"),
+            Error::unprocessable(),
+            Error::too_many(9),
+            Error::invalid("name", "is taken"),
+            Error::conflict().fields(fields),
+            Error::unprocessable().sentences(vec!["one".to_owned(), "two".to_owned()]),
+            Error::bad_request().parameters("id is invalid"),
+            Error::forbidden().limit("Your limit is 1"),
+            Error::bad_request().coded("Sorry", "empty"),
+        ]);
+        let expected = [
+            (304, Value::Null),
+            (400, json!("Sorry")),
+            (422, json!({ "message": { "error": "Unprocessable Entity" } })),
+            (429, json!({ "message": { "error": deep } })),
+            (400, json!({ "message": { "name": ["is taken"] } })),
+            (409, json!({ "message": { "name": ["is taken"] } })),
+            (422, json!({ "message": ["one", "two"] })),
+            (400, json!({ "error": "id is invalid" })),
+            (403, json!({ "error": ["Your limit is 1"] })),
+            (400, json!({ "message": "Sorry", "error_code": "empty" })),
+        ];
+        assert_eq!(actual, expected);
     }
 }

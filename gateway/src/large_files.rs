@@ -4,7 +4,11 @@ use std::{io, pin::Pin};
 
 use bytes::Bytes;
 use futures_util::Stream;
-use kernel::{Error, Result, ids::ProjectId};
+use kernel::{
+    Error, Result,
+    error::{Kind, Message},
+    ids::ProjectId,
+};
 use repo::lfs::{LfsId, LfsStore, Smudge};
 
 use crate::app::App;
@@ -36,7 +40,9 @@ pub async fn find(app: &App, project: ProjectId, id: &LfsId) -> Result<Option<(u
     }
     // One that is kept no more is our loss, and no mistake of who asks.
     let (size, content) = app.lfs.read(id).await.map_err(|cause| match cause {
-        Error::Missing => Error::internal("the content of a large file is gone"),
+        Error { kind: Kind::NotFound, message: Message::Default, .. } => {
+            Error::internal("the content of a large file is gone")
+        }
         cause => cause,
     })?;
     Ok(Some((size, Box::pin(content))))

@@ -208,7 +208,7 @@ impl Rates {
 impl From<Refusal> for Error {
     /// The limit of one endpoint: clients are told to come back when all of it is theirs again.
     fn from(refusal: Refusal) -> Self {
-        Self::TooMany { retry_after: refusal.interval.as_secs() }
+        Self::too_many(refusal.interval.as_secs())
     }
 }
 

@@ -91,9 +91,7 @@ impl SignIns {
         if !failures.underway.contains(&print) {
             if failures.count >= BORNE {
                 let wait = failures.since.plus(SPAN).unix() - now.unix();
-                return Err(Error::TooMany {
-                    retry_after: u64::try_from(wait).unwrap_or(1).max(1),
-                });
+                return Err(Error::too_many(u64::try_from(wait).unwrap_or(1).max(1)));
             }
             failures.count += 1;
         }

@@ -20,7 +20,7 @@ pub(crate) fn until_kept(transaction: &mut dyn FnMut() -> Result<()>) -> Result<
         };
         if tries == TRIES {
             tracing::warn!(%failure, "a transaction gave way to others each time");
-            return Err(Error::GaveWay);
+            return Err(Error::gave_way());
         }
         let longest = PAUSE * 2_u32.pow(tries - 1);
         thread::sleep(longest.mul_f64(rand::random::<f64>()));
@@ -30,8 +30,7 @@ pub(crate) fn until_kept(transaction: &mut dyn FnMut() -> Result<()>) -> Result<
 
 /// Whether somebody else went first, so that the same may well succeed now.
 fn gave_way(failure: &Error) -> bool {
-    let Error::Internal(cause) = failure else { return false };
-    match cause.downcast_ref() {
+    match failure.cause().and_then(|cause| cause.downcast_ref()) {
         Some(Sql::DatabaseError(DatabaseErrorKind::SerializationFailure, _)) => true,
         // For deadlocks there is no kind, only the server's words, which are English: see `Postgres::open`.
         Some(Sql::DatabaseError(DatabaseErrorKind::Unknown, told)) => {

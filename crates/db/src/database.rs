@@ -11,7 +11,7 @@ use std::{
 };
 
 use diesel::{Connection, PgConnection};
-use kernel::{Clock, Error, Result, event::Event};
+use kernel::{Clock, Error, Result, error::Kind, event::Event};
 use tokio::{sync::oneshot, task::spawn_blocking};
 
 use crate::{
@@ -209,7 +209,7 @@ impl Database {
     async fn write_piece(&self, piece: Box<dyn AnyPiece>) -> Result<Box<dyn AnyPiece>> {
         let done = self.write_once(piece).await;
         match &done {
-            Err(Error::Full(_)) => self.0.full.store(true, Ordering::Relaxed),
+            Err(Error { kind: Kind::Full, .. }) => self.0.full.store(true, Ordering::Relaxed),
             Ok(_) if self.0.full.load(Ordering::Relaxed) => {
                 self.0.full.store(false, Ordering::Relaxed);
             }
@@ -265,7 +265,7 @@ impl Database {
         match &self.0.backend {
             Backend::Sqlite(sqlite) => sqlite.copy_to(target),
             Backend::Postgres(_) => {
-                Err(Error::Unavailable("use pg_dump for a PostgreSQL database".to_owned()))
+                Err(Error::unavailable("use pg_dump for a PostgreSQL database"))
             }
         }
     }

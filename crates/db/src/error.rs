@@ -9,12 +9,12 @@ const NO_TEXT: &str = "invalid byte sequence for encoding \"UTF8\": 0x00";
 /// Turns what diesel reports about `what` into the kernel's words: a missing row is `NotFound(what)`.
 pub fn error(what: &'static str) -> impl Fn(Sql) -> Error {
     move |cause| match cause {
-        Sql::NotFound => Error::NotFound(what),
+        Sql::NotFound => Error::not_found(what),
         Sql::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => {
-            Error::Conflict(format!("{what} already exists"))
+            Error::conflict().whole(format!("{what} already exists"))
         }
         Sql::DatabaseError(_, told) if told.message().contains(NO_TEXT) => {
-            Error::BadRequest("string contains null byte".to_owned())
+            Error::bad_request().because("string contains null byte")
         }
         cause => Error::internal(cause),
     }

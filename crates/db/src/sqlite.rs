@@ -76,12 +76,13 @@ fn watch(_: &mut SqliteConnection, _: &Path) {}
 pub(crate) fn connect(path: &Path) -> Result<SqliteConnection> {
     let opened = SqliteConnection::establish(&path.to_string_lossy());
     let mut conn = opened.map_err(Error::out_of_reach)?;
-    prepare(&mut conn, path).map_err(|cause| match Error::internal(cause) {
+    prepare(&mut conn, path).map_err(|cause| {
         // SQLite does not say that there are too many open files, only that it has not got this one.
-        Error::Internal(cause) if cause.to_string().contains("unable to open") => {
-            Error::OutOfReach(cause)
+        if cause.to_string().contains("unable to open") {
+            Error::out_of_reach(cause)
+        } else {
+            Error::internal(cause)
         }
-        failure => failure,
     })?;
     Ok(conn)
 }
@@ -141,7 +142,7 @@ impl Sqlite {
     }
 
     pub(crate) fn writer(&self) -> Result<&mpsc::Sender<Work>> {
-        self.writer.as_ref().ok_or_else(|| Error::Unavailable("shutting down".to_owned()))
+        self.writer.as_ref().ok_or_else(|| Error::unavailable("shutting down"))
     }
 
     /// Copies the whole database, as it is at one moment, to `target`.

@@ -19,7 +19,7 @@ use crate::{Forge, commit::author::signature};
 /// commit. Hands back the permission with what the project has become.
 ///
 /// # Errors
-/// `Rejected` for names that cannot be, starts that are not there, and what protection or push rules forbid.
+/// `BadRequest` for names that cannot be, starts that are not there, and what protection or push rules forbid.
 pub async fn create(
     forge: &Forge,
     grant: &Grant<PushCode>,

@@ -10,7 +10,7 @@ use std::{
 
 use ci::log::LogFiles;
 use db::Database;
-use kernel::{Error, Result, ids::ProjectId};
+use kernel::{Error, Result, error::Kind, ids::ProjectId};
 use objects::Objects;
 use repo::{
     commit::{Answers, Writer},
@@ -156,7 +156,7 @@ impl Forge {
         work: impl FnOnce(&Reader) -> Result<T> + Send + 'static,
     ) -> Result<Option<T>> {
         match self.git_read_at(self.storage.wiki(wiki), work).await {
-            Err(Error::NotFound("Repository")) => Ok(None),
+            Err(gone) if gone.is_not_found("Repository") => Ok(None),
             read => read.map(Some),
         }
     }
@@ -183,14 +183,14 @@ impl Forge {
             let _slot = slot;
             let read = match repositories.open(&path) {
                 Ok(reader) => work(&reader),
-                Err(GitError::NotFound) => return Err(Error::NotFound("Repository")),
+                Err(GitError::NotFound) => return Err(Error::not_found("Repository")),
                 Err(failure) => Err(failure.into()),
             };
             match read {
                 // It was open, and has been deleted since.
-                Err(Error::Internal(_)) if !path.as_path().exists() => {
+                Err(Error { kind: Kind::Internal, .. }) if !path.as_path().exists() => {
                     repositories.forget(&path);
-                    Err(Error::NotFound("Repository"))
+                    Err(Error::not_found("Repository"))
                 }
                 read => read,
             }

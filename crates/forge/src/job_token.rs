@@ -6,7 +6,7 @@ use ci::{
     policy::ChangeJobTokenScope,
 };
 use db::Tx;
-use kernel::{Actor, Error, Grant, Result, Standing, access::Project, ids::ProjectId};
+use kernel::{Actor, Grant, Result, Standing, access::Project, ids::ProjectId};
 use org::{
     access::{IdOrPath, locate_project},
     project::settings::SettingsStore as _,
@@ -53,7 +53,7 @@ pub fn person_for_job(
     }
     match locate_project(tx, Actor::ANONYMOUS, project) {
         Ok((_, who)) => Ok(Some(PersonInProject { who, ..person })),
-        Err(Error::NotFound(_)) => Ok(None),
+        Err(gone) if gone.is_gone() => Ok(None),
         Err(failure) => Err(failure),
     }
 }

@@ -1,7 +1,7 @@
 //! Quick actions that ask git or have rules of their own: each is done as the call that does the same, with the
 //! permission that this one needs. What is refused has no effect.
 
-use kernel::{Ability, Error, Grant, Result, access::Project};
+use kernel::{Ability, Grant, Result, access::Project, error::Kind};
 use org::user::User;
 use review::{
     approval::actions::{self as approvals, Password},
@@ -86,7 +86,7 @@ async fn carry_out<A: Ability<Scope = Project>>(
         match told {
             Ok(Some((key, value, summary))) => done.note(key, value, summary),
             Ok(None) => {}
-            Err(failure) if failure.is_ours() || matches!(failure, Error::GaveWay) => {
+            Err(failure) if failure.is_ours() || failure.kind == Kind::GaveWay => {
                 tracing::error!(error = %failure, ?later, "a quick action failed");
             }
             Err(refusal) => tracing::debug!(%refusal, ?later, "a quick action had no effect"),

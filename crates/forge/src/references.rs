@@ -152,7 +152,7 @@ impl Reading<'_> {
                         class: CLASS,
                         text: Some(format!("@{}", group.0.full_path)),
                     },
-                    Err(Error::NotFound(_)) => continue,
+                    Err(gone) if gone.is_gone() => continue,
                     Err(failure) => return Err(failure),
                 },
             };
@@ -244,7 +244,7 @@ impl Reading<'_> {
                 None => place.full_path.clone(),
                 Some(group) => match locate_group(tx, self.actor, &IdOrPath::Id(group.0)) {
                     Ok((group, _)) => format!("groups/{}", group.0.full_path),
-                    Err(Error::NotFound(_)) => continue,
+                    Err(gone) if gone.is_gone() => continue,
                     Err(failure) => return Err(failure),
                 },
             };

@@ -85,7 +85,7 @@ fn keep_number(db: &Database, vault: &Vault, folder: &ServerKey) -> Result<()> {
 }
 
 fn refusal(data: &Path, what: &str) -> Error {
-    Error::Unavailable(format!(
+    Error::unavailable(format!(
         "the database holds secrets, and {} {what}: restore the file from a backup, or check the settings `data` and \
          `database_url`; if the key is lost for good, `forgeway adopt --forget-secrets` deletes the secrets; nothing \
          was changed",

@@ -92,7 +92,7 @@ impl Actor {
 
     /// The id, where the ability was "signed in".
     pub fn user(&self) -> Result<UserId> {
-        self.id.ok_or(Error::Unauthenticated)
+        self.id.ok_or(Error::unauthenticated())
     }
 }
 
@@ -244,7 +244,7 @@ pub trait Ability: 'static {
     fn allows(who: &Standing) -> bool;
     /// What somebody is told who may not.
     fn refusal(_who: &Standing) -> Error {
-        Error::Forbidden
+        Error::forbidden()
     }
 }
 
@@ -264,7 +264,7 @@ impl<A: Ability> Clone for Grant<A> {
 impl<A: Ability> Grant<A> {
     pub fn check(who: &Standing, scope: A::Scope) -> Result<Self> {
         if !who.visible {
-            return Err(Error::NotFound(A::Scope::NAME));
+            return Err(Error::not_found(A::Scope::NAME));
         }
         if !A::allows(who) {
             return Err(A::refusal(who));

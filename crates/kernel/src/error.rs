@@ -1,126 +1,292 @@
 //! What can go wrong, in the caller's terms. The gateway alone owns status codes and bodies.
 
+mod kind;
+mod message;
+
+use std::{borrow::Cow, error::Error as StdError, fmt};
+
 use crate::SystemFault;
+
+pub use kind::Kind;
+pub use message::{FieldErrors, Message};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Texts per field, in the order in which they were found.
-pub type FieldErrors = Vec<(String, Vec<String>)>;
+/// What lies behind a failure that is not the caller's.
+type Cause = Box<dyn StdError + Send + Sync>;
 
-/// A closed list of meanings.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// A credential is needed and none came, or it is unknown.
-    #[error("credential missing or unknown")]
-    Unauthenticated,
-    /// A named kind of thing is not there, or not visible to the caller: `Project`, `File`, `Merge Base`.
-    #[error("{0} not found")]
-    NotFound(&'static str),
-    /// As [`Error::NotFound`], in this sentence alone.
-    #[error("{0}")]
-    NotThere(String),
-    /// A stored child, looked up by its id or name, is not there.
-    #[error("not found")]
-    Missing,
-    /// The ability is missing, and the caller is told no more than that there is nothing.
-    #[error("not found")]
-    Hidden,
-    /// The ability is missing.
-    #[error("forbidden")]
-    Forbidden,
-    /// As [`Error::Forbidden`], with the reason.
-    #[error("{0}")]
-    Refused(String),
-    /// As [`Error::Refused`], in this sentence alone.
-    #[error("{0}")]
-    Denied(String),
-    /// As [`Error::Forbidden`]: the caller already has as many as they may.
-    #[error("{0}")]
-    LimitReached(String),
-    /// Parameters that cannot be read; the text names each.
-    #[error("{0}")]
-    BadParameters(String),
-    /// A request that makes no sense, with the reason.
-    #[error("{0}")]
-    BadRequest(String),
-    /// An operation that git or a rule turned down, in a sentence for the person who asked.
-    #[error("{0}")]
-    Rejected(String),
-    /// A cherry-pick or revert that cannot be done, with its short code.
-    #[error("{message}")]
-    NotApplied { message: String, code: &'static str },
-    /// A record with invalid fields.
-    #[error("invalid record")]
-    Invalid(FieldErrors),
-    /// A record that was refused, in whole sentences.
-    #[error("{}", .0.join(", "))]
-    Unprocessable(Vec<String>),
-    /// As [`Error::Unprocessable`], in one sentence.
-    #[error("{0}")]
-    Unfit(String),
-    /// Somebody or something is already there.
-    #[error("{0}")]
-    Conflict(String),
-    /// As [`Error::Conflict`], in whole sentences.
-    #[error("{}", .0.join(", "))]
-    ConflictWith(Vec<String>),
-    /// As [`Error::Conflict`], by field.
-    #[error("conflicting record")]
-    ConflictOn(FieldErrors),
-    /// Others went first each time it was tried; the same may succeed a moment later.
-    #[error("gave way to others each time")]
-    GaveWay,
-    /// The thing changed after the moment the caller named.
-    #[error("changed meanwhile")]
-    Precondition,
-    /// What was asked for cannot be had in the way that was asked for, in this sentence alone.
-    #[error("{0}")]
-    NotAcceptable(String),
-    /// The thing exists but cannot be treated so.
-    #[error("{0}")]
-    NotAllowed(String),
-    /// It is already as asked.
-    #[error("already so")]
-    Unchanged,
-    #[error("too large: {0}")]
-    TooLarge(String),
-    #[error("too many requests")]
-    TooMany { retry_after: u64 },
-    #[error("{0}")]
-    Unavailable(String),
-    /// Something that the server itself needs (its database, open files, memory) is not to be had for the moment.
-    #[error("out of reach for the moment")]
-    OutOfReach(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// There is no room on the disk.
-    #[error("no room on the disk")]
-    Full(#[source] Box<dyn std::error::Error + Send + Sync>),
-    #[error("internal error")]
-    Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+/// A failure: its meaning, the form of its message, and the cause behind it.
+///
+/// There is a constructor for each [`Kind`], with the default [`Message`] of that kind. The methods after them replace the message:
+/// `Error::forbidden().because("Cannot push to source branch")`.
+#[derive(Debug)]
+pub struct Error {
+    pub kind: Kind,
+    pub message: Message,
+    /// Set if and only if the failure is not the caller's fault.
+    cause: Option<Cause>,
 }
 
+/// One constructor for each kind, and a few shorthands for frequent messages.
 impl Error {
-    /// A failure that is not the caller's: of the machine, where one is behind it, else of the program.
-    pub fn internal(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+    const fn new(kind: Kind, message: Message) -> Self {
+        Self { kind, message, cause: None }
+    }
+
+    const fn plain(kind: Kind) -> Self {
+        Self::new(kind, Message::Default)
+    }
+
+    pub const fn unauthenticated() -> Self {
+        Self::plain(Kind::Unauthenticated)
+    }
+
+    pub const fn forbidden() -> Self {
+        Self::plain(Kind::Forbidden)
+    }
+
+    /// Names the kind of thing that does not exist: `Project`, `File`, `Merge Base`.
+    pub const fn not_found(what: &'static str) -> Self {
+        Self::new(Kind::NotFound, Message::Subject(Cow::Borrowed(what)))
+    }
+
+    /// As [`Error::not_found`], without a name: for a child that is looked up by its id or name.
+    pub const fn missing() -> Self {
+        Self::plain(Kind::NotFound)
+    }
+
+    /// As [`Error::not_found`], where the response must not say what is missing.
+    pub const fn hidden() -> Self {
+        Self::new(Kind::NotFound, Message::Hidden)
+    }
+
+    pub const fn bad_request() -> Self {
+        Self::plain(Kind::BadRequest)
+    }
+
+    /// A [`Kind::BadRequest`] about one field, with one text.
+    pub fn invalid(field: &str, text: impl Into<String>) -> Self {
+        Self::bad_request().fields(vec![(field.to_owned(), vec![text.into()])])
+    }
+
+    pub const fn unprocessable() -> Self {
+        Self::plain(Kind::Unprocessable)
+    }
+
+    pub const fn conflict() -> Self {
+        Self::plain(Kind::Conflict)
+    }
+
+    pub const fn gave_way() -> Self {
+        Self::plain(Kind::GaveWay)
+    }
+
+    pub const fn precondition() -> Self {
+        Self::plain(Kind::Precondition)
+    }
+
+    pub const fn not_acceptable() -> Self {
+        Self::plain(Kind::NotAcceptable)
+    }
+
+    pub const fn not_allowed() -> Self {
+        Self::plain(Kind::NotAllowed)
+    }
+
+    pub const fn unchanged() -> Self {
+        Self::plain(Kind::Unchanged)
+    }
+
+    /// Takes the name of what is too large, for the log only.
+    pub fn too_large(what: impl Into<String>) -> Self {
+        Self::new(Kind::TooLarge, Message::LogOnly(what.into()))
+    }
+
+    /// Takes the seconds after which the caller may try again.
+    pub const fn too_many(retry_after: u64) -> Self {
+        Self::plain(Kind::TooMany { retry_after })
+    }
+
+    /// Takes the reason, for the log only.
+    pub fn unavailable(why: impl Into<String>) -> Self {
+        Self::new(Kind::Unavailable, Message::LogOnly(why.into()))
+    }
+
+    /// A [`Kind::Unavailable`] because the server lacks something that it needs: its database, open files, memory.
+    pub fn out_of_reach(cause: impl Into<Cause>) -> Self {
+        Self::ours(Kind::Unavailable, cause.into())
+    }
+
+    /// A failure that is not the caller's: of the machine if the cause is one, else of the program.
+    pub fn internal(cause: impl Into<Cause>) -> Self {
         let cause = cause.into();
         match SystemFault::behind(&*cause) {
-            Some(SystemFault::NoRoom) => Self::Full(cause),
-            Some(SystemFault::NoMeans) => Self::OutOfReach(cause),
-            Some(SystemFault::LongName) => Self::BadRequest("a name is too long".to_owned()),
-            None => Self::Internal(cause),
+            Some(SystemFault::NoRoom) => Self::ours(Kind::Full, cause),
+            Some(SystemFault::NoMeans) => Self::ours(Kind::Unavailable, cause),
+            Some(SystemFault::LongName) => Self::bad_request().because("a name is too long"),
+            None => Self::ours(Kind::Internal, cause),
         }
     }
 
-    pub fn out_of_reach(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self::OutOfReach(cause.into())
+    fn ours(kind: Kind, cause: Cause) -> Self {
+        Self { kind, message: Message::Default, cause: Some(cause) }
+    }
+}
+
+/// Other messages than the default one.
+impl Error {
+    fn with(self, message: Message) -> Self {
+        Self { message, ..self }
     }
 
-    /// Whether the caller could have done nothing about it.
+    /// As [`Error::not_found`], for a name that is made at run time: `User with ID or username 'ada'`.
+    pub fn named(self, what: String) -> Self {
+        self.with(Message::Subject(Cow::Owned(what)))
+    }
+
+    /// Appends the reason to the words of the kind.
+    pub fn because(self, reason: impl Into<String>) -> Self {
+        self.with(Message::Reason(reason.into()))
+    }
+
+    /// Replaces the words of the kind by this sentence.
+    pub fn whole(self, text: impl Into<String>) -> Self {
+        self.with(Message::Whole(text.into()))
+    }
+
+    pub fn sentences(self, texts: Vec<String>) -> Self {
+        self.with(Message::Sentences(texts))
+    }
+
+    pub fn fields(self, fields: FieldErrors) -> Self {
+        self.with(Message::Fields(fields))
+    }
+
+    /// Reports invalid parameters; the text names each.
+    pub fn parameters(self, text: impl Into<String>) -> Self {
+        self.with(Message::Parameters(text.into()))
+    }
+
+    /// Reports that the caller has as many as the text allows.
+    pub fn limit(self, text: impl Into<String>) -> Self {
+        self.with(Message::Limit(text.into()))
+    }
+
+    /// As [`Error::whole`], with a short code for programs.
+    pub fn coded(self, text: impl Into<String>, code: &'static str) -> Self {
+        self.with(Message::Coded { text: text.into(), code })
+    }
+}
+
+impl Error {
+    /// Whether the server is at fault, not the caller.
     pub fn is_ours(&self) -> bool {
-        matches!(self, Self::Internal(_) | Self::OutOfReach(_) | Self::Full(_))
+        self.cause.is_some()
     }
 
-    /// One field with one text.
-    pub fn invalid(field: &str, text: impl Into<String>) -> Self {
-        Self::Invalid(vec![(field.to_owned(), vec![text.into()])])
+    /// Whether the machine lacks something at the moment, so that the next attempt fails as well.
+    pub fn is_of_machine(&self) -> bool {
+        self.is_ours() && self.kind != Kind::Internal
+    }
+
+    /// Whether the error names a thing that does not exist (any more), as [`Error::not_found`] does. [`Error::missing`] is
+    /// no such error: what it reports may be a damaged repository.
+    pub fn is_gone(&self) -> bool {
+        self.kind == Kind::NotFound && matches!(self.message, Message::Subject(_))
+    }
+
+    /// As [`Error::is_gone`], of the thing with this name: `Repository`.
+    pub fn is_not_found(&self, what: &str) -> bool {
+        self.kind == Kind::NotFound
+            && matches!(&self.message, Message::Subject(named) if named == what)
+    }
+
+    /// The cause of a failure for which [`Error::is_ours`] holds.
+    pub fn cause(&self) -> Option<&(dyn StdError + Send + Sync + 'static)> {
+        self.cause.as_deref()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.message {
+            Message::Default | Message::Hidden => f.write_str(self.kind.words()),
+            Message::Subject(what) => write!(f, "{what} not found"),
+            Message::LogOnly(what) if self.kind == Kind::TooLarge => write!(f, "too large: {what}"),
+            Message::Reason(text)
+            | Message::Whole(text)
+            | Message::Parameters(text)
+            | Message::Limit(text)
+            | Message::Coded { text, .. }
+            | Message::LogOnly(text) => f.write_str(text),
+            Message::Sentences(texts) => f.write_str(&texts.join(", ")),
+            Message::Fields(_) if self.kind == Kind::Conflict => f.write_str("conflicting record"),
+            Message::Fields(_) => f.write_str("invalid record"),
+        }
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        let cause: &(dyn StdError + 'static) = self.cause.as_deref()?;
+        Some(cause)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::{Error, Kind, Message};
+
+    #[test]
+    fn an_error_is_small_enough_to_be_returned() {
+        assert!(size_of::<Error>() <= 96, "{}", size_of::<Error>());
+    }
+
+    #[test]
+    fn only_what_is_not_the_callers_has_a_cause() {
+        let broken = Error::internal("broken");
+        assert!(broken.is_ours() && !broken.is_of_machine());
+        assert_eq!(broken.source().map(ToString::to_string).as_deref(), Some("broken"));
+        let away = Error::out_of_reach("away");
+        assert!(away.is_ours() && away.is_of_machine());
+        let locked = Error::unavailable("locked");
+        assert_eq!(locked.kind, Kind::Unavailable);
+        assert!(!locked.is_ours() && !locked.is_of_machine());
+    }
+
+    #[test]
+    fn what_is_gone_was_named() {
+        let project = Error::not_found("Project");
+        assert!(project.is_gone() && project.is_not_found("Project"));
+        assert!(!project.is_not_found("File"));
+        assert!(!Error::missing().is_gone() && !Error::hidden().is_gone());
+    }
+
+    #[test]
+    fn a_message_changes_the_words_and_not_the_kind() {
+        let refused = Error::forbidden().because("no");
+        assert_eq!(refused.kind, Kind::Forbidden);
+        assert_eq!(refused.message, Message::Reason("no".to_owned()));
+        let texts = [
+            refused,
+            Error::forbidden(),
+            Error::not_found("File"),
+            Error::missing().named("User 'ada'".to_owned()),
+            Error::conflict().sentences(vec!["one".to_owned(), "two".to_owned()]),
+            Error::too_large("a body"),
+            Error::bad_request().coded("Sorry", "empty"),
+        ];
+        let wanted = [
+            "no",
+            "forbidden",
+            "File not found",
+            "User 'ada' not found",
+            "one, two",
+            "too large: a body",
+            "Sorry",
+        ];
+        assert_eq!(texts.map(|error| error.to_string()), wanted);
     }
 }

@@ -36,6 +36,6 @@ impl Faults {
 
     /// `Ok` when nothing is wrong.
     pub fn into_result(self) -> Result<()> {
-        if self.0.is_empty() { Ok(()) } else { Err(Error::Invalid(self.0)) }
+        if self.0.is_empty() { Ok(()) } else { Err(Error::bad_request().fields(self.0)) }
     }
 }

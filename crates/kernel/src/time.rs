@@ -56,7 +56,7 @@ impl Ts {
     /// Whether a thing that was last changed at this moment is no newer than `limit`. Such limits come in whole seconds.
     pub fn ensure_unchanged_since(self, limit: Option<Self>) -> crate::Result<()> {
         match limit {
-            Some(limit) if self.unix() > limit.unix() => Err(crate::Error::Precondition),
+            Some(limit) if self.unix() > limit.unix() => Err(crate::Error::precondition()),
             _ => Ok(()),
         }
     }

@@ -61,7 +61,7 @@ impl fmt::Debug for Objects {
 
 fn failed(cause: object_store::Error) -> Error {
     match cause {
-        object_store::Error::NotFound { .. } => Error::Missing,
+        object_store::Error::NotFound { .. } => Error::missing(),
         // It does not answer, or says that it cannot: that may pass.
         object_store::Error::Generic { store: "S3", .. } => Error::out_of_reach(cause),
         cause => Error::internal(cause),
@@ -70,7 +70,7 @@ fn failed(cause: object_store::Error) -> Error {
 
 /// A name as it is: what a folder has below a name is found under the same one, whatever letters are in it.
 fn place(name: &str) -> Result<Path> {
-    Path::parse(name).map_err(|_no_place| Error::Missing)
+    Path::parse(name).map_err(|_no_place| Error::missing())
 }
 
 impl Objects {
@@ -125,7 +125,7 @@ impl Objects {
     /// The same where nobody knows its length.
     ///
     /// # Errors
-    /// `Missing` where there is no such content.
+    /// `NotFound` where there is no such content.
     pub async fn reader_of(&self, name: &str) -> Result<ObjectReader> {
         let found = self.store.head(&place(name)?).await.map_err(failed)?;
         Ok(self.reader(name, found.size))

@@ -72,18 +72,18 @@ kernel::abilities! { in Instance, signed in;
 
 /// Whoever may not is told no more than that there is nothing.
 fn hidden(_: &Standing) -> Error {
-    Error::Hidden
+    Error::hidden()
 }
 
 /// As if no credential had come.
 fn unauthenticated(_: &Standing) -> Error {
-    Error::Unauthenticated
+    Error::unauthenticated()
 }
 
 fn no_approval(_: &Standing) -> Error {
-    Error::Denied("You are not allowed to approve a user".to_owned())
+    Error::forbidden().whole("You are not allowed to approve a user")
 }
 
 fn no_rejection(_: &Standing) -> Error {
-    Error::Denied("You are not allowed to reject a user".to_owned())
+    Error::forbidden().whole("You are not allowed to reject a user")
 }

@@ -66,7 +66,7 @@ pub(crate) fn bytes_of(files: &[FileDiff]) -> usize {
 /// The commit that one side of a comparison names.
 pub fn side(reader: &Reader, name: &str) -> Result<Oid> {
     match reader.resolve(name) {
-        Err(GitError::NotFound | GitError::InvalidRef(_)) => Err(Error::NotFound("Ref")),
+        Err(GitError::NotFound | GitError::InvalidRef(_)) => Err(Error::not_found("Ref")),
         found => Ok(found?),
     }
 }
@@ -74,7 +74,7 @@ pub fn side(reader: &Reader, name: &str) -> Result<Oid> {
 /// The best common ancestor of at least two refs.
 pub fn merge_base(reader: &Reader, names: &[String]) -> Result<CommitInfo> {
     if names.len() < 2 {
-        return Err(Error::Rejected("Provide at least 2 refs".to_owned()));
+        return Err(Error::bad_request().whole("Provide at least 2 refs"));
     }
     let (mut ids, mut lost) = (Vec::new(), Vec::new());
     for name in names {
@@ -86,9 +86,13 @@ pub fn merge_base(reader: &Reader, names: &[String]) -> Result<CommitInfo> {
     }
     match lost.as_slice() {
         [] => {}
-        [one] => return Err(Error::Rejected(format!("Could not find ref: {one}"))),
-        more => return Err(Error::Rejected(format!("Could not find refs: {}", more.join(", ")))),
+        [one] => return Err(Error::bad_request().whole(format!("Could not find ref: {one}"))),
+        more => {
+            return Err(
+                Error::bad_request().whole(format!("Could not find refs: {}", more.join(", ")))
+            );
+        }
     }
-    let base = reader.merge_base(&ids)?.ok_or(Error::NotFound("Merge Base"))?;
+    let base = reader.merge_base(&ids)?.ok_or(Error::not_found("Merge Base"))?;
     Ok(reader.commit(base)?)
 }

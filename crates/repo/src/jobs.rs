@@ -55,7 +55,7 @@ const HOUSEKEEPING_TAKEN: &str =
 pub fn keep_house(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
     match tx.enqueue_if_idle(&Housekeeping { project })? {
         true => Ok(()),
-        false => Err(Error::Conflict(HOUSEKEEPING_TAKEN.to_owned())),
+        false => Err(Error::conflict().whole(HOUSEKEEPING_TAKEN)),
     }
 }
 

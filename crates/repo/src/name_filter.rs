@@ -41,7 +41,7 @@ impl NameFilter {
 
 fn compile(text: &str) -> Result<Regex> {
     let compiled = RegexBuilder::new(text).size_limit(PATTERN_BYTES).build();
-    compiled.map_err(|_malformed| Error::BadParameters("regex is invalid".to_owned()))
+    compiled.map_err(|_malformed| Error::bad_request().parameters("regex is invalid"))
 }
 
 impl Search {

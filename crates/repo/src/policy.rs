@@ -63,7 +63,7 @@ kernel::abilities! { in Group, signed in;
 
 /// Whoever may not see it is not told that there is something to see.
 fn hidden(_: &Standing) -> Error {
-    Error::Hidden
+    Error::hidden()
 }
 
 fn pushes(who: &Standing) -> bool {
@@ -77,12 +77,12 @@ fn no_repository(who: &Standing) -> Error {
         FeatureAccess::Private => !who.is(Guest),
         FeatureAccess::Enabled | FeatureAccess::Public => false,
     };
-    if off { Error::NotFound("Repository") } else { Error::Forbidden }
+    if off { Error::not_found("Repository") } else { Error::forbidden() }
 }
 
 fn not_your_branch(who: &Standing) -> Error {
     if who.reads(Feature::Repository, Reporter) {
-        return Error::Refused(NOT_YOUR_BRANCH.to_owned());
+        return Error::forbidden().because(NOT_YOUR_BRANCH);
     }
     no_repository(who)
 }
@@ -90,7 +90,9 @@ fn not_your_branch(who: &Standing) -> Error {
 #[cfg(test)]
 mod tests {
     use kernel::{
-        Ability as _, AccessLevel, Actor, Error, Standing, Visibility, access::FeatureAccess,
+        Ability as _, AccessLevel, Actor, Error, Standing, Visibility,
+        access::FeatureAccess,
+        error::{Kind, Message},
         ids::UserId,
     };
 
@@ -125,13 +127,22 @@ mod tests {
     #[test]
     fn a_repository_that_is_off_is_not_there() {
         let hidden = standing(AccessLevel::NoAccess, Visibility::Public, FeatureAccess::Private);
-        assert!(matches!(ReadCode::refusal(&hidden), Error::NotFound("Repository")));
-        assert!(matches!(ReadFiles::refusal(&hidden), Error::Forbidden));
-        assert!(matches!(PushToBranch::refusal(&hidden), Error::NotFound("Repository")));
+        assert!(ReadCode::refusal(&hidden).is_not_found("Repository"));
+        assert!(matches!(
+            ReadFiles::refusal(&hidden),
+            Error { kind: Kind::Forbidden, message: Message::Default, .. }
+        ));
+        assert!(PushToBranch::refusal(&hidden).is_not_found("Repository"));
         let guest = standing(AccessLevel::Guest, Visibility::Private, FeatureAccess::Enabled);
-        assert!(matches!(ReadCode::refusal(&guest), Error::Forbidden));
+        assert!(matches!(
+            ReadCode::refusal(&guest),
+            Error { kind: Kind::Forbidden, message: Message::Default, .. }
+        ));
         let reader = standing(AccessLevel::Reporter, Visibility::Public, FeatureAccess::Enabled);
         assert!(PushToBranch::allows(&reader) && !PushCode::allows(&reader));
-        assert!(matches!(PushToBranch::refusal(&reader), Error::Refused(_)));
+        assert!(matches!(
+            PushToBranch::refusal(&reader),
+            Error { kind: Kind::Forbidden, message: Message::Reason(_), .. }
+        ));
     }
 }

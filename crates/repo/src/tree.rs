@@ -51,7 +51,7 @@ pub fn list(
         Some(name) => find_commit(reader, name)?,
         None => default_head(reader, project)?,
     };
-    let commit = commit.ok_or(Error::NotFound("Tree"))?;
+    let commit = commit.ok_or(Error::not_found("Tree"))?;
     let entries = entries(reader, commit, query)?;
     Ok(match part {
         TreePart::Numbered(page) => page.slice(entries),
@@ -68,7 +68,7 @@ pub fn list(
 }
 
 fn entries(reader: &Reader, commit: Oid, query: &TreeQuery) -> Result<Vec<EntryInfo>> {
-    const NOTHING: Error = Error::NotFound("invalid revision or path");
+    const NOTHING: Error = Error::not_found("invalid revision or path");
     let path = TreePath::lookup(&query.path).map_err(|_impossible| NOTHING)?;
     match reader.list(commit, &path, query.deep, TreePage::default()) {
         Err(GitError::NotFound) => Err(NOTHING),
@@ -79,6 +79,6 @@ fn entries(reader: &Reader, commit: Oid, query: &TreeQuery) -> Result<Vec<EntryI
 fn after(entries: Vec<EntryInfo>, token: &str) -> Result<Vec<EntryInfo>> {
     let path = BASE64_URL_SAFE_NO_PAD.decode(token).unwrap_or_default();
     let place = entries.iter().position(|entry| entry.path.as_bstr() == path.as_slice());
-    let place = place.ok_or_else(|| Error::Unfit("Invalid page token".to_owned()))?;
+    let place = place.ok_or_else(|| Error::unprocessable().whole("Invalid page token"))?;
     Ok(entries.into_iter().skip(place + 1).collect())
 }

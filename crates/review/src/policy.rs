@@ -109,10 +109,10 @@ fn takes_merge_requests(who: &Standing) -> bool {
 
 /// A merge request that may not be read is not there.
 fn no_merge_request(who: &Standing) -> Error {
-    if reads_merge_requests(who) { Error::Forbidden } else { Error::Missing }
+    if reads_merge_requests(who) { Error::forbidden() } else { Error::missing() }
 }
 
 /// Who may not read issues is not told that there are any.
 fn nothing_there(_who: &Standing) -> Error {
-    Error::Missing
+    Error::missing()
 }

@@ -16,17 +16,17 @@ pub const PROJECT_LIMIT: usize = 1_000;
 /// Watches a project.
 ///
 /// # Errors
-/// `Conflict` where somebody watches it already, `LimitReached` where they watch too many.
+/// `Conflict` where somebody watches it already, `Forbidden` where they watch too many.
 pub fn add(tx: &mut Tx<'_>, grant: &Grant<ReadVulnerabilities>) -> Result<()> {
     let (user, project) = (grant.user()?, grant.project());
     let watched = projects(tx, user)?;
     if watched.contains(&project) {
         let text = "The project has already been added to your dashboard.";
-        return Err(Error::Conflict(text.to_owned()));
+        return Err(Error::conflict().whole(text.to_owned()));
     }
     if watched.len() >= PROJECT_LIMIT {
         let text = format!("A dashboard may have {PROJECT_LIMIT} projects");
-        return Err(Error::LimitReached(text));
+        return Err(Error::forbidden().limit(text));
     }
     let row = (chosen::user_id.eq(user), chosen::project_id.eq(project));
     let insert = diesel::insert_into(chosen::table).values(row);

@@ -3,7 +3,7 @@
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use db::Tx;
-use kernel::{TextEnum, Ts};
+use kernel::{TextEnum, Ts, error::Message};
 use org::{
     faults::Faults,
     token::{self, Kind, Scope, Scopes, Secret, actions::NewToken, store::TokenStore},
@@ -73,7 +73,7 @@ pub(super) enum TokenCommand {
 /// An error with the fields it is about.
 fn told(error: kernel::Error) -> anyhow::Error {
     match error {
-        kernel::Error::Invalid(fields) | kernel::Error::ConflictOn(fields) => {
+        kernel::Error { message: Message::Fields(fields), .. } => {
             let texts = fields
                 .iter()
                 .flat_map(|(field, texts)| texts.iter().map(move |text| format!("{field} {text}")));
@@ -158,7 +158,7 @@ enum Change {
 }
 
 fn change(tx: &mut Tx<'_>, username: &str, change: Change) -> kernel::Result<()> {
-    let user = tx.find_user_named(username)?.ok_or(kernel::Error::NotFound("User"))?;
+    let user = tx.find_user_named(username)?.ok_or(kernel::Error::not_found("User"))?;
     match change {
         Change::Password(hash) => tx.keep_password(user.id, &hash, None)?,
         Change::State(state) => {
@@ -178,7 +178,8 @@ pub(super) async fn run_token(config: &Config, command: TokenCommand) -> anyhow:
             let secret = Secret::generate("glpat-");
             let kept = secret.clone();
             let made = app.db.write(move |tx| {
-                let user = tx.find_user_named(&username)?.ok_or(kernel::Error::NotFound("User"))?;
+                let user =
+                    tx.find_user_named(&username)?.ok_or(kernel::Error::not_found("User"))?;
                 let new =
                     NewToken { user_id: user.id, kind: Kind::Personal, name, scopes, expires_at };
                 token::actions::create(tx, &new, &kept)
@@ -214,6 +215,6 @@ fn known(words: &[String]) -> anyhow::Result<Scopes> {
 }
 
 fn revoke(tx: &mut Tx<'_>, secret: &Secret) -> kernel::Result<()> {
-    let (token, _) = tx.find_token(secret)?.ok_or(kernel::Error::NotFound("Token"))?;
+    let (token, _) = tx.find_token(secret)?.ok_or(kernel::Error::not_found("Token"))?;
     tx.revoke_token(token.id)
 }

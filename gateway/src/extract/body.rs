@@ -77,7 +77,7 @@ pub(super) async fn parameters(
     match kind.as_str() {
         "application/json" => {
             let value = serde_json::from_slice(&body)
-                .map_err(|_cause| Error::BadParameters(NOT_JSON.to_owned()));
+                .map_err(|_cause| Error::bad_request().parameters(NOT_JSON));
             Ok(RawMap::from_json(value?))
         }
         "application/x-www-form-urlencoded" => Ok(pairs(&body)),
@@ -90,10 +90,12 @@ async fn read(mut payload: Paced, limit: usize) -> ApiResult<BytesMut> {
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|cause| match cause {
             PayloadError::Io(cause) if cause.kind() == ErrorKind::TimedOut => ApiError::Slow,
-            cause => Error::BadParameters(format!("the body cannot be read: {cause}")).into(),
+            cause => {
+                Error::bad_request().parameters(format!("the body cannot be read: {cause}")).into()
+            }
         })?;
         if body.len() + chunk.len() > limit {
-            return Err(Error::TooLarge(format!("a body may have {limit} bytes")).into());
+            return Err(Error::too_large(format!("a body may have {limit} bytes")).into());
         }
         body.extend_from_slice(&chunk);
     }
@@ -105,7 +107,9 @@ pub(crate) fn unreadable(cause: MultipartError) -> ApiError {
         MultipartError::Payload(PayloadError::Io(cause)) if cause.kind() == ErrorKind::TimedOut => {
             ApiError::Slow
         }
-        cause => Error::BadParameters(format!("the multipart body cannot be read: {cause}")).into(),
+        cause => Error::bad_request()
+            .parameters(format!("the multipart body cannot be read: {cause}"))
+            .into(),
     }
 }
 
@@ -151,7 +155,7 @@ async fn multipart(
     let mut room = Room { parts: MOST_PARTS, bytes: limits.body, files: limits.upload };
     while let Some(part) = parts.try_next().await.map_err(unreadable)? {
         let left = room.parts.checked_sub(1);
-        room.parts = left.ok_or(Error::TooLarge(format!("a form may have {MOST_PARTS} parts")))?;
+        room.parts = left.ok_or(Error::too_large(format!("a form may have {MOST_PARTS} parts")))?;
         let disposition = part.content_disposition().cloned();
         let name =
             disposition.as_ref().and_then(|given| given.get_name()).unwrap_or_default().to_owned();
@@ -174,7 +178,7 @@ async fn multipart(
 }
 
 fn take_from(left: &mut usize, chunk: &[u8]) -> Result<(), Error> {
-    *left = left.checked_sub(chunk.len()).ok_or(Error::TooLarge("the form".to_owned()))?;
+    *left = left.checked_sub(chunk.len()).ok_or(Error::too_large("the form"))?;
     Ok(())
 }
 
@@ -201,7 +205,7 @@ async fn upload(mut part: Field, file_name: String, left: &mut u64) -> ApiResult
     let mut size = 0_u64;
     while let Some(chunk) = part.try_next().await.map_err(unreadable)? {
         let length = u64::try_from(chunk.len()).unwrap_or(u64::MAX);
-        *left = left.checked_sub(length).ok_or(Error::TooLarge("the file".to_owned()))?;
+        *left = left.checked_sub(length).ok_or(Error::too_large("the file"))?;
         size += length;
         file.write_all(&chunk).map_err(Error::internal)?;
     }

@@ -61,7 +61,7 @@ impl Caller {
 
     /// The person, where the ability was "signed in".
     pub fn user(&self) -> Result<&Arc<User>, Error> {
-        self.user.as_ref().ok_or(Error::Unauthenticated)
+        self.user.as_ref().ok_or(Error::unauthenticated())
     }
 }
 
@@ -149,7 +149,7 @@ async fn enter<S: Locate>(
     let address = app.proxies.client(req);
     let caller = Caller { address, ..caller };
     if caller.user.is_none() && !open {
-        return Err(Error::Unauthenticated.into());
+        return Err(Error::unauthenticated().into());
     }
     if let Some(failure) = unread {
         return Err(failure);
@@ -168,7 +168,7 @@ async fn enter<S: Locate>(
             true => {
                 Ok(Entered { raw, caller: Caller { address, ..Caller::anonymous() }, scope, who })
             }
-            false => Err(Error::Unauthenticated.into()),
+            false => Err(Error::unauthenticated().into()),
         };
     }
     Ok(Entered { raw, caller, scope, who })
@@ -306,15 +306,15 @@ fn read_params<P: Params>(raw: &RawMap) -> ApiResult<(P, PageRequest)> {
     texts.extend(P::rules(raw));
     match params {
         Ok(params) if texts.is_empty() => Ok((params, page)),
-        _ => Err(Error::BadParameters(texts.join(", ")).into()),
+        _ => Err(Error::bad_request().parameters(texts.join(", ")).into()),
     }
 }
 
 fn read_page<P: Params>(raw: &RawMap, flaws: &mut Flaws) -> ApiResult<PageRequest> {
     if !P::KEYSET && raw.text("pagination") == Some("keyset") {
-        return Err(ApiError::Keyset(
-            "Keyset pagination is not yet available for this type of request".to_owned(),
-        ));
+        return Err(Error::not_allowed()
+            .parameters("Keyset pagination is not yet available for this type of request")
+            .into());
     }
     let default = PageRequest::default();
     let mut number = |name: &str, default: i64| match raw.get(name).map(<i64 as Param>::read) {

@@ -61,14 +61,14 @@ pub(super) async fn authenticate<S: Locate>(
     let Some(Found { user, credential, now }) = find::<S>(app, req, params, route, id).await?
     else {
         return match sudo_target(req, params) {
-            Some(_) => Err(Error::Unauthenticated.into()),
+            Some(_) => Err(Error::unauthenticated().into()),
             None => Ok((Caller::anonymous(), None)),
         };
     };
     let (token, place) = match credential {
         Credential::Token(token, place) => (token, place),
         Credential::Job(_) if sudo_target(req, params).is_some() => {
-            return Err(Error::Refused(NO_SUDO.to_owned()).into());
+            return Err(Error::forbidden().because(NO_SUDO).into());
         }
         Credential::Job(job) => return Ok((Caller::of_job(user, *job), None)),
     };
@@ -106,7 +106,7 @@ pub(super) async fn find<S: Locate>(
     }
     let id = id.to_owned();
     let found = app.db.peek(move |tx| Ok((shown.find::<S>(tx, &id)?, tx.now))).await?;
-    let (Some(entry), now) = found else { return Err(Error::Unauthenticated.into()) };
+    let (Some(entry), now) = found else { return Err(Error::unauthenticated().into()) };
     if let Err(refusal) = ensure_usable(&entry.token, &entry.user, app, now).await {
         // Whoever renews a token that is gone may have stolen it: nothing that came from it is to be trusted.
         if entry.token.revoked && route.0.pattern.ends_with("/rotate") {
@@ -121,7 +121,7 @@ pub(super) async fn find<S: Locate>(
 /// A job that runs, with whoever it runs for.
 async fn of_job<P>(app: &App, token: JobToken) -> ApiResult<Found<P>> {
     let found = app.db.peek(move |tx| Ok((job_with_user(tx, &token)?, tx.now))).await?;
-    let (Some((job, user)), now) = found else { return Err(Error::Unauthenticated.into()) };
+    let (Some((job, user)), now) = found else { return Err(Error::unauthenticated().into()) };
     ensure_may_sign_in(app, &user).await?;
     Ok(Found { user, credential: Credential::Job(Box::new(job)), now })
 }
@@ -139,7 +139,7 @@ async fn ensure_usable(token: &AccessToken, user: &User, app: &App, now: Ts) -> 
 /// Refuses people whose account is not in use, each with its sentence; the first that fits.
 pub async fn ensure_may_sign_in(app: &App, user: &User) -> ApiResult<()> {
     match why_not(app, user).await? {
-        Some(why) => Err(Error::Refused(why).into()),
+        Some(why) => Err(Error::forbidden().because(why).into()),
         None => Ok(()),
     }
 }
@@ -212,7 +212,7 @@ fn sudo_target(req: &HttpRequest, params: &RawMap) -> Option<String> {
 
 async fn sudo(app: &App, user: &User, token: AccessToken, target: String) -> ApiResult<Caller> {
     if !user.admin {
-        return Err(Error::Refused("Must be admin to use sudo".to_owned()).into());
+        return Err(Error::forbidden().because("Must be admin to use sudo").into());
     }
     if !token.scopes().has(Scope::Sudo) {
         return Err(ApiError::Scope("sudo".to_owned()));
@@ -227,7 +227,7 @@ async fn sudo(app: &App, user: &User, token: AccessToken, target: String) -> Api
             ensure_may_sign_in(app, &other).await?;
             Ok(Caller::with_token(other, token))
         }
-        None => Err(ApiError::NoUser(target)),
+        None => Err(Error::missing().named(format!("User with ID or username '{target}'")).into()),
     }
 }
 

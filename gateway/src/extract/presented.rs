@@ -74,7 +74,7 @@ pub(super) fn shown_job_token(
     let bearer = bearer_of(req).filter(is_of_job);
     let found = bearer.or_else(|| if others.is_empty() { elsewhere() } else { None });
     match found {
-        Some(token) if token.len() > MAX_TOKEN => Err(Error::Unauthenticated.into()),
+        Some(token) if token.len() > MAX_TOKEN => Err(Error::unauthenticated().into()),
         found => Ok(found.map(JobToken::given)),
     }
 }
@@ -93,7 +93,7 @@ pub(super) fn presented(req: &HttpRequest, params: &RawMap) -> ApiResult<Present
     let private = param("private_token").or_else(|| header("PRIVATE-TOKEN"));
     let (bearer, private) = (bearer.filter(is_one), private.filter(is_one));
     if bearer.into_iter().chain(private).any(|value| value.len() > MAX_TOKEN) {
-        return Err(Error::Unauthenticated.into());
+        return Err(Error::unauthenticated().into());
     }
     Ok(Presented { bearer: bearer.map(Secret::given), private: private.map(Secret::given) })
 }

@@ -9,6 +9,7 @@ use forge::project::{
 use kernel::{
     Actor, Error, Grant, Result, Standing,
     access::{Instance, SignedIn},
+    error::{Kind, Message},
     ids::ProjectId,
 };
 use org::{
@@ -45,10 +46,10 @@ pub(super) async fn ensure_possible(
     let tried = app.db.write(move |tx| {
         create(tx, actor, &home, name)?;
         // The transaction ends as if nothing had been tried.
-        Err::<(), _>(Error::Precondition)
+        Err::<(), _>(Error::precondition())
     });
     match tried.await {
-        Err(Error::Precondition) | Ok(()) => Ok(()),
+        Err(Error { kind: Kind::Precondition, .. }) | Ok(()) => Ok(()),
         Err(other) => Err(refusal(other)),
     }
 }
@@ -78,14 +79,17 @@ fn wanted(visitor: &Visitor, path: &str) -> Result<(Actor, String, String), Refu
 fn refusal(error: Error) -> Refusal {
     match error {
         // It may not be made; whether the namespace is there is not told.
-        Error::NotFound(_) | Error::Invalid(_) => Refusal::NoProject,
-        Error::LimitReached(text) => Refusal::Account(text),
+        Error { kind: Kind::NotFound, .. }
+        | Error { kind: Kind::BadRequest, message: Message::Fields(_), .. } => Refusal::NoProject,
+        Error { kind: Kind::Forbidden, message: Message::Limit(text), .. } => {
+            Refusal::Account(text)
+        }
         other => other.into(),
     }
 }
 
 fn create(tx: &mut Tx<'_>, actor: Actor, home: &str, name: String) -> Result<Project> {
-    let home = tx.find_namespace_at(home)?.ok_or(Error::NotFound("Namespace"))?;
+    let home = tx.find_namespace_at(home)?.ok_or(Error::not_found("Namespace"))?;
     let grant: Grant<SignedIn> = Grant::check(&Standing::in_instance(actor), Instance)?;
     let wanted = Creation { namespace: Some(home.id), path: Some(name), ..Creation::default() };
     let project = actions::create(tx, &grant, &wanted)?;

@@ -6,7 +6,11 @@ use actix_web::{HttpRequest, http::header};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use ci::job::JobToken;
 use forge::{job_token::job_with_user, slots::Who};
-use kernel::{Actor, Error, ids::ProjectId};
+use kernel::{
+    Actor, Error,
+    error::{Kind, Message},
+    ids::ProjectId,
+};
 use org::{
     token::{AccessToken, Scope, Scopes, Secret, store::TokenStore},
     user::{User, account::AccountStore},
@@ -179,7 +183,11 @@ async fn with_password(
 async fn ensure_in_use(app: &App, user: &User) -> Result<(), Refusal> {
     match ensure_may_sign_in(app, user).await {
         Ok(()) => Ok(()),
-        Err(ApiError::Kernel(Error::Refused(why))) => Err(Refusal::Account(why)),
+        Err(ApiError::Kernel(Error {
+            kind: Kind::Forbidden,
+            message: Message::Reason(why),
+            ..
+        })) => Err(Refusal::Account(why)),
         Err(ApiError::Kernel(failure)) if failure.is_ours() => Err(Refusal::Failed(failure)),
         Err(_) => Err(Refusal::WrongCredential),
     }

@@ -3,7 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use bstr::{BStr, BString, ByteSlice as _};
-use kernel::{Error, Result};
+use kernel::{
+    Error, Result,
+    error::{Kind, Message},
+};
 use repo::{
     git::{Oid, RefName, hook::RefCommand, push_head::PushHead},
     push::{
@@ -56,9 +59,14 @@ impl From<repo::git::GitError> for Refused {
 /// What the pusher is told of an error.
 pub(super) fn sentence(error: &Error) -> String {
     match error {
-        Error::Rejected(text) | Error::Refused(text) | Error::Conflict(text) => text.clone(),
-        Error::Forbidden => "You are not allowed to push to this project.".to_owned(),
-        Error::NotFound(_) => "There is no such project, or you may not see it.".to_owned(),
+        Error {
+            kind: Kind::BadRequest | Kind::Conflict, message: Message::Whole(text), ..
+        }
+        | Error { kind: Kind::Forbidden, message: Message::Reason(text), .. } => text.clone(),
+        Error { kind: Kind::Forbidden, .. } => {
+            "You are not allowed to push to this project.".to_owned()
+        }
+        gone if gone.is_gone() => "There is no such project, or you may not see it.".to_owned(),
         other => {
             tracing::error!(error = %other, details = ?other, "a push could not be decided");
             "Something failed in the server. Please try again.".to_owned()
@@ -270,7 +278,7 @@ mod tests {
         allow(&mut judgement);
         let mut accepted = judgement.allowed(&head.commands);
         let lost = accepted.remove(0);
-        let refused = vec![(vec![lost], Error::Rejected("Somebody was faster.".to_owned()))];
+        let refused = vec![(vec![lost], Error::bad_request().whole("Somebody was faster."))];
         let parts = Parts { accepted, refused };
 
         let told = judgement.statuses(&head.commands, &parts);

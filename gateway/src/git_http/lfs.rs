@@ -9,7 +9,7 @@ use actix_web::{
 };
 use bytes::Bytes;
 use futures_util::StreamExt;
-use kernel::{Error, Standing, ids::ProjectId};
+use kernel::{Error, Standing, error, ids::ProjectId};
 use org::project::settings::SettingsStore;
 use repo::{
     git::service::Service,
@@ -54,7 +54,7 @@ impl From<Refusal> for No {
 impl From<Error> for No {
     fn from(error: Error) -> Self {
         match error {
-            Error::Unfit(_) => Self::Told(
+            Error { kind: error::Kind::Unprocessable, .. } => Self::Told(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 "The content is not what its name and size say.",
             ),
@@ -302,7 +302,7 @@ async fn store(
             None => ended = true,
             Some(Ok(chunk)) => block.extend_from_slice(&chunk),
             // It broke off, or goes on beyond its size.
-            Some(Err(_)) => return Err(Error::Unfit(String::new()).into()),
+            Some(Err(_)) => return Err(Error::unprocessable().into()),
         }
         if ended || block.len() >= BLOCK {
             let full = Bytes::from(std::mem::take(&mut block));

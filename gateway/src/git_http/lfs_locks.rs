@@ -6,7 +6,7 @@ use actix_web::{
     dev::Payload,
     http::{Method, StatusCode},
 };
-use kernel::{Ability, AccessLevel, Error, Standing, ids::UserId};
+use kernel::{Ability, AccessLevel, Error, Standing, error::Kind, ids::UserId};
 use org::user::store::UserStore;
 use repo::{
     git::service::Service,
@@ -83,7 +83,7 @@ async fn create(
             }
             let filter = LockFilter { path: Some(path), most: 1, ..LockFilter::default() };
             let found = tx.lfs_locks(project, &filter)?.pop();
-            Ok((found.ok_or(Error::Missing)?, false))
+            Ok((found.ok_or(Error::missing())?, false))
         })
         .await?;
     let lock = told(app, vec![lock]).await?.pop();
@@ -160,22 +160,22 @@ async fn unlock(
     let may_force = asked.force && who.is(AccessLevel::Maintainer);
     let done = app.db.write(move |tx| {
         let filter = LockFilter { id: Some(id), most: 1, ..LockFilter::default() };
-        let lock = tx.lfs_locks(project, &filter)?.pop().ok_or(Error::NotFound("Lock"))?;
+        let lock = tx.lfs_locks(project, &filter)?.pop().ok_or(Error::not_found("Lock"))?;
         if lock.user_id != user && !may_force {
-            return Err(Error::Forbidden);
+            return Err(Error::forbidden());
         }
         tx.delete_lfs_lock(project, id)?;
         Ok(lock)
     });
     let lock = match done.await {
-        Err(Error::NotFound(_)) => {
+        Err(gone) if gone.is_gone() => {
             return Err(No::Told(StatusCode::NOT_FOUND, "There is no such lock."));
         }
-        Err(Error::Forbidden) if asked.force => {
+        Err(Error { kind: Kind::Forbidden, .. }) if asked.force => {
             let text = "You must have maintainer access to force delete a lock";
             return Err(No::Told(StatusCode::FORBIDDEN, text));
         }
-        Err(Error::Forbidden) => {
+        Err(Error { kind: Kind::Forbidden, .. }) => {
             return Err(No::Told(StatusCode::FORBIDDEN, "The file is locked by somebody else."));
         }
         done => done?,

@@ -14,6 +14,7 @@ use forge::{
 use kernel::{
     Ability, Actor, Error, Grant, Result,
     access::Project,
+    error::{Kind, Message},
     ids::{MilestoneId, ProjectId, UserId},
     page::PageRequest,
 };
@@ -89,14 +90,16 @@ pub(super) async fn follow(
 /// What the rules of merge requests say, in one line.
 fn told(error: &Error) -> String {
     match error {
-        Error::Invalid(fields) => {
+        Error { kind: Kind::BadRequest, message: Message::Fields(fields), .. } => {
             let field =
                 |(name, texts): &(String, Vec<String>)| format!("{name} {}", texts.join(", "));
             fields.iter().map(field).collect::<Vec<_>>().join("; ")
         }
-        Error::Unprocessable(texts) | Error::ConflictWith(texts) => texts.join(", "),
-        Error::Unfit(text) | Error::Conflict(text) => text.clone(),
-        Error::NotFound("Branch") => "its target branch is not there.".to_owned(),
+        Error { message: Message::Sentences(texts), .. } => texts.join(", "),
+        Error {
+            kind: Kind::Unprocessable | Kind::Conflict, message: Message::Whole(text), ..
+        } => text.clone(),
+        gone if gone.is_not_found("Branch") => "its target branch is not there.".to_owned(),
         other => sentence(other),
     }
 }
@@ -125,7 +128,7 @@ async fn propose(
         None if options.create => create(app, pusher, options, ends, change).await?,
         None => {
             let text = "merge_request.create is needed to create one.";
-            return Err(Error::Rejected(text.to_owned()));
+            return Err(Error::bad_request().whole(text.to_owned()));
         }
     };
     if options.when_pipeline_succeeds {
@@ -158,7 +161,7 @@ async fn find_ends(
                 None => usual_target(tx, actor, project)?,
             };
             let usual = target.0.default_branch.clone();
-            let target_branch = into.or(usual).ok_or(Error::NotFound("Branch"))?;
+            let target_branch = into.or(usual).ok_or(Error::not_found("Branch"))?;
             Ok(MergeRequestEnds { branch, target: target.0.id, target_branch })
         })
         .await

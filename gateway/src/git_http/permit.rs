@@ -1,7 +1,7 @@
 //! Where a visitor may go: the project or wiki they name, and whether they may read or push there.
 
 use forge::{job_token::locate_for_job, project::downloads};
-use kernel::{Ability, Error, Standing, access::Project, ids::ProjectId};
+use kernel::{Ability, Standing, access::Project, ids::ProjectId};
 use org::{
     access::{IdOrPath, locate_project},
     namespace::downloads::Verdict,
@@ -126,7 +126,7 @@ async fn find(app: &App, visitor: &Visitor, path: &str) -> Result<Option<Place>,
     });
     match found.await {
         Ok((project, who)) => Ok(Some(Place::of(app, &project, who))),
-        Err(Error::NotFound(_)) => Ok(None),
+        Err(gone) if gone.is_gone() => Ok(None),
         Err(other) => Err(other.into()),
     }
 }

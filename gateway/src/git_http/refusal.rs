@@ -1,7 +1,7 @@
 //! Why git's user does not get what they asked for, in a sentence that git repeats to them.
 
 use actix_web::{HttpResponse, http::StatusCode, http::header};
-use kernel::Error;
+use kernel::{Error, error::Kind};
 use repo::git::GitError;
 
 use crate::error::SOON;
@@ -48,7 +48,7 @@ pub enum Refusal {
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
         match error {
-            Error::TooMany { retry_after } => Self::Wait(retry_after),
+            Error { kind: Kind::TooMany { retry_after }, .. } => Self::Wait(retry_after),
             other => Self::Failed(other),
         }
     }
@@ -88,7 +88,7 @@ impl Refusal {
             Self::Wait(seconds) => {
                 response.insert_header((header::RETRY_AFTER, seconds.to_string()));
             }
-            Self::Failed(Error::OutOfReach(_) | Error::Unavailable(_)) => {
+            Self::Failed(Error { kind: Kind::Unavailable, .. }) => {
                 response.insert_header((header::RETRY_AFTER, SOON));
             }
             _ => {}
@@ -159,11 +159,11 @@ impl Refusal {
                 StatusCode::TOO_MANY_REQUESTS,
                 "Too many tries to sign in. Please wait a while, or use an access token.",
             ),
-            Self::Failed(Error::OutOfReach(_) | Error::Unavailable(_)) => (
+            Self::Failed(Error { kind: Kind::Unavailable, .. }) => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "The server cannot answer for the moment. Please try again soon.",
             ),
-            Self::Failed(Error::Full(_)) => {
+            Self::Failed(Error { kind: Kind::Full, .. }) => {
                 (StatusCode::INSUFFICIENT_STORAGE, "There is no room left on the server's disk.")
             }
             Self::Failed(_) => (

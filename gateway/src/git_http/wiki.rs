@@ -46,8 +46,8 @@ pub(super) async fn enter(
     let (wiki, full_path, who) = match app.db.peek(move |tx| find(tx, actor, &home)).await {
         Ok(found) => found,
         // Whoever has not signed in may see it afterwards.
-        Err(Error::NotFound(_)) if visitor.user.is_none() => return Err(Refusal::NoCredential),
-        Err(Error::NotFound(_)) => return Err(Refusal::NoWiki),
+        Err(gone) if gone.is_gone() && visitor.user.is_none() => return Err(Refusal::NoCredential),
+        Err(gone) if gone.is_gone() => return Err(Refusal::NoWiki),
         Err(other) => return Err(other.into()),
     };
     let rights = rights(wiki, &who);
@@ -67,7 +67,7 @@ fn find(tx: &mut Tx<'_>, actor: Actor, home: &str) -> Result<(Wiki, String, Stan
     let home = IdOrPath::Path(home.to_owned());
     match locate_project(tx, actor, &home) {
         Ok((project, who)) => Ok((Wiki::Project(project.0.id), project.0.full_path.clone(), who)),
-        Err(Error::NotFound(_)) => group(tx, actor, &home),
+        Err(gone) if gone.is_gone() => group(tx, actor, &home),
         Err(other) => Err(other),
     }
 }

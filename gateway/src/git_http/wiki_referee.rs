@@ -88,7 +88,7 @@ impl WikiTarget<'_> {
         let prepared = match refs::prepare(&repo, &moves).await {
             Err(GitError::Stale { .. } | GitError::RefNameTaken) => {
                 let text = "Somebody else has changed this ref. Please fetch and try again.";
-                return Err(Error::Rejected(text.to_owned()));
+                return Err(Error::bad_request().whole(text.to_owned()));
             }
             prepared => prepared?,
         };
@@ -119,7 +119,7 @@ impl WikiTarget<'_> {
         match self.app.db.read(move |tx| wiki::standing(tx, actor, wiki)).await {
             Ok(who) if wiki::rights(wiki, &who).writes => Ok(()),
             Ok(_) => Err(Refused::one(MAY_NOT_PUSH_TO_WIKI)),
-            Err(Error::NotFound(_)) => Err(Refused::one(NO_WIKI)),
+            Err(gone) if gone.is_gone() => Err(Refused::one(NO_WIKI)),
             Err(other) => Err(other.into()),
         }
     }

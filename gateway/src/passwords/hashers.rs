@@ -63,7 +63,7 @@ impl Hashers {
         let (taken, own) = (seats.values().sum::<usize>(), seats.get(&who).copied());
         if taken >= SEATS || own.is_some_and(|own| own >= SEATS_OF_ONE) {
             metrics::refused("passwords_at_once");
-            return Err(Error::TooMany { retry_after: SOON });
+            return Err(Error::too_many(SOON));
         }
         *seats.entry(who).or_default() += 1;
         drop(seats);
@@ -129,7 +129,7 @@ fn begin(spawn: Spawn) -> Result<Sender<Work>> {
         }
     }
     match begun {
-        0 => Err(Error::Unavailable("no thread can be started to hash passwords".to_owned())),
+        0 => Err(Error::unavailable("no thread can be started to hash passwords")),
         _ => Ok(sender),
     }
 }
@@ -150,7 +150,11 @@ fn run(work: &Mutex<Receiver<Work>>) {
 
 #[cfg(test)]
 mod tests {
-    use kernel::{Error, ids::UserId};
+    use kernel::{
+        Error,
+        error::{Kind, Message},
+        ids::UserId,
+    };
 
     use super::{Hashers, SEATS, SEATS_OF_ONE, Seat};
     use forge::slots::Who;
@@ -166,7 +170,10 @@ mod tests {
 
         let own = seats(&hashers, ada, SEATS_OF_ONE);
         let refused = hashers.seat(ada).err();
-        assert!(matches!(refused, Some(Error::TooMany { retry_after: 2 })), "half are one's share");
+        assert!(
+            matches!(refused, Some(Error { kind: Kind::TooMany { retry_after: 2 }, .. })),
+            "half are one's share"
+        );
         let others = seats(&hashers, bob, SEATS - SEATS_OF_ONE);
         assert!(hashers.seat(Who::Address(None)).is_err(), "all are taken");
 
@@ -182,7 +189,13 @@ mod tests {
         let none = |_| Err(std::io::Error::other("too many threads"));
         let mut hashers = Hashers { spawn: none, ..Hashers::default() };
         let refused = hashers.seat(Who::Address(None)).err();
-        assert!(matches!(refused, Some(Error::Unavailable(_))), "{refused:?}");
+        assert!(
+            matches!(
+                refused,
+                Some(Error { kind: Kind::Unavailable, message: Message::LogOnly(_), .. })
+            ),
+            "{refused:?}"
+        );
 
         hashers.spawn = super::spawn;
 

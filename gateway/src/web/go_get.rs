@@ -2,7 +2,7 @@
 
 use actix_web::{HttpRequest, HttpResponse};
 use forge::project::create::USUAL_BRANCH;
-use kernel::{Actor, Error, Result};
+use kernel::{Actor, Result};
 use org::access::{IdOrPath, locate_project};
 use percent_encoding::percent_decode_str;
 
@@ -59,7 +59,7 @@ fn find(tx: &mut db::Tx<'_>, actor: Actor, parts: &[String]) -> Result<Option<Mo
                     branch: branch.unwrap_or_else(|| USUAL_BRANCH.to_owned()),
                 }));
             }
-            Err(Error::NotFound(_)) => {}
+            Err(gone) if gone.is_gone() => {}
             Err(failure) => return Err(failure),
         }
     }

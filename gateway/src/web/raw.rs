@@ -1,7 +1,10 @@
 //! Files as they are, under the address that pages and installers use: `/<project>/-/raw/<revision>/<file>`.
 
 use bstr::ByteSlice as _;
-use kernel::Error;
+use kernel::{
+    Error,
+    error::{Kind, Message},
+};
 use repo::{commit::FileQuery, git::TreePath, policy::ReadFiles};
 
 use crate::{
@@ -35,7 +38,9 @@ async fn raw(app: App, call: Call<ReadFiles, RawPlace>) -> ApiResult<WithHeaders
         Ok(FileQuery { ref_name, path })
     });
     let query = match read.await {
-        Err(Error::Missing) => return Err(Error::NotFound("File").into()),
+        Err(Error { kind: Kind::NotFound, message: Message::Default, .. }) => {
+            return Err(Error::not_found("File").into());
+        }
         query => query?,
     };
     let form = RawForm {

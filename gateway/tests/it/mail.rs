@@ -35,7 +35,7 @@ async fn a_letter_of_a_transaction_that_failed_is_never_sent() {
 
     let failed = app.state.db.write(|tx| {
         mail::send(tx, letter())?;
-        Err::<(), _>(kernel::Error::Missing)
+        Err::<(), _>(kernel::Error::missing())
     });
 
     assert!(failed.await.is_err());

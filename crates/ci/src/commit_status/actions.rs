@@ -65,8 +65,8 @@ pub fn list(
 /// Writes down how far a check is, in the pipeline of its commit, which is made where there is none.
 ///
 /// # Errors
-/// `Forbidden` where the branch or tag is protected from the caller, `Rejected` where what is reported cannot follow
-/// what was reported before, `Invalid` for an address or text that is none.
+/// `Forbidden` where the branch or tag is protected from the caller, `BadRequest` where what is reported cannot follow
+/// what was reported before, `BadRequest` for an address or text that is none.
 pub fn report(
     tx: &mut Tx<'_>,
     grant: &Grant<ReportCommitStatus>,
@@ -124,11 +124,11 @@ fn pipeline_for(
     let place = match (named, &found) {
         (_, Some(pipeline)) => pipeline.place(),
         (Some(place), None) => place.clone(),
-        (None, None) => report.fallback.clone().ok_or(Error::NotFound("References for commit"))?,
+        (None, None) => report.fallback.clone().ok_or(Error::not_found("References for commit"))?,
     };
     let guarded = refs.guarded(tx, grant.who(), project, &place)?;
     if !guarded.open {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     let pipeline = match found {
         Some(pipeline) => pipeline,

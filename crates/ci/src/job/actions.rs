@@ -44,7 +44,7 @@ pub fn list_of_pipeline(
     page: PageRequest,
 ) -> Result<Page<Job>> {
     ensure_shown(tx, projects, grant.who(), grant.project())?;
-    let pipeline = tx.find_pipeline(grant.project(), pipeline)?.ok_or(Error::Missing)?;
+    let pipeline = tx.find_pipeline(grant.project(), pipeline)?.ok_or(Error::missing())?;
     tx.pipeline_jobs(pipeline.id, filter, page)
 }
 
@@ -60,7 +60,7 @@ pub fn read(
 
 fn find(tx: &mut Tx<'_>, project: ProjectId, id: JobId, kinds: &[JobKind]) -> Result<Job> {
     let found = tx.find_any_job(id)?.filter(|job| job.project_id == project);
-    found.filter(|job| kinds.contains(&job.kind)).ok_or(Error::Missing)
+    found.filter(|job| kinds.contains(&job.kind)).ok_or(Error::missing())
 }
 
 /// Whether somebody who may change pipelines may do so with this one: its branch or tag may be protected from them.
@@ -109,7 +109,7 @@ fn changeable(
     };
     match may {
         true => tx.job(id),
-        false => Err(Error::Forbidden),
+        false => Err(Error::forbidden()),
     }
 }
 
@@ -151,7 +151,7 @@ pub fn retry(
 ) -> Result<Job> {
     let job = changeable(tx, grant, refs, id, &[JobKind::Build, JobKind::Bridge])?;
     if !job.is_retryable() {
-        return Err(Error::Refused("Job is not retryable".to_owned()));
+        return Err(Error::forbidden().because("Job is not retryable"));
     }
     clone_and_start(tx, grant, &job, |_, _| Ok(()))
 }
@@ -167,11 +167,11 @@ pub fn play(
 ) -> Result<Job> {
     let job = changeable(tx, grant, refs, id, &[JobKind::Build, JobKind::Bridge])?;
     if !job.is_playable() || refs.awaits_approval(tx, &job)? {
-        return Err(Error::BadRequest("Unplayable Job".to_owned()));
+        return Err(Error::bad_request().because("Unplayable Job"));
     }
     let may_set = variables.is_empty() || grant.who().is(Maintainer);
     if !may_set && projects.restricts_variables(tx, grant.project())? {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     if job.status.is_finished() {
         return clone_and_start(tx, grant, &job, |tx, new| {
@@ -192,7 +192,7 @@ fn clone_and_start(
     set: impl FnOnce(&mut Tx<'_>, JobId) -> Result<()>,
 ) -> Result<Job> {
     let made = tx.clone_jobs(&[job.id], Some(grant.user()?))?;
-    let new = *made.first().ok_or(Error::Missing)?;
+    let new = *made.first().ok_or(Error::missing())?;
     set(tx, new)?;
     let again = tx.job(new)?;
     if job.is_action() {
@@ -212,14 +212,14 @@ pub fn erase(
     id: JobId,
 ) -> Result<Job> {
     let job = find(tx, grant.project(), id, &[JobKind::Build])?;
-    let pipeline = tx.find_pipeline(job.project_id, job.pipeline_id)?.ok_or(Error::Missing)?;
+    let pipeline = tx.find_pipeline(job.project_id, job.pipeline_id)?.ok_or(Error::missing())?;
     let protected = guarded(tx, refs, grant.who(), &pipeline)?.protected;
     let own = job.user_id == grant.actor().id && !protected;
     if !grant.who().is(Maintainer) && !own {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     if !job.is_erasable() {
-        return Err(Error::Refused("Job is not erasable!".to_owned()));
+        return Err(Error::forbidden().because("Job is not erasable!"));
     }
     tx.note_erased(id)?;
     tx.emit(Event::JobErased { project: job.project_id, job: id })?;

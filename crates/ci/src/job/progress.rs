@@ -1,7 +1,11 @@
 //! How far a job is, as whoever runs it says.
 
 use db::Tx;
-use kernel::{Error, Result, ids::JobId};
+use kernel::{
+    Error, Result,
+    error::{Kind, Message},
+    ids::JobId,
+};
 
 use super::{
     Job, JobStore as _, MotionStore as _, SpecStore as _, Step, dependents::reset_dependents, rules,
@@ -57,7 +61,7 @@ pub fn run(tx: &mut Tx<'_>, id: JobId, runner: Option<i64>) -> Result<Job> {
 /// one takes its place.
 ///
 /// # Errors
-/// `Rejected` where it had ended before, or never began.
+/// `BadRequest` where it had ended before, or never began.
 pub fn finish(tx: &mut Tx<'_>, id: JobId, end: End) -> Result<Job> {
     let job = lock_job(tx, id)?;
     let job = Job { status: job.status.after(end.step())?, finished_at: Some(tx.now), ..job };
@@ -156,7 +160,7 @@ pub fn stale(tx: &mut Tx<'_>, most: i64) -> Result<Vec<(JobId, &'static str)>> {
 pub fn drop_stale(tx: &mut Tx<'_>, stale: &[(JobId, &'static str)]) -> Result<()> {
     for (id, reason) in stale {
         match finish(tx, *id, End::failed(reason)) {
-            Err(Error::Rejected(_)) | Ok(_) => {}
+            Err(Error { kind: Kind::BadRequest, message: Message::Whole(_), .. }) | Ok(_) => {}
             Err(failure) => return Err(failure),
         }
     }

@@ -61,7 +61,7 @@ impl Status {
 
 fn illegal(from: Status, step: Step) -> Error {
     let name = step.as_str();
-    Error::Rejected(format!(
+    Error::bad_request().whole(format!(
         "Cannot transition status via :{name} from :{from} (Reason(s): Status cannot transition via \"{name}\")"
     ))
 }
@@ -70,7 +70,10 @@ fn illegal(from: Status, step: Step) -> Error {
 mod tests {
     use std::fmt::Write as _;
 
-    use kernel::{Error, TextEnum as _};
+    use kernel::{
+        Error, TextEnum as _,
+        error::{Kind, Message},
+    };
 
     use super::Step;
     use crate::Status;
@@ -90,7 +93,11 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_step_and_the_status() {
-        let Err(Error::Rejected(text)) = Status::Pending.after(Step::Enqueue) else { panic!() };
+        let Err(Error { kind: Kind::BadRequest, message: Message::Whole(text), .. }) =
+            Status::Pending.after(Step::Enqueue)
+        else {
+            panic!()
+        };
         assert_eq!(
             text,
             "Cannot transition status via :enqueue from :pending (Reason(s): Status cannot transition via \"enqueue\")"

@@ -13,7 +13,7 @@ use crate::policy::{ChangeJobTokenScope, ReadJobTokenScope};
 const MOST: usize = 200;
 
 fn refused(sentence: &str) -> Error {
-    Error::BadRequest(sentence.to_owned())
+    Error::bad_request().because(sentence.to_owned())
 }
 
 /// The projects whose jobs reach this one: itself first.

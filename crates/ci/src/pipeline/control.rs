@@ -24,7 +24,7 @@ use crate::{
 };
 
 fn find(tx: &mut Tx<'_>, grant: &Grant<UpdatePipelines>, id: PipelineId) -> Result<Pipeline> {
-    tx.find_pipeline(grant.project(), id)?.ok_or(Error::Missing)
+    tx.find_pipeline(grant.project(), id)?.ok_or(Error::missing())
 }
 
 fn ensure_may_update(
@@ -35,7 +35,7 @@ fn ensure_may_update(
 ) -> Result<()> {
     match may_update(tx, refs, grant.who(), pipeline)? {
         true => Ok(()),
-        false => Err(Error::Forbidden),
+        false => Err(Error::forbidden()),
     }
 }
 
@@ -152,7 +152,7 @@ pub fn delete(
     id: PipelineId,
     unmodified_since: Option<Ts>,
 ) -> Result<()> {
-    let pipeline = tx.find_pipeline(grant.project(), id)?.ok_or(Error::Missing)?;
+    let pipeline = tx.find_pipeline(grant.project(), id)?.ok_or(Error::missing())?;
     pipeline.updated_at.ensure_unchanged_since(unmodified_since)?;
     cancel_family(tx, id)?;
     tx.delete_pipeline(id)?;
@@ -168,12 +168,12 @@ pub fn variables(
     id: PipelineId,
 ) -> Result<Vec<PipelineVariable>> {
     ensure_shown(tx, projects, grant.who(), grant.project())?;
-    let pipeline = tx.find_pipeline(grant.project(), id)?.ok_or(Error::Missing)?;
+    let pipeline = tx.find_pipeline(grant.project(), id)?.ok_or(Error::missing())?;
     if !grant.who().is(Maintainer) {
         let own = grant.actor().id.is_some() && pipeline.user_id == grant.actor().id;
         let update: Grant<UpdatePipelines> = grant.also()?;
         if !own || !may_update(tx, refs, update.who(), &pipeline)? {
-            return Err(Error::Forbidden);
+            return Err(Error::forbidden());
         }
     }
     tx.pipeline_variables(vault, id)

@@ -63,7 +63,7 @@ impl PipelineVariable {
     /// their number nor their size goes beyond what each of its jobs can be given.
     ///
     /// # Errors
-    /// `Invalid` with what is wrong.
+    /// `BadRequest` with what is wrong.
     pub fn ensure_sound(all: &[Self]) -> Result<()> {
         if all.len() > MOST_VARIABLES {
             let text = format!("are too many (maximum is {MOST_VARIABLES})");

@@ -39,7 +39,7 @@ pub fn read(
     grant: &Grant<ReadResourceGroups>,
     key: &str,
 ) -> Result<ResourceGroup> {
-    tx.find_resource_group(grant.project(), key)?.ok_or(Error::Missing)
+    tx.find_resource_group(grant.project(), key)?.ok_or(Error::missing())
 }
 
 /// Jobs that wait for the group or will do so.

@@ -16,7 +16,7 @@ fn is_own(who: &Standing, schedule: &Schedule) -> bool {
 
 /// Its pipelines run with the rights of the owner: whoever else wants to say what they do takes it over first.
 pub(super) fn ensure_may_change(who: &Standing, schedule: &Schedule) -> Result<()> {
-    if who.admin() || is_own(who, schedule) { Ok(()) } else { Err(Error::Forbidden) }
+    if who.admin() || is_own(who, schedule) { Ok(()) } else { Err(Error::forbidden()) }
 }
 
 /// Whether the caller may see its variables, take it over and take it away.
@@ -25,7 +25,7 @@ pub fn is_keeper(who: &Standing, schedule: &Schedule) -> bool {
 }
 
 pub(super) fn ensure_keeper(who: &Standing, schedule: &Schedule) -> Result<()> {
-    if is_keeper(who, schedule) { Ok(()) } else { Err(Error::Forbidden) }
+    if is_keeper(who, schedule) { Ok(()) } else { Err(Error::forbidden()) }
 }
 
 /// What is wrong with its texts.

@@ -58,7 +58,7 @@ pub fn play(
     let schedule = tx.schedule(grant.project(), id)?;
     let guarded = refs.guarded(tx, grant.who(), grant.project(), place)?;
     if guarded.protected && !guarded.open {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     tx.enqueue(&RunSchedule::new(schedule.id, Some(grant.user()?)))
 }

@@ -122,14 +122,14 @@ fn ensure_may_set(
 ) -> Result<()> {
     match grant.who().is(Maintainer) || !projects.restricts_variables(tx, grant.project())? {
         true => Ok(()),
-        false => Err(Error::Forbidden),
+        false => Err(Error::forbidden()),
     }
 }
 
 fn one(tx: &mut Tx<'_>, schedule: &Schedule, key: &str) -> Result<ScheduleVariable> {
     let mut found = tx.schedule_variables(schedule.id)?;
     found.retain(|variable| variable.key == key);
-    found.pop().ok_or(Error::NotFound(NOUN))
+    found.pop().ok_or(Error::not_found(NOUN))
 }
 
 fn check_value(mut faults: Faults, value: &Secret) -> Result<()> {

@@ -66,7 +66,7 @@ pub fn update(
 ) -> Result<Trigger> {
     let before = tx.trigger(grant.project(), id)?;
     if grant.user()? != before.owner_id {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     let description = description.unwrap_or_else(|| before.description.clone());
     check(&description)?;

@@ -36,8 +36,8 @@ pub fn read(
         found.retain(|one| one.environment_scope == scope);
     }
     match found.len() {
-        0 | 1 => found.pop().ok_or(Error::NotFound(home.noun())),
-        _ => Err(Error::Conflict(SEVERAL.to_owned())),
+        0 | 1 => found.pop().ok_or(Error::not_found(home.noun())),
+        _ => Err(Error::conflict().whole(SEVERAL)),
     }
 }
 

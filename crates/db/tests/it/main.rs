@@ -16,7 +16,7 @@ use forgeway_db::{
     stamp::{keep, of},
     testing::TestDatabase,
 };
-use kernel::{Error, Result};
+use kernel::{Error, Result, error::Kind};
 
 /// Adds one to a row, and holds it.
 fn add(tx: &mut Tx<'_>, subject: &str) -> Result<()> {
@@ -97,11 +97,11 @@ fn whoever_gives_way_each_time_is_told_to_come_back() {
     ] {
         let (tries, told) = fail(&test.db, how);
         assert_eq!(tries, 5, "{how}");
-        assert!(matches!(told, Error::GaveWay));
+        assert!(told.kind == Kind::GaveWay);
     }
     let (tries, told) = fail(&test.db, "SELECT 1 / 0");
     assert_eq!(tries, 1);
-    assert!(matches!(told, Error::Internal(_)));
+    assert!(told.kind == Kind::Internal);
 }
 
 /// A database file with three commits of which none has left the write-ahead log, as a killed process leaves it.

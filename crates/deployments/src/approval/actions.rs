@@ -86,14 +86,14 @@ pub fn block(tx: &mut Tx<'_>, deployment: Deployment) -> Result<Deployment> {
 }
 
 fn refused(text: &str) -> Error {
-    Error::Rejected(text.to_owned())
+    Error::bad_request().whole(text.to_owned())
 }
 
 /// Approves or rejects a deployment; what the same person said by the same rule counts no more. `name_of` tells what the
 /// holder of a rule is called.
 ///
 /// # Errors
-/// `Rejected`, with the first reason that applies.
+/// `BadRequest`, with the first reason that applies.
 pub fn decide(
     tx: &mut Tx<'_>,
     grant: &Grant<ReadDeployments>,
@@ -103,9 +103,9 @@ pub fn decide(
     name_of: impl Fn(&mut Tx<'_>, Holder) -> Result<String>,
 ) -> Result<(Approval, Consequence)> {
     let user = grant.user()?;
-    let deployment = tx.deployment(grant.project(), id)?.ok_or(Error::Missing)?;
+    let deployment = tx.deployment(grant.project(), id)?.ok_or(Error::missing())?;
     let environment = tx.environment(grant.project(), deployment.environment_id)?;
-    let environment = environment.ok_or(Error::Missing)?;
+    let environment = environment.ok_or(Error::missing())?;
     let protections = protections_of(tx, members, &environment)?;
     if protections.is_empty() {
         return Err(refused("This environment is not protected."));

@@ -87,7 +87,7 @@ pub fn read(
     grant: &Grant<ReadDeployments>,
     id: DeploymentId,
 ) -> Result<Deployment> {
-    tx.deployment(grant.project(), id)?.ok_or(Error::Missing)
+    tx.deployment(grant.project(), id)?.ok_or(Error::missing())
 }
 
 /// Notes what somebody deployed. What is there already stays.
@@ -165,11 +165,11 @@ pub fn update(
     id: DeploymentId,
     report: StatusReport,
 ) -> Result<Deployment> {
-    let deployment = tx.deployment(grant.project(), id)?.ok_or(Error::Missing)?;
+    let deployment = tx.deployment(grant.project(), id)?.ok_or(Error::missing())?;
     ensure_may_change(tx, grant.who(), members, &deployment)?;
     if deployment.job_id.is_some() {
         let text = "Deployments that a CI job makes can not be updated through the API";
-        return Err(Error::Refused(text.to_owned()));
+        return Err(Error::forbidden().because(text.to_owned()));
     }
     step(tx, deployment, report.step())
 }
@@ -224,14 +224,14 @@ pub fn remove(
     members: &impl Members,
     id: DeploymentId,
 ) -> Result<()> {
-    let deployment = tx.deployment(grant.project(), id)?.ok_or(Error::Missing)?;
+    let deployment = tx.deployment(grant.project(), id)?.ok_or(Error::missing())?;
     ensure_may_change(tx, grant.who(), members, &deployment)?;
     if deployment.status == DeploymentStatus::Running {
-        return Err(Error::Rejected("Cannot destroy running deployment".to_owned()));
+        return Err(Error::bad_request().whole("Cannot destroy running deployment"));
     }
     let last = tx.last_deployment(deployment.environment_id)?;
     if last.is_some_and(|last| last.id == id) {
-        return Err(Error::Rejected("Deployment currently deployed to environment".to_owned()));
+        return Err(Error::bad_request().whole("Deployment currently deployed to environment"));
     }
     let environment = tx.environment(deployment.project_id, deployment.environment_id)?;
     tx.delete_deployment(id)?;

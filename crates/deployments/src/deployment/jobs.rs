@@ -43,7 +43,7 @@ pub struct Outcome {
 /// The environment that a job names; it is made where it is not there.
 ///
 /// # Errors
-/// `Invalid` where no environment can be called so.
+/// `BadRequest` where no environment can be called so.
 pub fn environment_of_job(
     tx: &mut Tx<'_>,
     project: ProjectId,

@@ -69,7 +69,10 @@ impl DeploymentStatus {
 mod tests {
     use std::fmt::Write as _;
 
-    use kernel::{Error, TextEnum as _};
+    use kernel::{
+        Error, TextEnum as _,
+        error::{Kind, Message},
+    };
 
     use super::{DeploymentStatus, DeploymentStep};
 
@@ -88,7 +91,8 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_step() {
-        let Err(Error::Invalid(fields)) = DeploymentStatus::Running.after(DeploymentStep::Run)
+        let Err(Error { kind: Kind::BadRequest, message: Message::Fields(fields), .. }) =
+            DeploymentStatus::Running.after(DeploymentStep::Run)
         else {
             panic!()
         };

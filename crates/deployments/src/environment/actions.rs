@@ -38,7 +38,7 @@ pub fn list(
 ) -> Result<Page<Environment>> {
     let is_short = |search: &String| search.chars().count() < SHORTEST_SEARCH;
     if filter.search.as_ref().is_some_and(is_short) {
-        return Err(Error::BadRequest("Search query is less than 3 characters".to_owned()));
+        return Err(Error::bad_request().because("Search query is less than 3 characters"));
     }
     tx.environments(grant.project(), filter, page)
 }
@@ -57,7 +57,7 @@ pub fn of_project<A: Ability<Scope = Project>>(
     grant: &Grant<A>,
     id: EnvironmentId,
 ) -> Result<Environment> {
-    tx.environment(grant.project(), id)?.ok_or(Error::Missing)
+    tx.environment(grant.project(), id)?.ok_or(Error::missing())
 }
 
 pub fn create(
@@ -74,7 +74,7 @@ pub fn create(
 /// Makes an environment, whoever needs it.
 ///
 /// # Errors
-/// `Invalid`, by field.
+/// `BadRequest`, by field.
 pub(crate) fn insert(
     tx: &mut Tx<'_>,
     project: ProjectId,

@@ -22,7 +22,7 @@ pub fn ensure_stale_moment(now: Ts, _: &Grant<StopStaleEnvironments>, before: Ts
     let (least, most) = STALE;
     match now.plus(-most) <= before && before <= now.plus(-least) {
         true => Ok(()),
-        false => Err(Error::BadRequest("Invalid Date".to_owned())),
+        false => Err(Error::bad_request().because("Invalid Date")),
     }
 }
 

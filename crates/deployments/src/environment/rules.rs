@@ -59,7 +59,7 @@ impl Environment {
     pub(super) fn ensure_removable(&self) -> Result<()> {
         match self.state {
             EnvironmentState::Stopped => Ok(()),
-            EnvironmentState::Available | EnvironmentState::Stopping => Err(Error::Forbidden),
+            EnvironmentState::Available | EnvironmentState::Stopping => Err(Error::forbidden()),
         }
     }
 

@@ -42,7 +42,7 @@ pub fn read(
 }
 
 fn find(tx: &mut Tx<'_>, project: ProjectId, id: FreezePeriodId) -> Result<FreezePeriod> {
-    tx.freeze_period(project, id)?.ok_or(Error::Missing)
+    tx.freeze_period(project, id)?.ok_or(Error::missing())
 }
 
 pub fn create(

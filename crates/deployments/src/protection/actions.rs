@@ -66,7 +66,7 @@ pub fn list(tx: &mut Tx<'_>, grant: &impl Protects, page: PageRequest) -> Result
 }
 
 pub fn read(tx: &mut Tx<'_>, grant: &impl Protects, name: &str) -> Result<Protection> {
-    tx.find_protection(grant.home(), name)?.ok_or(Error::Missing)
+    tx.find_protection(grant.home(), name)?.ok_or(Error::missing())
 }
 
 pub fn protect(
@@ -77,7 +77,9 @@ pub fn protect(
 ) -> Result<Protection> {
     let (home, name) = (grant.home(), &new.name);
     if tx.find_protection(home, name)?.is_some() {
-        return Err(Error::Conflict(format!("Protected environment '{name}' already exists")));
+        return Err(
+            Error::conflict().whole(format!("Protected environment '{name}' already exists"))
+        );
     }
     ensure_name(home, name)?;
     ensure_count(new.required_approval_count)?;
@@ -122,7 +124,7 @@ pub fn update(
                     tx.insert_access(id, kind, access)?;
                 }
                 AccessChange::Set(record, _) | AccessChange::Remove(record) if !is_own(record) => {
-                    return Err(Error::Missing);
+                    return Err(Error::missing());
                 }
                 AccessChange::Set(record, access) => {
                     ensure_member(tx, members, grant.home(), access)?;

@@ -54,7 +54,7 @@ pub fn ensure_may_deploy(
 ) -> Result<()> {
     match deploy_right(tx, members, who, environment)? {
         DeployRight::Free | DeployRight::Deployer => Ok(()),
-        DeployRight::Refused => Err(Error::Forbidden),
+        DeployRight::Refused => Err(Error::forbidden()),
     }
 }
 

@@ -1,7 +1,10 @@
 //! Commits made of changes to files.
 
 use db::Tx;
-use kernel::{Ability as _, Error, Grant, Result};
+use kernel::{
+    Ability as _, Error, Grant, Result,
+    error::{Kind, Message},
+};
 use org::{
     access::{IdOrPath, locate_project},
     project::{forks::are_related, store::ProjectStore as _},
@@ -17,7 +20,7 @@ use crate::Forge;
 /// Commits to a branch. A start is looked up in another project of the fork network, where one is named.
 ///
 /// # Errors
-/// `Refused` for those who may not push to the branch, or read the start; otherwise as [`repo::commit::Writer::commit`].
+/// `Forbidden` for those who may not push to the branch, or read the start; otherwise as [`repo::commit::Writer::commit`].
 pub async fn create(
     forge: &Forge,
     grant: &Grant<PushToBranch>,
@@ -38,7 +41,9 @@ pub(super) async fn ensure_may_push(
     branch: &str,
 ) -> Result<()> {
     match forge.writer().ensure_may_push(grant, branch).await {
-        Err(Error::Rejected(_)) => Err(Error::Refused(NOT_YOUR_BRANCH.to_owned())),
+        Err(Error { kind: Kind::BadRequest, message: Message::Whole(_), .. }) => {
+            Err(Error::forbidden().because(NOT_YOUR_BRANCH))
+        }
         checked => checked,
     }
 }
@@ -56,7 +61,7 @@ async fn start_repository(
         if are_related(tx, start.id, own)? && ReadCode::allows(&who) {
             return Ok(start.id);
         }
-        Err(Error::Refused(format!(
+        Err(Error::forbidden().because(format!(
             "Project is not included in the fork network for {}",
             start.full_name
         )))

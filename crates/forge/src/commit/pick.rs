@@ -36,7 +36,7 @@ pub struct PickRequest {
 /// Picks or reverts a commit; the answer is the new one, or nothing where it was only tried.
 ///
 /// # Errors
-/// `Refused` for those who may not push to the branch; otherwise as [`repo::commit::Writer::apply`].
+/// `Forbidden` for those who may not push to the branch; otherwise as [`repo::commit::Writer::apply`].
 pub async fn pick(
     forge: &Forge,
     grant: &Grant<PushToBranch>,
@@ -49,7 +49,7 @@ pub async fn pick(
         let PickRequest { operation, sha, branch, dry_run, message } = request;
         let commit = reader.commit(commit_named(reader, &sha)?)?;
         let branch = branch_named(&branch)?;
-        let tip = existing(reader, &branch)?.commit.ok_or(Error::NotFound("Branch"))?;
+        let tip = existing(reader, &branch)?.commit.ok_or(Error::not_found("Branch"))?;
         Ok(Pick { operation, commit, branch, tip, committer, message, dry_run, merged: None })
     });
     let mut pick = found.await?;

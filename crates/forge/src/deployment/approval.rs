@@ -10,7 +10,11 @@ use deployments::{
     policy::ReadDeployments,
     protection::Holder,
 };
-use kernel::{Error, Grant, Result, ids::DeploymentId};
+use kernel::{
+    Error, Grant, Result,
+    error::{Kind, Message},
+    ids::DeploymentId,
+};
 use org::{namespace::store::NamespaceStore as _, user::store::UserStore as _};
 
 use crate::ports::deployments::Members;
@@ -29,7 +33,7 @@ pub fn decide(
     match consequence {
         Consequence::None => {}
         Consequence::Drop(job) => match finish(tx, job, End::failed(REJECTED)) {
-            Ok(_) | Err(Error::Rejected(_)) => {}
+            Ok(_) | Err(Error { kind: Kind::BadRequest, message: Message::Whole(_), .. }) => {}
             Err(failure) => return Err(failure),
         },
         Consequence::Enqueue(job) => {

@@ -25,6 +25,7 @@ use deployments::{
 };
 use kernel::{
     Error, Result, TextEnum as _, Ts,
+    error::{Kind, Message},
     ids::{JobId, JobSpecId, PipelineId},
 };
 use org::{access::IdOrPath, project::settings::SettingsStore as _};
@@ -98,7 +99,9 @@ fn follow_job(
     let Some(name) = &job.environment else { return Ok(()) };
     let tier = written.deployment_tier.as_deref().and_then(Tier::find);
     let environment = match jobs::environment_of_job(tx, job.project_id, name, tier) {
-        Err(Error::Invalid(_)) => return drop_job(tx, job, NO_ENVIRONMENT),
+        Err(Error { kind: Kind::BadRequest, message: Message::Fields(_), .. }) => {
+            return drop_job(tx, job, NO_ENVIRONMENT);
+        }
         environment => environment?,
     };
     if is_shut_out(tx, job, &environment)? {
@@ -250,7 +253,7 @@ pub(crate) fn is_outdated_job(tx: &mut Tx<'_>, job: &Job) -> Result<bool> {
 /// A job fails, unless it has ended already.
 fn drop_job(tx: &mut Tx<'_>, job: &Job, reason: &str) -> Result<()> {
     match progress::finish(tx, job.id, End::failed(reason)) {
-        Ok(_) | Err(Error::Rejected(_)) => Ok(()),
+        Ok(_) | Err(Error { kind: Kind::BadRequest, message: Message::Whole(_), .. }) => Ok(()),
         Err(failure) => Err(failure),
     }
 }

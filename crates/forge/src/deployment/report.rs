@@ -4,7 +4,7 @@ use deployments::{
     deployment::{Deployment, NewDeployment, actions},
     policy::ChangeDeployments,
 };
-use kernel::{Error, Faults, Grant, Result};
+use kernel::{Faults, Grant, Result};
 use repo::commit::read::find_commit;
 
 use super::hurry;
@@ -13,7 +13,7 @@ use crate::{Forge, ports::deployments::Members};
 /// Notes what somebody deployed, which has to be a commit of the project.
 ///
 /// # Errors
-/// `Invalid`, by field, for a commit, branch or tag that is not there, and for an impossible name of an environment.
+/// `BadRequest`, by field, for a commit, branch or tag that is not there, and for an impossible name of an environment.
 pub async fn report(
     forge: &Forge,
     grant: Grant<ChangeDeployments>,
@@ -24,7 +24,7 @@ pub async fn report(
         Ok((find_commit(reader, &sha)?, find_commit(reader, &ref_name)?))
     });
     let (commit, tip) = match found.await {
-        Err(Error::NotFound("Repository")) => (None, None),
+        Err(gone) if gone.is_not_found("Repository") => (None, None),
         found => found?,
     };
     let mut faults = Faults::default();

@@ -77,6 +77,6 @@ pub(super) fn stop_job(tx: &mut Tx<'_>, environment: &Environment) -> Result<Opt
     let Some(job) = tx.find_any_job(job)? else { return Ok(None) };
     let named = tx.members(job.pipeline_id)?.into_iter().find(|member| member.name == name);
     let Some(named) = named else { return Ok(None) };
-    let found = tx.find_any_job(named.id)?.ok_or(Error::Missing)?;
+    let found = tx.find_any_job(named.id)?.ok_or(Error::missing())?;
     Ok(Some(found).filter(CiJob::is_playable))
 }

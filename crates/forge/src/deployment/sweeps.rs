@@ -11,6 +11,7 @@ use deployments::{
 use kernel::{
     Error, Grant, Result, Ts,
     access::Project,
+    error::{Kind, Message},
     ids::{EnvironmentId, ProjectId, UserId},
 };
 use org::access::IdOrPath;
@@ -109,9 +110,11 @@ fn automatic_stop(tx: &mut Tx<'_>, vault: &Vault, environment: Environment) -> R
         return stop_at_once(tx, environment);
     };
     match stop_as(tx, vault, user, environment.clone()) {
-        Err(Error::Forbidden | Error::NotFound(_) | Error::BadRequest(_)) => {
-            stop_at_once(tx, environment)
-        }
+        Err(
+            Error { kind: Kind::Forbidden, message: Message::Default, .. }
+            | Error { kind: Kind::NotFound, message: Message::Subject(_), .. }
+            | Error { kind: Kind::BadRequest, message: Message::Reason(_), .. },
+        ) => stop_at_once(tx, environment),
         stopped => stopped,
     }
 }
@@ -123,7 +126,7 @@ fn stop_as(
     environment: Environment,
 ) -> Result<Stopped> {
     let project = IdOrPath::Id(environment.project_id.0);
-    let person = person_in_project(tx, user, &project)?.ok_or(Error::Forbidden)?;
+    let person = person_in_project(tx, user, &project)?.ok_or(Error::forbidden())?;
     let grant = Grant::<ci::policy::UpdatePipelines>::check(&person.who, Project(person.facts))?;
     stop_for(tx, vault, &grant, environment)
 }

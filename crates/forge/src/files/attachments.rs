@@ -76,12 +76,12 @@ pub(super) fn owner_of(location: &str) -> Option<ProjectId> {
 pub async fn find(forge: &Forge, secret: &str, name: &str) -> Result<(ProjectId, String)> {
     let well_formed = secret.len() == 32 && secret.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !well_formed || plain_name(name) != name {
-        return Err(Error::Missing);
+        return Err(Error::missing());
     }
     let found = Box::pin(forge.uploads.list(secret)).try_next().await?;
-    let location = found.ok_or(Error::Missing)?.name;
+    let location = found.ok_or(Error::missing())?.name;
     let owner = owner_of(&location).filter(|_| location.rsplit('/').next() == Some(name));
-    owner.map(|owner| (owner, location)).ok_or(Error::Missing)
+    owner.map(|owner| (owner, location)).ok_or(Error::missing())
 }
 
 /// Removes all that was uploaded to a project.

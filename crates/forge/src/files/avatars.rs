@@ -151,7 +151,7 @@ pub async fn tidy(forge: &Forge, owner: Owner, kept: Option<String>) -> Result<(
 
 /// Where the picture lies that a row names.
 pub fn find(owner: Owner, name: &str) -> Result<String> {
-    if plain_name(name) == name { Ok(location(owner, name)) } else { Err(Error::Missing) }
+    if plain_name(name) == name { Ok(location(owner, name)) } else { Err(Error::missing()) }
 }
 
 #[cfg(test)]

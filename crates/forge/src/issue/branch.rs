@@ -25,7 +25,7 @@ const TRIES: u32 = 20;
 /// Makes a branch at the default one and proposes it; the answer is what it is called.
 ///
 /// # Errors
-/// `Forbidden` for those who may not push or propose, `Rejected` where there can be no such branch.
+/// `Forbidden` for those who may not push or propose, `BadRequest` where there can be no such branch.
 pub async fn propose<A: Ability<Scope = Project>>(
     forge: &Forge,
     grant: &Grant<A>,
@@ -35,11 +35,11 @@ pub async fn propose<A: Ability<Scope = Project>>(
 ) -> Result<String> {
     let source: Grant<ProposeMergeRequests> = grant.also()?;
     grant.also::<CreateMergeRequests>()?;
-    let default = grant.facts().default_branch.clone().ok_or(Error::NotFound("Branch"))?;
+    let default = grant.facts().default_branch.clone().ok_or(Error::not_found("Branch"))?;
     let branch = make_branch(forge, &grant.also()?, caller, item, name, &default).await?;
     let (project, by, iid) = (grant.project(), caller.id, item.iid);
     let attributes = forge.db.read(move |tx| {
-        let issue = tx.find_issue(project, iid)?.ok_or(Error::Missing)?;
+        let issue = tx.find_issue(project, iid)?.ok_or(Error::missing())?;
         let labels = tx.labels_of(issue.item().id.kind, &[issue.id.0])?.remove(&issue.id.0);
         let labels = labels.unwrap_or_default().into_iter().map(|label| label.name).collect();
         Ok(NewMergeRequest {

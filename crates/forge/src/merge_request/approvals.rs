@@ -71,7 +71,7 @@ pub fn access_changed(tx: &mut Tx<'_>, fact: &Event) -> Result<()> {
                 let named = tx.groups_with_rules()?;
                 let inside = match org::places::groups_within(tx, *group, &named) {
                     // It went in the same transaction.
-                    Err(Error::NotFound(_)) => Vec::new(),
+                    Err(gone) if gone.is_gone() => Vec::new(),
                     inside => inside?,
                 };
                 reached.extend(tx.projects_with_rules_of(&inside)?);
@@ -172,9 +172,9 @@ pub async fn ensure_source_exists(
 ) -> Result<()> {
     let grant = grant.clone();
     let row = forge.db.read(move |tx| find(tx, &grant, iid)).await?;
-    let Some(ends) = row.ends() else { return Err(Error::Unauthenticated) };
+    let Some(ends) = row.ends() else { return Err(Error::unauthenticated()) };
     let head = branch_head(forge, ends.source, &ends.source_branch).await?;
-    head.map(drop).ok_or(Error::Unauthenticated)
+    head.map(drop).ok_or(Error::unauthenticated())
 }
 
 fn update(tx: &mut Tx<'_>, id: MergeRequestId, changes: &[&str]) -> Result<()> {

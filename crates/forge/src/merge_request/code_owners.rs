@@ -89,8 +89,8 @@ impl LookAtCommits {
             approval::note_head(tx, &Approvers, &Places, &row, &look, pusher)
         });
         match kept.await {
-            Ok(_) | Err(Error::NotFound(_)) => Ok(()),
-            Err(failure) => Err(failure),
+            Err(failure) if !failure.is_gone() => Err(failure),
+            _ => Ok(()),
         }
     }
 }
@@ -111,7 +111,7 @@ fn seen(reader: &Reader, row: &MergeRequest, from: Option<&str>) -> Result<Seen>
     let id = |text: Option<&str>| text.and_then(|text| text.parse::<Oid>().ok());
     let Some(head) = id(row.head_sha.as_deref()) else { return Ok(Seen::default()) };
     if !reader.has(head) {
-        return Err(Error::Unavailable("the commits of a fork are still on their way".to_owned()));
+        return Err(Error::unavailable("the commits of a fork are still on their way"));
     }
     // Right after a push nobody has looked yet where the source left the target.
     let start = match id(row.start_sha.as_deref()) {

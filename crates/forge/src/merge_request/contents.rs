@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::Stream;
 use kernel::{
-    Error, Result,
+    Result,
     page::{Page, PageRequest},
 };
 use repo::{
@@ -121,7 +121,7 @@ pub async fn known_commits(
         Ok(known)
     });
     match read.await {
-        Err(Error::NotFound("Repository")) => Ok(Vec::new()),
+        Err(gone) if gone.is_not_found("Repository") => Ok(Vec::new()),
         found => found,
     }
 }

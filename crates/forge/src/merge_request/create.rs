@@ -41,7 +41,7 @@ pub struct CreatedMergeRequest {
 /// Creates a merge request and runs the quick actions of its description.
 ///
 /// # Errors
-/// `NotFound` or `Forbidden` for the target project; `Unprocessable`, `ConflictWith` and `Invalid` by the rules of merge
+/// `NotFound` or `Forbidden` for the target project; `Unprocessable`, `Conflict` and `BadRequest` by the rules of merge
 /// requests.
 pub async fn create_merge_request(
     forge: &Forge,

@@ -38,7 +38,7 @@ pub async fn ensure_shown(forge: &Forge, project: ProjectId, position: &Position
         shown(&files, &position)
     });
     match read.await {
-        Err(Error::NotFound(_)) => Err(no_line()),
+        Err(gone) if gone.is_gone() => Err(no_line()),
         read => read,
     }
 }
@@ -61,7 +61,7 @@ pub async fn ensure_in_commit(
         let parent = parent.as_deref().unwrap_or(NOTHING);
         let between = (position.base_sha.as_str(), position.start_sha.as_str());
         if between != (parent, parent) || position.head_sha != commit.to_string() {
-            return Err(Error::BadRequest(ELSEWHERE.to_owned()));
+            return Err(Error::bad_request().because(ELSEWHERE));
         }
         shown(&reader.commit_diff(commit, DiffLimits::default(), deadline())?, &position)
     });
@@ -114,7 +114,7 @@ pub async fn follow_lines(forge: Forge, job: FollowLines) -> Result<()> {
     let Some((row, refs, threads)) = known.await? else { return Ok(()) };
     let read = forge.git_read(row.project_id, move |reader| trace(reader, &refs, threads));
     let traced = match read.await {
-        Err(Error::NotFound(_)) => return Ok(()),
+        Err(gone) if gone.is_gone() => return Ok(()),
         traced => traced?,
     };
     let kept = forge.db.write(move |tx| {

@@ -1,7 +1,7 @@
 //! What merge requests ask of repositories: where their branches are, and that their commits stay.
 
 use db::Tx;
-use kernel::{Ability, Error, Grant, Result, Standing, access::Project, ids::ProjectId};
+use kernel::{Ability, Grant, Result, Standing, access::Project, ids::ProjectId};
 use org::{
     access::{IdOrPath, locate_project},
     project::forks::are_related,
@@ -91,7 +91,7 @@ pub(crate) async fn branch_head(
         Ok(reader.find_reference(&name)?.and_then(|found| found.commit))
     });
     match read.await {
-        Err(Error::NotFound("Repository")) => Ok(None),
+        Err(gone) if gone.is_not_found("Repository") => Ok(None),
         found => found,
     }
 }

@@ -18,7 +18,7 @@ use crate::{
 /// Changes a merge request and runs the quick actions of its new description.
 ///
 /// # Errors
-/// `Missing` where there is none of that number; otherwise as [`review::merge_request::change::update`].
+/// `NotFound` where there is none of that number; otherwise as [`review::merge_request::change::update`].
 pub async fn update_merge_request(
     forge: &Forge,
     grant: &Grant<TakePartInMergeRequests>,

@@ -6,7 +6,7 @@ use ci::config::{
     given::{Artifact, Fetch, Project, Tree, Unreachable},
     variables::{CommitFacts, Server},
 };
-use kernel::{Ability as _, Actor, Error, Result, ids::PipelineId};
+use kernel::{Ability as _, Actor, Result, ids::PipelineId};
 use org::access::{IdOrPath, locate_project};
 use repo::{
     code_owners::changed_by,
@@ -113,8 +113,8 @@ impl Fetch for Elsewhere<'_> {
         let found = self.forge.db.read_blocking(|tx| locate_project(tx, self.actor, &named));
         let facts = match found {
             Ok((project, who)) if ReadCode::allows(&who) => project.0,
-            Ok(_) | Err(Error::NotFound(_)) => return Ok(Project::NotFound),
-            Err(failure) => return Err(failure),
+            Err(failure) if !failure.is_gone() => return Err(failure),
+            _ => return Ok(Project::NotFound),
         };
         let repository = self.forge.storage.repository(facts.id);
         let reader = match self.forge.repositories.open(&repository) {

@@ -16,6 +16,7 @@ use db::Tx;
 use kernel::{
     Ability as _, Error, Result, Standing,
     access::ProjectFacts,
+    error::{Kind, Message},
     ids::{JobId, PipelineId},
 };
 use org::{access::IdOrPath, settings::store::SettingsStore as _};
@@ -107,7 +108,9 @@ pub(crate) async fn make_downstream(forge: Forge, work: MakeDownstream) -> Resul
                 }
             });
             match made.await {
-                Err(Error::Invalid(_)) => fail(&forge, id, CREATION_FAILED).await,
+                Err(Error { kind: Kind::BadRequest, message: Message::Fields(_), .. }) => {
+                    fail(&forge, id, CREATION_FAILED).await
+                }
                 made => made,
             }
         }
@@ -147,7 +150,7 @@ async fn prepared(
         forge.git_read(facts.id, move |reader| content(&own, reader, &pass, &bridge, at, who))
     });
     match read.await {
-        Err(Error::NotFound("Repository")) => Ok(Err(CREATION_FAILED)),
+        Err(gone) if gone.is_not_found("Repository") => Ok(Err(CREATION_FAILED)),
         read => read,
     }
 }

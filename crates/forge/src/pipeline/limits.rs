@@ -63,7 +63,7 @@ pub(super) fn rate_excess(
 /// What is made where the project may have no more active jobs: for who asks by hand nothing, else a pipeline that says so.
 ///
 /// # Errors
-/// `Invalid` on `base` with the sentence, where nothing is made.
+/// `BadRequest` on `base` with the sentence, where nothing is made.
 pub(super) fn within_active_jobs(
     tx: &mut Tx<'_>,
     new: &NewPipeline,

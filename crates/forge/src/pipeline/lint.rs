@@ -114,7 +114,7 @@ impl Question {
                 .forge
                 .git_read(self.project.id, move |reader| asked.judge(Some(reader), &here));
             match read.await {
-                Err(Error::NotFound("Repository")) => {
+                Err(gone) if gone.is_not_found("Repository") => {
                     let asked = self.clone();
                     without_repository(&self.forge, move || asked.judge(None, &pass)).await
                 }
@@ -150,7 +150,7 @@ impl Question {
             Text::Committed(sha) => sha.as_deref(),
         };
         let (Some(reader), Some(head)) = (reader, head) else {
-            return Err(Error::NotFound("Repository"));
+            return Err(Error::not_found("Repository"));
         };
         let commit = sha.map_or(Ok(head), |sha| commit_named(reader, sha))?;
         let settings = self.forge.db.read_blocking(|tx| tx.project_settings(self.project.id))?;

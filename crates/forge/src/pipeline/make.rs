@@ -56,7 +56,7 @@ pub struct Request {
 /// Makes a pipeline, or says why not.
 ///
 /// # Errors
-/// `Invalid` on `base` with the sentence, where there is to be none.
+/// `BadRequest` on `base` with the sentence, where there is to be none.
 pub async fn make(forge: &Forge, request: Request) -> Result<Pipeline> {
     let (facts, who) = (Arc::clone(&request.facts), request.who);
     if matches!(who.features.builds, FeatureAccess::Disabled) {
@@ -79,7 +79,7 @@ pub async fn make(forge: &Forge, request: Request) -> Result<Pipeline> {
         })
     });
     let (context, compiled) = match read.await {
-        Err(Error::NotFound("Repository")) => return Err(refusal("Reference not found")),
+        Err(gone) if gone.is_not_found("Repository") => return Err(refusal("Reference not found")),
         read => read?,
     };
     // Who asks by hand is told what is wrong; nobody else would hear it.

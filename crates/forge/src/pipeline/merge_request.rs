@@ -12,6 +12,7 @@ use db::Tx;
 use kernel::{
     Ability as _, Error, Result, Standing,
     access::ProjectFacts,
+    error::{Kind, Message},
     ids::{MergeRequestId, UserId},
 };
 use org::access::IdOrPath;
@@ -85,7 +86,8 @@ pub async fn make_for_merge_request(forge: Forge, job: MakeForMergeRequest) -> R
         return Ok(());
     };
     match run(&forge, row, user, Start::Automatic).await {
-        Ok(_) | Err(Error::Invalid(_) | Error::NotFound(_)) => Ok(()),
+        Ok(_) | Err(Error { kind: Kind::BadRequest, message: Message::Fields(_), .. }) => Ok(()),
+        Err(failure) if failure.is_gone() => Ok(()),
         Err(failure) => Err(failure),
     }
 }
@@ -118,7 +120,7 @@ fn is_made(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<bool> {
 /// Because somebody asks for it.
 ///
 /// # Errors
-/// `Invalid` on `base` with the sentence, where there is to be none; `NotAllowed` where it has no commits.
+/// `BadRequest` on `base` with the sentence, where there is to be none; `NotAllowed` where it has no commits.
 pub async fn run_for(forge: &Forge, row: MergeRequest, user: UserId) -> Result<Pipeline> {
     run(forge, row, user, Start::Manual).await
 }
@@ -138,7 +140,7 @@ async fn run(forge: &Forge, row: MergeRequest, user: UserId, by: Start) -> Resul
     let (facts, who) = forge.db.read(move |tx| runner(tx, &seen, user)).await?;
     if by == Start::Manual && (row.head_sha.is_none() || row.head_sha == row.base_sha) {
         // There are no commits for which something could run.
-        return Err(Error::NotAllowed("405 Method Not Allowed".to_owned()));
+        return Err(Error::not_allowed());
     }
     let head = row.head_sha.as_deref().ok_or_else(|| refusal("Commit not found"))?;
     let head: Oid = head.parse()?;
@@ -182,9 +184,9 @@ fn runner(
     row: &MergeRequest,
     user: UserId,
 ) -> Result<(Arc<ProjectFacts>, Standing)> {
-    let source = row.source_project_id.ok_or(Error::NotFound("Project"))?;
+    let source = row.source_project_id.ok_or(Error::not_found("Project"))?;
     let person = person_in_project(tx, user, &IdOrPath::Id(source.0))?;
-    let person = person.ok_or(Error::NotFound("Project"))?;
+    let person = person.ok_or(Error::not_found("Project"))?;
     if !CreatePipelines::allows(&person.who) {
         return Err(refusal("Insufficient permissions to create a new pipeline"));
     }

@@ -10,6 +10,7 @@ use db::Tx;
 use kernel::{
     Ability as _, Error, Result, Standing, Ts,
     access::ProjectFacts,
+    error::{Kind, Message},
     ids::{ProjectId, UserId},
 };
 use org::access::IdOrPath;
@@ -205,7 +206,7 @@ async fn process_push(
     let (facts, who) = match found {
         Ok(Some(found)) => found,
         // Nobody may run it, or whoever pushed through git has been told that it cannot have these variables.
-        Ok(None) | Err(Error::Invalid(_)) => {
+        Ok(None) | Err(Error { kind: Kind::BadRequest, message: Message::Fields(_), .. }) => {
             forget(forge, &job, runner);
             return Ok(());
         }
@@ -237,7 +238,7 @@ async fn process_push(
     });
     match made.await {
         // Whoever may move a ref may yet have no right to run something for it.
-        Err(Error::Invalid(_)) => {
+        Err(Error { kind: Kind::BadRequest, message: Message::Fields(_), .. }) => {
             forget(forge, &job, runner);
             Ok(())
         }
@@ -257,7 +258,7 @@ fn forget(forge: &Forge, job: &MakeForPush, runner: Runner) {
 /// The project and how the pusher stands there, where pushes run something.
 ///
 /// # Errors
-/// `Invalid` when their pipeline may not have these variables.
+/// `BadRequest` when their pipeline may not have these variables.
 fn pusher(
     tx: &mut Tx<'_>,
     job: &MakeForPush,

@@ -5,7 +5,7 @@ use ci::{
     resource_group::actions::free_stuck,
 };
 use db::Tx;
-use kernel::{Error, Result};
+use kernel::Result;
 use serde::{Deserialize, Serialize};
 use worker::Job;
 
@@ -68,7 +68,7 @@ async fn all_or_each<T: Copy + std::fmt::Debug + Send + 'static>(
     let full = i64::try_from(jobs.len()).is_ok_and(|found| found >= AT_ONCE);
     let all = jobs.clone();
     let Err(failure) = forge.db.write(move |tx| change(tx, &all)).await else { return Ok(full) };
-    if matches!(failure, Error::Full(_) | Error::OutOfReach(_)) {
+    if failure.is_of_machine() {
         return Err(failure);
     }
     let mut changed = false;

@@ -34,7 +34,7 @@ pub struct TriggerCall {
 /// Creates a pipeline with the permissions of the owner of the token, or of whoever the job runs for.
 ///
 /// # Errors
-/// `Hidden` when the token is unknown, belongs to another project, or its owner cannot read the project;
+/// `NotFound` when the token is unknown, belongs to another project, or its owner cannot read the project;
 /// `Unauthenticated` when the job has ended.
 pub async fn run_trigger(
     forge: &Forge,
@@ -45,7 +45,7 @@ pub async fn run_trigger(
         true => open_for_job(tx, &project, &JobToken::given(token.reveal())),
         false => open(tx, &project, &TriggerToken::given(token.reveal())),
     });
-    let Opened { facts, who, trigger, parent } = opened.await?.ok_or(Error::Hidden)?;
+    let Opened { facts, who, trigger, parent } = opened.await?.ok_or(Error::hidden())?;
     variables.push(PipelineVariable {
         variable_type: VariableType::File,
         ..PipelineVariable::plain(PAYLOAD, payload)
@@ -92,10 +92,10 @@ fn open(tx: &mut Tx<'_>, project: &IdOrPath, token: &TriggerToken) -> Result<Opt
 fn open_for_job(tx: &mut Tx<'_>, project: &IdOrPath, token: &JobToken) -> Result<Option<Opened>> {
     let Some(job) = find_job(tx, token)? else { return Ok(None) };
     if job.status != Status::Running {
-        return Err(Error::Unauthenticated);
+        return Err(Error::unauthenticated());
     }
     let Some(person) = person_for_job(tx, &job, project)? else { return Ok(None) };
-    let own = tx.find_pipeline(job.project_id, job.pipeline_id)?.ok_or(Error::Missing)?;
+    let own = tx.find_pipeline(job.project_id, job.pipeline_id)?.ok_or(Error::missing())?;
     // A job that asks for its own pipeline again would never end.
     let largest = tx.settings()?.plan_limits.pipeline_hierarchy_size;
     if largest > 0 && tx.family_size(own.root())? >= largest {

@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use db::Tx;
 use kernel::{
-    AccessLevel, Actor, Error, Result, Standing, Ts,
+    AccessLevel, Actor, Result, Standing, Ts,
     ids::{NamespaceId, ProjectId, UserId},
 };
 use org::{
@@ -123,7 +123,7 @@ impl ports::Forge for Directory {
 
     fn group_at(&self, tx: &mut Tx<'_>, actor: Actor, path: &str) -> Result<Option<NamespaceId>> {
         match locate_group(tx, actor, &IdOrPath::Path(path.to_owned())) {
-            Err(Error::NotFound(_)) => Ok(None),
+            Err(gone) if gone.is_gone() => Ok(None),
             found => Ok(Some(found?.0.0.id)),
         }
     }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use db::Tx;
 use kernel::{
     AccessLevel::{Developer, Reporter},
-    Error, Feature, Result, Standing, Visibility,
+    Feature, Result, Standing, Visibility,
     ids::{MergeRequestId, ProjectId, UserId},
 };
 use org::{
@@ -65,7 +65,7 @@ fn lends(author: &Standing) -> bool {
 /// The rules of a project where somebody might merge.
 fn rules_of(tx: &mut Tx<'_>, who: &Standing, target: ProjectId) -> Result<Option<Protection>> {
     match locate_project(tx, who.actor, &IdOrPath::Id(target.0)) {
-        Err(Error::NotFound(_)) => Ok(None),
+        Err(gone) if gone.is_gone() => Ok(None),
         Err(failure) => Err(failure),
         Ok((_, who)) if who.archived || who.visibility == Visibility::Private => Ok(None),
         Ok((_, who)) => Protection::load(tx, &who, target).map(Some),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use db::Tx;
 use kernel::{
     AccessLevel::Developer,
-    Actor, Error, Result, Standing,
+    Actor, Result, Standing,
     ids::{NamespaceId, ProjectId, UserId},
 };
 use org::{
@@ -24,7 +24,7 @@ pub struct Directory;
 fn found<S>(located: Result<(S, Standing)>) -> Result<Option<Standing>> {
     match located {
         Ok((_, who)) => Ok(Some(who)),
-        Err(Error::NotFound(_)) => Ok(None),
+        Err(gone) if gone.is_gone() => Ok(None),
         Err(failure) => Err(failure),
     }
 }

@@ -53,7 +53,7 @@ pub struct NewProject {
 /// Makes a project for the caller, with its repository.
 ///
 /// # Errors
-/// `Refused` where it is to be filled from elsewhere; otherwise as [`actions::create`].
+/// `Forbidden` where it is to be filled from elsewhere; otherwise as [`actions::create`].
 pub async fn create(
     forge: &Forge,
     grant: &Grant<SignedIn>,
@@ -90,7 +90,7 @@ async fn make(
 ) -> Result<Project> {
     let NewProject { mut creation, readme, picture, is_import } = new;
     if is_import {
-        return Err(Error::Refused("import source is disabled".to_owned()));
+        return Err(Error::forbidden().because("import source is disabled"));
     }
     let picture = match picture {
         Some(upload) => Some(stage(forge, upload).await?),

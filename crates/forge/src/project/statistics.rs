@@ -57,7 +57,7 @@ pub async fn survey(forge: &Forge, project: ProjectId) -> Result<()> {
         }
         tokio::time::sleep(MOMENT).await;
     }
-    Err(Error::Unavailable(format!("project {project} is pushed to without end")))
+    Err(Error::unavailable(format!("project {project} is pushed to without end")))
 }
 
 /// False when the branch moved, or became another, while it was looked at.

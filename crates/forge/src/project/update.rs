@@ -19,7 +19,7 @@ use crate::{
 /// Changes a project.
 ///
 /// # Errors
-/// `Invalid` for a default branch that is not there; otherwise as [`actions::update`].
+/// `BadRequest` for a default branch that is not there; otherwise as [`actions::update`].
 pub async fn update(
     forge: &Forge,
     grant: &Grant<AdminProject>,

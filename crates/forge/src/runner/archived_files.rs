@@ -40,13 +40,13 @@ async fn sought<T: Send + 'static>(
         Err(odd) if is_broken(&odd) => None,
         found => found.map_err(Error::internal)?,
     };
-    found.ok_or(Error::Hidden)
+    found.ok_or(Error::hidden())
 }
 
 /// Finds a file by its whole path, byte for byte: no path of an archive leads anywhere else.
 ///
 /// # Errors
-/// `Hidden` where there is none.
+/// `NotFound` where there is none.
 pub async fn find(forge: &Forge, archive: &Artifact, path: &str) -> Result<ArchivedFile> {
     let size = u64::try_from(archive.size).unwrap_or_default();
     let (mut reader, name) =
@@ -67,7 +67,7 @@ impl ArchivedFile {
     /// The content, or a part of it, piece by piece.
     ///
     /// # Errors
-    /// `Hidden` where the archive says what cannot be. What turns out while it is read breaks the pieces off.
+    /// `NotFound` where the archive says what cannot be. What turns out while it is read breaks the pieces off.
     pub async fn read(
         self,
         part: Range<u64>,

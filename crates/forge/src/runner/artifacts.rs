@@ -152,7 +152,7 @@ fn insert(tx: &mut Tx<'_>, id: JobId, all: &[NewArtifact]) -> Result<Insertion> 
     let job = tx.job(id)?;
     // It may have ended while this arrived.
     if job.status != Status::Running {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     for new in all {
         match tx.find_artifact(id, new.kind)? {
@@ -193,13 +193,13 @@ async fn metadata(
 /// The archive of a job, where it is still there and the caller may have it.
 ///
 /// # Errors
-/// `Hidden` where there is none, `Forbidden` where it is not for them.
+/// `NotFound` where there is none, `Forbidden` where it is not for them.
 pub fn archive(tx: &mut Tx<'_>, who: Option<&Standing>, job: &Job) -> Result<Artifact> {
     if let Some(who) = who {
         ensure_access(tx, who, job)?;
     }
     let found = tx.find_artifact(job.id, ArtifactKind::Archive)?;
-    found.filter(|found| found.is_there(tx.now)).ok_or(Error::Hidden)
+    found.filter(|found| found.is_there(tx.now)).ok_or(Error::hidden())
 }
 
 fn ensure_access(tx: &mut Tx<'_>, who: &Standing, job: &Job) -> Result<()> {
@@ -213,7 +213,7 @@ fn ensure_access(tx: &mut Tx<'_>, who: &Standing, job: &Job) -> Result<()> {
         Access::Maintainers => who.is(Maintainer),
         Access::Nobody => false,
     };
-    if open { Ok(()) } else { Err(Error::Forbidden) }
+    if open { Ok(()) } else { Err(Error::forbidden()) }
 }
 
 /// Removes artifacts whose rows are gone.

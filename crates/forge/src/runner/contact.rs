@@ -50,7 +50,7 @@ impl Contacts {
 /// The runner that shows its token, and whose call is noted.
 ///
 /// # Errors
-/// `Forbidden` where the token is nobody's, `Invalid` where what it tells of itself is too long.
+/// `Forbidden` where the token is nobody's, `BadRequest` where what it tells of itself is too long.
 pub async fn authenticate(forge: &Forge, token: &RunnerToken, contact: Contact) -> Result<Runner> {
     let own = token.clone();
     let (runner, now) =

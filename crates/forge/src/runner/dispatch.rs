@@ -53,7 +53,7 @@ pub enum JobAnswer {
 /// kept waiting for as long as `hold`, and the database is asked nothing.
 ///
 /// # Errors
-/// `Forbidden` where the token is nobody's, `Invalid` where what the runner tells of itself is too long.
+/// `Forbidden` where the token is nobody's, `BadRequest` where what the runner tells of itself is too long.
 pub async fn request_job(
     forge: &Forge,
     (token, contact): (&RunnerToken, Contact),
@@ -191,7 +191,7 @@ async fn take_one(
         }
         Ok(Verdict::Failed(reason)) => reason,
         // The next one may find what the machine lacks for the moment.
-        Err(failure @ (Error::OutOfReach(_) | Error::Full(_))) => return Err(failure),
+        Err(failure) if failure.is_of_machine() => return Err(failure),
         Err(failure) => {
             tracing::error!(error = %failure, job = %id, "a job cannot be handed over");
             "scheduler_failure"

@@ -8,7 +8,7 @@ use ci::{
     job::{Job, JobSpec, JobStore as _, JobToken},
     pipeline::Pipeline,
 };
-use kernel::{Error, Result, access::ProjectFacts, ids::JobId};
+use kernel::{Error, Result, access::ProjectFacts, error::Kind, ids::JobId};
 use org::project::settings::GitStrategy;
 use repo::git::Oid;
 use runners::runner::Runner;
@@ -161,7 +161,7 @@ pub(super) async fn prepare(
     let timeout = runner.maximum_timeout.map_or(own, |most| most.min(own));
     let token = JobToken::generate();
     let commit = match commit(forge, &source).await {
-        Err(Error::NotFound(_) | Error::Missing) => {
+        Err(Error { kind: Kind::NotFound, .. }) => {
             return Ok(Verdict::Failed("data_integrity_failure"));
         }
         commit => commit?,
@@ -183,5 +183,5 @@ async fn commit(forge: &Forge, source: &JobSource) -> Result<PipelineCommit> {
     let read = forge.git_read(source.job.project_id, move |reader| {
         if reader.is_commit(id)? { Ok(Some(own.read_commit(reader)?)) } else { Ok(None) }
     });
-    read.await?.ok_or(Error::Missing)
+    read.await?.ok_or(Error::missing())
 }

@@ -8,7 +8,11 @@ use ci::{
     },
     log::{Appended, LogStore as _},
 };
-use kernel::{Error, Result, Ts, ids::JobId};
+use kernel::{
+    Error, Result, Ts,
+    error::{Kind, Message},
+    ids::JobId,
+};
 use time::Duration;
 
 use super::logs;
@@ -199,7 +203,9 @@ async fn end(forge: &Forge, job: &Job, end: End) -> Result<Job> {
             Ok(job)
         }
         // It was ended otherwise in this moment.
-        Err(Error::Rejected(_)) => Err(Error::Forbidden),
+        Err(Error { kind: Kind::BadRequest, message: Message::Whole(_), .. }) => {
+            Err(Error::forbidden())
+        }
         Err(failure) => Err(failure),
     }
 }

@@ -68,7 +68,7 @@ impl LogFollowers {
     /// Takes a place.
     ///
     /// # Errors
-    /// `TooMany` where all places are taken, `OutOfReach` where the server is about to stop.
+    /// `TooMany` where all places are taken, `Unavailable` where the server is about to stop.
     pub(super) fn follow(&self, job: JobId, pipeline: PipelineId, who: Who) -> Result<Following> {
         let mut state = self.state();
         if state.is_closed {
@@ -76,7 +76,7 @@ impl LogFollowers {
         }
         let own = state.own.get(&who).copied().unwrap_or_default();
         if state.followers >= MOST || own >= MOST_OF_ONE {
-            return Err(Error::TooMany { retry_after: LATER });
+            return Err(Error::too_many(LATER));
         }
         state.followers += 1;
         *state.own.entry(who).or_default() += 1;
@@ -165,6 +165,7 @@ impl Drop for Following {
 mod tests {
     use kernel::{
         Error,
+        error::Kind,
         ids::{JobId, PipelineId, UserId},
     };
 
@@ -179,11 +180,11 @@ mod tests {
         let follow = |user: i64| all.follow(LOG.0, LOG.1, Who::User(UserId(user)));
 
         let own: Vec<_> = (0..MOST_OF_ONE).map(|_| follow(1).unwrap()).collect();
-        assert!(matches!(follow(1), Err(Error::TooMany { .. })));
+        assert!(matches!(follow(1), Err(Error { kind: Kind::TooMany { .. }, .. })));
         let others: Vec<_> = (MOST_OF_ONE..MOST)
             .map(|place| follow(2 + i64::try_from(place / MOST_OF_ONE).unwrap()).unwrap())
             .collect();
-        assert!(matches!(follow(1_000), Err(Error::TooMany { .. })));
+        assert!(matches!(follow(1_000), Err(Error { kind: Kind::TooMany { .. }, .. })));
         drop((own, others));
         assert_eq!(all.count(), 0);
         assert!(all.state().logs.is_empty() && all.state().own.is_empty());

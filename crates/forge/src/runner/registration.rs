@@ -31,7 +31,7 @@ pub fn register(
         Some(RegistrationPlace::Project(project)) => Owner::Project(project),
         Some(RegistrationPlace::Group(group)) => Owner::Group(group),
         None if tx.is_instance_registration(&digest(shown))? => Owner::Instance,
-        None => return Err(Error::Forbidden),
+        None => return Err(Error::forbidden()),
     };
     register::create(tx, owner, None, attributes, token)
 }

@@ -20,6 +20,7 @@ use ci::{
 use db::Tx;
 use kernel::{
     Error, Grant, Result, Ts,
+    error::{Kind, Message},
     ids::{JobId, PipelineId},
 };
 use org::settings::store::SettingsStore as _;
@@ -150,7 +151,7 @@ pub async fn test_report(
                 left = rest;
                 match forge.artifacts.reader_of(&location).await {
                     // It has just gone with its report.
-                    Err(Error::Missing) => continue,
+                    Err(Error { kind: Kind::NotFound, message: Message::Default, .. }) => continue,
                     reader => Some((reader?, size)),
                 }
             }

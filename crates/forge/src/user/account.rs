@@ -19,7 +19,7 @@ use crate::{
 /// Makes an account.
 ///
 /// # Errors
-/// As [`registration::register`]; `Invalid` for what is no picture.
+/// As [`registration::register`]; `BadRequest` for what is no picture.
 pub async fn create(
     forge: &Forge,
     grant: &Grant<Administrate>,
@@ -39,7 +39,7 @@ pub async fn create(
 /// Changes an account.
 ///
 /// # Errors
-/// As [`actions::update`]; `Invalid` for what is no picture.
+/// As [`actions::update`]; `BadRequest` for what is no picture.
 pub async fn update(
     forge: &Forge,
     grant: &Grant<Administrate>,

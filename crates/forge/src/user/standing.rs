@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use db::Tx;
-use kernel::{Error, Result, Standing, access::ProjectFacts, ids::UserId};
+use kernel::{Result, Standing, access::ProjectFacts, ids::UserId};
 use org::{
     access::{IdOrPath, locate_project},
     user::{State, User, store::UserStore as _},
@@ -29,7 +29,7 @@ pub fn person_in_project(
     };
     match locate_project(tx, user.actor(), project) {
         Ok((project, who)) => Ok(Some(PersonInProject { user, facts: project.0, who })),
-        Err(Error::NotFound(_)) => Ok(None),
+        Err(gone) if gone.is_gone() => Ok(None),
         Err(failure) => Err(failure),
     }
 }

@@ -1,6 +1,9 @@
 //! Proposing a branch.
 
-use kernel::Error;
+use kernel::{
+    Error,
+    error::{Kind, Message},
+};
 use review::merge_request::MergeStatus;
 
 use crate::scratch::Scratch;
@@ -41,5 +44,9 @@ async fn a_branch_is_proposed_once() {
 
     let again = scratch.propose(&ada, &project, "green").await;
 
-    assert!(matches!(again, Err(Error::ConflictWith(_))), "{:?}", again.err());
+    assert!(
+        matches!(again, Err(Error { kind: Kind::Conflict, message: Message::Sentences(_), .. })),
+        "{:?}",
+        again.err()
+    );
 }

@@ -1,7 +1,10 @@
 //! Making a project.
 
 use forgeway_forge::project::create::{self, NewProject};
-use kernel::Error;
+use kernel::{
+    Error,
+    error::{Kind, Message},
+};
 use org::project::{ProjectChange, actions::Creation, store::ProjectStore as _};
 
 use crate::scratch::Scratch;
@@ -28,7 +31,10 @@ async fn a_project_whose_repository_cannot_be_made_leaves_nothing_behind() {
 
     let made = create::create(&scratch.forge, &Scratch::signed_in(&ada), &ada, new).await;
 
-    assert!(matches!(made, Err(Error::Invalid(_))), "{made:?}");
+    assert!(
+        matches!(made, Err(Error { kind: Kind::BadRequest, message: Message::Fields(_), .. })),
+        "{made:?}"
+    );
     let found = scratch.db().read(|tx| tx.find_project_at("ada/tea")).await.unwrap();
     assert!(found.is_none());
 }
@@ -42,5 +48,8 @@ async fn nothing_is_brought_from_elsewhere() {
 
     let made = create::create(&scratch.forge, &Scratch::signed_in(&ada), &ada, new).await;
 
-    assert!(matches!(made, Err(Error::Refused(_))), "{made:?}");
+    assert!(
+        matches!(made, Err(Error { kind: Kind::Forbidden, message: Message::Reason(_), .. })),
+        "{made:?}"
+    );
 }

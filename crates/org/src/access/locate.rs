@@ -48,7 +48,7 @@ pub fn locate_project(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<(P
         }
         IdOrPath::Path(_) => None,
     };
-    let (facts, level) = found.ok_or(Error::NotFound("Project"))?;
+    let (facts, level) = found.ok_or(Error::not_found("Project"))?;
     let standing = Standing::in_project(actor, level, &facts);
     Ok((Project(facts.into()), standing))
 }
@@ -85,7 +85,7 @@ fn stand_in(tx: &mut Tx<'_>, actor: Actor, found: Option<&Namespace>) -> Result<
         // What is not there is looked for as long as what is hidden.
         level_in_namespace(tx, actor, NamespaceId(0))?;
         seen::is_way(tx, actor, NamespaceId(0))?;
-        return Err(Error::NotFound("Group"));
+        return Err(Error::not_found("Group"));
     };
     let level = level_in_namespace(tx, actor, group.id)?;
     let mut standing = in_group(actor, level, group);
@@ -93,7 +93,7 @@ fn stand_in(tx: &mut Tx<'_>, actor: Actor, found: Option<&Namespace>) -> Result<
         standing.visible = seen::is_way(tx, actor, group.id)?;
     }
     if !standing.visible || shut_out_of_group(actor, standing.level, group) {
-        return Err(Error::NotFound("Group"));
+        return Err(Error::not_found("Group"));
     }
     Ok((Group(group.facts().into()), standing))
 }
@@ -115,9 +115,9 @@ pub fn seen_namespace(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> Result<Na
         }
         group => match stand_in(tx, actor, group.as_ref()) {
             Ok(_) => true,
-            Err(Error::NotFound(_)) => false,
+            Err(gone) if gone.is_gone() => false,
             Err(cause) => return Err(cause),
         },
     };
-    found.filter(|_| seen).ok_or(Error::NotFound("Namespace"))
+    found.filter(|_| seen).ok_or(Error::not_found("Namespace"))
 }

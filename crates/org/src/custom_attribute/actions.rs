@@ -45,7 +45,7 @@ pub fn find(tx: &mut Tx<'_>, _grant: &Grant<Administrate>, named: &Named) -> Res
         }
         Named::User(id) => tx.find_user(*id)?.map(|user| Subject::User(user.id)),
     };
-    found.ok_or(Error::Hidden)
+    found.ok_or(Error::hidden())
 }
 
 /// Writes a note down, in place of one with the same key.
@@ -64,11 +64,11 @@ pub fn set(
         wrong.push(("value".to_owned(), vec!["can't be blank".to_owned()]));
     }
     if !wrong.is_empty() {
-        return Err(Error::Invalid(wrong));
+        return Err(Error::bad_request().fields(wrong));
     }
     tx.keep_custom_attribute(of, note)
 }
 
 pub fn remove(tx: &mut Tx<'_>, _grant: &Grant<Administrate>, of: Subject, key: &str) -> Result<()> {
-    if tx.delete_custom_attribute(of, key)? { Ok(()) } else { Err(Error::Missing) }
+    if tx.delete_custom_attribute(of, key)? { Ok(()) } else { Err(Error::missing()) }
 }

@@ -80,12 +80,12 @@ pub fn begin_confirmation(tx: &mut Tx<'_>, id: EmailId) -> Result<Option<(Email,
 /// Confirms the address that a link with this secret was sent to.
 ///
 /// # Errors
-/// `Missing` where the link is unknown, too old, or was used before.
+/// `NotFound` where the link is unknown, too old, or was used before.
 pub fn confirm(tx: &mut Tx<'_>, secret: &Secret) -> Result<Email> {
-    let email = tx.find_email_to_confirm(secret)?.ok_or(Error::Missing)?;
+    let email = tx.find_email_to_confirm(secret)?.ok_or(Error::missing())?;
     let until = email.confirmation_sent_at.map(|sent| sent.plus(LINK_WORKS));
     if until.is_none_or(|until| until <= tx.now) {
-        return Err(Error::Missing);
+        return Err(Error::missing());
     }
     access::alone(tx)?;
     tx.confirm_email(email.id)?;

@@ -34,13 +34,13 @@ pub struct Follows {
 pub fn follow(tx: &mut Tx<'_>, follower: UserId, followee: UserId) -> Result<User> {
     let user = tx.user(followee)?;
     if follower == followee || follows(tx, follower, followee)? {
-        return Err(Error::Unchanged);
+        return Err(Error::unchanged());
     }
     let theirs = user_follows::table.filter(user_follows::follower_id.eq(follower));
     let count = theirs.count();
     let many: i64 = each_backend!(tx, |conn| count.get_result(conn).map_err(error("User")))?;
     if many >= MOST {
-        return Err(Error::Rejected(TOO_MANY.to_owned()));
+        return Err(Error::bad_request().whole(TOO_MANY));
     }
     let row = (
         user_follows::follower_id.eq(follower),
@@ -58,7 +58,7 @@ pub fn unfollow(tx: &mut Tx<'_>, follower: UserId, followee: UserId) -> Result<U
     let user = tx.user(followee)?;
     let row = diesel::delete(user_follows::table.find((follower, followee)));
     match each_backend!(tx, |conn| row.execute(conn).map_err(error("User")))? {
-        0 => Err(Error::Unchanged),
+        0 => Err(Error::unchanged()),
         _ => Ok(user),
     }
 }

@@ -107,7 +107,7 @@ pub fn add(
         faults.add(field, "has already been taken");
     }
     if let Some(why) = sentence(faults) {
-        return Err(Error::Conflict(why));
+        return Err(Error::conflict().whole(why));
     }
     let (cn, filter) = match whose {
         Whose::Named(cn) => (Some(cn), None),
@@ -137,7 +137,7 @@ pub fn remove(
     whose: &Whose,
 ) -> Result<()> {
     let found = find(tx, grant.group(), provider, whose)?;
-    let id = found.ok_or_else(|| Error::NotThere(ABSENT.to_owned()))?;
+    let id = found.ok_or_else(|| Error::missing().whole(ABSENT))?;
     let row = diesel::delete(links::table.find(id));
     each_backend!(tx, |conn| row.execute(conn).map_err(error("Link")))?;
     Ok(())

@@ -52,7 +52,7 @@ fn find_named(
 }
 
 pub fn link(tx: &mut Tx<'_>, grant: &Grant<AdminGroup>, name: &str) -> Result<SamlGroupLink> {
-    find_named(tx, grant, name)?.ok_or_else(|| Error::NotThere(ABSENT.to_owned()))
+    find_named(tx, grant, name)?.ok_or_else(|| Error::missing().whole(ABSENT))
 }
 
 /// Links a group with one elsewhere; each is linked once.

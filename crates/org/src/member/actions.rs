@@ -3,7 +3,11 @@
 use std::collections::BTreeSet;
 
 use db::Tx;
-use kernel::{AccessLevel, Error, Result, Ts, ids::UserId};
+use kernel::{
+    AccessLevel, Error, Result, Ts,
+    error::{Kind, Message},
+    ids::UserId,
+};
 
 use super::{
     Event, Member, Membership, NewMember, Place, Source, State, Step,
@@ -31,23 +35,23 @@ pub fn add(
     quota: Quota,
 ) -> Result<Member> {
     access::alone(tx)?;
-    let user = tx.find_user(user)?.ok_or(Error::NotFound("User"))?;
+    let user = tx.find_user(user)?.ok_or(Error::not_found("User"))?;
     if tx.find_member(place.source, user.id)?.is_some() {
-        return Err(Error::Conflict("Member already exists".to_owned()));
+        return Err(Error::conflict().whole("Member already exists"));
     }
     let lineage = Lineage::of(tx, place.source)?;
     ensure_unlocked(&lineage)?;
     if let Some(why) = quota.refusal(tx, &lineage, |_| Ok(1))? {
-        return Err(Error::Rejected(why));
+        return Err(Error::bad_request().whole(why));
     }
     let (level, faults) = rules::check(tx, &lineage, place.source, &user, terms, Newness::New)?;
     faults.into_result()?;
     if level > place.level() {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     settle(tx, place, &lineage, &user, level, terms.expires_at)?;
     quota.note(tx, &lineage, 1)?;
-    tx.find_member_row(place.source, user.id)?.ok_or(Error::Missing)
+    tx.find_member_row(place.source, user.id)?.ok_or(Error::missing())
 }
 
 /// Makes somebody a member who is none. Whatever they were before that - asking, invited - is over.
@@ -166,8 +170,10 @@ pub(super) fn add_or_change(
     };
     match altered(tx, place, lineage, &member, user, terms) {
         Ok(_) => Ok(Given::Changed),
-        Err(Error::Forbidden) => Ok(Given::Refused("not authorized to update member".to_owned())),
-        Err(Error::Invalid(fields)) => {
+        Err(Error { kind: Kind::Forbidden, .. }) => {
+            Ok(Given::Refused("not authorized to update member".to_owned()))
+        }
+        Err(Error { kind: Kind::BadRequest, message: Message::Fields(fields), .. }) => {
             let mut faults = Faults::default();
             fields.into_iter().for_each(|(field, texts)| faults.add_each(&field, texts));
             Ok(sentences(faults).map_or(Given::Changed, Given::Refused))
@@ -178,7 +184,7 @@ pub(super) fn add_or_change(
 
 pub(super) fn ensure_unlocked(lineage: &Lineage) -> Result<()> {
     match lineage.is_locked() {
-        true => Err(Error::NotAllowed("405 Method Not Allowed".to_owned())),
+        true => Err(Error::not_allowed()),
         false => Ok(()),
     }
 }
@@ -202,7 +208,7 @@ impl End {
 /// Changes somebody's role or its end.
 pub fn change(tx: &mut Tx<'_>, place: Place, user: UserId, level: i64, end: End) -> Result<Member> {
     access::alone(tx)?;
-    let member = tx.find_member(place.source, user)?.ok_or(Error::Missing)?;
+    let member = tx.find_member(place.source, user)?.ok_or(Error::missing())?;
     let lineage = Lineage::of(tx, place.source)?;
     let terms = Terms { level, expires_at: end.over(member.expires_at) };
     let user = tx.user(user)?;
@@ -218,7 +224,7 @@ fn altered(
     terms: Terms,
 ) -> Result<Member> {
     if lineage.is_home_of(user.id) || member.level() > place.level() {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     let (level, faults) = rules::check(tx, lineage, place.source, user, terms, Newness::Known)?;
     // An end that has been there all along is not asked for now.
@@ -228,7 +234,7 @@ fn altered(
     }
     faults.into_result()?;
     if level > place.level() {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     if member.access_level == AccessLevel::Owner {
         ensure_another_owner(tx, lineage, place.source, user)?;
@@ -237,7 +243,7 @@ fn altered(
     refresh(tx, place.source, user.id)?;
     let fact = Fact::new(place.source, user.id, level, terms.expires_at, place.actor().id);
     tx.emit(Event::Changed(fact))?;
-    tx.find_member_row(place.source, user.id)?.ok_or(Error::Missing)
+    tx.find_member_row(place.source, user.id)?.ok_or(Error::missing())
 }
 
 /// What becomes of memberships below a group that somebody is taken out of.
@@ -259,14 +265,14 @@ pub struct Leaving {
 /// Takes somebody out. Everybody may take out themselves.
 pub fn remove(tx: &mut Tx<'_>, place: Place, user: UserId, how: Leaving) -> Result<()> {
     access::alone(tx)?;
-    let member = tx.find_member(place.source, user)?.ok_or(Error::Missing)?;
+    let member = tx.find_member(place.source, user)?.ok_or(Error::missing())?;
     member.updated_at.ensure_unchanged_since(how.unless_newer)?;
     let oneself = place.actor().id == Some(user);
     let may = oneself || (place.may_manage() && member.level() <= place.level());
     let lineage = Lineage::of(tx, place.source)?;
     let user = tx.user(user)?;
     if !may || lineage.is_home_of(user.id) || user.bot {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     if member.access_level == AccessLevel::Owner {
         ensure_another_owner(tx, &lineage, place.source, &user)?;
@@ -303,6 +309,6 @@ pub fn remove_expired(tx: &mut Tx<'_>) -> Result<bool> {
 /// Sets a role apart from what a directory says. Nobody's role comes from a directory here, so that this is always
 /// refused.
 pub fn override_level(tx: &mut Tx<'_>, place: Place, user: UserId) -> Result<Membership> {
-    tx.find_member(place.source, user)?.ok_or(Error::Missing)?;
-    Err(Error::Forbidden)
+    tx.find_member(place.source, user)?.ok_or(Error::missing())?;
+    Err(Error::forbidden())
 }

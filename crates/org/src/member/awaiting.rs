@@ -37,7 +37,7 @@ pub fn set_state(
     user: UserId,
     to: State,
 ) -> Result<()> {
-    let user = tx.find_user(user)?.ok_or(Error::NotFound("User"))?;
+    let user = tx.find_user(user)?.ok_or(Error::not_found("User"))?;
     let (scope, who) = locate_group(tx, grant.actor(), group)?;
     let place = Place::group(&Grant::<AskForSeats>::check(&who, scope)?);
     access::alone(tx)?;
@@ -46,7 +46,7 @@ pub fn set_state(
     let all = tree::members_of(tx, &tree, user.id)?;
     let theirs: Vec<&Member> = all.iter().filter(|one| one.state().after(step).is_some()).collect();
     if theirs.is_empty() {
-        return Err(Error::Unfit("No memberships found".to_owned()));
+        return Err(Error::unprocessable().whole("No memberships found"));
     }
     if step == Step::Suspend {
         ensure_may_rest(tx, &place, &user, &theirs)?;
@@ -63,11 +63,11 @@ fn ensure_may_rest(tx: &mut Tx<'_>, place: &Place, user: &User, theirs: &[&Membe
         .any(|one| one.source() == place.source && one.access_level == AccessLevel::Owner);
     if owns {
         let lineage = Lineage::of(tx, place.source)?;
-        let last = |_| Error::Unfit("The last owner cannot be set to awaiting".to_owned());
+        let last = |_| Error::unprocessable().whole("The last owner cannot be set to awaiting");
         ensure_another_owner(tx, &lineage, place.source, user).map_err(last)?;
     }
     if place.actor().id == Some(user.id) {
-        return Err(Error::Unfit("You cannot set yourself to awaiting".to_owned()));
+        return Err(Error::unprocessable().whole("You cannot set yourself to awaiting"));
     }
     Ok(())
 }
@@ -76,7 +76,7 @@ fn take(tx: &mut Tx<'_>, place: Place, member: &Member, step: Step) -> Result<()
     let to = ensure_step(member.state(), step)?;
     let awaiting = (to == State::Awaiting).then_some(member.level());
     if !tx.move_member(member, awaiting)? {
-        return Err(Error::Conflict("409 Conflict: Resource lock".to_owned()));
+        return Err(Error::conflict().whole("409 Conflict: Resource lock"));
     }
     refresh(tx, member.source(), member.user_id)?;
     let level = if awaiting.is_some() { AccessLevel::NoAccess } else { member.level() };
@@ -91,17 +91,17 @@ fn take(tx: &mut Tx<'_>, place: Place, member: &Member, step: Step) -> Result<()
 }
 
 fn none_pending() -> Error {
-    Error::BadRequest("No memberships found".to_owned())
+    Error::bad_request().because("No memberships found")
 }
 
 /// Approves all memberships that somebody waits for, named by one of them.
 pub fn approve(tx: &mut Tx<'_>, place: Place, id: MemberId) -> Result<()> {
     access::alone(tx)?;
     let tree = tree::owned(tx, &place, plain)?;
-    let named = tx.find_member_by_id(id)?.ok_or(Error::Missing)?;
+    let named = tx.find_member_by_id(id)?.ok_or(Error::missing())?;
     let all = tree::members_of(tx, &tree, named.user_id)?;
     if all.iter().all(|member| member.id != id) {
-        return Err(Error::Missing);
+        return Err(Error::missing());
     }
     approve_each(tx, place, all)
 }

@@ -202,7 +202,7 @@ fn counts(tx: &mut Tx<'_>, tree: &Tree, user: UserId) -> Result<bool> {
 pub fn remove(tx: &mut Tx<'_>, place: Place, user: UserId) -> Result<()> {
     access::alone(tx)?;
     let tree = tree::owned(tx, &place, |why| {
-        Error::BadRequest(
+        Error::bad_request().because(
             match why {
                 Why::Nested => "Invalid group provided, must be top-level",
                 Why::NotOwner => "User unauthorized to remove member",
@@ -215,12 +215,12 @@ pub fn remove(tx: &mut Tx<'_>, place: Place, user: UserId) -> Result<()> {
         _ => Vec::new(),
     };
     if theirs.is_empty() {
-        return Err(Error::BadRequest("No member found for the given user_id".to_owned()));
+        return Err(Error::bad_request().because("No member found for the given user_id"));
     }
     let person = tx.user(user)?;
     if theirs.iter().any(|one| one.source() == place.source && one.level() == AccessLevel::Owner) {
         let lineage = Lineage::of(tx, place.source)?;
-        let last = |_| Error::BadRequest("The last owner cannot be removed".to_owned());
+        let last = |_| Error::bad_request().because("The last owner cannot be removed");
         ensure_another_owner(tx, &lineage, place.source, &person).map_err(last)?;
     }
     for member in &theirs {

@@ -58,7 +58,7 @@ pub fn invite(
 ) -> Result<Outcome> {
     access::alone(tx)?;
     if AccessLevel::find(terms.level).is_some_and(|level| level > place.level()) {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     let lineage = Lineage::of(tx, place.source)?;
     ensure_unlocked(&lineage)?;
@@ -190,7 +190,7 @@ pub fn change(
     let Some(invitation) = living(tx, place.source, email)? else { return Ok(None) };
     let level = level.unwrap_or(invitation.access_level);
     if level.max(invitation.access_level) > place.level() {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     let expires_at = end.over(invitation.expires_at);
     let mut faults = Faults::default();
@@ -210,7 +210,7 @@ pub fn withdraw(
 ) -> Result<bool> {
     let Some(invitation) = living(tx, place.source, email)? else { return Ok(false) };
     if invitation.access_level > place.level() {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     invitation.updated_at.ensure_unchanged_since(unless_newer)?;
     store::delete(tx, invitation.id)?;

@@ -46,7 +46,7 @@ pub fn ask(tx: &mut Tx<'_>, place: Place) -> Result<Asked> {
     // A membership that waits for approval gives no role, and is one all the same.
     let known = tx.find_member(place.source, user.id)?.is_some();
     if known || user.bot || !is_open(tx, &lineage)? {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     if find(tx, place.source, user.id)?.is_some() {
         return Err(Error::invalid("user_id", "already exists in source"));
@@ -107,7 +107,7 @@ fn find(tx: &mut Tx<'_>, source: Source, user: UserId) -> Result<Option<AccessRe
 /// Who asks, the first to ask first.
 pub fn list(tx: &mut Tx<'_>, place: Place, page: PageRequest) -> Result<Page<Asked>> {
     if !place.may_manage() {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     let (project, group) = place.source.columns();
     let (project, group) = (project.unwrap_or(ProjectId(0)), group.unwrap_or(NamespaceId(0)));
@@ -131,16 +131,16 @@ pub fn list(tx: &mut Tx<'_>, place: Place, page: PageRequest) -> Result<Page<Ask
 /// Lets somebody in who asked.
 pub fn approve(tx: &mut Tx<'_>, place: Place, user: UserId, level: i64) -> Result<Member> {
     if !place.may_manage() {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     access::alone(tx)?;
-    find(tx, place.source, user)?.ok_or(Error::Missing)?;
+    find(tx, place.source, user)?.ok_or(Error::missing())?;
     let (lineage, user) = (Lineage::of(tx, place.source)?, tx.user(user)?);
     let terms = Terms { level, expires_at: None };
     let (level, faults) = rules::check(tx, &lineage, place.source, &user, terms, Newness::Known)?;
     faults.into_result()?;
     if level > place.level() {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     ensure_step(State::Requested, Step::Approve)?;
     end(tx, place.source, user.id)?;
@@ -153,15 +153,15 @@ pub fn approve(tx: &mut Tx<'_>, place: Place, user: UserId, level: i64) -> Resul
     };
     insert(tx, &new)?;
     letters::granted(tx, &lineage, &user, level)?;
-    tx.find_member(place.source, user.id)?.ok_or(Error::Missing)
+    tx.find_member(place.source, user.id)?.ok_or(Error::missing())
 }
 
 /// Turns somebody away, or withdraws one's own request.
 pub fn deny(tx: &mut Tx<'_>, place: Place, user: UserId, unless_newer: Option<Ts>) -> Result<()> {
     let oneself = place.actor().id == Some(user);
-    let request = find(tx, place.source, user)?.ok_or(Error::Missing)?;
+    let request = find(tx, place.source, user)?.ok_or(Error::missing())?;
     if !oneself && !place.may_manage() {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     request.created_at.ensure_unchanged_since(unless_newer)?;
     end(tx, place.source, user)?;

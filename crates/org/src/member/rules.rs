@@ -129,7 +129,7 @@ pub(crate) fn ensure_another_owner(
         return Ok(());
     }
     match tx.count_other_owners(&lineage.ids(), user.id)? {
-        0 => Err(Error::Forbidden),
+        0 => Err(Error::forbidden()),
         _ => Ok(()),
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn refresh(tx: &mut Tx<'_>, source: Source, user: UserId) -> Result<(
 
 /// The table of states is asked, never bypassed.
 pub(super) fn ensure_step(from: State, step: Step) -> Result<State> {
-    from.after(step).ok_or_else(|| Error::Conflict("409 Conflict: Resource lock".to_owned()))
+    from.after(step).ok_or_else(|| Error::conflict().whole("409 Conflict: Resource lock"))
 }
 
 /// Takes a membership away; the caller has effective access worked out anew.

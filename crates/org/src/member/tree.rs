@@ -61,5 +61,5 @@ pub(super) enum Why {
 
 /// The refusal that says nothing.
 pub(super) fn plain(_: Why) -> Error {
-    Error::BadRequest(String::new())
+    Error::bad_request()
 }

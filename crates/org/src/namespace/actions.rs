@@ -92,7 +92,7 @@ fn ensure_own_limits(admin: bool, old: &GroupSettings, new: &GroupSettings) -> R
     let limits = |settings: &GroupSettings| {
         (settings.shared_runners_minutes_limit, settings.extra_shared_runners_minutes_limit)
     };
-    if admin || limits(old) == limits(new) { Ok(()) } else { Err(Error::Forbidden) }
+    if admin || limits(old) == limits(new) { Ok(()) } else { Err(Error::forbidden()) }
 }
 
 fn details_of_new(new: &NewGroup, parent: Option<&Namespace>, settings: &Settings) -> GroupDetails {
@@ -137,7 +137,7 @@ fn ensure_may_create(
     parent: Option<&(Namespace, Standing)>,
     settings: &Settings,
 ) -> Result<()> {
-    if may_create(tx, user, admin, parent, settings)? { Ok(()) } else { Err(Error::Forbidden) }
+    if may_create(tx, user, admin, parent, settings)? { Ok(()) } else { Err(Error::forbidden()) }
 }
 
 /// Whether somebody may make a group in another one, or at the top.
@@ -169,7 +169,7 @@ fn failed(faults: Faults) -> Error {
         .into_iter()
         .map(|(field, texts)| format!(":{field}=>{texts:?}"))
         .collect();
-    Error::Rejected(format!("Failed to save group {{{}}}", printed.join(", ")))
+    Error::bad_request().whole(format!("Failed to save group {{{}}}", printed.join(", ")))
 }
 
 fn faults_of(

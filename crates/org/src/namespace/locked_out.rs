@@ -22,7 +22,7 @@ fn top(tx: &mut Tx<'_>, grant: &Grant<ModerateGroup>) -> Result<NamespaceId> {
     let group = tx.namespace(grant.group())?;
     match group.parent_id {
         None => Ok(group.id),
-        Some(_) => Err(Error::BadRequest("Invalid group provided, must be top-level".to_owned())),
+        Some(_) => Err(Error::bad_request().because("Invalid group provided, must be top-level")),
     }
 }
 
@@ -54,7 +54,7 @@ pub fn let_in(tx: &mut Tx<'_>, grant: &Grant<ModerateGroup>, user: UserId) -> Re
     let row = namespace_bans::table.find((group, user)).select(namespace_bans::user_id);
     let found: Option<UserId> =
         each_backend!(tx, |conn| row.get_result(conn).optional().map_err(error("Ban")))?;
-    found.ok_or(Error::NotFound("User"))?;
+    found.ok_or(Error::not_found("User"))?;
     let taken = downloads::table
         .filter(downloads::namespace_id.eq(group))
         .filter(downloads::user_id.eq(user));

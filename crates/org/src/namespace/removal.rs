@@ -72,7 +72,7 @@ fn ensure_final(group: &Namespace, how: &Removal) -> Result<()> {
     } else {
         return Ok(());
     };
-    Err(Error::Rejected(why.to_owned()))
+    Err(Error::bad_request().whole(why.to_owned()))
 }
 
 fn mark(tx: &mut Tx<'_>, group: NamespaceId, at: Option<Ts>, by: Option<UserId>) -> Result<()> {
@@ -91,7 +91,7 @@ pub fn restore(tx: &mut Tx<'_>, grant: &Grant<RemoveGroup>) -> Result<Namespace>
     access::alone(tx)?;
     let group = tx.namespace(grant.group())?;
     if group.marked_for_deletion_at.is_none() {
-        return Err(Error::Rejected(NOTHING_TO_RESTORE.to_owned()));
+        return Err(Error::bad_request().whole(NOTHING_TO_RESTORE));
     }
     mark(tx, group.id, None, None)?;
     tx.emit(Event::GroupRestore { group: (&group).into(), user: grant.actor().id })?;

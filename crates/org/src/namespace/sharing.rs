@@ -33,16 +33,16 @@ pub struct Sharing {
 /// Shares a group with another one that the caller sees.
 ///
 /// # Errors
-/// `Missing` when the caller may not share the group, or not with this one: what is forbidden is not there.
+/// `NotFound` when the caller may not share the group, or not with this one: what is forbidden is not there.
 pub fn share(tx: &mut Tx<'_>, grant: &Grant<UseGroup>, with: Sharing) -> Result<Namespace> {
     access::alone(tx)?;
     let (invited, _) = locate_group(tx, grant.actor(), &IdOrPath::Id(with.invited.0))?;
     let (group, invited) = (grant.group(), invited.0.id);
     if grant.also::<AdminGroup>().is_err() || !may_invite(tx, group, invited)? {
-        return Err(Error::Missing);
+        return Err(Error::missing());
     }
     if group == invited {
-        return Err(Error::Conflict(ITSELF.to_owned()));
+        return Err(Error::conflict().whole(ITSELF));
     }
     ensure_ahead(tx, with.expires_at)?;
     // One that has ended is none, even while nobody has cleared it away.
@@ -62,7 +62,7 @@ pub fn share(tx: &mut Tx<'_>, grant: &Grant<UseGroup>, with: Sharing) -> Result<
     let insert = diesel::insert_into(group_group_links::table).values(row).on_conflict_do_nothing();
     let new = each_backend!(tx, |conn| insert.execute(conn).map_err(error("Group Link")))?;
     if new == 0 {
-        return Err(Error::Conflict(ALREADY.to_owned()));
+        return Err(Error::conflict().whole(ALREADY));
     }
     access::refresh_group_share(tx, group, invited)?;
     let user = grant.actor().id;
@@ -74,7 +74,7 @@ pub fn share(tx: &mut Tx<'_>, grant: &Grant<UseGroup>, with: Sharing) -> Result<
 pub(crate) fn ensure_ahead(tx: &Tx<'_>, end: Option<Ts>) -> Result<()> {
     let mut faults = Faults::default();
     check_end(tx.now, end, &mut faults);
-    sentences(faults).map_or(Ok(()), |why| Err(Error::Conflict(why)))
+    sentences(faults).map_or(Ok(()), |why| Err(Error::conflict().whole(why)))
 }
 
 /// Whether a group, or a project in it, may be shared with another group: some trees keep to themselves.
@@ -98,7 +98,7 @@ pub fn unshare(tx: &mut Tx<'_>, grant: &Grant<AdminGroup>, invited: NamespaceId)
     let gone =
         each_backend!(tx, |conn| diesel::delete(row).execute(conn).map_err(error("Group Link")))?;
     if gone == 0 {
-        return Err(Error::NotFound("Group Link"));
+        return Err(Error::not_found("Group Link"));
     }
     access::refresh_group_share(tx, group, invited)?;
     tx.emit(Event::GroupUnshare { group_id: group, invited_id: invited, user: grant.actor().id })

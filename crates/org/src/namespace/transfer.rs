@@ -26,7 +26,7 @@ use crate::{
 };
 
 fn stays(why: &str) -> Error {
-    Error::Rejected(format!("Transfer failed: {why}"))
+    Error::bad_request().whole(format!("Transfer failed: {why}"))
 }
 
 /// Moves a group, with everything in it. Without a target it goes to the top.

@@ -151,7 +151,7 @@ pub fn create_for(
 fn create_as(tx: &mut Tx<'_>, actor: Actor, creator: &User, wanted: &Creation) -> Result<Project> {
     access::alone(tx)?;
     let home = match wanted.namespace {
-        None => tx.personal_namespace(creator.id)?.ok_or(Error::NotFound("Namespace"))?,
+        None => tx.personal_namespace(creator.id)?.ok_or(Error::not_found("Namespace"))?,
         Some(id) => match tx.find_namespace(id)? {
             // Whether there is room in one's own is asked below, and told.
             Some(home) if home::is_own(actor, &home) => home,
@@ -165,7 +165,7 @@ fn create_as(tx: &mut Tx<'_>, actor: Actor, creator: &User, wanted: &Creation) -
     let mut flaws = names::flaws(&name, &path);
     flaws.extend(home::taken(tx, &home, &name, &path, None)?);
     if !flaws.is_empty() {
-        return Err(Error::Invalid(flaws));
+        return Err(Error::bad_request().fields(flaws));
     }
     ensure_possible(&wanted.change.settings)?;
     ensure_storage(actor, &wanted.change)?;
@@ -231,7 +231,7 @@ pub fn update(
         let mut flaws = names::flaws(name, path);
         flaws.extend(home::taken(tx, &home, name, path, Some(project.id))?);
         if !flaws.is_empty() {
-            return Err(Error::Invalid(flaws));
+            return Err(Error::bad_request().fields(flaws));
         }
         home::settle(tx, &project, &home, name, path)?;
     }

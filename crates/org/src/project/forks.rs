@@ -48,13 +48,13 @@ pub fn fork(tx: &mut Tx<'_>, grant: &Grant<ForkProject>, wanted: &Fork) -> Resul
     let path = wanted.path.clone().unwrap_or_else(|| source.path.clone());
     let flaws = names::flaws(&name, &path);
     if !flaws.is_empty() {
-        return Err(Error::Invalid(flaws));
+        return Err(Error::bad_request().fields(flaws));
     }
     let taken = home::taken(tx, &home, &name, &path, None)?;
     if !taken.is_empty() {
         let told: FieldErrors =
             taken.into_iter().filter(|(field, _)| !field.contains('.')).collect();
-        return Err(Error::ConflictOn(told));
+        return Err(Error::conflict().fields(told));
     }
     let asked = wanted.visibility.unwrap_or(source.visibility);
     let new = NewProject {
@@ -84,13 +84,13 @@ fn target(
         None => tx.personal_namespace(grant.user()?)?,
         Some(id) => tx.find_namespace(id)?,
     };
-    let home = home.ok_or(Error::NotFound("Target Namespace"))?;
+    let home = home.ok_or(Error::not_found("Target Namespace"))?;
     let actor = grant.actor();
     let may = home::is_own(actor, &home) || home::may_create_in(tx, actor, &home)?;
     if may && stays_inside(tx, source, &home)? {
         Ok(home)
     } else {
-        Err(Error::NotFound("Target Namespace"))
+        Err(Error::not_found("Target Namespace"))
     }
 }
 
@@ -155,18 +155,18 @@ pub fn relate(tx: &mut Tx<'_>, grant: &Grant<OwnProject>, source: ProjectId) -> 
     let project = tx.project(grant.project())?;
     let (place, who) = access::locate_project(tx, grant.actor(), &access::IdOrPath::Id(source.0))?;
     let forkable = Grant::<ForkProject>::check(&who, place);
-    forkable.map_err(|_refusal| Error::NotFound("Project"))?;
+    forkable.map_err(|_refusal| Error::not_found("Project"))?;
     let home = tx.namespace(project.namespace_id)?;
     let level = access::level_in_namespace(tx, grant.actor(), home.id)?;
     if level < AccessLevel::Maintainer && !home::may_create_in(tx, grant.actor(), &home)? {
-        return Err(Error::Unauthenticated);
+        return Err(Error::unauthenticated());
     }
     if project.forked_from_id.is_some() {
-        return Err(Error::Conflict("Project already forked".to_owned()));
+        return Err(Error::conflict().whole("Project already forked"));
     }
     let source = tx.project(source)?;
     if source.id == project.id {
-        return Err(Error::Conflict("Project already forked".to_owned()));
+        return Err(Error::conflict().whole("Project already forked"));
     }
     tie(tx, project.id, &source, FeatureChange::default())
 }
@@ -182,7 +182,7 @@ pub fn unrelate(
 ) -> Result<()> {
     let project = tx.project(grant.project())?;
     project.updated_at.ensure_unchanged_since(unless_newer)?;
-    let source = project.forked_from_id.ok_or(Error::Unchanged)?;
+    let source = project.forked_from_id.ok_or(Error::unchanged())?;
     count_forks(tx, source, -1)?;
     let columns =
         Columns { forked_from_id: Some(None), fork_root_id: Some(None), ..Columns::default() };

@@ -59,10 +59,8 @@ pub fn ensure_room(tx: &mut Tx<'_>, owner: &User, home: &Namespace) -> Result<()
     let count: i64 = each_backend!(tx, |conn| own.get_result(conn).map_err(error("Project")))?;
     match limit {
         limit if count < limit => Ok(()),
-        0 => Err(Error::LimitReached(
-            "Personal project creation is not allowed. Please contact your administrator with questions".to_owned(),
-        )),
-        limit => Err(Error::LimitReached(format!(
+        0 => Err(Error::forbidden().limit("Personal project creation is not allowed. Please contact your administrator with questions")),
+        limit => Err(Error::forbidden().limit(format!(
             "Your project limit is {limit} projects! Please contact your administrator to increase it"
         ))),
     }
@@ -153,7 +151,8 @@ pub(super) fn free_address(tx: &mut Tx<'_>, key: &str) -> Result<()> {
 
 /// Why a project cannot move, in the form that clients know.
 fn stays(why: &str) -> Error {
-    Error::Rejected(format!("Failed to transfer project {{:new_namespace=>[\"{why}\"]}}"))
+    Error::bad_request()
+        .whole(format!("Failed to transfer project {{:new_namespace=>[\"{why}\"]}}"))
 }
 
 /// Moves a project into another namespace. A group that shows less makes the project show less, too.

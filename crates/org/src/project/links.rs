@@ -38,7 +38,7 @@ pub struct Sharing {
 /// Shares a project with a group that the caller sees.
 ///
 /// # Errors
-/// `Missing` when the group is not there for the caller.
+/// `NotFound` when the group is not there for the caller.
 pub fn share(
     tx: &mut Tx<'_>,
     grant: &Grant<AdminProject>,
@@ -47,20 +47,20 @@ pub fn share(
     access::alone(tx)?;
     let project = tx.project(grant.project())?;
     let (group, _) = access::locate_group(tx, grant.actor(), &IdOrPath::Id(with.group.0))
-        .map_err(|_absent| Error::Missing)?;
+        .map_err(|_absent| Error::missing())?;
     let group = group.0.id;
     let home = tx.namespace(project.namespace_id)?;
     if !sharing::may_invite(tx, home.id, group)? {
-        return Err(Error::Missing);
+        return Err(Error::missing());
     }
     if home.settings().share_with_group_lock {
-        return Err(Error::Rejected("The project sharing with group is disabled".to_owned()));
+        return Err(Error::bad_request().whole("The project sharing with group is disabled"));
     }
     if !(AccessLevel::Guest..=AccessLevel::Owner).contains(&with.level) {
         return Err(Error::invalid("group_access", "is not included in the list"));
     }
     if with.level > grant.who().level {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     sharing::ensure_ahead(tx, with.expires_at)?;
     // One that has ended is none, even while nobody has cleared it away.
@@ -81,7 +81,7 @@ pub fn share(
         diesel::insert_into(project_group_links::table).values(row).on_conflict_do_nothing();
     let new = each_backend!(tx, |conn| insert.execute(conn).map_err(error("Group Link")))?;
     if new == 0 {
-        return Err(Error::Conflict("Project already shared with this group".to_owned()));
+        return Err(Error::conflict().whole("Project already shared with this group"));
     }
     access::refresh_project_share(tx, project.id, group)?;
     link(tx, project.id, group)
@@ -108,10 +108,10 @@ pub fn unshare(
     access::alone(tx)?;
     let found = link(tx, grant.project(), group)?;
     if found.expires_at.is_some_and(|end| end <= tx.now) {
-        return Err(Error::Missing);
+        return Err(Error::missing());
     }
     if unmodified_since.is_some_and(|since| found.updated_at > since) {
-        return Err(Error::Precondition);
+        return Err(Error::precondition());
     }
     let row = project_group_links::table.find(found.id);
     each_backend!(tx, |conn| diesel::delete(row).execute(conn).map_err(error("Group Link")))?;

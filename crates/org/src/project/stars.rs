@@ -45,7 +45,7 @@ pub fn unstar(tx: &mut Tx<'_>, grant: &Grant<UseProject>) -> Result<Project> {
 
 fn counted(tx: &mut Tx<'_>, project: ProjectId, rows: usize, by: i64) -> Result<Project> {
     if rows == 0 {
-        return Err(Error::Unchanged);
+        return Err(Error::unchanged());
     }
     let update = diesel::update(projects::table.find(project))
         .set(projects::star_count.eq(projects::star_count + by));

@@ -100,7 +100,7 @@ pub fn issue_personal(
         faults.add("scopes", "can only contain available scopes");
     }
     match sentence(faults) {
-        Some(why) => Err(Error::Unfit(why)),
+        Some(why) => Err(Error::unprocessable().whole(why)),
         None => issue(tx, new),
     }
 }
@@ -112,10 +112,10 @@ pub fn issue_own(
     new: &NewToken,
 ) -> Result<(AccessToken, Secret)> {
     if grant.user()? != new.user_id {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     match sentence(faults_of(new)) {
-        Some(why) => Err(Error::Unfit(why)),
+        Some(why) => Err(Error::unprocessable().whole(why)),
         None => issue(tx, new),
     }
 }
@@ -136,7 +136,7 @@ pub fn impersonation(tx: &mut Tx<'_>, user: UserId, id: TokenId) -> Result<Acces
     tx.user(user)?;
     tx.find_token_by_id(id)?
         .filter(|token| token.user_id == user && token.kind == Kind::Impersonation)
-        .ok_or(Error::NotFound("Impersonation Token"))
+        .ok_or(Error::not_found("Impersonation Token"))
 }
 
 pub fn revoke_impersonation(
@@ -169,7 +169,7 @@ pub fn find_visible(
 ) -> Result<Option<AccessToken>> {
     let actor = grant.actor();
     match tx.find_token_by_id(id)?.filter(|token| is_in_hands_of(token, actor)) {
-        None if !actor.admin => Err(Error::Unauthenticated),
+        None if !actor.admin => Err(Error::unauthenticated()),
         found => Ok(found),
     }
 }
@@ -177,9 +177,9 @@ pub fn find_visible(
 /// Revokes a token; revoking again changes nothing.
 pub fn revoke(tx: &mut Tx<'_>, grant: &Grant<SignedIn>, id: TokenId) -> Result<()> {
     let token = tx.find_token_by_id(id)?.filter(|token| token.kind != Kind::OAuth);
-    let token = token.ok_or(Error::Missing)?;
+    let token = token.ok_or(Error::missing())?;
     if !is_in_hands_of(&token, grant.actor()) {
-        return Err(Error::BadRequest("Not permitted to revoke".to_owned()));
+        return Err(Error::bad_request().because("Not permitted to revoke"));
     }
     tx.revoke_token(id)
 }
@@ -202,7 +202,7 @@ pub fn renew(
     expires_at: Option<Ts>,
 ) -> Result<(AccessToken, Secret)> {
     if token.revoked {
-        return Err(Error::BadRequest("Token already revoked".to_owned()));
+        return Err(Error::bad_request().because("Token already revoked"));
     }
     tx.revoke_token(token.id)?;
     let new = NewToken {

@@ -44,7 +44,7 @@ pub type Leveled = (AccessToken, AccessLevel);
 fn ensure_may_read(place: &Place) -> Result<()> {
     match place.may_manage() {
         true => Ok(()),
-        false => Err(Error::Unauthenticated),
+        false => Err(Error::unauthenticated()),
     }
 }
 
@@ -96,7 +96,7 @@ fn find_here(tx: &mut Tx<'_>, source: Source, id: TokenId) -> Result<Option<Leve
 }
 
 fn refused(text: impl Into<String>) -> Error {
-    Error::BadRequest(text.into())
+    Error::bad_request().because(text)
 }
 
 /// Makes a bot, a membership and the token, in one go.
@@ -174,7 +174,7 @@ pub fn rotate(
     let actor = place.actor();
     let wider = actor.external && !actor.admin && !tx.user(token.user_id)?.external;
     if level > place.level() || wider {
-        return Err(Error::Rejected(ABOVE.to_owned()));
+        return Err(Error::bad_request().whole(ABOVE));
     }
     let (renewed, secret) = renew(tx, &token, expires_at)?;
     Ok(Some(((renewed, level), secret)))

@@ -241,7 +241,7 @@ pub(super) fn ensure_group_exists(tx: &mut Tx<'_>, details: &Details) -> Result<
     let found = tx.find_namespace(NamespaceId(id))?;
     match found.is_some_and(|group| group.kind == Kind::Group) {
         true => Ok(()),
-        false => Err(Error::NotFound("Group")),
+        false => Err(Error::not_found("Group")),
     }
 }
 
@@ -250,7 +250,7 @@ pub(super) fn ensure_free(tx: &mut Tx<'_>, details: &Details, own: Option<UserId
     ensure_address_free(tx, &details.email, own)?;
     let found = tx.find_user_named(&details.username)?;
     if found.is_some_and(|other| Some(other.id) != own) {
-        return Err(Error::Conflict("Username has already been taken".to_owned()));
+        return Err(Error::conflict().whole("Username has already been taken"));
     }
     Ok(())
 }
@@ -261,7 +261,7 @@ pub(super) fn ensure_address_free(
     own: Option<UserId>,
 ) -> Result<()> {
     if tx.find_holder(address)?.is_some_and(|holder| Some(holder) != own) {
-        return Err(Error::Conflict("Email has already been taken".to_owned()));
+        return Err(Error::conflict().whole("Email has already been taken"));
     }
     Ok(())
 }
@@ -275,7 +275,7 @@ pub fn remove_identity(
 ) -> Result<()> {
     tx.user(id)?;
     match tx.delete_identity(id, provider)? {
-        0 => Err(Error::NotFound("Identity")),
+        0 => Err(Error::not_found("Identity")),
         _ => Ok(()),
     }
 }

@@ -62,7 +62,7 @@ pub fn deactivate(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Resul
     let days = tx.settings()?.deactivate_dormant_users_period;
     let last = user.last_activity_at.max(user.current_sign_in_at);
     if last.is_some_and(|last| last.plus(Duration::days(days)) > tx.now) {
-        return Err(Error::Refused(format!(
+        return Err(Error::forbidden().because(format!(
             "The user you are trying to deactivate has been active in the past {days} days and cannot be deactivated"
         )));
     }
@@ -86,7 +86,7 @@ pub fn ban(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Result<bool>
     }
     match user.state {
         State::Active => step(tx, &user, Step::Ban),
-        other => Err(Error::Denied(format!("You cannot ban {other} users."))),
+        other => Err(Error::forbidden().whole(format!("You cannot ban {other} users."))),
     }
 }
 
@@ -94,7 +94,7 @@ pub fn unban(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Result<boo
     let user = tx.user(id)?;
     match user.state {
         State::Banned => step(tx, &user, Step::Unban),
-        other => Err(Error::Denied(format!("You cannot unban {other} users."))),
+        other => Err(Error::forbidden().whole(format!("You cannot unban {other} users."))),
     }
 }
 
@@ -131,25 +131,25 @@ pub fn reject(tx: &mut Tx<'_>, _: &Grant<RejectUsers>, id: UserId) -> Result<()>
 pub fn disable_two_factor(tx: &mut Tx<'_>, _: &Grant<Administrate>, id: UserId) -> Result<()> {
     let user = tx.user(id)?;
     if user.admin {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     if !tx.account(id)?.two_factor {
         let why = "Two-factor authentication is not enabled for this user";
-        return Err(Error::BadRequest(why.to_owned()));
+        return Err(Error::bad_request().because(why.to_owned()));
     }
     tx.keep_two_factor(id, false)
 }
 
 fn refused(why: &str) -> Error {
-    Error::Refused(why.to_owned())
+    Error::forbidden().because(why.to_owned())
 }
 
 fn denied(why: &str) -> Error {
-    Error::Denied(why.to_owned())
+    Error::forbidden().whole(why.to_owned())
 }
 
 fn conflict(why: &str) -> Error {
-    Error::Conflict(why.to_owned())
+    Error::conflict().whole(why.to_owned())
 }
 
 /// Takes a step; false where the table has none.
@@ -159,7 +159,7 @@ pub(super) fn step(tx: &mut Tx<'_>, user: &User, step: Step) -> Result<bool> {
             tx.mention(access::Event::SignIn(user.id));
             Ok(true)
         }
-        Some(_) => Err(Error::Conflict("409 Conflict: Resource lock".to_owned())),
+        Some(_) => Err(Error::conflict().whole("409 Conflict: Resource lock")),
         None => Ok(false),
     }
 }

@@ -149,14 +149,14 @@ pub fn begin_password(tx: &mut Tx<'_>, id: UserId) -> Result<Option<Link>> {
 /// Confirms the address that a letter with this secret was sent to.
 ///
 /// # Errors
-/// `Missing` where the link is unknown, too old or used up; `Invalid` where somebody else has the address by now.
+/// `NotFound` where the link is unknown, too old or used up; `BadRequest` where somebody else has the address by now.
 pub fn confirm(tx: &mut Tx<'_>, secret: &Secret) -> Result<User> {
     let query = user_accounts::table
         .filter(user_accounts::confirmation_digest.eq(secret.digest()))
         .select(user_accounts::user_id);
     let found: Option<UserId> =
         each_backend!(tx, |conn| query.first(conn).optional().map_err(error("User")))?;
-    let id = found.ok_or(Error::Missing)?;
+    let id = found.ok_or(Error::missing())?;
     let account = tx.account(id)?;
     ensure_fresh(account.confirmation_sent_at, CONFIRM_WITHIN, tx.now)?;
     access::alone(tx)?;
@@ -180,21 +180,21 @@ pub fn confirm(tx: &mut Tx<'_>, secret: &Secret) -> Result<User> {
 fn ensure_fresh(sent: Option<Ts>, within: Duration, now: Ts) -> Result<()> {
     match sent {
         Some(sent) if sent.plus(within) > now => Ok(()),
-        _ => Err(Error::Missing),
+        _ => Err(Error::missing()),
     }
 }
 
 /// Whose password a link sets.
 ///
 /// # Errors
-/// `Missing` where the link is unknown, too old or used up.
+/// `NotFound` where the link is unknown, too old or used up.
 pub fn whose_password(tx: &mut Tx<'_>, secret: &Secret) -> Result<User> {
     let query = user_accounts::table
         .filter(user_accounts::reset_digest.eq(secret.digest()))
         .select(user_accounts::user_id);
     let found: Option<UserId> =
         each_backend!(tx, |conn| query.first(conn).optional().map_err(error("User")))?;
-    let id = found.ok_or(Error::Missing)?;
+    let id = found.ok_or(Error::missing())?;
     ensure_fresh(tx.account(id)?.reset_sent_at, RESET_WITHIN, tx.now)?;
     tx.user(id)
 }

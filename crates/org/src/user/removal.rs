@@ -55,7 +55,7 @@ pub fn begin(
     let user = tx.user(id)?;
     user.updated_at.ensure_unchanged_since(unless_newer)?;
     if user.internal {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     ensure_removable(tx, &user, removal)?;
     if user.state.after(Step::Block).is_some() {
@@ -76,9 +76,9 @@ pub fn finish(tx: &mut Tx<'_>, id: UserId, removal: Removal) -> Result<()> {
 fn ensure_removable(tx: &mut Tx<'_>, user: &User, removal: Removal) -> Result<Vec<NamespaceId>> {
     let alone = tx.groups_owned_alone(user.id)?;
     if !alone.is_empty() && removal == Removal::Soft {
-        return Err(Error::Conflict(
-            "User cannot be removed while is the sole-owner of a group".to_owned(),
-        ));
+        return Err(
+            Error::conflict().whole("User cannot be removed while is the sole-owner of a group")
+        );
     }
     Ok(alone)
 }

@@ -25,12 +25,12 @@ pub fn creation(
 ) -> Result<Push> {
     let branch = named(name)?;
     if reader.find_reference(&branch)?.is_some() {
-        return Err(Error::Rejected("Branch already exists".to_owned()));
+        return Err(Error::bad_request().whole("Branch already exists"));
     }
     let start = match reader.resolve(from) {
         Ok(start) => start,
         Err(GitError::NotFound | GitError::InvalidRef(_)) => {
-            return Err(Error::Rejected(format!(
+            return Err(Error::bad_request().whole(format!(
                 "Failed to create branch '{name}': invalid reference name '{from}'"
             )));
         }
@@ -45,7 +45,7 @@ pub fn creation(
 pub fn named(name: &str) -> Result<RefName> {
     RefName::new_branch(name).map_err(|_invalid| {
         let text = if looks_like_id(name) { LOOKS_LIKE_ID } else { "Branch name is invalid" };
-        Error::Rejected(text.to_owned())
+        Error::bad_request().whole(text.to_owned())
     })
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn ensure_unmodified(
 ) -> Result<()> {
     let (Some(since), Some(commit)) = (unmodified_since, commit) else { return Ok(()) };
     let CommitInfo { author, .. } = reader.commit(commit)?;
-    if Ts::from_unix(author.at) > since { Err(Error::Precondition) } else { Ok(()) }
+    if Ts::from_unix(author.at) > since { Err(Error::precondition()) } else { Ok(()) }
 }
 
 /// Takes away every branch that is merged, not protected, and not the default one; `None` when there is none.

@@ -52,7 +52,7 @@ pub fn branch_named(name: &str) -> Result<RefName> {
 }
 
 fn malformed() -> Error {
-    Error::Rejected("The branch refname is invalid".to_owned())
+    Error::bad_request().whole("The branch refname is invalid")
 }
 
 /// A branch that must be there.
@@ -60,7 +60,7 @@ pub fn existing(reader: &Reader, name: &RefName) -> Result<RefInfo> {
     match reader.find_reference(name)? {
         Some(found) => Ok(found),
         None if name.short_bytes().starts_with(b"-") => Err(malformed()),
-        None => Err(Error::NotFound("Branch")),
+        None => Err(Error::not_found("Branch")),
     }
 }
 
@@ -101,7 +101,7 @@ fn first_of(refs: Vec<RefInfo>, count: usize) -> Page<RefInfo> {
 
 fn after(refs: Vec<RefInfo>, name: &str) -> Result<Vec<RefInfo>> {
     let place = refs.iter().position(|one| one.name.short() == name);
-    let place = place.ok_or_else(|| Error::Unfit("Invalid page token".to_owned()))?;
+    let place = place.ok_or_else(|| Error::unprocessable().whole("Invalid page token"))?;
     Ok(refs.into_iter().skip(place + 1).collect())
 }
 
@@ -138,7 +138,7 @@ pub fn show(
     name: &RefName,
 ) -> Result<Branch> {
     let found = vec![existing(reader, name)?];
-    shown(reader, answers, project, found)?.pop().ok_or(Error::NotFound("Branch"))
+    shown(reader, answers, project, found)?.pop().ok_or(Error::not_found("Branch"))
 }
 
 fn shown(

@@ -42,7 +42,7 @@ pub struct Collected {
 }
 
 pub fn collect(reader: &Reader, project: &ProjectFacts, request: &Request) -> Result<Collected> {
-    let Some(head) = default_head(reader, project)? else { return Err(Error::NotFound("Commit")) };
+    let Some(head) = default_head(reader, project)? else { return Err(Error::not_found("Commit")) };
     let config = read_config(reader, head, request.config_file.as_deref())?;
     let to = match &request.to {
         Some(name) => resolved(reader, name)?,

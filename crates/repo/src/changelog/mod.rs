@@ -16,5 +16,5 @@ use kernel::Error;
 
 /// A changelog that cannot be made, in the words that callers know.
 pub(crate) fn failed(why: impl std::fmt::Display) -> Error {
-    Error::Unfit(format!("Failed to generate the changelog: {why}"))
+    Error::unprocessable().whole(format!("Failed to generate the changelog: {why}"))
 }

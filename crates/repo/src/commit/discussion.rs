@@ -33,7 +33,7 @@ impl CommitDiscussion {
     }
 
     fn note(&self, id: CommitNoteId) -> Result<&CommitNote> {
-        self.notes.iter().find(|note| note.id == id).ok_or(Error::NotFound("Note"))
+        self.notes.iter().find(|note| note.id == id).ok_or(Error::not_found("Note"))
     }
 }
 
@@ -67,7 +67,7 @@ pub fn list(
 pub fn read(tx: &mut Tx<'_>, project: ProjectId, sha: Oid, id: &str) -> Result<CommitDiscussion> {
     let notes = tx.notes_of_commit_discussion(project, sha, id)?;
     match notes.is_empty() {
-        true => Err(Error::NotFound("Discussion")),
+        true => Err(Error::not_found("Discussion")),
         false => Ok(CommitDiscussion { id: id.to_owned(), notes }),
     }
 }
@@ -102,7 +102,7 @@ pub fn reply(
     let found = read(tx, grant.project(), sha, id)?;
     let first = found.notes.first().filter(|note| note.note_type.is_some());
     let Some(first) = first else {
-        return Err(Error::BadRequest("Discussion can not be replied to.".to_owned()));
+        return Err(Error::bad_request().because("Discussion can not be replied to."));
     };
     let thread = Thread {
         id: found.id.clone(),
@@ -181,14 +181,14 @@ fn changeable(
     let own = note.author_id == grant.user()?;
     match own || grant.who().is(AccessLevel::Maintainer) {
         true => Ok(note.clone()),
-        false => Err(Error::Forbidden),
+        false => Err(Error::forbidden()),
     }
 }
 
 fn ensure_sayable(body: &str) -> Result<()> {
     if body.chars().count() > LONGEST {
         let text = format!("is too long (maximum is {LONGEST} characters)");
-        return Err(Error::BadRequest(format!("Note {{:note=>[{text:?}]}}")));
+        return Err(Error::bad_request().because(format!("Note {{:note=>[{text:?}]}}")));
     }
     note::ensure_said(body)
 }

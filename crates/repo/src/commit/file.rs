@@ -43,7 +43,7 @@ pub struct FileFacts {
 
 pub fn find(reader: &Reader, answers: &Answers, query: &FileQuery) -> Result<FileFacts> {
     let commit = commit_named(reader, &query.ref_name)?;
-    let absent = Error::NotFound("File");
+    let absent = Error::not_found("File");
     let Some(path) = &query.path else { return Err(absent) };
     let entry = reader.find_entry(commit, path)?;
     let Some(entry) = entry.filter(|entry| entry.kind() == EntryKind::Blob) else {

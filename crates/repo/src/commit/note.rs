@@ -129,7 +129,7 @@ pub(super) fn fresh_discussion() -> String {
 /// What is blank is not said.
 pub(super) fn ensure_said(text: &str) -> Result<()> {
     match text.trim().is_empty() {
-        true => Err(Error::BadRequest("Note {:note=>[\"can't be blank\"]}".to_owned())),
+        true => Err(Error::bad_request().because("Note {:note=>[\"can't be blank\"]}")),
         false => Ok(()),
     }
 }

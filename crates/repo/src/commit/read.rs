@@ -30,7 +30,7 @@ impl Source {
     pub fn named(text: &str) -> Result<Self> {
         let odd = |c: char| c.is_control() || c.is_whitespace();
         if text.starts_with('-') || text.contains(odd) {
-            return Err(Error::Rejected("ref_name is invalid".to_owned()));
+            return Err(Error::bad_request().whole("ref_name is invalid"));
         }
         Ok(Self::Named(text.to_owned()))
     }
@@ -56,7 +56,7 @@ pub fn deadline() -> Deadline {
 
 /// The commit that a hash, branch or tag names.
 pub fn commit_named(reader: &Reader, name: &str) -> Result<Oid> {
-    find_commit(reader, name)?.ok_or(Error::NotFound("Commit"))
+    find_commit(reader, name)?.ok_or(Error::not_found("Commit"))
 }
 
 /// As [`commit_named`]; nothing where the name means none. A repository that cannot be read is another matter.

@@ -8,6 +8,7 @@ use kernel::{
     AccessLevel::Developer,
     Error, Grant, Result, Standing,
     access::{Project, ProjectFacts},
+    error::{Kind, Message},
     head::Growth,
 };
 
@@ -53,9 +54,9 @@ impl Words {
     fn of(self, error: ChangeError) -> Error {
         match (self, error) {
             (Self::File(kind), ChangeError::Refused(refusal)) => {
-                Error::Rejected(refusal.of_one_file(kind))
+                Error::bad_request().whole(refusal.of_one_file(kind))
             }
-            (_, ChangeError::Git(GitError::NotFound)) => Error::NotFound("Repository"),
+            (_, ChangeError::Git(GitError::NotFound)) => Error::not_found("Repository"),
             (_, error) => error.into(),
         }
     }
@@ -69,7 +70,7 @@ pub fn ensure_may_push(
     branch: &str,
     lending: &dyn Lending,
 ) -> Result<()> {
-    let refused = || Error::Rejected(NOT_YOUR_BRANCH.to_owned());
+    let refused = || Error::bad_request().whole(NOT_YOUR_BRANCH);
     let name = RefName::branch(branch).ok().filter(|_| !looks_like_id(branch));
     let Some(name) = name else {
         return if who.writes(Developer) { Ok(()) } else { Err(refused()) };
@@ -79,7 +80,7 @@ pub fn ensure_may_push(
     let checked =
         protection::rules::check_change(tx, who, project, &moved, Via::Api, Some(lending));
     checked.map_err(|refusal| match refusal {
-        Error::Rejected(_) => refused(),
+        Error { kind: Kind::BadRequest, message: Message::Whole(_), .. } => refused(),
         other => other,
     })
 }

@@ -57,15 +57,17 @@ impl GitError {
 impl From<GitError> for kernel::Error {
     fn from(error: GitError) -> Self {
         match error {
-            GitError::NotFound => Self::Missing,
-            GitError::Stale { .. } | GitError::RefNameTaken => Self::Conflict(error.to_string()),
-            GitError::Conflict(_) | GitError::Empty => Self::Rejected(error.to_string()),
-            GitError::InvalidRef(_) | GitError::InvalidPath(_) => {
-                Self::BadRequest(error.to_string())
+            GitError::NotFound => Self::missing(),
+            GitError::Stale { .. } | GitError::RefNameTaken => {
+                Self::conflict().whole(error.to_string())
             }
-            GitError::TooLarge => Self::TooLarge("git object".to_owned()),
-            GitError::Timeout => Self::Unavailable("git took too long".to_owned()),
-            GitError::Denied(text) => Self::Rejected(text),
+            GitError::Conflict(_) | GitError::Empty => Self::bad_request().whole(error.to_string()),
+            GitError::InvalidRef(_) | GitError::InvalidPath(_) => {
+                Self::bad_request().because(error.to_string())
+            }
+            GitError::TooLarge => Self::too_large("git object"),
+            GitError::Timeout => Self::unavailable("git took too long"),
+            GitError::Denied(text) => Self::bad_request().whole(text),
             GitError::Corrupt(_) | GitError::Io(_) => Self::internal(error),
         }
     }

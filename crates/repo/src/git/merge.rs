@@ -60,7 +60,7 @@ impl Operation {
             GitError::Conflict(_) => "conflict",
             _ => return error.into(),
         };
-        kernel::Error::NotApplied { message: self.refusal(subject), code }
+        kernel::Error::bad_request().coded(self.refusal(subject), code)
     }
 }
 

@@ -63,7 +63,9 @@ impl LfsFiles {
     pub async fn keep(&self, arrived: Arriving, id: &LfsId, size: i64) -> Result<()> {
         let same_size = i64::try_from(arrived.size).is_ok_and(|arrived| arrived == size);
         if !same_size || LfsId::of_digest(&arrived.digest.finalize()) != *id {
-            return Err(Error::Unfit("The content is not what its name and size say.".to_owned()));
+            return Err(
+                Error::unprocessable().whole("The content is not what its name and size say.")
+            );
         }
         let name = name_of(id);
         match self.objects.folder().map(Path::to_owned) {
@@ -82,7 +84,7 @@ impl LfsFiles {
     /// A content, piece by piece, with its length.
     ///
     /// # Errors
-    /// `Missing` where it is not kept.
+    /// `NotFound` where it is not kept.
     pub async fn read(
         &self,
         id: &LfsId,

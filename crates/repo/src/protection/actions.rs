@@ -3,6 +3,7 @@
 use db::Tx;
 use kernel::{
     AccessLevel, Error, Grant, Result, Ts,
+    error::Kind,
     ids::{AccessRecordId, ProjectId},
 };
 
@@ -76,7 +77,7 @@ pub fn protect_branch(
 ) -> Result<BranchRule> {
     let name = &new.name;
     if tx.find_branch_rule(grant.project(), name)?.is_some() {
-        return Err(Error::Conflict(format!("Protected branch '{name}' already exists")));
+        return Err(Error::conflict().whole(format!("Protected branch '{name}' already exists")));
     }
     let asked = [
         (AccessKind::Push, new.push.records()),
@@ -165,7 +166,7 @@ fn change_access(
             Ok(texts)
         }
         AccessChange::Set(id, holder) => {
-            let place = place(id).ok_or(Error::Missing)?;
+            let place = place(id).ok_or(Error::missing())?;
             let mut texts = taken(title(kind), rule.access(kind), Some(id), holder);
             texts.extend(outsider(tx, members, project, title(kind), holder)?);
             if !texts.is_empty() {
@@ -176,7 +177,7 @@ fn change_access(
             Ok(texts)
         }
         AccessChange::Remove(id) => {
-            let place = place(id).ok_or(Error::Missing)?;
+            let place = place(id).ok_or(Error::missing())?;
             tx.delete_branch_access(id)?;
             rule.access_mut(kind).remove(place);
             Ok(Vec::new())
@@ -193,16 +194,16 @@ pub fn unprotect_branch(
 ) -> Result<()> {
     let rule = changeable(tx, grant, name)?;
     if unmodified_since.is_some_and(|since| rule.branch.updated_at > since) {
-        return Err(Error::Precondition);
+        return Err(Error::precondition());
     }
     tx.delete_branch_rule(rule.branch.id)
 }
 
 /// The rule of this name, where its own records let the caller change it.
 fn changeable(tx: &mut Tx<'_>, grant: &Grant<ProtectRefs>, name: &str) -> Result<BranchRule> {
-    let rule = tx.find_branch_rule(grant.project(), name)?.ok_or(Error::Missing)?;
+    let rule = tx.find_branch_rule(grant.project(), name)?.ok_or(Error::missing())?;
     let protection = Protection::load(tx, grant.who(), grant.project())?;
-    if protection.may_unprotect(&rule) { Ok(rule) } else { Err(Error::Forbidden) }
+    if protection.may_unprotect(&rule) { Ok(rule) } else { Err(Error::forbidden()) }
 }
 
 /// The older way to protect a branch: developers or maintainers push, and likewise merge. `None` leaves as it is.
@@ -246,7 +247,7 @@ pub fn unprotect_if_protected(
     name: &str,
 ) -> Result<()> {
     match unprotect_branch(tx, grant, name, None) {
-        Err(Error::Missing) => Ok(()),
+        Err(Error { kind: Kind::NotFound, .. }) => Ok(()),
         done => done,
     }
 }
@@ -340,15 +341,15 @@ pub fn unprotect_tag(
     name: &str,
     unmodified_since: Option<Ts>,
 ) -> Result<()> {
-    let rule = tx.find_tag_rule(grant.project(), name)?.ok_or(Error::Missing)?;
+    let rule = tx.find_tag_rule(grant.project(), name)?.ok_or(Error::missing())?;
     if unmodified_since.is_some_and(|since| rule.tag.updated_at > since) {
-        return Err(Error::Precondition);
+        return Err(Error::precondition());
     }
     tx.delete_tag_rule(rule.tag.id)
 }
 
 fn refuse_all(texts: Vec<String>) -> Result<()> {
-    if texts.is_empty() { Ok(()) } else { Err(Error::Unprocessable(texts)) }
+    if texts.is_empty() { Ok(()) } else { Err(Error::unprocessable().sentences(texts)) }
 }
 
 fn name_faults(name: &str) -> Vec<String> {

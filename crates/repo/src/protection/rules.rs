@@ -59,7 +59,7 @@ pub fn check_changes(
     lending: Option<&dyn Lending>,
 ) -> Result<()> {
     match first_refusal(tx, who, project, changes, via, lending)? {
-        Some((_, text)) => Err(Error::Rejected(text)),
+        Some((_, text)) => Err(Error::bad_request().whole(text)),
         None => Ok(()),
     }
 }

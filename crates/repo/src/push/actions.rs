@@ -51,7 +51,7 @@ fn finish(journal: &Journal, batch: String) {
 /// A caller that goes away does not stop it half-way.
 ///
 /// # Errors
-/// `Rejected` with the text of the rule that forbids it, or that somebody else was faster.
+/// `BadRequest` with the text of the rule that forbids it, or that somebody else was faster.
 pub async fn apply(by: Writer<'_>, push: Push) -> Result<()> {
     Ok(try_apply(by, push).await?)
 }

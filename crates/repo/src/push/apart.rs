@@ -6,7 +6,10 @@ use std::sync::{
 };
 
 use db::Database;
-use kernel::{Error, Result};
+use kernel::{
+    Error, Result,
+    error::{Kind, Message},
+};
 
 use super::{Incoming, Push, RefChange, examine, land};
 use crate::{commit::Writer, ports::People, protection::rules};
@@ -61,7 +64,7 @@ async fn forbidden(db: &Database, push: &Push) -> Result<Parts> {
     let mut parts = Parts::default();
     for (change, text) in push.changes.iter().cloned().zip(texts.await?) {
         match text {
-            Some(text) => parts.refused.push((vec![change], Error::Rejected(text))),
+            Some(text) => parts.refused.push((vec![change], Error::bad_request().whole(text))),
             None => parts.accepted.push(change),
         }
     }
@@ -120,5 +123,9 @@ where
 }
 
 fn is_about_refs(error: &Error) -> bool {
-    matches!(error, Error::Rejected(_) | Error::Refused(_))
+    matches!(
+        error,
+        Error { kind: Kind::BadRequest, message: Message::Whole(_), .. }
+            | Error { kind: Kind::Forbidden, message: Message::Reason(_), .. }
+    )
 }

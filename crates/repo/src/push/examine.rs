@@ -169,14 +169,13 @@ impl Examination<'_> {
 }
 
 fn told(complaint: Option<String>) -> Result<()> {
-    complaint.map_or(Ok(()), |text| Err(Error::Rejected(text)))
+    complaint.map_or(Ok(()), |text| Err(Error::bad_request().whole(text)))
 }
 
 fn busy(error: GitError) -> Error {
     match error {
-        GitError::Timeout => Error::Rejected(
-            "Looking at the new commits took too long. Please push fewer.".to_owned(),
-        ),
+        GitError::Timeout => Error::bad_request()
+            .whole("Looking at the new commits took too long. Please push fewer."),
         other => other.into(),
     }
 }

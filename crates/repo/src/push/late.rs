@@ -56,7 +56,7 @@ fn explained(repo: &RepoPath, moves: Vec<RefMove>, error: GitError) -> (Vec<RefM
     let error = match (error, moves.first()) {
         (GitError::Stale { .. }, Some(step)) => {
             let place = repo.as_path().display();
-            Error::Unavailable(format!("the ref {} of {place} stays locked", step.name))
+            Error::unavailable(format!("the ref {} of {place} stays locked", step.name))
         }
         (other, _) => other.into(),
     };

@@ -30,7 +30,7 @@ fn is_move_of_branch(change: &RefChange) -> bool {
 }
 
 /// # Errors
-/// `Rejected` with the patterns of the file of code owners that the push met.
+/// `BadRequest` with the patterns of the file of code owners that the push met.
 pub(super) async fn ensure_unowned(
     incoming: &Incoming,
     push: &Push,
@@ -46,7 +46,7 @@ pub(super) async fn ensure_unowned(
             continue;
         }
         if let Some(text) = refusal(&owners, &incoming.changed_paths(old, new).await?) {
-            return Err(Error::Rejected(text));
+            return Err(Error::bad_request().whole(text));
         }
     }
     Ok(())

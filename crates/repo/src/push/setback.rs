@@ -108,7 +108,7 @@ impl From<GitError> for Setback {
 impl From<Setback> for Error {
     fn from(setback: Setback) -> Self {
         match setback {
-            Setback::Lost(lost) => Self::Rejected(lost.text()),
+            Setback::Lost(lost) => Self::bad_request().whole(lost.text()),
             Setback::Failed(error) => error,
         }
     }

@@ -79,7 +79,7 @@ pub fn create(
             Owner::Project(_) => PROJECT_HAS_ONE,
             Owner::Installation => INSTALLATION_HAS_ONE,
         };
-        return Err(Error::Conflict(text.to_owned()));
+        return Err(Error::conflict().whole(text.to_owned()));
     }
     let terms = changed(tx, owner, Terms::default(), change)?;
     let rule = tx.insert_push_rule(owner, &terms)?;
@@ -91,7 +91,7 @@ pub fn update(
     grant: &impl MayChange,
     change: impl FnOnce(&mut Terms),
 ) -> Result<PushRule> {
-    let rule = tx.find_push_rule(grant.owner())?.ok_or(Error::NotFound("Push Rule"))?;
+    let rule = tx.find_push_rule(grant.owner())?.ok_or(Error::not_found("Push Rule"))?;
     let terms = changed(tx, grant.owner(), rule.terms, change)?;
     let rule = tx.keep_push_rule(rule.id, &terms)?;
     complete(tx, rule)
@@ -100,11 +100,11 @@ pub fn update(
 /// Removes the rule, unless it was changed after `unmodified_since`.
 ///
 /// # Errors
-/// [`Error::Missing`] when there is none.
+/// `NotFound` when there is none.
 pub fn delete(tx: &mut Tx<'_>, grant: &impl MayChange, unmodified_since: Option<Ts>) -> Result<()> {
-    let rule = tx.find_push_rule(grant.owner())?.ok_or(Error::Missing)?;
+    let rule = tx.find_push_rule(grant.owner())?.ok_or(Error::missing())?;
     if unmodified_since.is_some_and(|since| rule.updated_at > since) {
-        return Err(Error::Precondition);
+        return Err(Error::precondition());
     }
     tx.delete_push_rule(rule.id)
 }

@@ -65,7 +65,7 @@ pub struct Judge {
 
 impl Judge {
     /// # Errors
-    /// `Rejected` when a pattern that was once good is none any more.
+    /// `BadRequest` when a pattern that was once good is none any more.
     pub fn new(terms: Terms) -> Result<Self> {
         let secrets = SECRETS.iter().filter(|_| terms.prevent_secrets).map(|text| Some(*text));
         let files = secrets.chain([terms.file_name_regex.as_deref()]);
@@ -237,7 +237,7 @@ impl Judge {
 /// As the function of this name in `actions`.
 pub(super) fn ensure_branch_may_be_made(terms: &Terms, name: &str) -> Result<()> {
     match ready(terms.branch_name_regex.as_deref(), Pattern::new)? {
-        Some(pattern) if !pattern.matches(name) => Err(Error::Rejected(format!(
+        Some(pattern) if !pattern.matches(name) => Err(Error::bad_request().whole(format!(
             "Cannot create branch. The branch name must match this regular expression: {}",
             pattern.source()
         ))),
@@ -256,9 +256,8 @@ fn ready(
     let Some(source) = source.filter(|source| !source.is_empty()) else { return Ok(None) };
     match compile(source) {
         Ok(pattern) => Ok(Some(pattern)),
-        Err(detail) => {
-            Err(Error::Rejected(format!("Regular expression '{source}' is invalid: {detail}")))
-        }
+        Err(detail) => Err(Error::bad_request()
+            .whole(format!("Regular expression '{source}' is invalid: {detail}"))),
     }
 }
 

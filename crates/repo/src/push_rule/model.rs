@@ -139,7 +139,7 @@ impl Terms {
                 faults.push((name.to_owned(), texts));
             }
         }
-        if faults.is_empty() { Ok(()) } else { Err(Error::Invalid(faults)) }
+        if faults.is_empty() { Ok(()) } else { Err(Error::bad_request().fields(faults)) }
     }
 }
 

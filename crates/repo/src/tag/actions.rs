@@ -33,7 +33,7 @@ pub struct CheckedTag {
 
 /// Refuses what cannot be made.
 pub fn check(reader: &Reader, new: NewTag) -> Result<CheckedTag> {
-    let refuse = |text: String| Err(Error::Rejected(text));
+    let refuse = |text: String| Err(Error::bad_request().whole(text));
     if new.from.trim().is_empty() {
         return refuse("Target is empty".to_owned());
     }
@@ -75,8 +75,8 @@ pub fn deletion(
     name: &str,
     unmodified_since: Option<Ts>,
 ) -> Result<Push> {
-    let name = RefName::tag(name).map_err(|_malformed| Error::NotFound("Tag"))?;
-    let found = reader.find_reference(&name)?.ok_or(Error::NotFound("Tag"))?;
+    let name = RefName::tag(name).map_err(|_malformed| Error::not_found("Tag"))?;
+    let found = reader.find_reference(&name)?.ok_or(Error::not_found("Tag"))?;
     ensure_unmodified(reader, found.commit, unmodified_since)?;
     Ok(push(grant, vec![RefChange::plain(name, Some(found.target), None)]))
 }

@@ -80,7 +80,7 @@ type Named = (RefName, Oid);
 
 fn after(refs: Vec<Named>, name: &str) -> Result<Vec<Named>> {
     let place = refs.iter().position(|(tag, _)| tag.short() == name);
-    let place = place.ok_or_else(|| Error::Unfit("Invalid page token".to_owned()))?;
+    let place = place.ok_or_else(|| Error::unprocessable().whole("Invalid page token"))?;
     Ok(refs.into_iter().skip(place + 1).collect())
 }
 
@@ -109,13 +109,13 @@ fn sort(reader: &Reader, answers: &Answers, refs: &mut Vec<Named>, order: TagOrd
 
 /// One tag.
 pub fn show(reader: &Reader, name: &str) -> Result<Tag> {
-    let name = RefName::tag(name).map_err(|_malformed| Error::NotFound("Tag"))?;
+    let name = RefName::tag(name).map_err(|_malformed| Error::not_found("Tag"))?;
     shown(reader, &name)
 }
 
 fn shown(reader: &Reader, name: &RefName) -> Result<Tag> {
     let tag = match reader.tag(name) {
-        Err(GitError::NotFound) => return Err(Error::NotFound("Tag")),
+        Err(GitError::NotFound) => return Err(Error::not_found("Tag")),
         tag => tag?,
     };
     Ok(Tag {
@@ -132,5 +132,5 @@ pub fn signature(reader: &Reader, name: &str) -> Result<SignedObject> {
     let tag = show(reader, name)?;
     let is_annotated = tag.message.is_some();
     let signed = if is_annotated { reader.signature(tag.target)? } else { None };
-    signed.ok_or(Error::NotFound("Signature"))
+    signed.ok_or(Error::not_found("Signature"))
 }

@@ -11,7 +11,7 @@ use crate::git::{EntryInfo, EntryKind, GitError, Oid, Reader, TreePage, TreePath
 const MOST_BYTES: u64 = 256 << 20;
 
 /// What anybody is told about a page that is not there.
-pub const NO_PAGE: Error = Error::NotFound("Wiki Page");
+pub const NO_PAGE: Error = Error::not_found("Wiki Page");
 
 /// A page, not yet read.
 #[derive(Clone, Debug, PartialEq, Eq)]

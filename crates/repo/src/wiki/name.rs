@@ -95,7 +95,7 @@ pub fn check(title: Option<&Title>, content: Option<&str>, most: usize) -> Resul
             format!("is too long ({}). The maximum size is {}.", in_words(long), in_words(most));
         flaws.push(("content".to_owned(), vec![text]));
     }
-    if flaws.is_empty() { Ok(()) } else { Err(Error::Invalid(flaws)) }
+    if flaws.is_empty() { Ok(()) } else { Err(Error::bad_request().fields(flaws)) }
 }
 
 /// A size with three digits, as people read it.
@@ -129,7 +129,10 @@ fn in_words(bytes: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use kernel::Error;
+    use kernel::{
+        Error,
+        error::{Kind, Message},
+    };
 
     use super::{Title, check, in_words, title_of};
 
@@ -175,7 +178,11 @@ mod tests {
 
     #[test]
     fn a_long_page_is_told_its_size() {
-        let Err(Error::Invalid(flaws)) = check(None, Some("hello world"), 10) else { panic!() };
+        let Err(Error { kind: Kind::BadRequest, message: Message::Fields(flaws), .. }) =
+            check(None, Some("hello world"), 10)
+        else {
+            panic!()
+        };
         let text = "is too long (11 Bytes). The maximum size is 10 Bytes.".to_owned();
         assert_eq!(flaws, [("content".to_owned(), vec![text])]);
         for (bytes, words) in

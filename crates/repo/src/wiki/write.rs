@@ -128,7 +128,7 @@ impl Writer {
                     return Ok(written);
                 }
             }
-            Err(Error::Conflict("The wiki was changed by somebody else meanwhile.".to_owned()))
+            Err(Error::conflict().whole("The wiki was changed by somebody else meanwhile."))
         });
         done.await.map_err(Error::internal)?
     }
@@ -246,7 +246,7 @@ impl Asked {
 
 fn words(deed: &Deed, error: ChangeError) -> Error {
     match deed {
-        Deed::Delete { .. } => Error::Unfit("Could not delete wiki page".to_owned()),
+        Deed::Delete { .. } => Error::unprocessable().whole("Could not delete wiki page"),
         _ => error.into(),
     }
 }

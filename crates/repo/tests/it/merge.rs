@@ -1,5 +1,6 @@
 //! Cherry-picks, reverts and merges, held against what git does in a work tree.
 
+use kernel::error::{Kind, Message};
 use std::path::{Path, PathBuf};
 
 use forgeway_repo::git::change::ActionKind::{Chmod, Create, Delete, Move, Update};
@@ -210,7 +211,7 @@ async fn what_is_there_already_is_empty() {
     let refused = Operation::CherryPick.explain(again.err().unwrap(), Subject::Commit);
     let expected = "Sorry, we cannot cherry-pick this commit automatically. This commit may already have been cherry-picked, or a more recent commit may have updated some of its content.";
     assert!(
-        matches!(&refused, kernel::Error::NotApplied { message, code: "empty" } if message == expected),
+        matches!(&refused, kernel::Error { kind: Kind::BadRequest, message: Message::Coded { text: message, code: "empty" }, .. } if message == expected),
         "{refused:?}"
     );
 }
@@ -229,7 +230,7 @@ async fn a_conflict_names_its_paths() {
     );
     let told = Operation::Revert.explain(refused, Subject::MergeRequest);
     assert!(
-        matches!(told, kernel::Error::NotApplied { message, code: "conflict" } if message.contains("revert this merge request"))
+        matches!(told, kernel::Error { kind: Kind::BadRequest, message: Message::Coded { text: message, code: "conflict" }, .. } if message.contains("revert this merge request"))
     );
 }
 

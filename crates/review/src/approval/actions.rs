@@ -104,11 +104,13 @@ fn ensure_fit(
     sha: Option<&str>,
 ) -> Result<()> {
     if !may_approve(tx, grant.who(), request)? {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     let head = request.head_sha.as_deref().unwrap_or_default();
     if sha.is_some_and(|sha| sha != head) {
-        return Err(Error::Conflict(format!("SHA does not match HEAD of source branch: {head}")));
+        return Err(
+            Error::conflict().whole(format!("SHA does not match HEAD of source branch: {head}"))
+        );
     }
     Ok(())
 }
@@ -131,7 +133,7 @@ pub fn approve(
     let before = state_of(tx, branches, &request)?;
     let unproven = before.settings.require_password && password == Password::NotShown;
     if unproven || !has_something(&request) || !before.is_eligible(user) {
-        return Err(Error::Unauthenticated);
+        return Err(Error::unauthenticated());
     }
     tx.insert_approval(request.id, user)?;
     let item = request.item();
@@ -147,7 +149,7 @@ pub fn approve(
 /// No longer approves a merge request.
 ///
 /// # Errors
-/// `Hidden` for those who had not.
+/// `NotFound` for those who had not.
 pub fn unapprove(
     tx: &mut Tx<'_>,
     grant: &Grant<ReadMergeRequests>,
@@ -157,10 +159,10 @@ pub fn unapprove(
     let request = checked(tx, grant, iid, None)?;
     let user = grant.user()?;
     if request.state == MergeRequestState::Merged {
-        return Err(Error::Unauthenticated);
+        return Err(Error::unauthenticated());
     }
     if !tx.delete_approval(request.id, user)? {
-        return Err(Error::Hidden);
+        return Err(Error::hidden());
     }
     let item = request.item();
     write_system_note(tx, &item, user, "unapproved this merge request")?;
@@ -183,7 +185,7 @@ pub fn reset(
     let request = find(tx, grant, iid)?;
     let merged = request.state == MergeRequestState::Merged;
     if !is_bot || merged || !may_update(tx, grant.who(), &request)? {
-        return Err(Error::Unauthenticated);
+        return Err(Error::unauthenticated());
     }
     let taken_from = tx.delete_approvals(request.id, None)?;
     refresh(tx, branches, &request)?;

@@ -28,7 +28,7 @@ pub fn state_of(
 ) -> Result<ApprovalState> {
     let one = std::slice::from_ref(request);
     let mut all = states(tx, branches, request.project_id, one)?;
-    all.pop().map(|(_, state)| state).ok_or(Error::Missing)
+    all.pop().map(|(_, state)| state).ok_or(Error::missing())
 }
 
 /// Works out anew which rules count and whether nobody has to approve any more, and keeps it.

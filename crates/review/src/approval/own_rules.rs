@@ -49,7 +49,7 @@ pub fn read(
 ) -> Result<OwnRules> {
     let mut all = list(tx, grant, iid)?;
     all.rules.retain(|rule| rule.row.id == id);
-    if all.rules.is_empty() { Err(Error::Missing) } else { Ok(all) }
+    if all.rules.is_empty() { Err(Error::missing()) } else { Ok(all) }
 }
 
 /// Makes a rule for this merge request alone, after one of the project or anew.
@@ -67,7 +67,7 @@ pub fn create(
         None => None,
         Some(id) => {
             let rules = tx.project_rules(request.project_id)?;
-            Some(rules.into_iter().find(|rule| rule.row.id == id).ok_or(Error::Missing)?)
+            Some(rules.into_iter().find(|rule| rule.row.id == id).ok_or(Error::missing())?)
         }
     };
     let details = match &source {
@@ -137,7 +137,7 @@ fn announced(
 /// The older way to say how many have to approve this one merge request.
 ///
 /// # Errors
-/// `Forbidden` for those who may not change it, `Unfit` where the project's rules are not to be replaced.
+/// `Forbidden` for those who may not change it, `Unprocessable` where the project's rules are not to be replaced.
 pub fn require(
     tx: &mut Tx<'_>,
     grant: &Grant<ReadMergeRequests>,
@@ -147,10 +147,10 @@ pub fn require(
 ) -> Result<Approvals> {
     let request = find(tx, grant, iid)?;
     if !may_update(tx, grant.who(), &request)? {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     if tx.approval_settings(request.project_id)?.no_overriding {
-        return Err(Error::Unfit(NO_OVERRIDING.to_owned()));
+        return Err(Error::unprocessable().whole(NO_OVERRIDING));
     }
     let (rule, is_new) = require_any(tx, &request, required)?;
     let event = if is_new { RuleEvent::RuleCreated } else { RuleEvent::RuleUpdated };
@@ -200,7 +200,7 @@ fn changeable(
     let request = find(tx, grant, iid)?;
     let kept = tx.approval_settings(request.project_id)?.no_overriding;
     if kept || !may_update(tx, grant.who(), &request)? {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     let scope = Scope {
         project: request.project_id,
@@ -213,6 +213,6 @@ fn changeable(
 /// What a file or a report asks for is nobody's to change.
 fn made_by_people(tx: &mut Tx<'_>, request: &MergeRequest, id: ApprovalRuleId) -> Result<Rule> {
     let rule = own(tx, request)?.into_iter().find(|rule| rule.row.id == id);
-    let rule = rule.ok_or(Error::Missing)?;
-    if rule.is_user_defined() { Ok(rule) } else { Err(Error::Forbidden) }
+    let rule = rule.ok_or(Error::missing())?;
+    if rule.is_user_defined() { Ok(rule) } else { Err(Error::forbidden()) }
 }

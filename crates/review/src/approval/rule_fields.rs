@@ -161,7 +161,7 @@ pub(super) fn details_of_new(
     let groups = people.visible_groups(tx, scope.actor, &unique(new.groups.clone()))?;
     let nobody = users.is_empty() && groups.is_empty();
     let rule_type = match new.rule_type {
-        Some(RuleType::CodeOwner) => return Err(Error::Forbidden),
+        Some(RuleType::CodeOwner) => return Err(Error::forbidden()),
         Some(given @ (RuleType::Report | RuleType::AnyApprover)) => given,
         Some(RuleType::Regular) => RuleType::Regular,
         None if nobody && new.name.trim().is_empty() => RuleType::AnyApprover,

@@ -35,7 +35,7 @@ pub fn read(tx: &mut Tx<'_>, grant: &Grant<ReadApprovals>, id: ApprovalRuleId) -
 /// Makes a rule.
 ///
 /// # Errors
-/// `Invalid` for a name that another rule of its type has, too many approvals, or a second rule for everybody.
+/// `BadRequest` for a name that another rule of its type has, too many approvals, or a second rule for everybody.
 pub fn create(
     tx: &mut Tx<'_>,
     grant: &Grant<AdminApprovals>,
@@ -94,7 +94,7 @@ fn scope(grant: &Grant<AdminApprovals>) -> Scope {
 
 fn one(tx: &mut Tx<'_>, project: ProjectId, id: ApprovalRuleId) -> Result<Rule> {
     let rules = tx.project_rules(project)?;
-    rules.into_iter().find(|rule| rule.row.id == id).ok_or(Error::Missing)
+    rules.into_iter().find(|rule| rule.row.id == id).ok_or(Error::missing())
 }
 
 /// What of rules is shown to somebody: who may approve, and which of the groups that they name.

@@ -18,7 +18,7 @@ use crate::{
     todo::TodoStore as _,
 };
 
-const UNKNOWN: Error = Error::NotFound("Award Emoji");
+const UNKNOWN: Error = Error::not_found("Award Emoji");
 
 /// A page of the reactions to an item, or to one of its notes.
 pub fn list<G: ReadsItems>(
@@ -59,9 +59,9 @@ pub fn create<G: TakesPart>(
     ensure_unlocked(&item, grant.who()).map_err(|_locked| UNKNOWN)?;
     let user = grant.user()?;
     let name =
-        canonical(name).ok_or(Error::NotFound("Award Emoji Name is not a valid emoji name"))?;
+        canonical(name).ok_or(Error::not_found("Award Emoji Name is not a valid emoji name"))?;
     if tx.find_award_of(of, user, name)?.is_some() {
-        return Err(Error::NotFound("Award Emoji Name has already been taken"));
+        return Err(Error::not_found("Award Emoji Name has already been taken"));
     }
     tx.finish_todos(item.id, user)?;
     give(tx, of, item.project(), user, name)
@@ -119,7 +119,7 @@ pub fn remove<G: TakesPart>(
     let award = tx.find_award(of, id)?.ok_or(UNKNOWN)?;
     let actor = grant.actor();
     if !actor.admin && actor.id != Some(award.user_id) {
-        return Err(Error::Unauthenticated);
+        return Err(Error::unauthenticated());
     }
     award.updated_at.ensure_unchanged_since(unless_newer)?;
     take_back(tx, &award, of, item.project(), grant.user()?)
@@ -138,8 +138,8 @@ fn awarded<G: ReadsItems>(
     iid: i64,
     note: Option<NoteId>,
 ) -> Result<(Item, Awarded)> {
-    let unknown = |cause| match cause {
-        Error::NotFound(_) => UNKNOWN,
+    let unknown = |cause: Error| match cause {
+        gone if gone.is_gone() => UNKNOWN,
         other => other,
     };
     let item = items::read(tx, grant, iid).map_err(unknown)?;

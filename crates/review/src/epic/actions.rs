@@ -62,14 +62,14 @@ pub fn read(tx: &mut Tx<'_>, grant: &Grant<ReadGroupEpics>, iid: i64) -> Result<
 
 /// The whole epic that an item names.
 pub fn of_item(tx: &mut Tx<'_>, item: &Item) -> Result<Epic> {
-    tx.epics_by_id(&[item.id.id])?.pop().ok_or(Error::Missing)
+    tx.epics_by_id(&[item.id.id])?.pop().ok_or(Error::missing())
 }
 
 /// The epic of that number, for somebody who may look around in its group.
 pub(super) fn find(tx: &mut Tx<'_>, group: NamespaceId, who: &Standing, iid: i64) -> Result<Epic> {
-    let epic = tx.find_epic(group, iid)?.ok_or(Error::Missing)?;
+    let epic = tx.find_epic(group, iid)?.ok_or(Error::missing())?;
     match epic.confidential && !who.is(AccessLevel::Reporter) {
-        true => Err(Error::Missing),
+        true => Err(Error::missing()),
         false => Ok(epic),
     }
 }
@@ -77,7 +77,7 @@ pub(super) fn find(tx: &mut Tx<'_>, group: NamespaceId, who: &Standing, iid: i64
 /// Makes an epic of a group.
 ///
 /// # Errors
-/// `Invalid` for a title or colour that is none.
+/// `BadRequest` for a title or colour that is none.
 pub fn create(
     tx: &mut Tx<'_>,
     grant: &Grant<ManageGroupEpics>,
@@ -128,7 +128,7 @@ pub(super) fn make(
 /// Changes an epic of the group itself.
 ///
 /// # Errors
-/// `Invalid` for a title or colour that is none, and for what is to be confidential with issues that are not.
+/// `BadRequest` for a title or colour that is none, and for what is to be confidential with issues that are not.
 pub fn update(
     tx: &mut Tx<'_>,
     grant: &Grant<ManageGroupEpics>,
@@ -164,7 +164,7 @@ pub fn update(
 }
 
 /// # Errors
-/// `Invalid` for what is to be confidential and holds what is not, and for what is to be no longer confidential inside of
+/// `BadRequest` for what is to be confidential and holds what is not, and for what is to be no longer confidential inside of
 /// what is.
 fn ensure_kept_secret(
     tx: &mut Tx<'_>,

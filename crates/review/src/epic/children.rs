@@ -54,8 +54,8 @@ fn seen_inside(
 /// Puts an epic inside of another one, out of that in which it was.
 ///
 /// # Errors
-/// `NotThere` for an epic that is not of this group or one below it, or not for the caller; `Conflict` where it is
-/// inside already; `Unfit` with the reason where it cannot be.
+/// `NotFound` for an epic that is not of this group or one below it, or not for the caller; `Conflict` where it is
+/// inside already; `Unprocessable` with the reason where it cannot be.
 pub fn assign(
     tx: &mut Tx<'_>,
     grant: &Grant<ManageGroupEpics>,
@@ -65,16 +65,16 @@ pub fn assign(
 ) -> Result<Epic> {
     let parent = find(tx, grant.group(), grant.who(), iid)?;
     let found = readable(tx, forge, grant.actor(), &[child])?.pop();
-    let child = found.ok_or_else(|| Error::NotThere(NO_MATCH.to_owned()))?;
+    let child = found.ok_or_else(|| Error::missing().whole(NO_MATCH))?;
     if !is_below(tx, forge, child.namespace_id, parent.namespace_id)? {
-        return Err(Error::NotThere(NO_MATCH.to_owned()));
+        return Err(Error::missing().whole(NO_MATCH));
     }
     ensure_reports(tx, forge, grant.actor(), child.namespace_id)?;
     if child.parent_id == Some(parent.id) {
-        return Err(Error::Conflict(ASSIGNED.to_owned()));
+        return Err(Error::conflict().whole(ASSIGNED));
     }
     if let Some(reason) = refusal(tx, &parent, &child)? {
-        return Err(Error::Unfit(reason));
+        return Err(Error::unprocessable().whole(reason));
     }
     put(tx, forge, grant.user()?, &parent, &child)
 }
@@ -82,7 +82,7 @@ pub fn assign(
 /// Makes an epic inside of another one, in the same group.
 ///
 /// # Errors
-/// `Invalid` for a title that is none, and with the reason where it cannot be inside.
+/// `BadRequest` for a title that is none, and with the reason where it cannot be inside.
 pub fn create(
     tx: &mut Tx<'_>,
     grant: &Grant<ManageGroupEpics>,
@@ -102,7 +102,7 @@ pub fn create(
 /// Puts an epic elsewhere among those inside of the same one: after the first, before the second.
 ///
 /// # Errors
-/// `Missing` for what is not inside.
+/// `NotFound` for what is not inside.
 pub fn reorder(
     tx: &mut Tx<'_>,
     grant: &Grant<ManageGroupEpics>,
@@ -114,14 +114,14 @@ pub fn reorder(
     let (parent, child) = inside(tx, grant, places, iid, child)?;
     match order::place_inside(tx, parent.id, child.id, first, second)? {
         true => seen_inside(tx, places, grant.actor(), &parent),
-        false => Err(Error::Missing),
+        false => Err(Error::missing()),
     }
 }
 
 /// Takes an epic out of the one that it is inside of.
 ///
 /// # Errors
-/// `Missing` for what is not inside.
+/// `NotFound` for what is not inside.
 pub fn remove(
     tx: &mut Tx<'_>,
     grant: &Grant<ManageGroupEpics>,
@@ -149,7 +149,7 @@ fn inside(
 ) -> Result<(Epic, Epic)> {
     let parent = find(tx, grant.group(), grant.who(), iid)?;
     let found = readable(tx, places, grant.actor(), &[child])?.pop();
-    let child = found.filter(|child| child.parent_id == Some(parent.id)).ok_or(Error::Missing)?;
+    let child = found.filter(|child| child.parent_id == Some(parent.id)).ok_or(Error::missing())?;
     ensure_reports(tx, places, grant.actor(), child.namespace_id)?;
     Ok((parent, child))
 }
@@ -157,7 +157,7 @@ fn inside(
 /// Puts an epic inside of the one with that id, or out of any, where that is asked for among other changes.
 ///
 /// # Errors
-/// `Missing` for an epic that is not of the same group or one above it, or not for the caller; `Invalid` with the
+/// `NotFound` for an epic that is not of the same group or one above it, or not for the caller; `BadRequest` with the
 /// reason where it cannot be.
 pub(super) fn keep_parent(
     tx: &mut Tx<'_>,
@@ -176,12 +176,12 @@ pub(super) fn keep_parent(
         }
         return take_out(tx, forge, by, &child);
     };
-    let parent = seen.filter(|epic| epic.id == parent).ok_or(Error::Missing)?;
+    let parent = seen.filter(|epic| epic.id == parent).ok_or(Error::missing())?;
     if child.parent_id == Some(parent.id) {
         return Ok(child);
     }
     if !is_below(tx, forge, child.namespace_id, parent.namespace_id)? {
-        return Err(Error::Missing);
+        return Err(Error::missing());
     }
     ensure_reports(tx, forge, actor, parent.namespace_id)?;
     match refusal(tx, &parent, &child)? {
@@ -324,5 +324,5 @@ fn ensure_reports(
     group: NamespaceId,
 ) -> Result<()> {
     let reports = actor.admin || places.level_in(tx, actor, group)? >= AccessLevel::Reporter;
-    if reports { Ok(()) } else { Err(Error::Forbidden) }
+    if reports { Ok(()) } else { Err(Error::forbidden()) }
 }

@@ -33,7 +33,7 @@ pub enum EpicName {
 /// Lets an issue work towards an epic.
 ///
 /// # Errors
-/// `Missing` for an issue that the caller may not read; `Forbidden` for those who may not manage it; `Conflict` where it is in the epic already.
+/// `NotFound` for an issue that the caller may not read; `Forbidden` for those who may not manage it; `Conflict` where it is in the epic already.
 pub fn add(
     tx: &mut Tx<'_>,
     grant: &Grant<ManageGroupEpics>,
@@ -44,7 +44,7 @@ pub fn add(
     let epic = find(tx, grant.group(), grant.who(), iid)?;
     let issue = manageable(tx, grant.actor(), forge, issue)?;
     if issue.epic_id == Some(epic.id) {
-        return Err(Error::Conflict("Issue(s) already assigned".to_owned()));
+        return Err(Error::conflict().whole("Issue(s) already assigned"));
     }
     let asked =
         IssueChange { epic: Some(Some(EpicName::Anywhere(epic.id))), ..IssueChange::default() };
@@ -55,7 +55,7 @@ pub fn add(
 /// Takes an issue out of an epic.
 ///
 /// # Errors
-/// As of [`add`]; `Missing` for an issue of another epic, or of none.
+/// As of [`add`]; `NotFound` for an issue of another epic, or of none.
 pub fn remove(
     tx: &mut Tx<'_>,
     grant: &Grant<ManageGroupEpics>,
@@ -72,7 +72,7 @@ pub fn remove(
 /// Puts an issue elsewhere among those of its epic.
 ///
 /// # Errors
-/// As of [`remove`]; `Missing` also where what it is to stand beside is not in the epic.
+/// As of [`remove`]; `NotFound` also where what it is to stand beside is not in the epic.
 pub fn reorder(
     tx: &mut Tx<'_>,
     grant: &Grant<ManageGroupEpics>,
@@ -84,7 +84,7 @@ pub fn reorder(
     let (epic, issue) = inside(tx, grant, forge, iid, issue)?;
     match order::place(tx, epic.id, issue.id, between)? {
         true => Ok(epic),
-        false => Err(Error::Missing),
+        false => Err(Error::missing()),
     }
 }
 
@@ -99,23 +99,23 @@ fn inside(
     let issue = manageable(tx, grant.actor(), forge, issue)?;
     match issue.epic_id == Some(epic.id) {
         true => Ok((epic, issue)),
-        false => Err(Error::Missing),
+        false => Err(Error::missing()),
     }
 }
 
 /// An issue by its id, for somebody who may manage it.
 fn manageable(tx: &mut Tx<'_>, actor: Actor, forge: &impl Forge, id: IssueId) -> Result<Issue> {
-    let issue = tx.find_issue_by_id(id)?.ok_or(Error::Missing)?;
+    let issue = tx.find_issue_by_id(id)?.ok_or(Error::missing())?;
     let standings = forge.standings_in(tx, actor, &[issue.project_id])?;
-    let who = standings.get(&issue.project_id).ok_or(Error::Missing)?;
+    let who = standings.get(&issue.project_id).ok_or(Error::missing())?;
     let issue = read(tx, who, issue.project_id, issue.iid)?;
-    if who.writes(AccessLevel::Reporter) { Ok(issue) } else { Err(Error::Forbidden) }
+    if who.writes(AccessLevel::Reporter) { Ok(issue) } else { Err(Error::forbidden()) }
 }
 
 /// The epic that somebody gives an issue of a project: one of a group above it.
 ///
 /// # Errors
-/// `Missing` for any other, and for one that they may not read; `Forbidden` for those who do not report in its group.
+/// `NotFound` for any other, and for one that they may not read; `Forbidden` for those who do not report in its group.
 pub fn usable(
     tx: &mut Tx<'_>,
     around: &(impl Places + People),
@@ -130,12 +130,12 @@ pub fn usable(
         (EpicName::Numbered(iid), Some(group)) => tx.find_epic(*group, iid)?.map(|epic| epic.id),
         (EpicName::Numbered(_), None) => None,
     };
-    let id = id.ok_or(Error::Missing)?;
+    let id = id.ok_or(Error::missing())?;
     let actor = actor(tx, around, project, by)?;
     let found = readable(tx, around, actor, &[id])?.pop();
     let anywhere = matches!(name, EpicName::Anywhere(_));
     let near = |epic: &Epic| anywhere || groups.contains(&epic.namespace_id);
-    let epic = found.filter(near).ok_or(Error::Missing)?;
+    let epic = found.filter(near).ok_or(Error::missing())?;
     ensure_reports(tx, around, actor, epic.namespace_id)?;
     Ok(epic)
 }
@@ -170,7 +170,7 @@ pub(crate) fn after(
 
 fn actor(tx: &mut Tx<'_>, people: &impl People, project: ProjectId, user: UserId) -> Result<Actor> {
     let standing = people.standings(tx, project, &[user])?.pop();
-    standing.map(|standing| standing.actor).ok_or(Error::Forbidden)
+    standing.map(|standing| standing.actor).ok_or(Error::forbidden())
 }
 
 fn ensure_reports(
@@ -180,7 +180,7 @@ fn ensure_reports(
     group: NamespaceId,
 ) -> Result<()> {
     let reports = actor.admin || places.level_in(tx, actor, group)? >= AccessLevel::Reporter;
-    if reports { Ok(()) } else { Err(Error::Forbidden) }
+    if reports { Ok(()) } else { Err(Error::forbidden()) }
 }
 
 /// A confidential epic has no issues that everybody reads.

@@ -89,7 +89,7 @@ pub struct IssueChange {
 
 /// An issue that somebody may read.
 pub fn read(tx: &mut Tx<'_>, who: &Standing, project: ProjectId, iid: i64) -> Result<Issue> {
-    let issue = tx.find_issue(project, iid)?.ok_or(Error::Missing)?;
+    let issue = tx.find_issue(project, iid)?.ok_or(Error::missing())?;
     ensure_readable(tx, who, &issue.item())?;
     Ok(issue)
 }
@@ -102,7 +102,7 @@ pub fn find(tx: &mut Tx<'_>, grant: &Grant<ReadIssues>, iid: i64) -> Result<Issu
 /// As [`find`], with what is kept beside it.
 pub fn find_with(tx: &mut Tx<'_>, grant: &Grant<ReadIssues>, iid: i64) -> Result<(Issue, Beside)> {
     let found = tx.find_issue_with(grant.project(), iid, grant.actor())?;
-    let (issue, beside) = found.ok_or(Error::Missing)?;
+    let (issue, beside) = found.ok_or(Error::missing())?;
     ensure_readable(tx, grant.who(), &issue.item())?;
     Ok((issue, beside))
 }
@@ -113,7 +113,7 @@ const MOST_IID: i64 = 2_147_483_647;
 /// Writes an issue. What only members may say of one is left out where others say it.
 ///
 /// # Errors
-/// `Invalid` for a title that is none; `Conflict` for a number that is taken.
+/// `BadRequest` for a title that is none; `Conflict` for a number that is taken.
 pub fn create(
     tx: &mut Tx<'_>,
     grant: &Grant<CreateIssues>,
@@ -170,13 +170,13 @@ pub fn create(
 }
 
 /// # Errors
-/// `Invalid` for a number that is none; `Conflict` for one that is taken.
+/// `BadRequest` for a number that is none; `Conflict` for one that is taken.
 fn ensure_free(tx: &mut Tx<'_>, project: ProjectId, iid: i64) -> Result<()> {
     if !(1..=MOST_IID).contains(&iid) {
         return Err(Error::invalid("iid", format!("must be from 1 to {MOST_IID}")));
     }
     match tx.find_issue(project, iid)? {
-        Some(_) => Err(Error::Conflict("Duplicated issue".to_owned())),
+        Some(_) => Err(Error::conflict().whole("Duplicated issue")),
         None => Ok(()),
     }
 }
@@ -211,7 +211,7 @@ fn for_strangers(new: NewIssue) -> NewIssue {
 /// Changes an issue. Who may not manage issues changes the words and the state of their own; the rest is left out.
 ///
 /// # Errors
-/// `Missing` for those who may not read it; `Forbidden` for those who may not change it.
+/// `NotFound` for those who may not read it; `Forbidden` for those who may not change it.
 pub fn update(
     tx: &mut Tx<'_>,
     grant: &Grant<CreateIssues>,
@@ -242,7 +242,7 @@ pub fn may_update(tx: &mut Tx<'_>, who: &Standing, issue: &Issue) -> Result<bool
 /// # Errors
 /// `Forbidden` for those who may not.
 pub fn ensure_may_update(tx: &mut Tx<'_>, who: &Standing, issue: &Issue) -> Result<()> {
-    if may_update(tx, who, issue)? { Ok(()) } else { Err(Error::Forbidden) }
+    if may_update(tx, who, issue)? { Ok(()) } else { Err(Error::forbidden()) }
 }
 
 fn for_authors(change: IssueChange) -> IssueChange {
@@ -263,7 +263,7 @@ pub fn change(
     asked: &IssueChange,
 ) -> Result<Issue> {
     let issue = match hold(tx, issue.id.into())? {
-        true => tx.find_issue_by_id(issue.id)?.ok_or(Error::Missing)?,
+        true => tx.find_issue_by_id(issue.id)?.ok_or(Error::missing())?,
         false => issue,
     };
     let mut new = issue.clone();
@@ -383,7 +383,7 @@ pub fn remove(
     unless_newer: Option<Ts>,
 ) -> Result<()> {
     let found = tx.find_issue(grant.project(), iid)?;
-    let issue = found.ok_or(Error::NotFound("Issue"))?;
+    let issue = found.ok_or(Error::not_found("Issue"))?;
     issue.updated_at.ensure_unchanged_since(unless_newer)?;
     let blockers = tx.blockers_of(issue.id)?;
     store::delete(tx, issue.id)?;

@@ -1,7 +1,7 @@
 //! Issues that say what another one says already.
 
 use db::Tx;
-use kernel::{Error, Result, Standing};
+use kernel::{Error, Result, Standing, error::Kind};
 
 use super::{
     Issue, actions,
@@ -32,7 +32,7 @@ pub fn mark(
     write_system_note_about(tx, &kept.item(), by, &told, &original.item())?;
     let target = (original.project_id, original.iid);
     match relate(tx, forge, who, &kept, target, LinkType::RelatesTo) {
-        Ok(_) | Err(Error::Conflict(_)) => {
+        Ok(_) | Err(Error { kind: Kind::Conflict, .. }) => {
             let here = named(tx, forge, original, &kept)?;
             let told = format!("marked {here} as a duplicate of this issue");
             write_system_note_about(tx, &original.item(), by, &told, &kept.item())?;

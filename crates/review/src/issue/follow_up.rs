@@ -35,7 +35,7 @@ pub struct Threads {
 /// The threads that are meant, as far as the caller may read them; nothing where none are asked for.
 ///
 /// # Errors
-/// `Missing` for merge requests that the caller may not read.
+/// `NotFound` for merge requests that the caller may not read.
 pub fn find(
     tx: &mut Tx<'_>,
     who: &Standing,
@@ -47,19 +47,19 @@ pub fn find(
             None => Ok(None),
             Some(_) => {
                 let missing = "merge_request_to_resolve_discussions_of is missing".to_owned();
-                Err(Error::BadParameters(missing))
+                Err(Error::bad_request().parameters(missing))
             }
         };
     };
     let found = tx.find_merge_request(project, iid)?.filter(|_| ReadMergeRequests::allows(who));
-    let request = found.ok_or(Error::Missing)?;
+    let request = found.ok_or(Error::missing())?;
     let mut all = threads(tx, who, &request)?;
     match &wanted.discussion {
         None => all.retain(|thread| !thread.is_resolved()),
         Some(id) => {
             all.retain(|thread| thread.id == *id);
             if all.is_empty() {
-                return Err(Error::NotFound("Discussion"));
+                return Err(Error::not_found("Discussion"));
             }
         }
     }

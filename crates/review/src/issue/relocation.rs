@@ -45,7 +45,7 @@ pub enum Notes {
 /// Moves an issue to another project: there is a new one there, and the old one is closed and leads to it.
 ///
 /// # Errors
-/// `NotFound` where the project is not there for the caller; `Rejected` for the issue's own project, for those who may
+/// `NotFound` where the project is not there for the caller; `BadRequest` for the issue's own project, for those who may
 /// not manage issues in both, and for what was moved already.
 pub fn relocate(
     tx: &mut Tx<'_>,
@@ -57,10 +57,10 @@ pub fn relocate(
     let by = who.actor.user()?;
     let there = standing(tx, forge, who, to)?;
     if to == issue.project_id {
-        return Err(Error::Rejected(SAME_PROJECT.to_owned()));
+        return Err(Error::bad_request().whole(SAME_PROJECT));
     }
     ensure_manages_both(who, &there, NOT_MOVED)?;
-    let gone = || Error::Rejected(NOT_MOVED.to_owned());
+    let gone = || Error::bad_request().whole(NOT_MOVED);
     if issue.moved_to_id.is_some() {
         return Err(gone());
     }
@@ -119,7 +119,7 @@ pub fn copy(
 }
 
 fn fresh(tx: &mut Tx<'_>, id: IssueId) -> Result<Issue> {
-    tx.find_issue_by_id(id)?.ok_or(Error::Missing)
+    tx.find_issue_by_id(id)?.ok_or(Error::missing())
 }
 
 fn standing(
@@ -129,14 +129,18 @@ fn standing(
     project: ProjectId,
 ) -> Result<Standing> {
     let found = forge.standings_in(tx, who.actor, &[project])?.remove(&project);
-    found.filter(|there| there.visible).ok_or(Error::NotFound("Project"))
+    found.filter(|there| there.visible).ok_or(Error::not_found("Project"))
 }
 
 fn ensure_manages_both(here: &Standing, there: &Standing, refusal: &str) -> Result<()> {
     let manages = |who: &Standing| {
         who.writes(AccessLevel::Reporter) && who.reads(kernel::Feature::Issues, AccessLevel::Guest)
     };
-    if manages(here) && manages(there) { Ok(()) } else { Err(Error::Rejected(refusal.to_owned())) }
+    if manages(here) && manages(there) {
+        Ok(())
+    } else {
+        Err(Error::bad_request().whole(refusal.to_owned()))
+    }
 }
 
 /// A new issue that says the same, with what of it there is in its project.

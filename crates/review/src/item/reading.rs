@@ -77,7 +77,7 @@ impl TakesPart for Grant<DiscussEpics> {}
 pub fn read<G: ReadsItems>(tx: &mut Tx<'_>, grant: &G, iid: i64) -> Result<Item> {
     match tx.find_item(grant.home(), G::KIND, iid)? {
         Some(item) if is_readable_by(tx, grant.who(), &item)? => Ok(item),
-        _ => Err(Error::NotFound(name(G::KIND))),
+        _ => Err(Error::not_found(name(G::KIND))),
     }
 }
 

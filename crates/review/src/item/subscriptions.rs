@@ -35,7 +35,7 @@ pub fn is_subscribed(tx: &mut Tx<'_>, item: &Item, user: UserId) -> Result<bool>
 /// `Unchanged` where it was so already.
 pub fn set_subscription(tx: &mut Tx<'_>, item: &Item, user: UserId, wanted: bool) -> Result<()> {
     if is_subscribed(tx, item, user)? == wanted {
-        return Err(Error::Unchanged);
+        return Err(Error::unchanged());
     }
     let row = (
         subscriptions::item_kind.eq(item.id.kind),

@@ -26,7 +26,7 @@ pub fn is_readable_by(tx: &mut Tx<'_>, who: &Standing, item: &Item) -> Result<bo
 /// What may not be read is not there.
 ///
 /// # Errors
-/// `Missing` for those who may not read the item.
+/// `NotFound` for those who may not read the item.
 pub fn ensure_readable(tx: &mut Tx<'_>, who: &Standing, item: &Item) -> Result<()> {
-    if is_readable_by(tx, who, item)? { Ok(()) } else { Err(Error::Missing) }
+    if is_readable_by(tx, who, item)? { Ok(()) } else { Err(Error::missing()) }
 }

@@ -34,7 +34,7 @@ pub struct NewIteration {
 /// Makes a cadence of a group.
 ///
 /// # Errors
-/// `Invalid` for a title that is none.
+/// `BadRequest` for a title that is none.
 pub fn create_cadence(
     tx: &mut Tx<'_>,
     grant: &Grant<ManageGroupIterations>,
@@ -52,14 +52,14 @@ pub fn create_cadence(
 /// Makes an iteration of a cadence of the group.
 ///
 /// # Errors
-/// `Missing` for a cadence that is not the group's; `Invalid` for days in the wrong order, or of another iteration.
+/// `NotFound` for a cadence that is not the group's; `BadRequest` for days in the wrong order, or of another iteration.
 pub fn create(
     tx: &mut Tx<'_>,
     grant: &Grant<ManageGroupIterations>,
     cadence: i64,
     new: &NewIteration,
 ) -> Result<Iteration> {
-    let cadence = tx.find_cadence(grant.group(), cadence)?.ok_or(Error::Missing)?;
+    let cadence = tx.find_cadence(grant.group(), cadence)?.ok_or(Error::missing())?;
     let others = tx.iterations_of(cadence.id)?;
     let mut faults = Faults::default();
     faults.at_most("title", new.title.as_deref(), LONGEST_TITLE);
@@ -80,7 +80,7 @@ pub fn create(
 /// The iteration that somebody gives an issue of a project: one of a group above it that they know.
 ///
 /// # Errors
-/// `Missing` for any other.
+/// `NotFound` for any other.
 pub(crate) fn usable(
     tx: &mut Tx<'_>,
     around: &(impl Places + People),
@@ -89,7 +89,7 @@ pub(crate) fn usable(
     id: i64,
 ) -> Result<Iteration> {
     let groups = around.above(tx, Home::Project(project))?;
-    let standing = around.standings(tx, project, &[by])?.pop().ok_or(Error::Missing)?;
+    let standing = around.standings(tx, project, &[by])?.pop().ok_or(Error::missing())?;
     let found = readable(tx, around, standing.actor, &[id])?.pop();
-    found.filter(|found| groups.contains(&found.namespace_id)).ok_or(Error::Missing)
+    found.filter(|found| groups.contains(&found.namespace_id)).ok_or(Error::missing())
 }

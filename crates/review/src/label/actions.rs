@@ -16,7 +16,7 @@ use super::{
 use crate::{Home, Labels, Manages, Placed as _, Reads, policy::ManageLabels, ports::Places};
 
 const LONGEST_NAME: usize = 255;
-const UNKNOWN: Error = Error::NotFound("Label");
+const UNKNOWN: Error = Error::not_found("Label");
 const NOT_PROMOTED: &str = "Failed to promote project label to group label";
 
 /// A label as it is asked for.
@@ -48,7 +48,7 @@ pub fn usable(tx: &mut Tx<'_>, places: &impl Places, home: Home) -> Result<Label
 /// Makes a label of a project or group.
 ///
 /// # Errors
-/// `Conflict` where one that is usable there has the name; `Invalid` for a name or colour that is none.
+/// `Conflict` where one that is usable there has the name; `BadRequest` for a name or colour that is none.
 pub fn create(
     tx: &mut Tx<'_>,
     grant: &impl Manages<Labels>,
@@ -117,7 +117,7 @@ pub fn remove(
 /// Makes a project's label one of the project's group, so that it is there for all projects of the group.
 ///
 /// # Errors
-/// `Rejected` in personal namespaces and for what is a group's already; `Forbidden` for those who may not manage
+/// `BadRequest` in personal namespaces and for what is a group's already; `Forbidden` for those who may not manage
 /// the group's labels.
 pub fn promote(
     tx: &mut Tx<'_>,
@@ -130,10 +130,10 @@ pub fn promote(
     let label = tx.find_label(&usable, name)?.ok_or(UNKNOWN)?;
     let group = usable.groups.first().copied();
     let (true, Some(group)) = (label.is_of(home), group) else {
-        return Err(Error::Rejected(NOT_PROMOTED.to_owned()));
+        return Err(Error::bad_request().whole(NOT_PROMOTED));
     };
     if !grant.actor().admin && places.level_in(tx, grant.actor(), group)? < AccessLevel::Reporter {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     lift(tx, places, &label, group, Grant::user(grant)?)
 }
@@ -148,7 +148,7 @@ fn lift(
 ) -> Result<Label> {
     let name = LabelName::Name(label.name.clone());
     if tx.find_label(&LabelFilter::of(Home::Group(group)), &name)?.is_some() {
-        return Err(Error::Rejected(NOT_PROMOTED.to_owned()));
+        return Err(Error::bad_request().whole(NOT_PROMOTED));
     }
     let everybody = kernel::Actor { admin: true, ..kernel::Actor::ANONYMOUS };
     let mut groups = places.below(tx, everybody, group)?;
@@ -174,7 +174,7 @@ pub fn set_subscription(tx: &mut Tx<'_>, user: UserId, label: &Label, wanted: bo
     } else {
         tx.unsubscribe_from_label(user, label.id)?
     };
-    if changed { Ok(()) } else { Err(Error::Unchanged) }
+    if changed { Ok(()) } else { Err(Error::unchanged()) }
 }
 
 /// A label that can be used in a place.
@@ -230,7 +230,7 @@ fn own(tx: &mut Tx<'_>, home: Home, name: &LabelName) -> Result<Label> {
 }
 
 fn taken() -> Error {
-    Error::Conflict("Label already exists".to_owned())
+    Error::conflict().whole("Label already exists")
 }
 
 fn checked(name: &str, color: &str, description: Option<String>) -> Result<LabelDetails> {

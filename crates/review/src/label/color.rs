@@ -15,7 +15,7 @@ pub struct Color(String);
 
 impl Color {
     /// # Errors
-    /// `Invalid` where the text is no colour.
+    /// `BadRequest` where the text is no colour.
     pub fn parse(text: &str) -> Result<Self> {
         let text = text.trim();
         match text.strip_prefix('#') {

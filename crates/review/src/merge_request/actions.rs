@@ -47,7 +47,7 @@ pub struct Proposal {
 /// Proposes what a branch holds to another one, of the same project or of one of its fork network.
 ///
 /// # Errors
-/// `Unprocessable`, `ConflictWith` and `Invalid` by the rules of merge requests.
+/// `Unprocessable`, `Conflict` and `BadRequest` by the rules of merge requests.
 pub fn create(
     tx: &mut Tx<'_>,
     source: &Grant<ProposeMergeRequests>,
@@ -58,7 +58,7 @@ pub fn create(
 ) -> Result<MergeRequest> {
     let ends = &proposal.ends;
     if source.project() != ends.source || target.project() != ends.target {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     let open = match target.facts().features.of(Feature::MergeRequests) {
         FeatureAccess::Disabled => Target::SwitchedOff,
@@ -102,25 +102,25 @@ pub fn create(
 /// The merge request of that number, for whoever proved to be allowed something with those of the project.
 ///
 /// # Errors
-/// `Missing` where there is none.
+/// `NotFound` where there is none.
 pub fn find<A: Ability<Scope = Project>>(
     tx: &mut Tx<'_>,
     grant: &Grant<A>,
     iid: i64,
 ) -> Result<MergeRequest> {
-    tx.find_merge_request(grant.project(), iid)?.ok_or(Error::Missing)
+    tx.find_merge_request(grant.project(), iid)?.ok_or(Error::missing())
 }
 
 /// As [`find`], with what is kept beside it.
 ///
 /// # Errors
-/// `Missing` where there is none.
+/// `NotFound` where there is none.
 pub fn find_with<A: Ability<Scope = Project>>(
     tx: &mut Tx<'_>,
     grant: &Grant<A>,
     iid: i64,
 ) -> Result<(MergeRequest, Beside)> {
-    tx.find_merge_request_with(grant.project(), iid, grant.actor())?.ok_or(Error::Missing)
+    tx.find_merge_request_with(grant.project(), iid, grant.actor())?.ok_or(Error::missing())
 }
 
 /// Removes a merge request, where it did not change since a moment.

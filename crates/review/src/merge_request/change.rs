@@ -105,13 +105,13 @@ pub fn may_update(tx: &mut Tx<'_>, who: &Standing, found: &MergeRequest) -> Resu
 /// # Errors
 /// `Forbidden` for those who may not.
 pub fn ensure_may_update(tx: &mut Tx<'_>, who: &Standing, found: &MergeRequest) -> Result<()> {
-    if may_update(tx, who, found)? { Ok(()) } else { Err(Error::Forbidden) }
+    if may_update(tx, who, found)? { Ok(()) } else { Err(Error::forbidden()) }
 }
 
 /// Changes a merge request for somebody who was found to be allowed to.
 ///
 /// # Errors
-/// `Unprocessable`, `ConflictWith` and `Invalid` by the rules of merge requests; `Conflict` where its branches are not
+/// `Unprocessable`, `Conflict` and `BadRequest` by the rules of merge requests; `Conflict` where its branches are not
 /// those that git was asked about.
 pub fn change(
     tx: &mut Tx<'_>,
@@ -127,7 +127,7 @@ pub fn change(
     };
     let mut new = reworded(old, asked);
     if new.target_branch != old.target_branch && old.state == MergeRequestState::Locked {
-        return Err(Error::Conflict("409 Conflict: Resource lock".to_owned()));
+        return Err(Error::conflict().whole("409 Conflict: Resource lock"));
     }
     if new.allow_collaboration != old.allow_collaboration && !may_lend(tx, around, old, by)? {
         new.allow_collaboration = old.allow_collaboration;
@@ -224,7 +224,7 @@ fn retarget(
 fn heads_of<'a>(row: &MergeRequest, looked: Option<&'a Looked>) -> Result<&'a Heads> {
     match looked {
         Some(looked) if row.ends().as_ref() == Some(&looked.at) => Ok(&looked.heads),
-        _ => Err(Error::Conflict("409 Conflict: Resource lock".to_owned())),
+        _ => Err(Error::conflict().whole("409 Conflict: Resource lock")),
     }
 }
 
@@ -349,7 +349,7 @@ pub fn close(tx: &mut Tx<'_>, row: MergeRequest, by: UserId) -> Result<MergeRequ
 /// Opens a closed merge request again, where its source is still there; any other stays as it is.
 ///
 /// # Errors
-/// `ConflictWith` where another one between the same branches is open.
+/// `Conflict` where another one between the same branches is open.
 pub fn reopen(
     tx: &mut Tx<'_>,
     row: MergeRequest,

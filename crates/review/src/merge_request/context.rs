@@ -13,13 +13,13 @@ const UNKNOWN: &str = "One or more context commits' sha is not valid.";
 
 /// Refuses more than are given at once.
 pub fn ensure_few(shas: &[String]) -> Result<()> {
-    if shas.len() > MOST { Err(Error::Rejected(TOO_MANY.to_owned())) } else { Ok(()) }
+    if shas.len() > MOST { Err(Error::bad_request().whole(TOO_MANY)) } else { Ok(()) }
 }
 
 /// Shows commits beside those of a merge request. `found` are those of the asked ones that the project has.
 ///
 /// # Errors
-/// `Rejected` for more than [`MOST`], for what is no commit, and for what is shown already.
+/// `BadRequest` for more than [`MOST`], for what is no commit, and for what is shown already.
 pub fn add(
     tx: &mut Tx<'_>,
     grant: &Grant<TakePartInMergeRequests>,
@@ -30,14 +30,14 @@ pub fn add(
     let row = changeable(tx, grant, iid)?;
     ensure_few(asked)?;
     if asked.len() != found.len() {
-        return Err(Error::Rejected(UNKNOWN.to_owned()));
+        return Err(Error::bad_request().whole(UNKNOWN));
     }
     let known = tx.context_commits(row.id)?;
     let again: Vec<&str> =
         found.iter().filter(|sha| known.contains(sha)).map(|sha| &sha[..10]).collect();
     if !again.is_empty() {
         let text = format!("Context commits: {again:?} are already created");
-        return Err(Error::Rejected(text));
+        return Err(Error::bad_request().whole(text));
     }
     tx.insert_context_commits(row.id, found)?;
     Ok(row)
@@ -46,7 +46,7 @@ pub fn add(
 /// Shows commits no more.
 ///
 /// # Errors
-/// `Rejected` where one of them is not shown.
+/// `BadRequest` where one of them is not shown.
 pub fn remove(
     tx: &mut Tx<'_>,
     grant: &Grant<TakePartInMergeRequests>,
@@ -56,7 +56,7 @@ pub fn remove(
     let row = changeable(tx, grant, iid)?;
     let known = tx.context_commits(row.id)?;
     if shas.is_empty() || shas.iter().any(|sha| !known.contains(sha)) {
-        return Err(Error::Rejected(UNKNOWN.to_owned()));
+        return Err(Error::bad_request().whole(UNKNOWN));
     }
     tx.delete_context_commits(row.id, shas)
 }

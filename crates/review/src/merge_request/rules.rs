@@ -29,7 +29,7 @@ pub(super) enum Target {
 }
 
 /// # Errors
-/// `Unprocessable` for branches between which there can be none; `ConflictWith` where one is open.
+/// `Unprocessable` for branches between which there can be none; `Conflict` where one is open.
 pub(super) fn ensure_possible(
     tx: &mut Tx<'_>,
     ends: &Ends,
@@ -38,10 +38,10 @@ pub(super) fn ensure_possible(
 ) -> Result<()> {
     ensure_distinct(ends)?;
     if target == Target::SwitchedOff {
-        return Err(Error::Unprocessable(vec![SWITCHED_OFF.to_owned()]));
+        return Err(Error::unprocessable().sentences(vec![SWITCHED_OFF.to_owned()]));
     }
     if kinship == Kinship::Strangers {
-        return Err(Error::Unprocessable(vec![UNRELATED.to_owned()]));
+        return Err(Error::unprocessable().sentences(vec![UNRELATED.to_owned()]));
     }
     ensure_only(tx, ends, None)
 }
@@ -50,13 +50,13 @@ pub(super) fn ensure_possible(
 /// `Unprocessable` where source and target are one.
 pub(super) fn ensure_distinct(ends: &Ends) -> Result<()> {
     if ends.source == ends.target && ends.source_branch == ends.target_branch {
-        return Err(Error::Unprocessable(vec![SAME_BRANCH.to_owned()]));
+        return Err(Error::unprocessable().sentences(vec![SAME_BRANCH.to_owned()]));
     }
     Ok(())
 }
 
 /// # Errors
-/// `ConflictWith` where another merge request between the same branches is open.
+/// `Conflict` where another merge request between the same branches is open.
 pub(super) fn ensure_only(
     tx: &mut Tx<'_>,
     ends: &Ends,
@@ -64,14 +64,14 @@ pub(super) fn ensure_only(
 ) -> Result<()> {
     match tx.find_open_between(ends, except)? {
         None => Ok(()),
-        Some(iid) => Err(Error::ConflictWith(vec![format!(
+        Some(iid) => Err(Error::conflict().sentences(vec![format!(
             "Another open merge request already exists for this source branch: !{iid}"
         )])),
     }
 }
 
 /// # Errors
-/// `Invalid` with every fault of the texts.
+/// `BadRequest` with every fault of the texts.
 pub(super) fn ensure_fit(
     branches: &impl Branches,
     ends: &Ends,

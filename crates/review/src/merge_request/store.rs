@@ -387,7 +387,7 @@ impl MergeRequestStore for Tx<'_> {
             .get_result(conn)
             .optional()
             .map_err(error("Merge request")))?;
-        moved.ok_or_else(|| Error::Conflict("409 Conflict: Resource lock".to_owned()))
+        moved.ok_or_else(|| Error::conflict().whole("409 Conflict: Resource lock"))
     }
 
     fn delete_merge_request(&mut self, id: MergeRequestId) -> Result<()> {

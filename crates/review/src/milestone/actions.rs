@@ -52,13 +52,13 @@ pub fn list(
 
 /// A milestone of the place itself.
 pub fn read(tx: &mut Tx<'_>, grant: &impl Reads<Milestones>, id: MilestoneId) -> Result<Milestone> {
-    tx.find_milestone(grant.home(), id)?.ok_or(Error::NotFound("Milestone"))
+    tx.find_milestone(grant.home(), id)?.ok_or(Error::not_found("Milestone"))
 }
 
 /// Makes a milestone of a project or group.
 ///
 /// # Errors
-/// `Rejected` with every fault in one text.
+/// `BadRequest` with every fault in one text.
 pub fn create(
     tx: &mut Tx<'_>,
     grant: &impl Manages<Milestones>,
@@ -91,7 +91,7 @@ pub fn update(
     change: MilestoneChange,
 ) -> Result<Milestone> {
     let home = grant.home();
-    let old = tx.find_milestone(home, id)?.ok_or(Error::NotFound("Milestone"))?;
+    let old = tx.find_milestone(home, id)?.ok_or(Error::not_found("Milestone"))?;
     let (title, before) = (old.title.clone(), old.state);
     let details = MilestoneDetails {
         title: old.title,
@@ -128,7 +128,7 @@ pub fn remove(
     id: MilestoneId,
     unless_newer: Option<Ts>,
 ) -> Result<()> {
-    let milestone = tx.find_milestone(grant.home(), id)?.ok_or(Error::NotFound("Milestone"))?;
+    let milestone = tx.find_milestone(grant.home(), id)?.ok_or(Error::not_found("Milestone"))?;
     milestone.updated_at.ensure_unchanged_since(unless_newer)?;
     tx.delete_milestone(id)?;
     let user = grant.user()?;
@@ -139,7 +139,7 @@ pub fn remove(
 /// Makes a project's milestone one of the project's group.
 ///
 /// # Errors
-/// `Rejected` in personal namespaces and where the group has one of that title; `Forbidden` for those who may not
+/// `BadRequest` in personal namespaces and where the group has one of that title; `Forbidden` for those who may not
 /// manage the group's milestones.
 pub fn promote(
     tx: &mut Tx<'_>,
@@ -148,18 +148,18 @@ pub fn promote(
     id: MilestoneId,
 ) -> Result<Milestone> {
     let home = Home::Project(grant.project());
-    let milestone = tx.find_milestone(home, id)?.ok_or(Error::NotFound("Milestone"))?;
+    let milestone = tx.find_milestone(home, id)?.ok_or(Error::not_found("Milestone"))?;
     let group = places.above(tx, home)?.first().copied();
     let Some(group) = group else {
-        return Err(Error::Rejected("Project does not belong to a group.".to_owned()));
+        return Err(Error::bad_request().whole("Project does not belong to a group."));
     };
     let actor = grant.actor();
     if !actor.admin && places.level_in(tx, actor, group)? < AccessLevel::Reporter {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     let there = MilestoneFilter::of(Home::Group(group));
     if tx.is_title_taken(&there, &milestone.title)? {
-        return Err(Error::Rejected(format!("Promotion failed - title: {TAKEN}")));
+        return Err(Error::bad_request().whole(format!("Promotion failed - title: {TAKEN}")));
     }
     let lifted = tx.lift_milestone(id, Home::Group(group))?;
     let everybody = Actor { admin: true, ..Actor::ANONYMOUS };
@@ -198,7 +198,7 @@ impl Found {
             .map(|(field, texts)| format!(":{field}=>{texts:?}"))
             .collect();
         let text = format!("Failed to {doing} milestone {{{}}}", printed.join(", "));
-        Err(Error::Rejected(text))
+        Err(Error::bad_request().whole(text))
     }
 }
 

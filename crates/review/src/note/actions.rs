@@ -70,7 +70,7 @@ pub fn create<G: TakesPart, F: Forge + Branches>(
     ensure_unlocked(&item, grant.who())?;
     ensure_sayable(&new.body)?;
     if new.internal && !grant.who().is(AccessLevel::Reporter) {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     let parted = part(&new.body, item.id.kind);
     let note = match parted.text.is_empty() {
@@ -86,7 +86,7 @@ pub fn create<G: TakesPart, F: Forge + Branches>(
 /// `BadRequest` where quick actions alone were sent, and none had an effect.
 pub fn ensure_effect(note: Option<&Note>, done: &Done) -> Result<()> {
     match note.is_none() && done.is_empty() {
-        true => Err(Error::BadRequest("Failed to apply commands.".to_owned())),
+        true => Err(Error::bad_request().because("Failed to apply commands.")),
         false => Ok(()),
     }
 }

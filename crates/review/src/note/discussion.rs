@@ -41,8 +41,8 @@ impl Entered {
 
 /// Makes a discussion ready for one more note: a plain comment becomes the first of a thread.
 pub(super) fn enter(tx: &mut Tx<'_>, item: &Item, thread: &Discussion) -> Result<Entered> {
-    let refused = || Error::BadRequest("Discussion can not be replied to.".to_owned());
-    let first = thread.notes.first().ok_or(Error::NotFound("Discussion"))?;
+    let refused = || Error::bad_request().because("Discussion can not be replied to.");
+    let first = thread.notes.first().ok_or(Error::not_found("Discussion"))?;
     if first.is_system || !has_threads(item.id.kind) {
         return Err(refused());
     }

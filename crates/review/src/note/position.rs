@@ -86,7 +86,7 @@ impl Position {
         let has_line = self.old_line.is_some() || self.new_line.is_some();
         match has_path && (has_line || self.position_type == PositionType::Image) {
             true => Ok(()),
-            false => Err(Error::BadRequest(INCOMPLETE.to_owned())),
+            false => Err(Error::bad_request().because(INCOMPLETE)),
         }
     }
 
@@ -199,7 +199,7 @@ fn kept(hunks: &[u8], line: i64) -> Option<i64> {
 
 /// What is told where a line is not in a diff.
 pub fn no_line() -> Error {
-    Error::BadRequest(NO_LINE.to_owned())
+    Error::bad_request().because(NO_LINE)
 }
 
 /// The numbers of a line on both sides: of an added line its new one is given, of a removed one its old one, of one

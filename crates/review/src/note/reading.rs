@@ -75,11 +75,11 @@ pub fn note<G: ReadsItems>(
     item: &Item,
     id: NoteId,
 ) -> Result<Note> {
-    let note = tx.find_note(item.id, id)?.ok_or(Error::NotFound("Note"))?;
+    let note = tx.find_note(item.id, id)?.ok_or(Error::not_found("Note"))?;
     let is_seen = note.is_system || is_for(&note, grant.who());
     // Only what tells of other items needs a closer look.
     let is_seen = is_seen && (!note.is_system || shows(tx, forge, item, grant.who(), id)?);
-    if is_seen { Ok(note) } else { Err(Error::NotFound("Note")) }
+    if is_seen { Ok(note) } else { Err(Error::not_found("Note")) }
 }
 
 /// A page of the discussions of an item, oldest first.
@@ -130,7 +130,7 @@ pub fn discussion<G: ReadsItems>(
         notes.clear();
     }
     if notes.is_empty() {
-        return Err(Error::NotFound("Discussion"));
+        return Err(Error::not_found("Discussion"));
     }
     Ok(Discussion { id: id.to_owned(), notes })
 }
@@ -149,7 +149,7 @@ pub fn ensure_in_discussion<G: ReadsItems>(
     let thread = discussion(tx, grant, forge, &item, discussion_id)?;
     match thread.notes.iter().any(|inside| inside.id == note) {
         true => Ok(()),
-        false => Err(Error::NotFound("Note")),
+        false => Err(Error::not_found("Note")),
     }
 }
 

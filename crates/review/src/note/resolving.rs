@@ -33,7 +33,7 @@ pub fn resolve_discussion(
     let thread = reading::discussion(tx, grant, forge, &item, id)?;
     ensure_may_resolve(&item, grant)?;
     if !thread.is_resolvable() {
-        return Err(Error::BadRequest("Discussion is not resolvable".to_owned()));
+        return Err(Error::bad_request().because("Discussion is not resolvable"));
     }
     let change = |note: &&Note| note.is_resolvable() && note.is_resolved() != resolved;
     let ids: Vec<NoteId> = thread.notes.iter().filter(change).map(|note| note.id).collect();
@@ -54,7 +54,7 @@ pub fn resolve_note<G: TakesPart>(
     let item = items::read(tx, grant, iid)?;
     let note = reading::note(tx, grant, forge, &item, id)?;
     if !note.is_resolvable() {
-        return Err(Error::BadRequest(NOT_RESOLVABLE.to_owned()));
+        return Err(Error::bad_request().because(NOT_RESOLVABLE));
     }
     ensure_may_resolve(&item, grant)?;
     if note.is_resolved() != resolved {
@@ -87,6 +87,6 @@ fn ensure_may_resolve<G: ReadsItems>(item: &Item, grant: &G) -> Result<()> {
     match item.id.kind == ItemKind::MergeRequest && (own || grant.who().is(AccessLevel::Developer))
     {
         true => Ok(()),
-        false => Err(Error::Forbidden),
+        false => Err(Error::forbidden()),
     }
 }

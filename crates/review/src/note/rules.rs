@@ -15,7 +15,7 @@ pub(super) fn may_date(who: &Standing) -> bool {
 /// Members alone speak where the discussion is locked.
 pub(crate) fn ensure_unlocked(item: &Item, who: &Standing) -> Result<()> {
     match item.locked && !who.is(AccessLevel::Guest) {
-        true => Err(Error::Forbidden),
+        true => Err(Error::forbidden()),
         false => Ok(()),
     }
 }
@@ -23,7 +23,7 @@ pub(crate) fn ensure_unlocked(item: &Item, who: &Standing) -> Result<()> {
 pub(super) fn ensure_changeable<G: TakesPart>(item: &Item, note: &Note, grant: &G) -> Result<()> {
     let own = grant.actor().id == Some(note.author_id);
     if note.is_system || !(own || grant.who().is(AccessLevel::Maintainer)) {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     ensure_unlocked(item, grant.who())
 }
@@ -31,11 +31,11 @@ pub(super) fn ensure_changeable<G: TakesPart>(item: &Item, note: &Note, grant: &
 /// What is blank or endless is not said.
 pub(crate) fn ensure_sayable(body: &str) -> Result<()> {
     if body.trim().is_empty() {
-        return Err(Error::BadRequest("Note {:note=>[\"can't be blank\"]}".to_owned()));
+        return Err(Error::bad_request().because("Note {:note=>[\"can't be blank\"]}"));
     }
     if body.chars().count() > LONGEST {
         let text = format!("is too long (maximum is {LONGEST} characters)");
-        return Err(Error::BadRequest(format!("Note {{:note=>[{text:?}]}}")));
+        return Err(Error::bad_request().because(format!("Note {{:note=>[{text:?}]}}")));
     }
     Ok(())
 }

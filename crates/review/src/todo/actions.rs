@@ -42,7 +42,7 @@ pub fn create<G: TakesPart>(tx: &mut Tx<'_>, grant: &G, iid: i64) -> Result<Todo
         .get_result(conn)
         .map_err(error("Todo")))?;
     if is_asked || !tx.raise_todo(&item, user, user, TodoAction::Marked, None)? {
-        return Err(Error::Unchanged);
+        return Err(Error::unchanged());
     }
     each_backend!(tx, |conn| pending
         .order(todos::id.desc())
@@ -165,14 +165,14 @@ fn by_id(tx: &mut Tx<'_>, ids: &[TodoId]) -> Result<Vec<Todo>> {
 /// One is done with something.
 ///
 /// # Errors
-/// `Missing` for what was asked of nobody, or of somebody else, or is about what one may not read any more.
+/// `NotFound` for what was asked of nobody, or of somebody else, or is about what one may not read any more.
 pub fn finish(tx: &mut Tx<'_>, forge: &impl Forge, actor: Actor, id: TodoId) -> Result<Todo> {
     let user = actor.user()?;
     tx.finish_todo(user, id)?;
-    let done = tx.find_todo(user, id)?.ok_or(Error::Missing)?;
+    let done = tx.find_todo(user, id)?.ok_or(Error::missing())?;
     let place = (done.item(), done.project_id);
     let said = said(done.note_id, done.project_id, done.namespace_id);
     let is_hidden = reading::readable_anywhere(tx, forge, actor, &[place])?.is_empty()
         || !note::reading::hidden(tx, forge, actor, said.as_slice())?.is_empty();
-    if is_hidden { Err(Error::Missing) } else { Ok(done) }
+    if is_hidden { Err(Error::missing()) } else { Ok(done) }
 }

@@ -52,7 +52,7 @@ impl Contact {
     }
 
     /// # Errors
-    /// `Invalid` where the name of the machine is too long.
+    /// `BadRequest` where the name of the machine is too long.
     pub fn ensure_sound(&self) -> Result<()> {
         let mut faults = Faults::default();
         faults.at_most("system_id", self.system_id.as_deref(), LONGEST_SYSTEM_ID);

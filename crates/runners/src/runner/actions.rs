@@ -23,11 +23,11 @@ use crate::{
 const NO_ACCESS: &str = "No access granted";
 
 fn no_access() -> Error {
-    Error::Refused(NO_ACCESS.to_owned())
+    Error::forbidden().because(NO_ACCESS)
 }
 
 fn find(tx: &mut Tx<'_>, id: RunnerId) -> Result<Runner> {
-    tx.find_runner(id)?.ok_or(Error::NotFound("Runner"))
+    tx.find_runner(id)?.ok_or(Error::not_found("Runner"))
 }
 
 /// A page of the runners that the caller looks after.
@@ -120,7 +120,7 @@ pub fn may_update(
 }
 
 /// # Errors
-/// `Refused` where the caller may not do that with the runner.
+/// `Forbidden` where the caller may not do that with the runner.
 fn find_where(
     tx: &mut Tx<'_>,
     id: RunnerId,
@@ -202,7 +202,7 @@ pub fn remove(
     let runner = changeable(tx, grant, roles, id)?;
     if !grant.actor().admin && tx.projects_of_runner(id)?.len() > 1 {
         let text = "Runner associated with more than one project";
-        return Err(Error::Refused(text.to_owned()));
+        return Err(Error::forbidden().because(text.to_owned()));
     }
     register::remove(tx, &runner, unmodified_since)
 }
@@ -228,7 +228,7 @@ pub fn assign(
     id: RunnerId,
 ) -> Result<Runner> {
     let runner = find(tx, id)?;
-    let refused = |text: &str| Err(Error::Refused(text.to_owned()));
+    let refused = |text: &str| Err(Error::forbidden().because(text.to_owned()));
     match runner.runner_type {
         RunnerType::Instance => return refused("Runner is an instance runner"),
         RunnerType::Group => return refused("Runner is a group runner"),
@@ -256,12 +256,12 @@ pub fn unassign(
     let runner = find(tx, id)?;
     let projects: Vec<ProjectId> = tx.projects_of_runner(id)?;
     if !projects.contains(&grant.project()) {
-        return Err(Error::NotFound("Runner"));
+        return Err(Error::not_found("Runner"));
     }
     runner.updated_at.ensure_unchanged_since(unmodified_since)?;
     if projects.len() == 1 {
         let text = "Only one project associated with the runner. Please remove the runner instead";
-        return Err(Error::Refused(text.to_owned()));
+        return Err(Error::forbidden().because(text.to_owned()));
     }
     tx.unassign_runner(id, grant.project())?;
     tx.emit(Event::RunnerChanged { runner: id })

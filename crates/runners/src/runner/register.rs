@@ -77,7 +77,7 @@ pub fn authenticate(tx: &mut Tx<'_>, token: &RunnerToken) -> Result<Runner> {
         true => tx.find_runner_by_token(&token.digest())?,
         false => None,
     };
-    found.ok_or(Error::Forbidden)
+    found.ok_or(Error::forbidden())
 }
 
 /// Gives a runner another token; the old one is worth nothing from now on.

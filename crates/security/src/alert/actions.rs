@@ -28,13 +28,13 @@ pub fn list(
 }
 
 pub fn read(tx: &mut Tx<'_>, grant: &Grant<ReadAlerts>, iid: i64) -> Result<Alert> {
-    tx.find_alert(grant.project(), iid)?.ok_or(Error::NotFound("Alert"))
+    tx.find_alert(grant.project(), iid)?.ok_or(Error::not_found("Alert"))
 }
 
 /// Says how far people are with an alert; one that is so already stays.
 ///
 /// # Errors
-/// `Rejected` for a resolved alert that is open again under another number.
+/// `BadRequest` for a resolved alert that is open again under another number.
 pub fn set_status(
     tx: &mut Tx<'_>,
     grant: &Grant<ChangeAlerts>,
@@ -42,7 +42,7 @@ pub fn set_status(
     iid: i64,
     status: AlertStatus,
 ) -> Result<Alert> {
-    let before = tx.find_alert(grant.project(), iid)?.ok_or(Error::NotFound("Alert"))?;
+    let before = tx.find_alert(grant.project(), iid)?.ok_or(Error::not_found("Alert"))?;
     let Some(after) = before.status.after(status.step()) else { return Ok(before) };
     if !after.is_open() {
         let now = tx.now;
@@ -51,7 +51,7 @@ pub fn set_status(
     if let Some(fingerprint) = before.fingerprint.as_ref().filter(|_| !before.status.is_open())
         && tx.find_open_alert(before.project_id, fingerprint)?.is_some()
     {
-        return Err(Error::Rejected(ALREADY_OPEN.to_owned()));
+        return Err(Error::bad_request().whole(ALREADY_OPEN));
     }
     tx.set_alert_status(before.id, after, None)
 }

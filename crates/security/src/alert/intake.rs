@@ -155,7 +155,7 @@ fn fire(
     }
     let Some(alert) = tx.insert_alert(project, new)? else {
         // Somebody else was told of it at the same moment.
-        return again(tx)?.ok_or(kernel::Error::GaveWay);
+        return again(tx)?.ok_or(kernel::Error::gave_way());
     };
     tx.emit(Event::AlertTriggered { project, alert: alert.id, iid: alert.iid })?;
     let settings = tx.alert_settings(project)?;

@@ -87,16 +87,16 @@ fn create(tx: &mut Tx<'_>, author: UserId, scope: ExportScope, new: NewExport) -
 /// An export, for its author alone, and only as long as they could ask for it.
 ///
 /// # Errors
-/// `Missing` where there is none, or its hour is over; `Forbidden` for others.
+/// `NotFound` where there is none, or its hour is over; `Forbidden` for others.
 pub fn read(
     tx: &mut Tx<'_>,
     grant: &Grant<UseVulnerabilityExports>,
     directory: &impl Directory,
     id: VulnerabilityExportId,
 ) -> Result<Export> {
-    let export = tx.find_export(id)?.ok_or(Error::Missing)?;
+    let export = tx.find_export(id)?.ok_or(Error::missing())?;
     if grant.user()? != export.author_id || !may_create(tx, grant.actor(), directory, &export)? {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     Ok(export)
 }
@@ -114,7 +114,7 @@ pub fn read_finished(
     let export = read(tx, grant, directory, id)?;
     match export.status {
         Status::Finished => Ok(export),
-        _ => Err(Error::NotFound("Vulnerability Export")),
+        _ => Err(Error::not_found("Vulnerability Export")),
     }
 }
 

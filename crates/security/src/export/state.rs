@@ -41,7 +41,7 @@ impl Status {
 }
 
 fn illegal(from: Status, step: Step) -> Error {
-    Error::Rejected(format!("Cannot {step} an export that is {from}"))
+    Error::bad_request().whole(format!("Cannot {step} an export that is {from}"))
 }
 
 #[cfg(test)]

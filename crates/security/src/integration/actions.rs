@@ -31,7 +31,7 @@ pub fn read(
     grant: &Grant<ReadAlertIntegrations>,
     id: AlertIntegrationId,
 ) -> Result<AlertIntegration> {
-    tx.alert_integration(grant.project(), id)?.ok_or(Error::Missing)
+    tx.alert_integration(grant.project(), id)?.ok_or(Error::missing())
 }
 
 /// An integration as it is asked for.
@@ -132,7 +132,7 @@ fn find(
     grant: &Grant<AdminAlerts>,
     id: AlertIntegrationId,
 ) -> Result<AlertIntegration> {
-    tx.alert_integration(grant.project(), id)?.ok_or(Error::Missing)
+    tx.alert_integration(grant.project(), id)?.ok_or(Error::missing())
 }
 
 fn json(mappings: &Mappings) -> Result<String> {

@@ -134,7 +134,7 @@ async fn work_of_a_transaction_that_fails_was_never_asked_for() {
     let set = Setting::new();
     let failed = set.test.db.write(|tx| {
         tx.enqueue(&Greet { name: "ada".to_owned() })?;
-        Err::<(), _>(Error::Forbidden)
+        Err::<(), _>(Error::forbidden())
     });
 
     assert!(failed.await.is_err());

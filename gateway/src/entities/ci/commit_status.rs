@@ -47,7 +47,7 @@ impl CommitStatusEntity {
     }
 
     pub fn one(tx: &mut Tx<'_>, urls: &Urls, job: Job) -> Result<Self> {
-        Self::all(tx, urls, vec![job])?.pop().ok_or(kernel::Error::Missing)
+        Self::all(tx, urls, vec![job])?.pop().ok_or(kernel::Error::missing())
     }
 
     fn new(urls: &Urls, job: Job, people: &HashMap<UserId, User>) -> Self {

@@ -95,7 +95,7 @@ pub async fn present_one<T>(
     form: Form<T>,
 ) -> Result<T> {
     let page = kernel::page::PageRequest::default().slice(vec![job]);
-    present(app, facts, reader, page, form).await?.items.pop().ok_or(Error::Missing)
+    present(app, facts, reader, page, form).await?.items.pop().ok_or(Error::missing())
 }
 
 /// What the records of jobs tell beside them; what bridges made is only told for the jobs of one project.
@@ -217,7 +217,7 @@ async fn commits(
         Ok(found)
     });
     match read.await {
-        Err(Error::NotFound("Repository")) => Ok(HashMap::new()),
+        Err(gone) if gone.is_not_found("Repository") => Ok(HashMap::new()),
         read => read,
     }
 }

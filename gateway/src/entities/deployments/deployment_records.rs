@@ -70,7 +70,7 @@ pub async fn present_one(
     deployment: Deployment,
 ) -> Result<DeploymentEntity> {
     let page = PageRequest::default().slice(vec![deployment]);
-    present(app, facts, reader, page).await?.items.pop().ok_or(Error::Missing)
+    present(app, facts, reader, page).await?.items.pop().ok_or(Error::missing())
 }
 
 /// As [`present_one`], with its approvals.

@@ -60,7 +60,7 @@ impl IssueLinkEntity {
         let Linked { link, source, target } = linked;
         let ends = IssueEntity::all(tx, urls, vec![source, target], view)?;
         let [source_issue, target_issue] =
-            <[IssueEntity; 2]>::try_from(ends).map_err(|_lost| kernel::Error::Missing)?;
+            <[IssueEntity; 2]>::try_from(ends).map_err(|_lost| kernel::Error::missing())?;
         Ok(Self { id: link.id, source_issue, target_issue, link_type: link.link_type })
     }
 }

@@ -10,7 +10,7 @@ use forge::{
     urls::Urls,
 };
 use kernel::{
-    Ability, AccessLevel, Actor, Error, Grant, Result, Standing, Ts,
+    Ability, AccessLevel, Actor, Grant, Result, Standing, Ts,
     access::Project,
     ids::{MergeRequestId, ProjectId, UserId},
 };
@@ -160,7 +160,7 @@ fn detail(
     known: Known,
 ) -> Result<MergeRequestDetail> {
     let basic = MergeRequestEntity::all(tx, urls, vec![row.clone()], view)?.pop();
-    let basic = basic.ok_or(kernel::Error::Missing)?;
+    let basic = basic.ok_or(kernel::Error::missing())?;
     Ok(MergeRequestDetail::new(basic, row, pipeline, known))
 }
 
@@ -178,7 +178,7 @@ fn pipeline<A: Ability<Scope = Project>>(
         true => (Project(grant.facts().clone()), *grant.who()),
         false => match locate_project(tx, grant.actor(), &IdOrPath::Id(source.0)) {
             Ok(located) => located,
-            Err(Error::NotFound(_)) => return Ok(None),
+            Err(gone) if gone.is_gone() => return Ok(None),
             Err(failure) => return Err(failure),
         },
     };

@@ -83,7 +83,7 @@ impl NoteEntity {
     }
 
     pub fn one(tx: &mut Tx<'_>, urls: &Urls, item: &Item, note: Note) -> Result<Self> {
-        Self::all(tx, urls, item, vec![note])?.pop().ok_or(kernel::Error::Missing)
+        Self::all(tx, urls, item, vec![note])?.pop().ok_or(kernel::Error::missing())
     }
 
     fn new(urls: &Urls, item: &Item, note: Note, people: &HashMap<UserId, User>) -> Self {
@@ -190,6 +190,6 @@ impl DiscussionEntity {
     }
 
     pub fn one(tx: &mut Tx<'_>, urls: &Urls, item: &Item, thread: Discussion) -> Result<Self> {
-        Self::all(tx, urls, item, vec![thread])?.pop().ok_or(kernel::Error::Missing)
+        Self::all(tx, urls, item, vec![thread])?.pop().ok_or(kernel::Error::missing())
     }
 }

@@ -43,10 +43,10 @@ routes! { "Job artifacts" at "/projects/{id}";
 /// The archive of a job that the caller may see.
 fn found(tx: &mut Tx<'_>, grant: &Grant<ReadPipelines>, job: Option<Job>) -> Result<Artifact> {
     if !is_shown(tx, &Projects, grant.who(), grant.project())? {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     let here = |job: &Job| job.project_id == grant.project() && job.kind == JobKind::Build;
-    archive(tx, Some(grant.who()), &job.filter(here).ok_or(Error::Hidden)?)
+    archive(tx, Some(grant.who()), &job.filter(here).ok_or(Error::hidden())?)
 }
 
 /// What an artifact is known by: content and path decide what is sent.
@@ -84,7 +84,7 @@ async fn sent_file(
     path: &FilePath,
     conditions: &Conditions,
 ) -> ApiResult<Content> {
-    let text = std::str::from_utf8(path.bytes()).map_err(|_no_text| Error::Hidden)?;
+    let text = std::str::from_utf8(path.bytes()).map_err(|_no_text| Error::hidden())?;
     let file = find(app, archive, text).await?;
     let (length, tag) = (file.size, tag(archive));
     let selection = match conditions.select(length, Some(&tag)) {
@@ -185,7 +185,7 @@ async fn keep(app: App, call: Call<UpdatePipelines, OneArchive>) -> ApiResult<Js
     let kept = app.db.write(move |tx| {
         let job = jobs::changeable_build(tx, &grant, &Refs, id)?;
         match tx.keep_artifacts(id)? {
-            0 => Err(Error::Hidden),
+            0 => Err(Error::hidden()),
             _ => Ok(job),
         }
     });

@@ -50,7 +50,7 @@ pub fn pairs(variables: Vec<JobVariable>) -> Result<Vec<(String, String)>> {
     let all: Vec<PipelineVariable> =
         variables.into_iter().map(|one| PipelineVariable::plain(one.key, one.value)).collect();
     PipelineVariable::ensure_sound(&all)
-        .map_err(|_unsound| Error::BadRequest("Unplayable Job".to_owned()))?;
+        .map_err(|_unsound| Error::bad_request().because("Unplayable Job"))?;
     Ok(all.into_iter().map(|one| (one.key, one.value)).collect())
 }
 

@@ -76,7 +76,7 @@ async fn show(app: App, call: Call<ReadJobs, OneJobLog>) -> ApiResult<Log> {
         let job = actions::read(tx, &grant, &Projects, id)?;
         let restricted = tx.find_log(id)?.is_some_and(|log| log.restricted);
         match restricted && !sees_restricted {
-            true => Err(Error::Forbidden),
+            true => Err(Error::forbidden()),
             false => Ok(job),
         }
     });

@@ -59,7 +59,7 @@ impl Variables {
     fn checked(&self) -> kernel::Result<Vec<PipelineVariable>> {
         let texts = self.0.iter().map(|(key, value)| match value {
             Raw::Text(text) if !text.contains('\0') => Ok(PipelineVariable::plain(key, text)),
-            _ => Err(Error::Rejected(NO_MAP.to_owned())),
+            _ => Err(Error::bad_request().whole(NO_MAP)),
         });
         texts.collect()
     }
@@ -71,7 +71,7 @@ async fn run(
 ) -> ApiResult<Created<FullPipelineEntity>> {
     // A pipeline that calls itself by a webhook would never end.
     if call.header(vendor::EVENT) == Some(vendor::PIPELINE_EVENT) {
-        return Err(Error::Forbidden.into());
+        return Err(Error::forbidden().into());
     }
     let params = call.params;
     let variables = params.variables.as_ref().map(Variables::checked).transpose()?;

@@ -41,7 +41,7 @@ fn one<A: Ability<Scope = Project>>(
     grant: &Grant<A>,
     trigger: Trigger,
 ) -> Result<TriggerEntity> {
-    shown(tx, app, grant, vec![trigger])?.pop().ok_or(kernel::Error::Missing)
+    shown(tx, app, grant, vec![trigger])?.pop().ok_or(kernel::Error::missing())
 }
 
 async fn list(app: App, call: Call<ReadTriggers, OnlyPage>) -> ApiResult<Listed<TriggerEntity>> {

@@ -63,7 +63,7 @@ async fn remove_review_apps(
 ) -> ApiResult<Either<Json<ReviewAppRemovalEntity>, Custom>> {
     let params = call.params;
     if !(1..=MOST).contains(&params.limit) {
-        return Err(Error::BadParameters("limit does not have a valid value".to_owned()).into());
+        return Err(Error::bad_request().parameters("limit does not have a valid value").into());
     }
     let Ok(grant) = call.grant.also::<RemoveReviewApps>() else {
         return Ok(Either::Right(failed(HttpResponse::Unauthorized(), NOT_ALLOWED)));

@@ -59,7 +59,7 @@ async fn list(
     };
     if filter.name.is_some() && filter.search.is_some() {
         let text = "name, search cannot be used together";
-        return Err(Error::BadParameters(text.to_owned()).into());
+        return Err(Error::bad_request().parameters(text.to_owned()).into());
     }
     let urls = app.urls.clone();
     let listed = app.db.read(move |tx| {

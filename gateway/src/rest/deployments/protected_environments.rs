@@ -97,7 +97,7 @@ where
 {
     let (grant, params) = (call.grant, call.params);
     if params.deploy_access_levels.is_empty() {
-        return Err(Error::BadParameters(format!("{DEPLOYERS} is empty")).into());
+        return Err(Error::bad_request().parameters(format!("{DEPLOYERS} is empty")).into());
     }
     let new = NewProtection {
         name: params.name.0,

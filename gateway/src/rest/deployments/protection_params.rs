@@ -49,12 +49,12 @@ impl AccessParams {
                 ["user_id", "group_id", "access_level"].map(|name| format!("{under}[{name}]"));
             let text =
                 format!("{} are missing, exactly one parameter must be provided", names.join(", "));
-            return Err(Error::BadParameters(text));
+            return Err(Error::bad_request().parameters(text));
         };
         let inheritance = self.group_inheritance_type.unwrap_or_default();
         if !(0..=1).contains(&inheritance) {
             let text = format!("{under}[group_inheritance_type] does not have a valid value");
-            return Err(Error::BadParameters(text));
+            return Err(Error::bad_request().parameters(text));
         }
         Ok(NewAccess {
             holder,

@@ -3,7 +3,11 @@
 
 use actix_web::http::StatusCode;
 use forge::mail::account_letters::CONFIRM_AGAIN;
-use kernel::{Error, access::Anyone};
+use kernel::{
+    Error,
+    access::Anyone,
+    error::{Kind, Message},
+};
 use org::{token::Secret, user::links};
 
 use crate::{
@@ -57,12 +61,12 @@ async fn confirm(app: App, call: Call<Anyone, Confirm>) -> ApiResult<Custom> {
             "Address confirmed",
             "<p>Your email address has been successfully confirmed.</p>",
         )),
-        Err(Error::Missing) => {
+        Err(Error { kind: Kind::NotFound, .. }) => {
             let again = app.urls.at(CONFIRM_AGAIN);
             let body = format!("{DEAD}<p><a href=\"{again}\">Ask for another letter</a></p>");
             Ok(page(StatusCode::UNPROCESSABLE_ENTITY, "Confirmation", &body))
         }
-        Err(Error::Conflict(text)) => {
+        Err(Error { kind: Kind::Conflict, message: Message::Whole(text), .. }) => {
             let body = format!("<p>{}</p>", escaped(&text));
             Ok(page(StatusCode::UNPROCESSABLE_ENTITY, "Confirmation", &body))
         }
@@ -103,7 +107,9 @@ async fn ask_password(app: App, call: Call<Anyone, PasswordLink>) -> ApiResult<C
     let secret = Secret::given(&token);
     match app.db.peek(move |tx| links::whose_password(tx, &secret)).await {
         Ok(_) => Ok(password_form(&app, StatusCode::OK, &token, &[])),
-        Err(Error::Missing) => Ok(page(StatusCode::UNPROCESSABLE_ENTITY, "Set a password", DEAD)),
+        Err(Error { kind: Kind::NotFound, .. }) => {
+            Ok(page(StatusCode::UNPROCESSABLE_ENTITY, "Set a password", DEAD))
+        }
         Err(other) => Err(other.into()),
     }
 }
@@ -131,7 +137,9 @@ async fn set_password(app: App, call: Call<Anyone, NewPassword>) -> ApiResult<Cu
     let secret = Secret::given(&token);
     let looked = secret.clone();
     // Before anything slow is done for somebody without a link.
-    if let Err(Error::Missing) = app.db.peek(move |tx| links::whose_password(tx, &looked)).await {
+    if let Err(Error { kind: Kind::NotFound, .. }) =
+        app.db.peek(move |tx| links::whose_password(tx, &looked)).await
+    {
         return Ok(page(StatusCode::UNPROCESSABLE_ENTITY, "Set a password", DEAD));
     }
     if clear != given(params.password_confirmation) {
@@ -145,8 +153,10 @@ async fn set_password(app: App, call: Call<Anyone, NewPassword>) -> ApiResult<Cu
             "Password set",
             "<p>Your password has been changed successfully.</p>",
         )),
-        Err(Error::Missing) => Ok(page(StatusCode::UNPROCESSABLE_ENTITY, "Set a password", DEAD)),
-        Err(Error::Invalid(fields)) => {
+        Err(Error { kind: Kind::NotFound, .. }) => {
+            Ok(page(StatusCode::UNPROCESSABLE_ENTITY, "Set a password", DEAD))
+        }
+        Err(Error { kind: Kind::BadRequest, message: Message::Fields(fields), .. }) => {
             let wrong: Vec<String> = fields.into_iter().flat_map(|(_, texts)| texts).collect();
             Ok(password_form(&app, StatusCode::UNPROCESSABLE_ENTITY, &token, &wrong))
         }

@@ -47,7 +47,7 @@ async fn show(app: App, call: Call<Anyone, WhosePicture>) -> ApiResult<Json<Avat
     let address = email.clone();
     let found = app.db.peek(move |tx| {
         if !sees_people(tx, actor)? {
-            return Err(Error::Refused("Unauthorized access".to_owned()));
+            return Err(Error::forbidden().because("Unauthorized access"));
         }
         let Some(holder) = tx.find_confirmed_holder(&address)? else { return Ok(None) };
         Ok(tx.find_user(holder)?.filter(|user| shows(user, &address)))

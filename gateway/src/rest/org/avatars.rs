@@ -35,13 +35,13 @@ params! {
 async fn of_group(app: App, call: Call<ReadGroup>) -> ApiResult<Custom> {
     let id = call.grant.group();
     let group = app.db.peek(move |tx| tx.namespace(id)).await?;
-    let name = group.avatar.ok_or(Error::NotFound("Avatar"))?;
+    let name = group.avatar.ok_or(Error::not_found("Avatar"))?;
     sent(&app.avatars, &find(Owner::Group(id), &name)?, &name).await
 }
 
 /// The picture that a record names, when it is the one that was asked for.
 async fn shown(app: &App, owner: Owner, named: Option<String>, asked: &str) -> ApiResult<Custom> {
-    let name = named.filter(|name| name == asked).ok_or(Error::Missing)?;
+    let name = named.filter(|name| name == asked).ok_or(Error::missing())?;
     sent(&app.avatars, &find(owner, &name)?, &name).await
 }
 

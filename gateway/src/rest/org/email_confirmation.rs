@@ -1,7 +1,7 @@
 //! The page that the link in a letter opens, to confirm an address.
 
 use actix_web::HttpResponse;
-use kernel::{Error, access::Anyone};
+use kernel::{Error, access::Anyone, error::Kind};
 use org::{email::actions, token::Secret};
 
 use crate::{app::App, error::ApiResult, extract::Call, params, present::Custom, routes};
@@ -17,7 +17,9 @@ async fn confirm(app: App, call: Call<Anyone, Confirm>) -> ApiResult<Custom> {
     let secret = Secret::given(&call.params.confirmation_token);
     let confirmed = app.db.write(move |tx| actions::confirm(tx, &secret));
     confirmed.await.map_err(|failure| match failure {
-        Error::Missing => Error::Unfit("Confirmation token is invalid or has expired".to_owned()),
+        Error { kind: Kind::NotFound, .. } => {
+            Error::unprocessable().whole("Confirmation token is invalid or has expired")
+        }
         failure => failure,
     })?;
     let page = HttpResponse::Ok()

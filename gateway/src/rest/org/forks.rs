@@ -3,6 +3,7 @@
 use forge::project::fork;
 use kernel::{
     Error, Visibility,
+    error::Kind,
     ids::{NamespaceId, ProjectId},
 };
 use org::{
@@ -15,7 +16,7 @@ use super::projects::presented;
 use crate::{
     app::App,
     entities::org::project::ProjectForm,
-    error::{ApiError, ApiResult},
+    error::ApiResult,
     extract::Call,
     params,
     present::{Created, NoContent},
@@ -71,7 +72,9 @@ async fn relate(app: App, call: Call<OwnProject, OtherProject>) -> ApiResult<Cre
     let tied = app.db.write(move |tx| forks::relate(tx, &grant, source)).await;
     match tied {
         Ok(project) => Ok(Created(presented(&app, &call, project).await?)),
-        Err(Error::Unauthenticated) => Err(ApiError::NoTarget),
+        Err(Error { kind: Kind::Unauthenticated, .. }) => {
+            Err(Error::unauthenticated().because("Target Namespace").into())
+        }
         Err(other) => Err(other.into()),
     }
 }

@@ -30,7 +30,7 @@ use super::{
 use crate::{
     app::App,
     entities::org::group::GroupEntity,
-    error::{ApiError, ApiResult},
+    error::ApiResult,
     extract::{Call, Sort},
     present::{Either, Listed, ListedAfter},
     routes,
@@ -103,7 +103,7 @@ async fn list(app: App, call: Call<Anyone, ListGroups>) -> ApiResult<Groups> {
         return list_after(app, call).await.map(Either::Right);
     }
     if actor.id.is_none() && page.offset().saturating_add(page.per_page) > FARTHEST {
-        return Err(ApiError::Keyset(TOO_FAR.to_owned()));
+        return Err(Error::not_allowed().parameters(TOO_FAR).into());
     }
     let (further, filter) = (call.params.further(actor), call.params.filter(actor));
     let told = app.db.read(move |tx| {
@@ -120,7 +120,7 @@ async fn list_after(
 ) -> ApiResult<ListedAfter<GroupEntity>> {
     let by_name = call.params.order_by == GroupOrder::Name && call.params.sort == Sort::Asc;
     if !by_name {
-        return Err(ApiError::Keyset(NO_KEYSET.to_owned()));
+        return Err(Error::not_allowed().parameters(NO_KEYSET).into());
     }
     let after = call.params.cursor.as_deref().map(read_cursor).transpose()?;
     let (actor, most) = (call.grant.actor(), call.page.per_page);
@@ -143,7 +143,7 @@ fn cursor_of(last: &Namespace) -> String {
 }
 
 fn read_cursor(text: &str) -> Result<(String, NamespaceId), Error> {
-    let unreadable = || Error::BadParameters("cursor is invalid".to_owned());
+    let unreadable = || Error::bad_request().parameters("cursor is invalid");
     let bytes = URL_SAFE.decode(text).ok().ok_or_else(unreadable)?;
     let place: Value = serde_json::from_slice(&bytes).ok().ok_or_else(unreadable)?;
     let name = place["name"].as_str().ok_or_else(unreadable)?;

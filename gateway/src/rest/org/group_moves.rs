@@ -2,7 +2,13 @@
 
 use forge::urls::Urls;
 use kernel::Ts;
-use kernel::{Error, access::Administrate, ids::NamespaceId, page::Page};
+use kernel::{
+    Error,
+    access::Administrate,
+    error::{Kind, Message},
+    ids::NamespaceId,
+    page::Page,
+};
 use org::{
     access::{IdOrPath, locate_group},
     namespace::{
@@ -20,7 +26,7 @@ use super::{groups::changed, member_params::Level};
 use crate::{
     app::App,
     entities::org::group::{GroupDetailEntity, LocationEntity},
-    error::{ApiError, ApiResult},
+    error::ApiResult,
     extract::Call,
     params,
     present::{Created, Listed, NoContent},
@@ -78,7 +84,9 @@ async fn share(app: App, call: Call<UseGroup, Share>) -> ApiResult<Created<Group
     let grant = call.grant.clone();
     match app.db.write(move |tx| sharing::share(tx, &grant, sharing)).await {
         Ok(group) => Ok(Created(changed(&app, &call.grant, group).await?)),
-        Err(Error::Missing) => Err(ApiError::Absent),
+        Err(Error { kind: Kind::NotFound, message: Message::Default, .. }) => {
+            Err(Error::missing().whole("Not Found").into())
+        }
         Err(other) => Err(other.into()),
     }
 }

@@ -17,7 +17,7 @@ use super::member_params::{Level, end};
 use crate::{
     app::App,
     entities::org::invitation::{InvitationEntity, InvitedEntity},
-    error::{ApiError, ApiResult},
+    error::ApiResult,
     extract::{Call, Change, Csv, Flaws, Param, Raw},
     params,
     present::{Created, Json, Listed, NoContent},
@@ -69,7 +69,7 @@ impl Invite {
         let users = self.user_id.take().map(|users| users.0).unwrap_or_default();
         if emails.is_empty() && users.is_empty() {
             let text = "Must provide either email or user_id as a parameter";
-            return Err(Error::BadRequest(text.to_owned()));
+            return Err(Error::bad_request().because(text.to_owned()));
         }
         Ok(Guests { emails, users })
     }
@@ -140,13 +140,13 @@ async fn changed(
     given: ChangeInvitation,
 ) -> ApiResult<Json<InvitationEntity>> {
     if given.access_level.is_none() && given.expires_at == Change::Keep {
-        return Err(Error::BadRequest(String::new()).into());
+        return Err(Error::bad_request().into());
     }
     let changed = app.db.write(move |tx| {
         let level = given.access_level.map(|level| level.0);
         invitations::change(tx, place, &given.email, level, end(&given.expires_at))
     });
-    changed.await?.map(|told| Json(told.into())).ok_or(ApiError::Nothing)
+    changed.await?.map(|told| Json(told.into())).ok_or(Error::hidden().into())
 }
 
 async fn withdrawn(
@@ -157,7 +157,7 @@ async fn withdrawn(
 ) -> ApiResult<NoContent> {
     match app.db.write(move |tx| invitations::withdraw(tx, place, &email, since)).await? {
         true => Ok(NoContent),
-        false => Err(ApiError::Nothing),
+        false => Err(Error::hidden().into()),
     }
 }
 

@@ -6,13 +6,7 @@ use kernel::{Error, access::Anyone};
 use org::{member::invitations, token::Secret, user::User};
 
 use crate::{
-    app::App,
-    error::{ApiError, ApiResult},
-    extract::Call,
-    params,
-    present::Custom,
-    routes,
-    sign_ins::Candidate,
+    app::App, error::ApiResult, extract::Call, params, present::Custom, routes, sign_ins::Candidate,
 };
 
 routes! { "Invitations" at "//-/invites";
@@ -51,7 +45,7 @@ fn page(mut response: HttpResponseBuilder, text: &'static str) -> Custom {
 async fn show(app: App, call: Call<Anyone, OneInvite>) -> ApiResult<Custom> {
     let secret = Secret::given(&call.params.token);
     let found = app.db.read(move |tx| invitations::find_by_secret(tx, &secret)).await?;
-    found.map(|_| page(HttpResponse::Ok(), FORM)).ok_or(ApiError::Nothing)
+    found.map(|_| page(HttpResponse::Ok(), FORM)).ok_or(Error::hidden().into())
 }
 
 async fn accept(app: App, call: Call<Anyone, Accept>) -> ApiResult<Custom> {
@@ -60,7 +54,7 @@ async fn accept(app: App, call: Call<Anyone, Accept>) -> ApiResult<Custom> {
     let looked = secret.clone();
     // Before anything slow is done for somebody without an invitation.
     let found = app.db.read(move |tx| invitations::find_by_secret(tx, &looked)).await?;
-    found.ok_or(ApiError::Nothing)?;
+    found.ok_or(Error::hidden())?;
     let user = match call.caller.user {
         Some(user) => User::clone(&user),
         None => by_password(&app, who, given.login, given.password).await?,
@@ -69,7 +63,7 @@ async fn accept(app: App, call: Call<Anyone, Accept>) -> ApiResult<Custom> {
         let found = invitations::find_by_secret(tx, &secret)?;
         found.map(|invitation| invitations::accept(tx, &user, &invitation)).transpose()
     });
-    accepted.await?.map(|()| page(HttpResponse::Created(), DONE)).ok_or(ApiError::Nothing)
+    accepted.await?.map(|()| page(HttpResponse::Created(), DONE)).ok_or(Error::hidden().into())
 }
 
 async fn by_password(
@@ -78,7 +72,7 @@ async fn by_password(
     login: Option<String>,
     password: Option<String>,
 ) -> ApiResult<User> {
-    let (login, password) = login.zip(password).ok_or(Error::Unauthenticated)?;
+    let (login, password) = login.zip(password).ok_or(Error::unauthenticated())?;
     let proven = Candidate::named(app, &login).await?.prove(app, password, who).await?;
-    Ok(proven.ok_or(Error::Unauthenticated)?)
+    Ok(proven.ok_or(Error::unauthenticated())?)
 }

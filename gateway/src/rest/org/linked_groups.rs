@@ -87,7 +87,7 @@ async fn list_ldap(
     let (grant, page) = (call.grant, call.page);
     let found = app.db.read(move |tx| ldap::list(tx, &grant, page)).await?;
     if found.total == Total::Counted(0) {
-        return Err(Error::NotThere("No linked LDAP groups found".to_owned()).into());
+        return Err(Error::missing().whole("No linked LDAP groups found").into());
     }
     Ok(Listed(found.map(LdapGroupLinkEntity::from)))
 }

@@ -95,7 +95,7 @@ fn one(tx: &mut Tx<'_>, place: &Place, reach: Reach, user: UserId) -> Result<Mem
         Reach::Direct => list::direct(tx, source, &filter, page),
         Reach::All => list::all(tx, actor, source, &filter, page),
     };
-    found?.items.into_iter().next().ok_or(Error::Missing)
+    found?.items.into_iter().next().ok_or(Error::missing())
 }
 
 fn listed(app: &App, (page, identities): Told, seats: bool) -> Listed<MemberEntity> {
@@ -163,7 +163,7 @@ async fn added(app: &App, place: Place, params: AddMembers) -> ApiResult<AddAnsw
         return Ok(Either::Left(Created(entity(app, &member.await?))));
     }
     if users.is_empty() {
-        return Err(Error::BadParameters("user_id is empty".to_owned()).into());
+        return Err(Error::bad_request().parameters("user_id is empty").into());
     }
     let message = app.db.write(move |tx| actions::add_each(tx, place, &users, terms, quota));
     let message = message.await?;

@@ -75,7 +75,7 @@ async fn show(
     let actor = call.grant.actor();
     let found = app.db.peek(move |tx| {
         let place = visible(tx, actor, &IdOrPath::parse(&call.params.id))?;
-        let place = place.ok_or(Error::NotFound("Namespace"))?;
+        let place = place.ok_or(Error::not_found("Namespace"))?;
         let care: Option<Care> =
             tx.cared_for(actor, std::slice::from_ref(&place))?.remove(&place.id);
         Ok((place, care))
@@ -98,7 +98,7 @@ fn visible(tx: &mut Tx<'_>, actor: Actor, id: &IdOrPath) -> kernel::Result<Optio
     if found.kind == Kind::Group {
         match locate_group(tx, actor, &IdOrPath::Id(found.id.0)) {
             Ok(_) => {}
-            Err(Error::NotFound(_)) => return Ok(None),
+            Err(gone) if gone.is_gone() => return Ok(None),
             Err(cause) => return Err(cause),
         }
     }
@@ -120,7 +120,7 @@ async fn exists(app: App, call: Call<SignedIn, Asked>) -> ApiResult<Json<Taken>>
             // What is inside a group is known only to those who see the group.
             Some(id) => match locate_group(tx, actor, &IdOrPath::Id(id.0)) {
                 Ok(_) => Some(tx.namespace(id)?),
-                Err(Error::NotFound(_)) => return Ok(free),
+                Err(gone) if gone.is_gone() => return Ok(free),
                 Err(cause) => return Err(cause),
             },
         };

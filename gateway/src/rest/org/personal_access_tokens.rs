@@ -19,7 +19,7 @@ use time::Date;
 use crate::{
     app::App,
     entities::org::token::TokenEntity,
-    error::{ApiError, ApiResult},
+    error::ApiResult,
     extract::{Call, Change, Csv, Filled},
     param_enums, params,
     present::{Created, Json, Listed, NoContent},
@@ -89,7 +89,7 @@ fn listed_user(
         Change::Set(id) if actor.admin => Ok(tx.find_user(id)?.map(|user| Some(user.id))),
         Change::Clear if actor.admin => Ok(None),
         Change::Set(id) if actor.id == Some(id) => Ok(Some(actor.id)),
-        Change::Set(_) | Change::Clear => Err(Error::Unauthenticated),
+        Change::Set(_) | Change::Clear => Err(Error::unauthenticated()),
     }
 }
 
@@ -127,7 +127,7 @@ async fn list(app: App, call: Call<SignedIn, ListTokens>) -> ApiResult<Listed<To
             Ok(Some((tx.tokens(&call.params.filter(actor, user), page)?, tx.now)))
         })
         .await?;
-    let (page, now) = found.ok_or(ApiError::Nothing)?;
+    let (page, now) = found.ok_or(Error::hidden())?;
     Ok(Listed(page.map(|token| TokenEntity::new(&token, now))))
 }
 
@@ -136,7 +136,7 @@ async fn show(app: App, call: Call<SignedIn, OneToken>) -> ApiResult<Json<TokenE
         Ok((token::actions::find_visible(tx, &call.grant, call.params.id)?, tx.now))
     });
     let (token, now) = found.await?;
-    Ok(Json(TokenEntity::new(&token.ok_or(ApiError::Nothing)?, now)))
+    Ok(Json(TokenEntity::new(&token.ok_or(Error::hidden())?, now)))
 }
 
 async fn revoke(app: App, call: Call<SignedIn, OneToken>) -> ApiResult<NoContent> {
@@ -151,7 +151,7 @@ async fn rotate(app: App, call: Call<SignedIn, RotateToken>) -> ApiResult<Json<T
         .db
         .write(move |tx| Ok((token::actions::rotate(tx, &call.grant, id, expires_at)?, tx.now)));
     let (rotated, now) = done.await?;
-    let (token, secret) = rotated.ok_or(ApiError::Nothing)?;
+    let (token, secret) = rotated.ok_or(Error::hidden())?;
     Ok(Json(TokenEntity::new(&token, now).with_secret(&secret)))
 }
 

@@ -31,7 +31,7 @@ use super::{
 use crate::{
     app::App,
     entities::org::project::ProjectForm,
-    error::{ApiError, ApiResult},
+    error::ApiResult,
     extract::{Call, Csv, Flaws, Params, RawMap, params::ParamDoc},
     param_enums, params,
     present::{Either, Listed, ListedAfter},
@@ -136,7 +136,7 @@ async fn list(app: App, call: Call<Anyone, ListProjects>) -> ApiResult<Projects>
 async fn list_of_user(app: App, call: Call<Anyone, Within<OfUser>>) -> ApiResult<Projects> {
     let user = person(&app, &call.params.place.user_id).await?;
     let home = app.db.peek(move |tx| tx.personal_namespace(user.id)).await?;
-    let home = home.ok_or(Error::NotFound("User"))?;
+    let home = home.ok_or(Error::not_found("User"))?;
     let among = Among::Namespace(home.id);
     answer(&app, Asked::of(&call, &call.params.list), among).await
 }
@@ -173,7 +173,7 @@ pub(super) async fn person(app: &App, named: &str) -> ApiResult<User> {
         IdOrPath::Id(id) => tx.find_user(kernel::ids::UserId(id)),
         IdOrPath::Path(name) => tx.find_user_named(&name),
     });
-    Ok(found.await?.ok_or(Error::NotFound("User"))?)
+    Ok(found.await?.ok_or(Error::not_found("User"))?)
 }
 
 /// What a list is asked for, without the place.
@@ -272,7 +272,7 @@ impl Asked {
     fn ensure_paired(&self) -> ApiResult<()> {
         let bounded = self.params.updated_after.or(self.params.updated_before).is_some();
         if bounded && self.params.order_by != OrderBy::UpdatedAt {
-            return Err(Error::BadRequest(NOT_PAIRED.to_owned()).into());
+            return Err(Error::bad_request().because(NOT_PAIRED).into());
         }
         Ok(())
     }
@@ -297,7 +297,7 @@ pub(super) async fn answer(app: &App, asked: Asked, among: Among) -> ApiResult<P
         return Ok(Either::Right(ListedAfter { items: present(found), next }));
     }
     if asked.page.page.saturating_mul(asked.page.per_page) > FARTHEST {
-        return Err(ApiError::Keyset(TOO_FAR.to_owned()));
+        return Err(Error::not_allowed().parameters(TOO_FAR).into());
     }
     let page = app.db.read(move |tx| {
         let (filter, order) = (asked.filter(among), asked.order());
@@ -316,7 +316,7 @@ async fn after_the_last(
     among: Among,
 ) -> ApiResult<(Noted, Option<(&'static str, String)>)> {
     if asked.params.order_by != OrderBy::Id {
-        return Err(ApiError::Keyset(NO_KEYSET.to_owned()));
+        return Err(Error::not_allowed().parameters(NO_KEYSET).into());
     }
     let parameter = match asked.params.sort {
         Sort::Ascending => "id_after",

@@ -2,6 +2,7 @@
 
 use kernel::{
     AccessLevel, Error, Ts,
+    error::{Kind, Message},
     ids::{NamespaceId, UserId},
 };
 use org::{
@@ -19,7 +20,7 @@ use crate::{
         brief_user::BriefUser,
         project_sharing::{GroupLinkEntity, ProjectGroup},
     },
-    error::{ApiError, ApiResult},
+    error::ApiResult,
     extract::{Call, Csv},
     params,
     present::{Created, Listed, NoContent},
@@ -73,7 +74,9 @@ async fn share(app: App, call: Call<AdminProject, Share>) -> ApiResult<Created<G
     let made = app.db.write(move |tx| links::share(tx, &call.grant, sharing)).await;
     match made {
         Ok(link) => Ok(Created(link.into())),
-        Err(Error::Missing) => Err(ApiError::Absent),
+        Err(Error { kind: Kind::NotFound, message: Message::Default, .. }) => {
+            Err(Error::missing().whole("Not Found").into())
+        }
         Err(other) => Err(other.into()),
     }
 }

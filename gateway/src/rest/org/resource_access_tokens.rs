@@ -1,6 +1,6 @@
 //! Tokens of projects and groups.
 
-use kernel::{AccessLevel, Ts, ids::TokenId, page::PageRequest};
+use kernel::{AccessLevel, Error, Ts, ids::TokenId, page::PageRequest};
 use org::{
     member::Place,
     policy::{AskForGroupTokens, AskForProjectTokens, ReadGroupTokens, ReadProjectTokens},
@@ -79,7 +79,8 @@ impl ListTokens {
 }
 
 fn absent(place: &Place, id: TokenId) -> ApiError {
-    ApiError::NoToken(place.source.word(), id.0)
+    let (word, id) = (place.source.word(), id.0);
+    Error::missing().named(format!("Could not find {word} access token with token_id: {id}")).into()
 }
 
 type Token = ResourceTokenEntity;

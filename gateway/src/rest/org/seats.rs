@@ -76,7 +76,7 @@ async fn list_billable(app: App, call: Asked<ListBillable>) -> ApiResult<Listed<
                 billable::work_out(tx, place)?;
                 billable::list(tx, place, &again, page)
             });
-            worked_out.await?.ok_or(kernel::Error::Missing)?
+            worked_out.await?.ok_or(kernel::Error::missing())?
         }
     };
     Ok(Listed(page.map(|counted| BillableEntity::new(&app.urls, &counted, open))))

@@ -31,18 +31,18 @@ fn shown(caller: &Caller) -> Option<AccessToken> {
 }
 
 async fn show(app: App, call: Call<SignedIn>) -> ApiResult<Json<TokenEntity>> {
-    let token = shown(&call.caller).ok_or(Error::BadRequest(OTHER_CREDENTIAL.to_owned()))?;
+    let token = shown(&call.caller).ok_or(Error::bad_request().because(OTHER_CREDENTIAL))?;
     Ok(Json(TokenEntity::new(&token, app.db.clock().now())))
 }
 
 async fn revoke(app: App, call: Call<SignedIn>) -> ApiResult<NoContent> {
-    let token = shown(&call.caller).ok_or(Error::BadRequest(OTHER_CREDENTIAL.to_owned()))?;
+    let token = shown(&call.caller).ok_or(Error::bad_request().because(OTHER_CREDENTIAL))?;
     app.db.write(move |tx| tx.revoke_token(token.id)).await?;
     Ok(NoContent)
 }
 
 async fn rotate_own(app: App, call: Call<SignedIn, RotateOwn>) -> ApiResult<Json<TokenEntity>> {
-    let not_offered = || Error::NotAllowed("405 Method Not Allowed".to_owned());
+    let not_offered = Error::not_allowed;
     let token = shown(&call.caller).ok_or_else(not_offered)?;
     let scopes = token.scopes();
     if !scopes.has(Scope::Api) && !scopes.has(Scope::SelfRotate) {

@@ -53,7 +53,7 @@ async fn create(app: App, call: Call<UploadFiles, NewUpload>) -> ApiResult<Creat
 async fn show(app: App, call: Call<ReadProject, OneUpload>) -> ApiResult<Custom> {
     let (owner, file) = attachments::find(&app, &call.params.secret, &call.params.filename).await?;
     if owner != call.grant.project() {
-        return Err(Error::Missing.into());
+        return Err(Error::missing().into());
     }
     sent(&app.uploads, &file, &call.params.filename).await
 }
@@ -71,7 +71,7 @@ async fn show_alone(app: App, call: Call<Anyone, OneUpload>) -> ApiResult<Custom
         })
         .await
         .map_err(|cause| match cause {
-            Error::NotFound(_) => Error::Missing,
+            gone if gone.is_gone() => Error::missing(),
             failure => failure,
         })?;
     sent(&app.uploads, &file, &call.params.filename).await

@@ -47,12 +47,12 @@ type List = fn(&mut Tx<'_>, UserId, PageRequest) -> Result<Page<User>>;
 async fn listed(app: &App, call: Call<Anyone, Whose>, list: List) -> ApiResult<Listed<BriefUser>> {
     let (actor, page, id) = (call.grant.actor(), call.page, call.params.id);
     if actor.id.is_none() {
-        return Err(Error::Refused("Not authorized!".to_owned()).into());
+        return Err(Error::forbidden().because("Not authorized!").into());
     }
     let found = app.db.read(move |tx| {
         let user = people::named(tx, &id.to_string())?;
         if !people::reads_profile(actor, &user) {
-            return Err(Error::NotFound("User"));
+            return Err(Error::not_found("User"));
         }
         list(tx, id, page)
     });

@@ -84,7 +84,7 @@ async fn associations(
     let counted = app.db.read(move |tx| {
         tx.user(id)?;
         if !actor.admin && actor.id != Some(id) {
-            return Err(Error::Forbidden);
+            return Err(Error::forbidden());
         }
         Ok((survey::associations(tx, id)?, written_by(tx, id)?))
     });

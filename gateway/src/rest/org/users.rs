@@ -115,11 +115,14 @@ async fn ensure_may_list(app: &App, actor: Actor, params: &ListUsers) -> ApiResu
         let restricted = app.db.peek(|tx| tx.settings()).await?.restricted_visibility_levels;
         let named = params.username.as_ref().is_some_and(|name| !name.is_empty());
         if !named || restricted.contains(&Visibility::Public) {
-            return Err(Error::Refused("Not authorized to access /api/v4/users".to_owned()).into());
+            return Err(Error::forbidden()
+                .because("Not authorized to access /api/v4/users")
+                .into());
         }
     }
     if params.extern_uid.is_some() && !actor.admin {
-        let refused = if actor.id.is_none() { Error::Unauthenticated } else { Error::Forbidden };
+        let refused =
+            if actor.id.is_none() { Error::unauthenticated() } else { Error::forbidden() };
         return Err(refused.into());
     }
     Ok(())
@@ -166,7 +169,7 @@ async fn show(
 ) -> ApiResult<Either<Json<SingleUser>, Json<AdminUser>>> {
     let (actor, id) = (call.grant.actor(), call.params.id);
     let Some(reader) = actor.id else {
-        return Err(Error::Refused("Not authorized!".to_owned()).into());
+        return Err(Error::forbidden().because("Not authorized!").into());
     };
     app.rates.check_person(reader)?;
     let annotated = actor.admin && call.params.with_custom_attributes;
@@ -190,7 +193,7 @@ async fn show(
 /// The record of one person for an administrator.
 async fn presented(app: &App, user: User, reader: Actor) -> ApiResult<AdminUser> {
     let mut full = app.db.peek(move |tx| tx.full_users(vec![user], reader.id)).await?;
-    let full = full.pop().ok_or(Error::NotFound("User"))?;
+    let full = full.pop().ok_or(Error::not_found("User"))?;
     Ok(AdminUser::new(&app.urls, &full))
 }
 

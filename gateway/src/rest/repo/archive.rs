@@ -18,7 +18,7 @@ use repo::{
 
 use crate::{
     app::App,
-    error::{ApiError, ApiResult},
+    error::ApiResult,
     extract::{Call, Flaws, Param, PathBytes, Raw, params::NOT_LISTED},
     large_files, params,
     present::{Custom, head_alone},
@@ -101,7 +101,7 @@ pub(crate) struct Wish {
 
 pub(crate) async fn send<P>(app: &App, call: &Call<ReadCode, P>, wish: Wish) -> ApiResult<Custom> {
     if call.is_embedded() {
-        return Err(ApiError::NotAcceptable);
+        return Err(Error::not_acceptable().into());
     }
     app.rates.check_archive(call.caller.actor().id, call.address())?;
     memory::ensure_some()?;
@@ -150,11 +150,11 @@ async fn wanted(app: &App, grant: &Grant<ReadCode>, wish: Wish) -> Result<Archiv
             Some(name) => find_commit(reader, name)?,
             None => default_head(reader, &facts)?,
         };
-        let commit = commit.ok_or(Error::NotFound("File"))?;
+        let commit = commit.ok_or(Error::not_found("File"))?;
         let ref_name = named.or_else(|| facts.default_branch.clone());
-        let path = TreePath::lookup(wish.path.0).map_err(|_impossible| Error::NotFound("File"))?;
+        let path = TreePath::lookup(wish.path.0).map_err(|_impossible| Error::not_found("File"))?;
         match reader.entry(commit, &path) {
-            Err(GitError::NotFound) => return Err(Error::NotFound("File")),
+            Err(GitError::NotFound) => return Err(Error::not_found("File")),
             found => found?,
         };
         reader.ensure_plain_names(commit, &path)?;

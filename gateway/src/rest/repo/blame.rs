@@ -107,7 +107,7 @@ async fn show(app: App, call: Call<ReadFiles, BlamedFile>) -> ApiResult<Shown> {
     let is_head = call.is_method("HEAD");
     let BlamedFile { file_path, r#ref, range } = call.params;
     if range.is_some_and(|lines| lines.start > lines.end) {
-        return Err(Error::Rejected(UPSIDE_DOWN.to_owned()).into());
+        return Err(Error::bad_request().whole(UPSIDE_DOWN).into());
     }
     let query = FileQuery { ref_name: r#ref.0, path: file_path.lookup() };
     let (facts, checksum) = find(&app, &call.grant, query.clone()).await?;

@@ -43,9 +43,9 @@ async fn find(
     sha: String,
 ) -> Result<(BlobInfo, Option<Bytes>)> {
     let read = app.git_read(grant.project(), move |reader| {
-        let id: Oid = sha.parse().map_err(|_no_id| Error::NotFound("Blob"))?;
+        let id: Oid = sha.parse().map_err(|_no_id| Error::not_found("Blob"))?;
         let blob = match reader.blob_info(id) {
-            Err(GitError::NotFound) => return Err(Error::NotFound("Blob")),
+            Err(GitError::NotFound) => return Err(Error::not_found("Blob")),
             found => found?,
         };
         let is_small = blob.size <= WHOLE_BYTES;

@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use actix_web::HttpResponse;
 use forge::branch::protection_of;
-use kernel::{Error, Grant, Result, Ts};
+use kernel::{
+    Error, Grant, Result, Ts,
+    error::{Kind, Message},
+};
 use org::user::store::UserStore;
 use repo::{
     changelog::{self, Collected, Entry, Release, Request, Version},
@@ -167,9 +170,9 @@ async fn add(app: App, call: Call<PushCode, AddChangelog>) -> ApiResult<Custom> 
     let (grant, params) = (call.grant, call.params);
     let branch = params.branch.clone().filter(|branch| !branch.is_empty());
     let branch = branch.or_else(|| grant.facts().default_branch.clone());
-    let branch = branch.ok_or(Error::NotFound("Branch"))?;
+    let branch = branch.ok_or(Error::not_found("Branch"))?;
     if !protection_of(&app, &grant).await?.branch(&branch).may_push() {
-        return Err(Error::Refused(NOT_YOUR_BRANCH.to_owned()).into());
+        return Err(Error::forbidden().because(NOT_YOUR_BRANCH).into());
     }
     let version = params.version.0.clone();
     let message = params.message.clone().filter(|message| !message.trim().is_empty());
@@ -220,11 +223,13 @@ async fn action(
     let answers = app.answers.clone();
     let read = app.git_read(grant.project(), move |reader| {
         let facts = match file::find(reader, &answers, &query) {
-            Err(Error::NotFound("File")) => return Ok(None),
+            Err(gone) if gone.is_not_found("File") => return Ok(None),
             found => found?,
         };
         let content = match reader.blob(facts.entry.id, FILE_BYTES) {
-            Err(GitError::TooLarge) => return Err(Error::Unfit(failed("the file is too large"))),
+            Err(GitError::TooLarge) => {
+                return Err(Error::unprocessable().whole(failed("the file is too large")));
+            }
             content => content?,
         };
         Ok(Some((String::from_utf8_lossy(&content).into_owned(), facts.last_commit)))
@@ -246,7 +251,9 @@ fn failed(why: &str) -> String {
 /// A commit that was refused is a changelog that cannot be made.
 fn unfit(error: Error) -> Error {
     match error {
-        Error::Rejected(why) => Error::Unfit(failed(&why)),
+        Error { kind: Kind::BadRequest, message: Message::Whole(why), .. } => {
+            Error::unprocessable().whole(failed(&why))
+        }
         other => other,
     }
 }

@@ -109,7 +109,7 @@ async fn show_note(
     let (on, (one, note)) = call.params;
     let thread = read(&app, call.grant, (on, one)).await?;
     let found = thread.notes.into_iter().find(|found| found.id == note.note_id.0);
-    Ok(Json(found.ok_or(Error::NotFound("Note"))?))
+    Ok(Json(found.ok_or(Error::not_found("Note"))?))
 }
 
 async fn create(
@@ -180,7 +180,7 @@ async fn update_note(
         let Some(body) = change.body else {
             // What is said about commits is never settled.
             discussion::read(tx, grant.project(), sha, thread)?;
-            return Err(Error::BadRequest("Note is not resolvable".to_owned()));
+            return Err(Error::bad_request().because("Note is not resolvable"));
         };
         let note = discussion::update(tx, &grant, sha, thread, id, &body)?;
         NoteEntity::one_of_commit(tx, &urls, note)

@@ -111,12 +111,13 @@ async fn located(
 ) -> Result<(Oid, RepoPath)> {
     let (actor, own) = (grant.actor(), grant.project());
     let unrelated = move || {
-        Error::Rejected(format!("Target project id:{source} is not a fork of project id:{own}"))
+        Error::bad_request()
+            .whole(format!("Target project id:{source} is not a fork of project id:{own}"))
     };
     let allowed = app.db.read(move |tx| {
         let found = locate_project(tx, actor, &IdOrPath::Id(source.0));
         let (_, who) = found.map_err(|cause| match cause {
-            Error::NotFound(_) => unrelated(),
+            gone if gone.is_gone() => unrelated(),
             failure => failure,
         })?;
         if !are_related(tx, source, own)? {
@@ -125,7 +126,7 @@ async fn located(
         if ReadCode::allows(&who) {
             return Ok(());
         }
-        Err(Error::Refused("You don't have access to this fork's parent project".to_owned()))
+        Err(Error::forbidden().because("You don't have access to this fork's parent project"))
     });
     allowed.await?;
     let id = app.git_read(source, move |reader| compare::side(reader, &name)).await?;

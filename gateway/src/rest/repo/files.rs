@@ -25,7 +25,7 @@ use super::commit_actions::{Encoding, signatures, start_at};
 use crate::{
     app::App,
     entities::repo::file::{FileEntity, WrittenFileEntity},
-    error::{ApiError, ApiResult},
+    error::ApiResult,
     extract::{Call, Content, FilePath, Filled},
     file_headers::{content_kind, disposition, headers},
     large_files, params,
@@ -202,7 +202,7 @@ async fn raw_body(
     let pointer = facts.content.as_deref().filter(|_| form.with_large_files);
     if let Some(pointer) = pointer.and_then(Pointer::parse) {
         let found = large_files::find(app, grant.project(), &pointer.id).await?;
-        let (size, content) = found.ok_or(ApiError::Nothing)?;
+        let (size, content) = found.ok_or(Error::hidden())?;
         response.content_type("application/octet-stream").no_chunking(size);
         return Ok(response.streaming(content.take(sent)));
     }
@@ -296,7 +296,7 @@ impl Deed {
     fn of(kind: ActionKind, params: &WriteFile) -> Result<Self> {
         let content = params.encoding.decode(params.content.clone());
         let content =
-            content.ok_or_else(|| Error::BadParameters("content is invalid".to_owned()))?;
+            content.ok_or_else(|| Error::bad_request().parameters("content is invalid"))?;
         Ok(Self {
             kind,
             path: params.file_path.bytes().into(),

@@ -1,6 +1,9 @@
 //! A project's push rule.
 
-use kernel::Error;
+use kernel::{
+    Error,
+    error::{Kind, Message},
+};
 use repo::{
     policy::{AdminPushRule, ReadPushRule},
     push_rule::actions,
@@ -51,7 +54,9 @@ async fn update(
 
 async fn delete(app: App, call: Call<AdminPushRule>) -> ApiResult<NoContent> {
     match app.db.write(move |tx| actions::delete(tx, &call.grant, None)).await {
-        Err(Error::Missing) => Err(Error::NotFound("Push rule").into()),
+        Err(Error { kind: Kind::NotFound, message: Message::Default, .. }) => {
+            Err(Error::not_found("Push rule").into())
+        }
         done => Ok(done.map(|()| NoContent)?),
     }
 }

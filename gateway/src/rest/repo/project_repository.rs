@@ -85,7 +85,7 @@ async fn storage(app: App, call: Call<OperateProject>) -> ApiResult<Json<Reposit
 async fn snapshot(app: App, call: Call<OperateProject>) -> ApiResult<Custom> {
     let repo = app.storage.repository(call.grant.project());
     if !repo.as_path().is_dir() {
-        return Err(Error::NotFound("Repository").into());
+        return Err(Error::not_found("Repository").into());
     }
     let mut response = HttpResponse::Ok();
     response

@@ -53,7 +53,7 @@ async fn show(
 ) -> ApiResult<Json<ProtectedTagEntity>> {
     let (project, name) = (call.grant.project(), call.params.name);
     let shown = app.db.read(move |tx| {
-        let rule = tx.find_tag_rule(project, &name)?.ok_or(Error::Missing)?;
+        let rule = tx.find_tag_rule(project, &name)?.ok_or(Error::missing())?;
         ProtectedTagEntity::one(tx, rule)
     });
     Ok(Json(shown.await?))

@@ -1,7 +1,10 @@
 //! The calls that the push rules of projects, groups and the installation share. The rules of the latter two are what new
 //! projects begin with, and have one form.
 
-use kernel::{Ability, Error, Grant};
+use kernel::{
+    Ability, Error, Grant,
+    error::{Kind, Message},
+};
 use repo::push_rule::{
     PushRule,
     actions::{self, MayChange, MayRead},
@@ -23,7 +26,9 @@ where
     let (grant, params) = (call.grant, call.params);
     let made = app.db.write(move |tx| actions::create(tx, &grant, |terms| params.apply(terms)));
     match made.await {
-        Err(Error::Conflict(text)) => Err(ApiError::Taken(text)),
+        Err(Error { kind: Kind::Conflict, message: Message::Whole(text), .. }) => {
+            Err(ApiError::Taken(text))
+        }
         made => Ok(made?),
     }
 }
@@ -45,7 +50,7 @@ where
     Grant<A>: MayRead,
 {
     let found = app.db.peek(move |tx| actions::show(tx, &call.grant)).await?;
-    Ok(Json(found.ok_or(ApiError::Nothing)?.into()))
+    Ok(Json(found.ok_or(Error::hidden())?.into()))
 }
 
 pub(super) async fn create<A: Ability>(
@@ -74,7 +79,7 @@ where
 {
     let (since, grant) = (call.unmodified_since(), call.grant);
     match app.db.write(move |tx| actions::delete(tx, &grant, since)).await {
-        Err(Error::Missing) => Err(ApiError::Nothing),
+        Err(Error { kind: Kind::NotFound, .. }) => Err(Error::hidden().into()),
         done => Ok(done.map(|()| NoContent)?),
     }
 }

@@ -47,7 +47,7 @@ type Tree = Either<Listed<TreeEntryEntity>, ListedAfter<TreeEntryEntity>>;
 async fn list(app: App, call: Call<ReadCode, ListTree>) -> ApiResult<Tree> {
     let (params, page, facts) = (call.params, call.page, call.grant.facts().clone());
     if params.pagination == TreePagination::None && !params.recursive {
-        return Err(Error::BadParameters(NONE_NEEDS_RECURSIVE.to_owned()).into());
+        return Err(Error::bad_request().parameters(NONE_NEEDS_RECURSIVE).into());
     }
     let part = match params.pagination {
         TreePagination::Legacy => TreePart::Numbered(page),

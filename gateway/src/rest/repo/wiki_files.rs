@@ -44,7 +44,7 @@ async fn of_group(app: App, call: Call<ReadGroupWiki, OneFile>) -> ApiResult<Cus
 
 /// The newest version. Whatever it is, no browser runs it: texts are plain, and the rest is shut in.
 async fn sent(app: &App, wiki: Wiki, path: &str) -> ApiResult<Custom> {
-    const ABSENT: Error = Error::NotFound("File");
+    const ABSENT: Error = Error::not_found("File");
     let path = TreePath::lookup(path).map_err(|_odd| ABSENT)?;
     let read = app.wiki_read(wiki, move |reader| {
         let tip = find::tip(reader)?.ok_or(ABSENT)?;

@@ -1,7 +1,7 @@
 //! Issues that have to do with each other.
 
 use forge::ports::directory::Directory;
-use kernel::{Ability, Error, Grant, access::Project, ids::ProjectId};
+use kernel::{Ability, Grant, access::Project, ids::ProjectId};
 use org::access::{IdOrPath, locate_project};
 use review::{
     issue::{
@@ -81,7 +81,7 @@ async fn create(
         let project = match locate_project(tx, grant.actor(), &id) {
             Ok((project, _)) => project.0.id,
             // The use case tells that there is no such issue.
-            Err(Error::NotFound(_)) => ProjectId(0),
+            Err(gone) if gone.is_gone() => ProjectId(0),
             Err(other) => return Err(other),
         };
         let target = (project, asked.target_issue_iid);

@@ -155,7 +155,7 @@ pub fn filter(
 
 impl IssueScope {
     fn share(self, caller: Option<UserId>) -> Result<Share> {
-        let own = || caller.ok_or(Error::Unauthenticated);
+        let own = || caller.ok_or(Error::unauthenticated());
         Ok(match self {
             Self::All => Share::default(),
             Self::CreatedByMe | Self::CreatedByMeDashed => {

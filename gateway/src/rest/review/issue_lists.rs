@@ -65,7 +65,7 @@ impl Place {
     ) -> Result<Self> {
         let scope = filter.scope.unwrap_or(IssueScope::CreatedByMe);
         if actor.id.is_none() && scope != IssueScope::All {
-            return Err(Error::Unauthenticated);
+            return Err(Error::unauthenticated());
         }
         Ok(Self { actor, home: Home::Everywhere, scope, archived: !archived.non_archived })
     }

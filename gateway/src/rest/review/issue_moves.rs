@@ -19,7 +19,7 @@ use super::issue_params::OneIssue;
 use crate::{
     app::App,
     entities::review::issue::IssueEntity,
-    error::{ApiError, ApiResult},
+    error::ApiResult,
     extract::Call,
     params,
     present::{Created, Json},
@@ -59,7 +59,7 @@ params! {
 fn named(tx: &mut db::Tx<'_>, grant: &kernel::Grant<CreateIssues>, iid: i64) -> Result<Issue> {
     match tx.find_issue(grant.project(), iid)? {
         Some(issue) if is_readable_by(tx, grant.who(), &issue.item())? => Ok(issue),
-        _ => Err(Error::NotFound("Issue")),
+        _ => Err(Error::not_found("Issue")),
     }
 }
 
@@ -103,5 +103,5 @@ async fn reordered(
         let Some(placed) = place(tx, &issue, between)? else { return Ok(None) };
         IssueEntity::one(tx, &urls, placed, grant.actor()).map(Some)
     });
-    Ok(Json(placed.await?.ok_or(ApiError::Unplaced)?))
+    Ok(Json(placed.await?.ok_or(Error::unprocessable())?))
 }

@@ -1,7 +1,10 @@
 //! Approving merge requests.
 
 use forge::{merge_request::approvals::ensure_source_exists, ports::approvals::Approvers};
-use kernel::Error;
+use kernel::{
+    Error,
+    error::{Kind, Message},
+};
 use review::{
     approval::{
         actions::{self, Password},
@@ -14,7 +17,7 @@ use super::merge_request_params::OneMergeRequest;
 use crate::{
     app::App,
     entities::review::approval::{ApprovalStateEntity, ApprovalsEntity},
-    error::{ApiError, ApiResult},
+    error::ApiResult,
     extract::Call,
     params,
     present::{Accepted, Created, Json},
@@ -74,7 +77,9 @@ async fn require(
         ApprovalsEntity::new(tx, &urls, grant.actor(), &approvals)
     });
     match kept.await {
-        Err(Error::Unfit(text)) => Err(ApiError::NotTaken(text)),
+        Err(Error { kind: Kind::Unprocessable, message: Message::Whole(text), .. }) => {
+            Err(Error::unprocessable().parameters(text).into())
+        }
         kept => Ok(Created(kept?)),
     }
 }

@@ -232,8 +232,8 @@ fn owner(
     group: Option<NamespaceId>,
     project: Option<ProjectId>,
 ) -> Result<Owner> {
-    let missing = |name: &str| Error::BadParameters(format!("{name} is missing"));
-    let refused = || Error::Refused("Insufficient permissions".to_owned());
+    let missing = |name: &str| Error::bad_request().parameters(format!("{name} is missing"));
+    let refused = || Error::forbidden().because("Insufficient permissions");
     match kind {
         RunnerType::Instance if actor.admin => Ok(Owner::Instance),
         RunnerType::Instance => Err(refused()),
@@ -241,7 +241,7 @@ fn owner(
             let id = group.ok_or_else(|| missing("group_id"))?;
             let (_, who) = locate_group(tx, actor, &IdOrPath::Id(id.0))?;
             match (who.visible, who.is(GroupOwner)) {
-                (false, _) => Err(Error::NotFound("Group")),
+                (false, _) => Err(Error::not_found("Group")),
                 (true, false) => Err(refused()),
                 (true, true) => Ok(Owner::Group(id)),
             }
@@ -250,7 +250,7 @@ fn owner(
             let id = project.ok_or_else(|| missing("project_id"))?;
             let (_, who) = locate_project(tx, actor, &IdOrPath::Id(id.0))?;
             match (who.visible, who.writes(Maintainer)) {
-                (false, _) => Err(Error::NotFound("Project")),
+                (false, _) => Err(Error::not_found("Project")),
                 (true, false) => Err(refused()),
                 (true, true) => Ok(Owner::Project(id)),
             }

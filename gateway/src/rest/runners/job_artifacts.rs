@@ -131,7 +131,7 @@ async fn upload(
         }
         while let Some(chunk) = part.next().await {
             let chunk = chunk.map_err(unreadable)?;
-            rest = rest.checked_sub(chunk.len()).ok_or(Error::TooLarge("a form".to_owned()))?;
+            rest = rest.checked_sub(chunk.len()).ok_or(Error::too_large("a form"))?;
         }
     }
     Ok(told(&shown, StatusCode::BAD_REQUEST, "file is missing"))
@@ -202,7 +202,7 @@ async fn download(app: App, call: Call<Anyone, FetchArtifacts>) -> ApiResult<Con
         // Its own artifacts a job may fetch at any time, those of others while it runs.
         let own = find_job(tx, &token)?;
         let own = own.filter(|own| own.id == id || own.status == Status::Running);
-        archive_for_job(tx, &own.ok_or(Error::Forbidden)?, id)
+        archive_for_job(tx, &own.ok_or(Error::forbidden())?, id)
     });
     sent_archive(&app, &found.await?, &conditions).await
 }

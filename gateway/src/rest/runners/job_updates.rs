@@ -160,7 +160,7 @@ pub(super) async fn entered(
     let query = raw_pairs(req.query_string().as_bytes());
     let header = req.headers().get("JOB-TOKEN").and_then(|value| value.to_str().ok());
     let token = token(header, query.text("token"));
-    Ok(shown_job(app, JobId(id.ok_or(Error::Forbidden)?), &token).await?)
+    Ok(shown_job(app, JobId(id.ok_or(Error::forbidden())?), &token).await?)
 }
 
 async fn append(
@@ -205,7 +205,7 @@ async fn read(app: &App, payload: Payload) -> ApiResult<Bytes> {
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|_cut_off| ApiError::Slow)?;
         if body.len() + chunk.len() > LARGEST_PIECE {
-            return Err(Error::TooLarge("a piece of a log".to_owned()).into());
+            return Err(Error::too_large("a piece of a log").into());
         }
         body.extend_from_slice(&chunk);
     }

@@ -32,7 +32,7 @@ async fn list(
 ) -> ApiResult<Listed<RunnerEntity>> {
     let (grant, page, filter) = (call.grant, call.page, call.params.into_filter(true)?);
     let listed = app.db.read(move |tx| {
-        let home = job_homes(tx, &[grant.project()])?.pop().ok_or(kernel::Error::Missing)?;
+        let home = job_homes(tx, &[grant.project()])?.pop().ok_or(kernel::Error::missing())?;
         let groups = if home.group_runners { home.groups } else { Vec::new() };
         let instance = home.instance_runners;
         let found = actions::list_of_project(tx, &grant, groups, instance, &filter, page)?;

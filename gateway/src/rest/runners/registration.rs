@@ -181,7 +181,7 @@ async fn remove_manager(app: App, call: Call<Anyone, OneManager>) -> ApiResult<N
     });
     match removed.await? {
         true => Ok(NoContent),
-        false => Err(Error::NotFound("Runner manager not found").into()),
+        false => Err(Error::not_found("Runner manager not found").into()),
     }
 }
 

@@ -118,8 +118,8 @@ fn job_of(caller: &Caller) -> kernel::Result<Arc<Job>> {
     match (&caller.job, &caller.user) {
         (Some(job), _) => Ok(Arc::clone(job)),
         // Whoever is known otherwise has no job.
-        (None, Some(_)) => Err(Error::NotFound("Job")),
-        (None, None) => Err(Error::Unauthenticated),
+        (None, Some(_)) => Err(Error::not_found("Job")),
+        (None, None) => Err(Error::unauthenticated()),
     }
 }
 
@@ -127,7 +127,7 @@ fn job_of(caller: &Caller) -> kernel::Result<Arc<Job>> {
 async fn home(app: &App, actor: Actor, job: &Job) -> ApiResult<(Project, Standing)> {
     let project = IdOrPath::Id(job.project_id.0);
     let found = app.db.read(move |tx| match locate_project(tx, actor, &project) {
-        Err(Error::NotFound(_)) => Err(Error::Unauthenticated),
+        Err(gone) if gone.is_gone() => Err(Error::unauthenticated()),
         found => found,
     });
     Ok(found.await?)

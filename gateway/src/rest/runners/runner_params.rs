@@ -41,7 +41,7 @@ impl ListRunners {
             Some("shared") if kinds => filter.runner_type = Some(RunnerType::Instance),
             Some(scope) => {
                 let status = kernel::TextEnum::find(scope);
-                filter.statuses.push(status.ok_or(Error::Rejected(INVALID_SCOPE.to_owned()))?);
+                filter.statuses.push(status.ok_or(Error::bad_request().whole(INVALID_SCOPE))?);
             }
         }
         Ok(filter)

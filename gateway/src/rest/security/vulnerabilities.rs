@@ -82,8 +82,8 @@ params! {
 }
 
 fn shown(tx: &mut Tx<'_>, row: Vulnerability) -> Result<VulnerabilityEntity> {
-    let project = tx.find_project(row.project_id)?.ok_or(Error::Missing)?.into();
-    VulnerabilityEntity::load(tx, &project, vec![row])?.pop().ok_or(Error::Missing)
+    let project = tx.find_project(row.project_id)?.ok_or(Error::missing())?.into();
+    VulnerabilityEntity::load(tx, &project, vec![row])?.pop().ok_or(Error::missing())
 }
 
 async fn show(

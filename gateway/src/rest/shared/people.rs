@@ -14,13 +14,13 @@ pub(crate) fn named(tx: &mut Tx<'_>, text: &str) -> Result<User> {
         IdOrPath::Id(id) => tx.find_user(UserId(id))?,
         IdOrPath::Path(name) => tx.find_user_named(&name)?,
     };
-    found.ok_or(Error::NotFound("User"))
+    found.ok_or(Error::not_found("User"))
 }
 
 /// As [`named`]; whom the caller may not know of is not there.
 pub(crate) fn seen(tx: &mut Tx<'_>, actor: Actor, text: &str) -> Result<User> {
     if !sees_people(tx, actor)? {
-        return Err(Error::NotFound("User"));
+        return Err(Error::not_found("User"));
     }
     named(tx, text)
 }

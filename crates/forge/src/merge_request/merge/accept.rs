@@ -50,7 +50,7 @@ pub async fn accept(
         let grant = grant.clone();
         forge.db.read(move |tx| {
             let row = actions::find(tx, &grant, iid)?;
-            if may_merge(tx, grant.who(), &row)? { Ok(row) } else { Err(Error::Unauthenticated) }
+            if may_merge(tx, grant.who(), &row)? { Ok(row) } else { Err(Error::unauthenticated()) }
         })
     };
     let id = found.await?.id;
@@ -63,7 +63,7 @@ pub async fn accept(
     let head = sides.head.to_string();
     if wish.how.sha.as_ref().is_some_and(|seen| *seen != head) {
         let text = format!("SHA does not match HEAD of source branch: {head}");
-        return Err(Error::Conflict(text));
+        return Err(Error::conflict().whole(text));
     }
     match way {
         Way::Later => {
@@ -77,7 +77,7 @@ pub async fn accept(
         Way::Now => {
             let by = By { facts: grant.facts().clone(), who: *grant.who(), user: caller.clone() };
             if let Err(_reason) = run::merge(forge, row, by, wish.how).await? {
-                return Err(Error::Unfit("Branch cannot be merged".to_owned()));
+                return Err(Error::unprocessable().whole("Branch cannot be merged"));
             }
         }
     }
@@ -97,12 +97,12 @@ async fn finish(forge: &Forge, id: MergeRequestId) {
 
 /// Git cannot merge it as its project wants it.
 fn cannot_be_merged() -> Error {
-    Error::NotAcceptable("Branch cannot be merged".to_owned())
+    Error::not_acceptable().whole("Branch cannot be merged")
 }
 
 async fn way(forge: &Forge, row: MergeRequest, when_pipeline_succeeds: bool) -> Result<Way> {
     let facts = forge.db.read(move |tx| facts(tx, &row)).await?;
-    let not_allowed = || Error::NotAllowed("405 Method Not Allowed".to_owned());
+    let not_allowed = Error::not_allowed;
     match (when_pipeline_succeeds, facts.pipeline) {
         (false, _) if facts.is_mergeable() => Ok(Way::Now),
         (true, HeadPipeline::Active) if facts.is_mergeable_but_for_pipeline() => Ok(Way::Later),

@@ -5,6 +5,7 @@ use kernel::{
     AccessLevel::Reporter,
     Error, Result, Standing,
     access::Project,
+    error::{Kind, Message},
     ids::{MergeRequestId, UserId},
 };
 use org::{
@@ -75,14 +76,14 @@ impl Job for RefreshCloses {
 
 pub async fn refresh_closed_issues(forge: Forge, job: RefreshCloses) -> Result<()> {
     match refresh_closes(&forge, job.merge_request).await {
-        Err(Error::NotFound(_)) => Ok(()),
+        Err(gone) if gone.is_gone() => Ok(()),
         refreshed => refreshed,
     }
 }
 
 pub async fn finish_merge(forge: Forge, job: FinishMerge) -> Result<()> {
     let row = match current(&forge, job.merge_request).await {
-        Err(Error::NotFound(_)) => return Ok(()),
+        Err(gone) if gone.is_gone() => return Ok(()),
         found => found?,
     };
     if row.state != MergeRequestState::Merged {
@@ -165,7 +166,7 @@ async fn remove_source(forge: &Forge, row: &MergeRequest) -> Result<()> {
     let push = Push::new(removal.project.0, removal.who, Via::Api, vec![gone]);
     match forge.push(push).await {
         // Somebody moved it meanwhile, or may do no longer what they might.
-        Err(Error::Rejected(reason)) => {
+        Err(Error { kind: Kind::BadRequest, message: Message::Whole(reason), .. }) => {
             tracing::info!(merge_request = %row.id, reason, "a source branch stays");
             Ok(())
         }
@@ -221,7 +222,7 @@ async fn retarget(forge: &Forge, row: &MergeRequest, removal: &Removal) -> Resul
         match done.await {
             Ok(()) => catch_up(forge, id).await?,
             // There is one between these branches already, or somebody changed it meanwhile.
-            Err(Error::Unprocessable(_) | Error::ConflictWith(_) | Error::Conflict(_)) => {}
+            Err(Error { kind: Kind::Unprocessable | Kind::Conflict, .. }) => {}
             Err(failure) => return Err(failure),
         }
     }

@@ -6,6 +6,7 @@ use db::Tx;
 use futures_util::future::BoxFuture;
 use kernel::{
     Error, Result,
+    error::Kind,
     ids::{MergeRequestId, ProjectId, UserId},
 };
 use repo::{
@@ -220,7 +221,7 @@ async fn brought(forge: &Forge, moved: &FollowPush) -> Result<Option<Brought>> {
 /// What is gone by now has nothing to be done for it.
 fn unless_gone(done: Result<()>) -> Result<()> {
     match done {
-        Err(Error::NotFound(_)) => Ok(()),
+        Err(gone) if gone.is_gone() => Ok(()),
         done => done,
     }
 }
@@ -306,7 +307,7 @@ async fn merge_arrived(forge: &Forge, moved: &FollowPush, push: &Brought) -> Res
         done = done.and(match arrived.await {
             Ok(()) => go_on(forge, id).await,
             // Somebody merged, closed or removed it in this moment.
-            Err(Error::Conflict(_) | Error::NotFound(_)) => Ok(()),
+            Err(Error { kind: Kind::Conflict | Kind::NotFound, .. }) => Ok(()),
             Err(failure) => Err(failure),
         });
     }

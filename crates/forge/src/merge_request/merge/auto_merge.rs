@@ -3,6 +3,7 @@
 use db::Tx;
 use kernel::{
     Error, Grant, Result,
+    error::Kind,
     ids::{MergeRequestId, ProjectId, UserId},
 };
 use org::access::IdOrPath;
@@ -71,7 +72,7 @@ pub async fn merge_waiting_for(forge: &Forge, project: ProjectId, sha: String) -
 pub async fn merge_waiting(forge: Forge, job: MergeWaiting) -> Result<()> {
     let id = job.merge_request;
     let row = match look(&forge, id).await {
-        Err(Error::NotFound(_)) => return Ok(()),
+        Err(gone) if gone.is_gone() => return Ok(()),
         looked => looked?,
     };
     let (Some(how), Some(user)) = (AutoMerge::of(&row), row.merge_user_id) else { return Ok(()) };
@@ -91,7 +92,7 @@ pub async fn merge_waiting(forge: Forge, job: MergeWaiting) -> Result<()> {
             Ok(())
         }
         // Somebody merges it in this moment.
-        Err(Error::NotAllowed(_)) => Ok(()),
+        Err(Error { kind: Kind::NotAllowed, .. }) => Ok(()),
         Err(failure) => Err(failure),
     }
 }

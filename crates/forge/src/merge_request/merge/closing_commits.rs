@@ -2,7 +2,7 @@
 
 use db::Tx;
 use kernel::{
-    Error, Result,
+    Result,
     head::HeadMove,
     ids::{ProjectId, UserId},
 };
@@ -109,7 +109,7 @@ pub async fn close_named(forge: Forge, job: CloseNamed) -> Result<()> {
     });
     match closed.await {
         // The project went.
-        Err(Error::NotFound(_)) => Ok(()),
+        Err(gone) if gone.is_gone() => Ok(()),
         closed => closed,
     }
 }

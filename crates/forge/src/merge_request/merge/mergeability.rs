@@ -3,7 +3,7 @@
 use ci::{Status, pipeline::PipelineStore as _};
 use db::Tx;
 use kernel::{
-    Error, Result,
+    Result,
     ids::{MergeRequestId, ProjectId},
 };
 use org::project::{settings::SettingsStore as _, store::ProjectStore as _};
@@ -108,7 +108,7 @@ pub async fn checked(forge: &Forge, row: MergeRequest) -> Result<MergeRequest> {
         return Ok(row);
     }
     match look(forge, row.id).await {
-        Err(failure @ Error::NotFound(_)) => Err(failure),
+        Err(failure) if failure.is_gone() => Err(failure),
         Err(failure) => {
             tracing::warn!(merge_request = %row.id, %failure, "git is asked later");
             let seen = row.clone();
@@ -158,7 +158,7 @@ pub fn recheck(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<()> {
 /// Nothing for what is gone by now.
 pub async fn look_at(forge: Forge, job: LookAt) -> Result<()> {
     match look(&forge, job.merge_request).await {
-        Err(Error::NotFound(_)) => Ok(()),
+        Err(gone) if gone.is_gone() => Ok(()),
         looked => looked.map(drop),
     }
 }

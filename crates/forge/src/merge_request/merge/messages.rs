@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use db::Tx;
 use kernel::{
-    Error, Result,
+    Result,
     ids::{ProjectId, UserId},
 };
 use org::{
@@ -161,7 +161,7 @@ fn approvers(tx: &mut Tx<'_>, row: &MergeRequest) -> Result<Vec<UserId>> {
 
 fn one(tx: &mut Tx<'_>, id: UserId) -> Result<Option<User>> {
     match tx.user(id) {
-        Err(Error::NotFound(_)) => Ok(None),
+        Err(gone) if gone.is_gone() => Ok(None),
         found => found.map(Some),
     }
 }

@@ -18,5 +18,5 @@ pub fn may_merge(tx: &mut Tx<'_>, who: &Standing, row: &MergeRequest) -> Result<
 /// # Errors
 /// `Unauthenticated` for those who may not merge into the target.
 pub fn ensure_may_merge(tx: &mut Tx<'_>, who: &Standing, row: &MergeRequest) -> Result<()> {
-    if may_merge(tx, who, row)? { Ok(()) } else { Err(Error::Unauthenticated) }
+    if may_merge(tx, who, row)? { Ok(()) } else { Err(Error::unauthenticated()) }
 }

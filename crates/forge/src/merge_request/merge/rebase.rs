@@ -3,7 +3,13 @@
 use std::pin::pin;
 
 use db::Tx;
-use kernel::{Error, Grant, Result, Standing, access::Project, head::Growth, ids::MergeRequestId};
+use kernel::{
+    Error, Grant, Result, Standing,
+    access::Project,
+    error::{Kind, Message},
+    head::Growth,
+    ids::MergeRequestId,
+};
 use org::{
     access::{IdOrPath, locate_project},
     user::User,
@@ -34,7 +40,7 @@ const NOT_MERGEABLE: &str = "Merge request is not mergeable";
 /// Moves the source branch onto the target. What keeps git from doing so is kept with the merge request.
 ///
 /// # Errors
-/// `Refused` where there is no branch, or the caller may not move it so; `Conflict` while somebody does.
+/// `Forbidden` where there is no branch, or the caller may not move it so; `Conflict` while somebody does.
 pub async fn rebase(
     forge: &Forge,
     grant: &Grant<ReadMergeRequests>,
@@ -47,21 +53,21 @@ pub async fn rebase(
     };
     let sides = sides(forge, &found).await?;
     let Some(sides) = sides else {
-        return Err(Error::Refused("Source branch does not exist".to_owned()));
+        return Err(Error::forbidden().because("Source branch does not exist"));
     };
     let (row, who) = (found.clone(), *grant.who());
     let lending = forge.lending.clone();
     let (project, who) = forge.db.read(move |tx| mover(tx, &*lending, &who, &row)).await?;
     let id = found.id;
     if !forge.db.write(move |tx| underway::begin(tx, id)).await? {
-        return Err(Error::Conflict(UNDERWAY.to_owned()));
+        return Err(Error::conflict().whole(UNDERWAY));
     }
     let (whole, caller) = (Forge::clone(forge), caller.clone());
     // A caller that goes away does not stop it half-way.
     let done = tokio::spawn(async move {
         let done = held(&whole, id, moved(&whole, &found, &sides, (project, who), &caller)).await;
         let columns = match &done {
-            Err(Error::Rejected(reason)) => {
+            Err(Error { kind: Kind::BadRequest, message: Message::Whole(reason), .. }) => {
                 Some(Columns { merge_error: Some(Some(reason.clone())), ..Columns::default() })
             }
             _ => None,
@@ -72,7 +78,7 @@ pub async fn rebase(
         });
         kept.await?;
         match done {
-            Err(Error::Rejected(_)) => Ok(()),
+            Err(Error { kind: Kind::BadRequest, message: Message::Whole(_), .. }) => Ok(()),
             done => done,
         }
     });
@@ -102,10 +108,10 @@ fn mover(
     who: &Standing,
     row: &MergeRequest,
 ) -> Result<(Project, Standing)> {
-    let cannot_push = || Error::Refused("Cannot push to source branch".to_owned());
+    let cannot_push = || Error::forbidden().because("Cannot push to source branch");
     let source = row.source_project_id.ok_or_else(cannot_push)?;
     let (project, who) = match locate_project(tx, who.actor, &IdOrPath::Id(source.0)) {
-        Err(Error::NotFound(_)) => return Err(cannot_push()),
+        Err(gone) if gone.is_gone() => return Err(cannot_push()),
         located => located?,
     };
     let protection = Protection::load_with(tx, lending, &who, source)?;
@@ -114,7 +120,7 @@ fn mover(
         return Err(cannot_push());
     }
     if !branch.allows_force_push() {
-        return Err(Error::Refused("Source branch is protected from force push".to_owned()));
+        return Err(Error::forbidden().because("Source branch is protected from force push"));
     }
     Ok((project, who))
 }
@@ -132,7 +138,7 @@ async fn moved(
     let made = merge::rebase(&forge.git, &home, sides.head, sides.target, &by).await;
     let made = match made {
         Err(GitError::Conflict(_) | GitError::TooLarge) => {
-            return Err(Error::Rejected(REBASE_FAILED.to_owned()));
+            return Err(Error::bad_request().whole(REBASE_FAILED));
         }
         made => made?,
     };
@@ -156,7 +162,7 @@ async fn title(forge: &Forge, project: &Project, id: Oid) -> Result<Option<Strin
 /// A commit that is what the target would be after the merge.
 ///
 /// # Errors
-/// `Rejected` where it cannot be merged.
+/// `BadRequest` where it cannot be merged.
 pub async fn merge_ref(
     forge: &Forge,
     grant: &Grant<ReadMergeRequests>,
@@ -167,7 +173,7 @@ pub async fn merge_ref(
         let grant = grant.clone();
         forge.db.read(move |tx| actions::find(tx, &grant, iid)).await?
     };
-    let refused = || Error::Rejected(NOT_MERGEABLE.to_owned());
+    let refused = || Error::bad_request().whole(NOT_MERGEABLE);
     if found.state != MergeRequestState::Opened {
         return Err(refused());
     }

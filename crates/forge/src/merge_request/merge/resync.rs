@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use kernel::{
     Error, Result,
+    error::Kind,
     ids::{MergeRequestId, ProjectId, UserId},
 };
 use repo::git::{CommitInfo, Deadline, LogQuery, Oid};
@@ -59,7 +60,7 @@ async fn close_gone(forge: &Forge, seen: MergeRequest) -> Result<()> {
     });
     match closed.await {
         // Somebody merged or closed it in this moment.
-        Err(Error::Conflict(_)) => Ok(()),
+        Err(Error { kind: Kind::Conflict, .. }) => Ok(()),
         closed => closed,
     }
 }
@@ -80,7 +81,7 @@ pub(super) async fn renew(
         }
         row = current(forge, id).await?;
     }
-    Err(Error::Unavailable(format!("the branches of merge request {id} do not stand still")))
+    Err(Error::unavailable(format!("the branches of merge request {id} do not stand still")))
 }
 
 /// Whether what git said is kept. It is not where the row has become another one meanwhile: an older answer does not

@@ -1,7 +1,11 @@
 //! The merge itself: locked, made by git, and then merged together with the branch or open again with the reason.
 
 use db::Tx;
-use kernel::{Error, Result, head::Growth};
+use kernel::{
+    Error, Result,
+    error::{Kind, Message},
+    head::Growth,
+};
 use org::project::settings::{MergeMethod, Settings, SettingsStore as _, SquashOption};
 use repo::{
     git::{RefName, merge::is_ancestor},
@@ -64,8 +68,8 @@ async fn locked(
     let row = match begun.await {
         Ok(row) => row,
         // Somebody else was faster, or took back what it takes.
-        Err(Error::Conflict(_)) => {
-            return Err(Error::NotAllowed("405 Method Not Allowed".to_owned()));
+        Err(Error { kind: Kind::Conflict, .. }) => {
+            return Err(Error::not_allowed());
         }
         Err(failure) => return Err(failure),
     };
@@ -101,7 +105,7 @@ fn ensure_still_mergeable(tx: &mut Tx<'_>, locked: &MergeRequest) -> Result<()> 
     };
     match facts(tx, &row)?.is_mergeable() {
         true => Ok(()),
-        false => Err(Error::Conflict("409 Conflict: Resource lock".to_owned())),
+        false => Err(Error::conflict().whole("409 Conflict: Resource lock")),
     }
 }
 
@@ -161,10 +165,10 @@ async fn attempt(
         };
         match forge.push(push(row, by, &sides, built, title)?).await {
             Ok(()) => return Ok(()),
-            Err(Error::Rejected(text)) => {
+            Err(Error { kind: Kind::BadRequest, message: Message::Whole(text), .. }) => {
                 why = format!("Something went wrong during merge pre-receive hook. {text}");
             }
-            Err(Error::Conflict(_)) => return stop(UPDATED),
+            Err(Error { kind: Kind::Conflict, .. }) => return stop(UPDATED),
             Err(failure) => return Err(failure.into()),
         }
         // Whoever moved the target meanwhile makes another merge of it; any other refusal stays one.

@@ -1,7 +1,7 @@
 //! What makes up for a merge that locked its merge request: branches that moved meanwhile, and locks that were left behind.
 
 use db::Tx;
-use kernel::{Error, Result, ids::MergeRequestId};
+use kernel::{Result, ids::MergeRequestId};
 use review::merge_request::merge::run;
 use serde::{Deserialize, Serialize};
 use time::Duration;
@@ -35,7 +35,7 @@ pub async fn look_after(forge: Forge, job: LookAfter) -> Result<()> {
         look(&forge, id).await.map(drop)
     };
     match done.await {
-        Err(Error::NotFound(_)) => Ok(()),
+        Err(gone) if gone.is_gone() => Ok(()),
         done => done,
     }
 }

@@ -62,7 +62,7 @@ pub fn add(tx: &mut Tx<'_>, user: UserId, new: &NewGpgKey) -> Result<GpgKey> {
         }
     }
     faults.into_result()?;
-    let key = new.key.as_ref().ok_or(Error::Missing)?;
+    let key = new.key.as_ref().ok_or(Error::missing())?;
     tx.insert_gpg_key(user, &new.text, key)
 }
 

@@ -62,7 +62,7 @@ pub fn add(tx: &mut Tx<'_>, new: &NewSshKey, text: &str) -> Result<SshKey> {
         faults.add("fingerprint_sha256", "has already been taken");
     }
     faults.into_result()?;
-    let key = parsed.ok_or(Error::Missing)?;
+    let key = parsed.ok_or(Error::missing())?;
     tx.insert_ssh_key(new, &key)
 }
 

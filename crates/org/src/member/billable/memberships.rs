@@ -65,10 +65,10 @@ pub fn indirect(
 
 fn countable(tx: &mut Tx<'_>, place: Place, user: UserId) -> Result<Tree> {
     let tree = tree::owned(tx, &place, plain)?;
-    tx.find_user(user)?.ok_or(Error::Missing)?;
+    tx.find_user(user)?.ok_or(Error::missing())?;
     match counts(tx, &tree, user)? {
         true => Ok(tree),
-        false => Err(Error::NotFound("User")),
+        false => Err(Error::not_found("User")),
     }
 }
 

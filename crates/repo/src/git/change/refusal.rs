@@ -96,7 +96,7 @@ impl ChangeError {
 impl From<ChangeError> for kernel::Error {
     fn from(error: ChangeError) -> Self {
         match error {
-            ChangeError::Refused(refusal) => Self::Rejected(refusal.to_string()),
+            ChangeError::Refused(refusal) => Self::bad_request().whole(refusal.to_string()),
             ChangeError::Git(error) => error.into(),
         }
     }

@@ -67,7 +67,7 @@ pub fn list(
 /// Links an issue to another one.
 ///
 /// # Errors
-/// `NotFound` where the other one is not there for the caller; `Denied` for those who may not manage both; `Conflict`
+/// `NotFound` where the other one is not there for the caller; `Forbidden` for those who may not manage both; `Conflict`
 /// where the two are linked already.
 pub fn create(
     tx: &mut Tx<'_>,
@@ -81,14 +81,14 @@ pub fn create(
     let (there, other) = other_end(tx, forge, who, target)?;
     let manages = |who: &Standing| who.writes(AccessLevel::Reporter);
     if !manages(who) || !manages(&there) {
-        return Err(Error::Denied(NOT_ALLOWED.to_owned()));
+        return Err(Error::forbidden().whole(NOT_ALLOWED));
     }
     if other.id == issue.id {
         let text = format!("#{} cannot be added: cannot be related to itself", issue.iid);
-        return Err(Error::Unfit(text));
+        return Err(Error::unprocessable().whole(text));
     }
     if tx.find_link_between(issue.id, other.id)?.is_some() {
-        return Err(Error::Conflict(ASSIGNED.to_owned()));
+        return Err(Error::conflict().whole(ASSIGNED));
     }
     let (source, goal, kept) = match link_type {
         LinkType::IsBlockedBy => (&other, issue, LinkType::Blocks),
@@ -112,7 +112,7 @@ fn other_end(
     who: &Standing,
     (project, iid): (ProjectId, i64),
 ) -> Result<(Standing, Issue)> {
-    let nothing = || Error::NotThere(NO_MATCH.to_owned());
+    let nothing = || Error::missing().whole(NO_MATCH);
     let there = forge.standings_in(tx, who.actor, &[project])?.remove(&project);
     let there = there.ok_or_else(nothing)?;
     let other = tx.find_issue(project, iid)?.ok_or_else(nothing)?;
@@ -125,7 +125,7 @@ fn other_end(
 /// A link of an issue, of which the caller may read both ends.
 ///
 /// # Errors
-/// `Missing` where it is not there; `NotThere` where the other end is not for the caller.
+/// `NotFound` where it is not there, or the other end is not for the caller.
 pub fn read(
     tx: &mut Tx<'_>,
     forge: &impl Forge,
@@ -133,14 +133,14 @@ pub fn read(
     issue: &Issue,
     id: i64,
 ) -> Result<Linked> {
-    let link = tx.find_link(issue.id, id)?.ok_or(Error::Missing)?;
+    let link = tx.find_link(issue.id, id)?.ok_or(Error::missing())?;
     let linked = ends(tx, link)?;
     let items = [&linked.source, &linked.target].map(|end| (end.id.into(), end.project_id));
     let seen = readable(tx, forge, who.actor, &items)?;
     if items.iter().all(|(id, _)| seen.contains(id)) {
         Ok(linked)
     } else {
-        Err(Error::NotThere("No Issue Link found".to_owned()))
+        Err(Error::missing().whole("No Issue Link found"))
     }
 }
 
@@ -154,7 +154,7 @@ pub fn remove(
 ) -> Result<Linked> {
     let linked = read(tx, forge, who, issue, id)?;
     if !who.writes(AccessLevel::Reporter) {
-        return Err(Error::Forbidden);
+        return Err(Error::forbidden());
     }
     tx.delete_link(id)?;
     tx.count_blocked(linked.source.id)?;
@@ -169,7 +169,7 @@ pub fn remove(
 }
 
 fn ends(tx: &mut Tx<'_>, link: IssueLink) -> Result<Linked> {
-    let mut of = |id| tx.find_issue_by_id(id)?.ok_or(Error::Missing);
+    let mut of = |id| tx.find_issue_by_id(id)?.ok_or(Error::missing());
     Ok(Linked { source: of(link.source_id)?, target: of(link.target_id)?, link })
 }
 

@@ -20,8 +20,8 @@ const NO_ESTIMATE: &str = "must have a valid format and be greater than or equal
 const TOO_MUCH: &str = "Time to subtract exceeds the total time spent";
 
 fn item<G: ReadsItems>(tx: &mut Tx<'_>, grant: &G, iid: i64) -> Result<Item> {
-    let found = tx.find_item(grant.home(), G::KIND, iid)?.ok_or(Error::Missing)?;
-    if is_readable_by(tx, grant.who(), &found)? { Ok(found) } else { Err(Error::Missing) }
+    let found = tx.find_item(grant.home(), G::KIND, iid)?.ok_or(Error::missing())?;
+    if is_readable_by(tx, grant.who(), &found)? { Ok(found) } else { Err(Error::missing()) }
 }
 
 /// How long an item took, and how long it was thought to.
@@ -33,7 +33,7 @@ pub fn stats<G: ReadsItems>(tx: &mut Tx<'_>, grant: &G, iid: i64) -> Result<Time
 /// Says how long an item is thought to take; `None` takes that back.
 ///
 /// # Errors
-/// `Invalid` for what is no span of time, or one below zero.
+/// `BadRequest` for what is no span of time, or one below zero.
 pub fn estimate<G: ManagesItems>(
     tx: &mut Tx<'_>,
     grant: &G,
@@ -67,7 +67,7 @@ pub fn set_estimate(tx: &mut Tx<'_>, item: &Item, by: UserId, seconds: i64) -> R
 /// Notes that somebody worked on an item.
 ///
 /// # Errors
-/// `Invalid` for what is no span of time, for a summary that is too long, and where more would be taken back than there
+/// `BadRequest` for what is no span of time, for a summary that is too long, and where more would be taken back than there
 /// is.
 pub fn spend<G: ManagesItems>(
     tx: &mut Tx<'_>,

@@ -46,7 +46,7 @@ impl TimeStore for Tx<'_> {
                 .select(of_request)
                 .first(conn)
                 .map_err(error("Merge request")))?,
-            ItemKind::Epic => return Err(Error::Missing),
+            ItemKind::Epic => return Err(Error::missing()),
         };
         Ok(TimeStats { estimate, spent })
     }

@@ -42,7 +42,7 @@ pub fn set(
 ) -> Result<MergeRequest> {
     let row = tx.merge_request(id)?;
     if row.state != MergeRequestState::Opened {
-        return Err(Error::Conflict("409 Conflict: Resource lock".to_owned()));
+        return Err(Error::conflict().whole("409 Conflict: Resource lock"));
     }
     let text = serde_json::to_string(wish).map_err(Error::internal)?;
     let columns = Columns {

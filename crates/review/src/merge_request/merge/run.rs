@@ -59,7 +59,7 @@ pub fn complete(tx: &mut Tx<'_>, id: MergeRequestId, by: UserId, outcome: &Outco
     let has_moved = row.head_sha.as_ref().is_some_and(|head| *head != outcome.head)
         || row.target_branch != seen.target_branch;
     if row.state != MergeRequestState::Locked || has_moved {
-        return Err(Error::Conflict("409 Conflict: Resource lock".to_owned()));
+        return Err(Error::conflict().whole("409 Conflict: Resource lock"));
     }
     set_locked_at(tx, id, None)?;
     let columns = Columns {
@@ -168,7 +168,7 @@ fn unlock(tx: &mut Tx<'_>, row: &MergeRequest, reason: Option<&str>) -> Result<M
 
 fn step(row: &MergeRequest, step: Step) -> Result<MergeRequestState> {
     let to = row.state.after(step);
-    to.ok_or_else(|| Error::Conflict("409 Conflict: Resource lock".to_owned()))
+    to.ok_or_else(|| Error::conflict().whole("409 Conflict: Resource lock"))
 }
 
 fn set_locked_at(tx: &mut Tx<'_>, id: MergeRequestId, at: Option<Ts>) -> Result<()> {

@@ -69,7 +69,7 @@ fn transport(reports: &[Report]) {
     for what in names(all) {
         let median = |report: &Report| {
             let timed = report.transport.iter().find(|timed| timed.what == what);
-            timed.map_or_else(String::new, |timed| format!("{:.2}", timed.median()))
+            timed.map_or_else(String::new, |timed| seconds(timed.median()))
         };
         line(what, reports.iter().map(median));
     }
@@ -86,6 +86,11 @@ fn notes(reports: &[Report]) {
         };
         line(what, reports.iter().map(figure));
     }
+}
+
+/// To the tenth of a millisecond where it is short.
+fn seconds(time: f64) -> String {
+    if time < 1.0 { format!("{time:.4}") } else { format!("{time:.2}") }
 }
 
 /// Three digits that count.

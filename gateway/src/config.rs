@@ -3,6 +3,7 @@
 //! A flag wins over `FORGEWAY_…`, which wins over the file, which wins over the default.
 
 mod environment;
+mod toml_file;
 mod with_runner;
 
 use std::{
@@ -14,7 +15,7 @@ use anyhow::Context;
 use db::Location;
 use figment::{
     Figment,
-    providers::{Format, Serialized, Toml},
+    providers::{Format as _, Serialized},
 };
 use forge::{Bucket, ContentStorage, mail::smtp::MailServer, urls::Urls};
 use org::namespace::Networks;
@@ -25,6 +26,7 @@ pub use environment::search_path;
 pub use with_runner::Asked;
 
 use environment::{Environment, unknown_variables, variable};
+use toml_file::Toml;
 
 use crate::{
     app::{Limits, Settings},

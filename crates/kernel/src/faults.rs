@@ -1,6 +1,11 @@
 //! What is wrong with the fields of a record, gathered before anything is refused.
 
-use crate::{Error, FieldErrors, Result};
+use std::ops::RangeInclusive;
+
+use crate::{
+    Error, FieldErrors, Result,
+    values::{length_fault, range_fault},
+};
 
 #[derive(Clone, Debug, Default)]
 pub struct Faults(FieldErrors);
@@ -13,7 +18,7 @@ impl Faults {
         }
     }
 
-    pub fn add_each(&mut self, field: &str, texts: Vec<String>) {
+    pub fn add_each(&mut self, field: &str, texts: impl IntoIterator<Item = String>) {
         for text in texts {
             self.add(field, text);
         }
@@ -21,9 +26,12 @@ impl Faults {
 
     /// Text of a bounded column.
     pub fn at_most(&mut self, field: &str, text: Option<&str>, limit: usize) {
-        if text.is_some_and(|text| text.chars().count() > limit) {
-            self.add(field, format!("is too long (maximum is {limit} characters)"));
-        }
+        self.add_each(field, text.and_then(|text| length_fault(text, limit)));
+    }
+
+    /// A number that has to be within bounds.
+    pub fn range(&mut self, field: &str, number: Option<i64>, bounds: RangeInclusive<i64>) {
+        self.add_each(field, number.and_then(|number| range_fault(number, bounds)));
     }
 
     pub fn is_empty(&self) -> bool {

@@ -11,6 +11,7 @@ pub mod page;
 pub mod system_fault;
 pub mod text_enum;
 pub mod time;
+pub mod values;
 pub mod words;
 
 pub use access::{Ability, AccessLevel, Actor, Feature, Grant, Standing, Visibility};

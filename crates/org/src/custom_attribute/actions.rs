@@ -5,6 +5,7 @@ use kernel::{
     Error, Grant, Result,
     access::Administrate,
     ids::{NamespaceId, ProjectId, UserId},
+    values::length_fault,
 };
 
 use super::{CustomAttribute, Subject, store::CustomAttributeStore};
@@ -56,8 +57,7 @@ pub fn set(
     note: &CustomAttribute,
 ) -> Result<()> {
     let mut wrong = Vec::new();
-    if note.key.chars().count() > LONGEST {
-        let text = format!("is too long (maximum is {LONGEST} characters)");
+    if let Some(text) = length_fault(&note.key, LONGEST) {
         wrong.push(("key".to_owned(), vec![text]));
     }
     if note.value.trim().is_empty() {

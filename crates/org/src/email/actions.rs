@@ -5,6 +5,7 @@ use diesel::prelude::*;
 use kernel::{
     Error, Result, Ts,
     ids::{EmailId, UserId},
+    values::is_email,
 };
 use serde::{Deserialize, Serialize};
 use time::Duration;
@@ -16,7 +17,7 @@ use crate::{
     faults::Faults,
     member::invitations,
     token::Secret,
-    user::{User, rules, store::UserStore},
+    user::{User, store::UserStore},
 };
 
 /// How long the link in a letter works.
@@ -48,7 +49,7 @@ pub fn add(tx: &mut Tx<'_>, user: UserId, address: &str, proof: Proof) -> Result
     let mut faults = Faults::default();
     if address.is_empty() {
         faults.add("email", "can't be blank");
-    } else if !rules::is_email(address) {
+    } else if !is_email(address) {
         faults.add("email", "is invalid");
     } else if tx.find_holder(address)?.is_some() {
         faults.add("email", "has already been taken");

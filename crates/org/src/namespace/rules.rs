@@ -1,6 +1,6 @@
 //! What groups may be called, and who may see them.
 
-use kernel::Visibility;
+use kernel::{Visibility, values::length_fault};
 
 use super::{GroupSettings, networks::Networks};
 use crate::faults::Faults;
@@ -90,13 +90,10 @@ fn path_faults(path: &str, reserved: &[&str]) -> Vec<String> {
     if path.trim().is_empty() {
         return vec!["can't be blank".to_owned()];
     }
-    let length = path.chars().count();
-    if length < 2 {
+    if path.chars().count() < 2 {
         texts.push("is too short (minimum is 2 characters)".to_owned());
     }
-    if length > 255 {
-        texts.push("is too long (maximum is 255 characters)".to_owned());
-    }
+    texts.extend(length_fault(path, 255));
     if reserved.contains(&path.to_lowercase().as_str()) {
         texts.push(format!("{path} is a reserved name"));
     } else if !is_path(path) {
@@ -120,9 +117,7 @@ pub fn name_faults(name: &str) -> Vec<String> {
     if name.trim().is_empty() {
         return vec!["can't be blank".to_owned()];
     }
-    if name.chars().count() > 255 {
-        texts.push("is too long (maximum is 255 characters)".to_owned());
-    }
+    texts.extend(length_fault(name, 255));
     let starts = name.chars().next().is_some_and(begins_name);
     if !starts || !name.chars().all(|letter| begins_name(letter) || "._- ()".contains(letter)) {
         texts.push(NAME.to_owned());
@@ -142,13 +137,8 @@ pub fn settings_faults(settings: &GroupSettings, top: bool, faults: &mut Faults)
     const DOWNLOADS: i64 = 10_000;
     const TEN_DAYS: i64 = 864_000;
     const NAMES: usize = 100;
-    let mut within = |field: &str, value: i64, most: i64| {
-        if value < 0 {
-            faults.add(field, "must be greater than or equal to 0");
-        } else if value > most {
-            faults.add(field, format!("must be less than or equal to {most}"));
-        }
-    };
+    let mut within =
+        |field: &str, value: i64, most: i64| faults.range(field, Some(value), 0..=most);
     within("two_factor_grace_period", settings.two_factor_grace_period, i32::MAX.into());
     within("unique_project_download_limit", settings.unique_project_download_limit, DOWNLOADS);
     within(

@@ -282,15 +282,7 @@ fn ensure_possible(change: &SettingsChange) -> Result<()> {
     if change.build_timeout.is_some_and(|seconds| !TIMEOUT.contains(&seconds)) {
         faults.add("build_timeout", "needs to be between 10 minutes and 1 month");
     }
-    match change.ci_default_git_depth.flatten() {
-        Some(depth) if depth < *DEPTH.start() => {
-            faults.add("ci_default_git_depth", "must be greater than or equal to 0");
-        }
-        Some(depth) if depth > *DEPTH.end() => {
-            faults.add("ci_default_git_depth", "must be less than or equal to 1000");
-        }
-        _ => {}
-    }
+    faults.range("ci_default_git_depth", change.ci_default_git_depth.flatten(), DEPTH);
     faults.into_result()
 }
 

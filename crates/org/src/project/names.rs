@@ -1,6 +1,6 @@
 //! How names and paths of projects look, and how one follows from the other.
 
-use kernel::FieldErrors;
+use kernel::{FieldErrors, values::length_fault};
 
 /// The first part of an address below a namespace that means something else to the server.
 const RESERVED: [&str; 24] = [
@@ -59,7 +59,7 @@ pub fn flaws(name: &str, path: &str) -> FieldErrors {
     } else if !is_name(name) {
         names.push(NAME_RULE.to_owned());
     }
-    names.extend(too_long(name));
+    names.extend(length_fault(name, MOST));
     let mut paths = Vec::new();
     if path.is_empty() {
         paths.push(BLANK.to_owned());
@@ -68,17 +68,13 @@ pub fn flaws(name: &str, path: &str) -> FieldErrors {
     } else if RESERVED.contains(&path.to_lowercase().as_str()) {
         paths.push(format!("{path} is a reserved name"));
     }
-    paths.extend(too_long(path));
+    paths.extend(length_fault(path, MOST));
     for (field, texts) in [("name", names), ("path", paths)] {
         if !texts.is_empty() {
             found.push((field.to_owned(), texts));
         }
     }
     found
-}
-
-fn too_long(text: &str) -> Option<String> {
-    (text.chars().count() > MOST).then(|| format!("is too long (maximum is {MOST} characters)"))
 }
 
 fn is_name(name: &str) -> bool {

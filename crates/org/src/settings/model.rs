@@ -148,32 +148,23 @@ impl Settings {
         if !(0..=2).contains(&self.default_project_creation) {
             faults.add("default_project_creation", "is not included in the list");
         }
-        if !(8..=128).contains(&self.minimum_password_length) {
-            let text = match self.minimum_password_length < 8 {
-                true => "must be greater than or equal to 8",
-                false => "must be less than or equal to 128",
-            };
-            faults.add("minimum_password_length", text);
-        }
-        if self.deactivate_dormant_users_period < 90 {
-            faults.add("deactivate_dormant_users_period", "must be greater than or equal to 90");
-        }
-        if !(1..=90).contains(&self.deletion_adjourned_period) {
-            let text = match self.deletion_adjourned_period < 1 {
-                true => "must be greater than or equal to 1",
-                false => "must be less than or equal to 90",
-            };
-            faults.add("deletion_adjourned_period", text);
-        }
-        if self.default_projects_limit < 0 {
-            faults.add("default_projects_limit", "must be greater than or equal to 0");
+        for (field, number, bounds) in [
+            ("minimum_password_length", self.minimum_password_length, 8..=128),
+            (
+                "deactivate_dormant_users_period",
+                self.deactivate_dormant_users_period,
+                90..=i64::MAX,
+            ),
+            ("deletion_adjourned_period", self.deletion_adjourned_period, 1..=90),
+            ("default_projects_limit", self.default_projects_limit, 0..=i64::MAX),
+        ] {
+            faults.range(field, Some(number), bounds);
         }
         if !is_branch_name(&self.default_branch_name) {
             faults.add("default_branch_name", "is invalid");
         }
-        if self.wiki_page_max_content_bytes < 1024 {
-            faults.add("wiki_page_max_content_bytes", "must be greater than or equal to 1024");
-        }
+        let page = Some(self.wiki_page_max_content_bytes);
+        faults.range("wiki_page_max_content_bytes", page, 1024..=i64::MAX);
         self.prefix_faults(&mut faults);
         self.key_faults(&mut faults);
         self.pipeline_faults(&mut faults);

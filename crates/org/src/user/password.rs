@@ -6,7 +6,7 @@ use argon2::{
     PasswordHasher, PasswordVerifier,
     password_hash::{PasswordHash, SaltString},
 };
-use kernel::{Error, Result};
+use kernel::{Error, Result, values::length_fault};
 
 use super::{common_passwords::COMMON, hasher::Hasher, model::Identity};
 use crate::settings::Settings;
@@ -64,17 +64,14 @@ impl Chosen {
 
 fn faults(clear: &str, identity: &Identity, settings: &Settings) -> Vec<String> {
     let least = settings.minimum_password_length;
-    let length = clear.chars().count();
     let mut texts = Vec::new();
     if clear.is_empty() {
         return vec!["can't be blank".to_owned()];
     }
-    if i64::try_from(length).unwrap_or(i64::MAX) < least {
+    if i64::try_from(clear.chars().count()).unwrap_or(i64::MAX) < least {
         texts.push(format!("is too short (minimum is {least} characters)"));
     }
-    if length > MAX_LENGTH {
-        texts.push(format!("is too long (maximum is {MAX_LENGTH} characters)"));
-    }
+    texts.extend(length_fault(clear, MAX_LENGTH));
     if is_weak(clear, identity) {
         texts.push(WEAK.to_owned());
     }

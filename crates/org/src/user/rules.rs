@@ -1,5 +1,7 @@
 //! What a person may be called, and what the fields of an account may hold.
 
+use kernel::values::is_email;
+
 use super::{
     model::{Details, Identity},
     private_address::PRIVATE_ADDRESS,
@@ -38,13 +40,9 @@ pub fn detail_faults(details: &Details, faults: &mut Faults) {
         ("shared_runners_minutes_limit", details.shared_runners_minutes_limit),
         ("extra_shared_runners_minutes_limit", details.extra_shared_runners_minutes_limit),
     ] {
-        if minutes.is_some_and(|minutes| minutes < 0) {
-            faults.add(name, "must be greater than or equal to 0");
-        }
+        faults.range(name, minutes, 0..=i64::MAX);
     }
-    if details.projects_limit < 0 {
-        faults.add("projects_limit", "must be greater than or equal to 0");
-    }
+    faults.range("projects_limit", Some(details.projects_limit), 0..=i64::MAX);
     if !(1..=12).contains(&details.profile.theme_id) {
         faults.add("theme_id", "is not included in the list");
     }
@@ -80,35 +78,6 @@ pub fn address_faults(details: &Details, own: &[String], faults: &mut Faults) {
         let hides = name == "commit_email" && given == PRIVATE_ADDRESS;
         if !hides && !own.contains(&given.to_lowercase()) {
             faults.add(name, "is not an email you own");
-        }
-    }
-}
-
-/// Whether a letter could be sent there.
-pub fn is_email(text: &str) -> bool {
-    let Some((local, domain)) = text.split_once('@') else { return false };
-    let odd =
-        |letter: char| letter.is_whitespace() || letter.is_control() || "<>,;\"()".contains(letter);
-    !local.is_empty()
-        && !domain.is_empty()
-        && !domain.contains('@')
-        && !domain.starts_with(['.', '-'])
-        && !domain.ends_with(['.', '-'])
-        && text.len() <= 254
-        && !text.chars().any(odd)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_email;
-
-    #[test]
-    fn an_address_has_two_halves() {
-        for text in ["ada@example.com", "a+b@x", "a.b@sub.example.org"] {
-            assert!(is_email(text), "{text}");
-        }
-        for text in ["", "ada", "@x", "a@", "a@b@c", "a b@c", "a@.c", "<a@b>"] {
-            assert!(!is_email(text), "{text}");
         }
     }
 }

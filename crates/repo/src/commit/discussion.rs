@@ -8,6 +8,7 @@ use kernel::{
     AccessLevel, Error, Grant, Result, Ts,
     ids::{CommitNoteId, ProjectId},
     page::{COUNT_LIMIT, Page, PageRequest, Total},
+    values::length_fault,
 };
 
 use super::note::{self, CommitNote, CommitNoteType, LineAt, NewNote, Thread};
@@ -186,8 +187,7 @@ fn changeable(
 }
 
 fn ensure_sayable(body: &str) -> Result<()> {
-    if body.chars().count() > LONGEST {
-        let text = format!("is too long (maximum is {LONGEST} characters)");
+    if let Some(text) = length_fault(body, LONGEST) {
         return Err(Error::bad_request().because(format!("Note {{:note=>[{text:?}]}}")));
     }
     note::ensure_said(body)

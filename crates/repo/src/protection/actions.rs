@@ -5,6 +5,7 @@ use kernel::{
     AccessLevel, Error, Grant, Result, Ts,
     error::Kind,
     ids::{AccessRecordId, ProjectId},
+    values::length_fault,
 };
 
 use super::{
@@ -353,14 +354,11 @@ fn refuse_all(texts: Vec<String>) -> Result<()> {
 }
 
 fn name_faults(name: &str) -> Vec<String> {
-    let fault = match name {
-        _ if name.trim().is_empty() => "Name can't be blank".to_owned(),
-        _ if name.chars().count() > LONGEST_NAME => {
-            format!("Name is too long (maximum is {LONGEST_NAME} characters)")
-        }
-        _ => return Vec::new(),
+    let fault = match name.trim() {
+        "" => Some("can't be blank".to_owned()),
+        _ => length_fault(name, LONGEST_NAME),
     };
-    vec![fault]
+    fault.into_iter().map(|fault| format!("Name {fault}")).collect()
 }
 
 fn title(kind: AccessKind) -> &'static str {

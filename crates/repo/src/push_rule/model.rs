@@ -4,6 +4,7 @@ use diesel::prelude::{AsChangeset, Insertable, Queryable, Selectable};
 use kernel::{
     Error, FieldErrors, Result, Ts,
     ids::{NamespaceId, ProjectId, PushRuleId},
+    values::{length_fault, range_fault},
 };
 
 use super::pattern::Pattern;
@@ -115,12 +116,7 @@ impl Terms {
     /// Refuses what cannot be.
     pub(super) fn ensure_valid(&self) -> Result<()> {
         let mut faults = FieldErrors::new();
-        let size = match self.max_file_size {
-            ..0 => Some("must be greater than or equal to 0".to_owned()),
-            size if size > LARGEST => Some(format!("must be less than or equal to {LARGEST}")),
-            _ => None,
-        };
-        if let Some(text) = size {
+        if let Some(text) = range_fault(self.max_file_size, 0..=LARGEST) {
             faults.push(("max_file_size".to_owned(), vec![text]));
         }
         for (name, pattern, longest) in [
@@ -145,8 +141,8 @@ impl Terms {
 
 fn pattern_faults(pattern: &str, longest: usize) -> Vec<String> {
     // What is far too long is not even tried.
-    if pattern.chars().count() > longest {
-        return vec![format!("is too long (maximum is {longest} characters)")];
+    if let Some(text) = length_fault(pattern, longest) {
+        return vec![text];
     }
     let refused = Pattern::new(pattern).err();
     refused.map(|detail| format!("not valid RE2 syntax: {detail}")).into_iter().collect()

@@ -74,9 +74,7 @@ pub fn change(
     }
     if let Some(required) = change.approvals_before_merge {
         let mut faults = Faults::default();
-        if required < 0 {
-            faults.add("approvals_before_merge", "must be greater than or equal to 0");
-        }
+        faults.range("approvals_before_merge", Some(required), 0..=i64::MAX);
         faults.into_result()?;
         projects.keep_approvals_before_merge(tx, project, required)?;
         require_any(tx, project, required)?;

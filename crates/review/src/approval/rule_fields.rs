@@ -139,12 +139,7 @@ impl Details {
 
 /// How many approvals a rule may ask for.
 pub(super) fn faults_of_count(faults: &mut Faults, count: i64) {
-    if count < 0 {
-        faults.add("approvals_required", "must be greater than or equal to 0");
-    }
-    if count > MOST_REQUIRED {
-        faults.add("approvals_required", format!("must be less than or equal to {MOST_REQUIRED}"));
-    }
+    faults.range("approvals_required", Some(count), 0..=MOST_REQUIRED);
 }
 
 /// A new rule as it can be kept: of those whom it names only the ones that can approve.

@@ -400,8 +400,6 @@ fn ensure_fit(title: &str, description: Option<&str>, weight: Option<i64>) -> Re
     }
     faults.at_most("title", Some(title.trim()), LONGEST_TITLE);
     faults.at_most("description", description, LONGEST_DESCRIPTION);
-    if weight.is_some_and(|weight| weight < 0) {
-        faults.add("weight", "must be greater than or equal to 0");
-    }
+    faults.range("weight", weight, 0..=i64::MAX);
     faults.into_result()
 }

@@ -256,10 +256,7 @@ fn checked(name: &str, color: &str, description: Option<String>) -> Result<Label
 const LONGEST_DESCRIPTION: usize = 512 * 1024;
 
 fn ensure_priority(priority: Option<i64>) -> Result<()> {
-    match priority {
-        Some(negative) if negative < 0 => {
-            Err(Error::invalid("priority", "must be greater than or equal to 0"))
-        }
-        _ => Ok(()),
-    }
+    let mut faults = Faults::default();
+    faults.range("priority", priority, 0..=i64::MAX);
+    faults.into_result()
 }

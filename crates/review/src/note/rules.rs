@@ -1,6 +1,6 @@
 //! Who may say what about an item.
 
-use kernel::{AccessLevel, Error, Result, Standing};
+use kernel::{AccessLevel, Error, Result, Standing, values::length_fault};
 
 use super::model::Note;
 use crate::item::{Item, ItemKind, TakesPart};
@@ -33,8 +33,7 @@ pub(crate) fn ensure_sayable(body: &str) -> Result<()> {
     if body.trim().is_empty() {
         return Err(Error::bad_request().because("Note {:note=>[\"can't be blank\"]}"));
     }
-    if body.chars().count() > LONGEST {
-        let text = format!("is too long (maximum is {LONGEST} characters)");
+    if let Some(text) = length_fault(body, LONGEST) {
         return Err(Error::bad_request().because(format!("Note {{:note=>[{text:?}]}}")));
     }
     Ok(())

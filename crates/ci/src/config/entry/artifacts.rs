@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use kernel::values::length_fault;
 use regex::Regex;
 use serde_json::Value;
 
@@ -117,8 +118,8 @@ fn expose_as(fields: &mut Fields<'_, '_>) -> Option<String> {
         fields.wrong("expose_as", "should be a string");
         return None;
     };
-    if name.chars().count() > 100 {
-        fields.wrong("expose_as", "is too long (maximum is 100 characters)");
+    if let Some(text) = length_fault(name, 100) {
+        fields.wrong("expose_as", &text);
     }
     if !EXPOSED.as_ref().is_some_and(|regex| regex.is_match(name)) {
         fields.wrong("expose_as", "can contain only letters, digits, '-', '_' and spaces");

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use kernel::values::length_fault;
 use regex::Regex;
 
 use super::{Entry, Report, fields::Fields};
@@ -56,8 +57,8 @@ fn ensure_name(report: &mut Report, entry: Entry<'_>, node: &Node) {
 fn attributes(fields: &mut Fields<'_, '_>) -> Environment {
     fields.known(KEYS);
     let url = fields.text("url");
-    if url.as_ref().is_some_and(|url| url.chars().count() > LONGEST_URL) {
-        fields.wrong("url", &format!("is too long (maximum is {LONGEST_URL} characters)"));
+    if let Some(text) = url.as_ref().and_then(|url| length_fault(url, LONGEST_URL)) {
+        fields.wrong("url", &text);
     }
     let action =
         fields.choice("action", ACTIONS, "should be start, stop, prepare, verify, or access");

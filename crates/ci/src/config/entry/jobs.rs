@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use kernel::values::length_fault;
+
 use super::{
     CacheEntry, Inheritance, Needs, Path, Policy, Report, Rule, Values, bridge, default::Shared,
     job,
@@ -149,8 +151,7 @@ fn ensure_name(report: &mut Report, path: &Path<'_>, key: &Key) {
     if !key.is_text() {
         report.attribute(path, "name", "should be a symbol");
     }
-    if key.as_str().chars().count() > LONGEST_NAME {
-        let text = format!("is too long (maximum is {LONGEST_NAME} characters)");
+    if let Some(text) = length_fault(key.as_str(), LONGEST_NAME) {
         report.attribute(path, "name", &text);
     }
 }

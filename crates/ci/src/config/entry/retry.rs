@@ -1,5 +1,7 @@
 //! `retry`: how often a job that failed is tried again, and after which failures.
 
+use kernel::values::range_fault;
+
 use super::{Entry, Path, Report, fields};
 use crate::config::{
     node::{Map, Node},
@@ -84,9 +86,10 @@ fn count(report: &mut Report, path: &Path<'_>, attribute: &str, node: &Node) -> 
     let problem = match fields::number(node) {
         None if matches!(node, Node::Float(_) | Node::Int(_)) => "must be an integer".to_owned(),
         None => "is not a number".to_owned(),
-        Some(number) if number < 0 => "must be greater than or equal to 0".to_owned(),
-        Some(number) if number > MOST => format!("must be less than or equal to {MOST}"),
-        Some(number) => return u8::try_from(number).ok(),
+        Some(number) => match range_fault(number, 0..=MOST) {
+            Some(problem) => problem,
+            None => return u8::try_from(number).ok(),
+        },
     };
     report.attribute(path, attribute, &problem);
     None

@@ -1,5 +1,7 @@
 //! The forms in which a file to include may be named.
 
+use kernel::values::is_web_url;
+
 use super::Inclusion;
 use crate::config::{
     Stop,
@@ -50,11 +52,7 @@ impl Location {
 
 /// An address with a scheme that is fetched, when a text is one.
 pub(crate) fn url(text: &str) -> Option<&str> {
-    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"))?;
-    let host = rest.split(['/', '?', '#']).next()?;
-    let fit =
-        !host.is_empty() && !text.contains(|sign: char| sign.is_whitespace() || sign.is_control());
-    fit.then_some(text)
+    is_web_url(text).then_some(text)
 }
 
 /// All files that an `include` names, as far as its rules let them.
@@ -196,26 +194,4 @@ fn of_project(
         None => Location::Odd(json::value(node).to_string()),
     };
     files.iter().map(location).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::url;
-
-    #[test]
-    fn an_address_has_a_scheme_and_a_host() {
-        for text in ["https://a/b.yml", "http://a.b:80/c.yml?d"] {
-            assert!(url(text).is_some(), "{text}");
-        }
-        for text in [
-            "/a.yml",
-            "ftp://a/b.yml",
-            "https:///b.yml",
-            "https://a b",
-            "https://",
-            "file:///etc/x",
-        ] {
-            assert!(url(text).is_none(), "{text}");
-        }
-    }
 }

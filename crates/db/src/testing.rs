@@ -1,5 +1,7 @@
 //! A database of its own for each test, copied from a template that was migrated once.
 
+pub mod rows;
+
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},

@@ -47,6 +47,14 @@ pub(crate) struct Server {
 }
 
 /// Compiles the server and answers where it lies.
+/// The binary that was given, else one that is built.
+pub(crate) fn binary(given: Option<&Path>, profile: Profile) -> Result<PathBuf> {
+    match given {
+        Some(binary) => Ok(std::path::absolute(binary)?),
+        None => build(profile),
+    }
+}
+
 pub(crate) fn build(profile: Profile) -> Result<PathBuf> {
     let mut build = cargo();
     build.args(["build", "--bin", "forgeway"]);

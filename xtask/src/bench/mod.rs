@@ -102,10 +102,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     };
     let generator =
         Generator::new(scratch.path(), options.connections, if options.quick { 2 } else { 6 })?;
-    let binary = match &options.binary {
-        Some(binary) => std::path::absolute(binary)?,
-        None => server::build(Profile::Release)?,
-    };
+    let binary = server::binary(options.binary.as_deref(), Profile::Release)?;
     let all = Measuring { options, history: history.as_ref(), generator, binary, scratch };
     let mut reports = Vec::new();
     for database in [Database::Sqlite, Database::Postgres] {

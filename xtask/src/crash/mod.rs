@@ -11,6 +11,7 @@ mod pushes;
 mod verify;
 
 use std::{
+    path::PathBuf,
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
@@ -43,6 +44,9 @@ pub(crate) struct Options {
     /// The debug build, which is quicker to make
     #[arg(long)]
     debug: bool,
+    /// Kill this binary; without it one is built
+    #[arg(long)]
+    binary: Option<PathBuf>,
     /// Leave the data folder behind, for a look at what went wrong
     #[arg(long)]
     keep: bool,
@@ -62,7 +66,7 @@ enum Victims {
 
 pub(crate) fn run(options: &Options) -> Result<()> {
     let profile = if options.debug { Profile::Debug } else { Profile::Release };
-    let binary = server::build(profile)?;
+    let binary = server::binary(options.binary.as_deref(), profile)?;
     let mut scratch = tempfile::Builder::new().prefix("forgeway-crash-").tempdir()?;
     scratch.disable_cleanup(options.keep);
     let cluster = match options.database {

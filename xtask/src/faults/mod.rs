@@ -21,6 +21,9 @@ pub(crate) struct Options {
     /// The debug build, which is quicker to make
     #[arg(long)]
     debug: bool,
+    /// Break the machine under this binary; without it one is built
+    #[arg(long)]
+    binary: Option<PathBuf>,
 }
 
 /// What a fault is called, and how it is made and looked at.
@@ -51,7 +54,7 @@ enum Verdict {
 
 pub(crate) fn run(options: &Options) -> Result<()> {
     let profile = if options.debug { Profile::Debug } else { Profile::Release };
-    let binary = server::build(profile)?;
+    let binary = server::binary(options.binary.as_deref(), profile)?;
     let scratch = tempfile::Builder::new().prefix("forgeway-faults-").tempdir()?;
     let wanted = |name: &str| options.only.as_ref().is_none_or(|only| name.contains(only));
     let mut bad = 0;

@@ -88,10 +88,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 fn rounds(options: &Options, installation: &Installation, scratch: &TempDir) -> Result<()> {
     let mut random = StdRng::seed_from_u64(options.seed);
+    let mut started = facts::now()?;
     let mut server = installation.start()?;
     let stage = load::Stage::prepare(installation, scratch.path())?;
     let everything = Shared::default();
-    let mut started = facts::now()?;
     for round in 1..=options.rounds {
         let victims = if random.random_bool(0.5) { Victims::Server } else { Victims::Everybody };
         let moment = Duration::from_millis(random.random_range(MOMENTS));

@@ -24,6 +24,9 @@ const THREADS: usize = 2;
 const SEATS: usize = 32;
 /// Nobody has more of them.
 const SEATS_OF_ONE: usize = SEATS / 2;
+/// How far the threads step back for others (`nice`): on a busy machine whoever reads goes first, a database beside it too.
+#[cfg(target_os = "linux")]
+const NICE: i32 = 10;
 /// Seconds after which there may be a seat again.
 const SOON: u64 = 2;
 
@@ -135,7 +138,19 @@ fn begin(spawn: Spawn) -> Result<Sender<Work>> {
 }
 
 fn spawn(thread: Box<dyn FnOnce() + Send>) -> io::Result<()> {
+    let thread = || {
+        step_back();
+        thread();
+    };
     thread::Builder::new().name("passwords".to_owned()).spawn(thread).map(drop)
+}
+
+/// Linux alone counts this for the thread; elsewhere it would hold for the whole server.
+fn step_back() {
+    #[cfg(target_os = "linux")]
+    if let Err(cause) = rustix::process::nice(NICE) {
+        tracing::debug!(error = %cause, "passwords are hashed with the priority of everything else");
+    }
 }
 
 fn run(work: &Mutex<Receiver<Work>>) {
@@ -201,6 +216,17 @@ mod tests {
 
         let seat = hashers.seat(Who::Address(None)).unwrap();
         assert_eq!(seat.work(|| 7).await.unwrap(), 7);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[actix_web::test]
+    async fn those_who_hash_step_back_for_others() {
+        let hashers = Hashers::default();
+        let here = rustix::process::getpriority_process(None).unwrap();
+        let seat = hashers.seat(Who::Address(None)).unwrap();
+        let there = seat.work(|| rustix::process::getpriority_process(None).unwrap()).await;
+        assert_eq!(there.unwrap(), (here + super::NICE).min(19));
+        assert_eq!(rustix::process::getpriority_process(None).unwrap(), here);
     }
 
     #[actix_web::test]

@@ -95,7 +95,7 @@ fn strangers_do_not_react_where_the_discussion_is_locked() {
 fn reactions_to_a_note_are_not_those_to_its_issue() {
     test(|tx, world| {
         world.issue(tx, world.owner, titled("Tea"))?;
-        let note = world.say(tx, world.owner, 1, comment("Milk?"))?.unwrap().id;
+        let note = world.say(tx, world.owner, 1, &comment("Milk?"))?.unwrap().id;
         react(tx, world, world.guest, Some(note), "rocket")?;
         let grant = world.may::<ReadIssues>(world.guest)?;
         let mut count = |note| {

@@ -31,7 +31,7 @@ fn move_to(
 fn a_moved_issue_leaves_a_closed_one_behind() {
     test(|tx, world| {
         let tea = world.issue(tx, world.guest, titled("Tea"))?;
-        world.say(tx, world.guest, 1, comment("Milk?"))?;
+        world.say(tx, world.guest, 1, &comment("Milk?"))?;
         let moved = move_to(tx, world, world.reporter, &tea, world.other)?;
         assert_eq!((moved.project_id, moved.author_id), (world.other, world.guest));
         let left = tx.find_issue_by_id(tea.id)?.unwrap();
@@ -83,7 +83,7 @@ fn an_issue_is_moved_once() {
 fn a_copy_is_by_whoever_makes_it() {
     test(|tx, world| {
         let tea = world.issue(tx, world.guest, titled("Tea"))?;
-        world.say(tx, world.guest, 1, comment("Milk?"))?;
+        world.say(tx, world.guest, 1, &comment("Milk?"))?;
         let who = world.standing(world.reporter);
         let mut copy_with = |notes| copy(tx, &world.around, &who, &tea, world.project, notes);
         let bare = copy_with(Notes::Leave)?;

@@ -43,7 +43,7 @@ fn an_assignee_is_asked_until_they_act() {
         let given = NewIssue { assignees: vec![world.guest], ..titled("Tea") };
         world.issue(tx, world.owner, given)?;
         assert_eq!(pending(tx, world, world.guest)?[0].action, TodoAction::Assigned);
-        world.say(tx, world.guest, 1, comment("Done"))?;
+        world.say(tx, world.guest, 1, &comment("Done"))?;
         assert!(pending(tx, world, world.guest)?.is_empty());
         Ok(())
     });
@@ -63,7 +63,7 @@ fn whoever_gives_themselves_an_issue_is_asked_as_well() {
 fn somebody_who_is_mentioned_is_asked() {
     test(|tx, world| {
         world.issue(tx, world.owner, titled("Tea"))?;
-        world.say(tx, world.owner, 1, comment("Milk for @guest, I think"))?;
+        world.say(tx, world.owner, 1, &comment("Milk for @guest, I think"))?;
         let asked = pending(tx, world, world.guest)?;
         assert_eq!((asked.len(), asked[0].action), (1, TodoAction::Mentioned));
         Ok(())

@@ -143,10 +143,10 @@ impl World {
         tx: &mut Tx<'_>,
         by: UserId,
         iid: i64,
-        note: NewNote,
+        note: &NewNote,
     ) -> Result<Option<Note>> {
         let grant = self.may::<CreateIssues>(by)?;
-        Ok(say(tx, &grant, &self.around, iid, &note)?.note)
+        Ok(say(tx, &grant, &self.around, iid, note)?.note)
     }
 
     /// All that somebody reads among the notes of an issue of the first project, oldest first.

@@ -4,9 +4,10 @@ use std::collections::HashSet;
 
 use ci::pipeline::PipelineStore;
 use db::Tx;
+use deployments::protection as environment_protection;
 use kernel::{
     Error, Grant, Result,
-    ids::{MergeRequestId, ProjectId, UserId},
+    ids::{MergeRequestId, NamespaceId, ProjectId, UserId},
 };
 use org::access::{Event, Reach, projects_within};
 use repo::{event::Moved, protection};
@@ -59,22 +60,23 @@ pub fn access_changed(tx: &mut Tx<'_>, fact: &Event) -> Result<()> {
         Event::SignIn(user) => tx.projects_with_approver(*user)?,
         Event::ShareEnded { project, group } => {
             protection::departure::forget_group(tx, *project, *group)?;
+            environment_protection::departure::forget_group(tx, *project, *group)?;
             approval::departure::forget_group(tx, *project, *group)?;
             tx.projects_with_rules(&[*project])?
         }
         Event::Roles(reach) => {
             let reached = projects_within(tx, *reach)?;
             protection::departure::forget_strangers(tx, &reached)?;
+            environment_protection::departure::forget_strangers(tx, &reached)?;
             approval::departure::forget_strangers(tx, &reached)?;
             let mut reached = tx.projects_with_rules(&reached)?;
             if let Reach::Group(group) | Reach::Tree(group) = reach {
                 let named = tx.groups_with_rules()?;
-                let inside = match org::places::groups_within(tx, *group, &named) {
-                    // It went in the same transaction.
-                    Err(gone) if gone.is_gone() => Vec::new(),
-                    inside => inside?,
-                };
+                let inside = groups_below(tx, *group, &named)?;
                 reached.extend(tx.projects_with_rules_of(&inside)?);
+                let named = environment_protection::departure::groups_with_protections(tx)?;
+                let inside = groups_below(tx, *group, &named)?;
+                environment_protection::departure::forget_strangers_of_groups(tx, &inside)?;
             }
             reached.sort_unstable();
             reached.dedup();
@@ -85,6 +87,18 @@ pub fn access_changed(tx: &mut Tx<'_>, fact: &Event) -> Result<()> {
         tx.enqueue(&WeighApprovals { project })?;
     }
     Ok(())
+}
+
+/// Which of these groups are a group or lie below it; none where it went in the same transaction.
+fn groups_below(
+    tx: &mut Tx<'_>,
+    group: NamespaceId,
+    among: &[NamespaceId],
+) -> Result<Vec<NamespaceId>> {
+    match org::places::groups_within(tx, group, among) {
+        Err(gone) if gone.is_gone() => Ok(Vec::new()),
+        inside => inside,
+    }
 }
 
 /// A project asks for so many approvals in the older way.

@@ -142,3 +142,50 @@ async fn a_group_protects_a_tier_of_all_its_projects() {
     olga.post(&path, tier).await.with(400);
     dan.get(&path).await.with(403);
 }
+
+#[actix_web::test]
+async fn records_of_environments_go_with_the_membership_or_the_share() {
+    let app = TestApp::new();
+    let (project, mia, path) = set_up(&app);
+    let at = format!("/projects/{project}");
+    let dan = app.member(project, "dan", Developer);
+    let (user, crew) = (app.user(&dan.username).id.0, mia.group("crew", None).await);
+    let share = json!({ "group_id": crew, "group_access": 30 });
+    mia.post(&format!("{at}/share"), share.clone()).await.created();
+    let named = json!([{ "access_level": 40 }, { "user_id": user }, { "group_id": crew }]);
+    let body =
+        json!({ "name": "production", "deploy_access_levels": named, "approval_rules": named });
+    mia.post(&path, body).await.created();
+    let left = async || {
+        let found = mia.get(&format!("{path}/production")).await.ok();
+        [&found["deploy_access_levels"], &found["approval_rules"]]
+            .map(|records| records.as_array().map_or(0, Vec::len))
+    };
+    assert_eq!(left().await, [3, 3]);
+
+    mia.delete(&format!("{at}/members/{user}")).await.with(204);
+    assert_eq!(left().await, [2, 2]);
+    mia.delete(&format!("{at}/share/{crew}")).await.with(204);
+    assert_eq!(left().await, [1, 1]);
+    app.member(project, "dan", Developer);
+    mia.post(&format!("{at}/share"), share).await.created();
+    assert_eq!(left().await, [1, 1]);
+}
+
+#[actix_web::test]
+async fn whoever_leaves_a_group_deploys_nothing_there_when_they_come_back() {
+    let app = TestApp::new();
+    let olga = app.person("olga");
+    let top = olga.group("top", None).await;
+    let (dan, path) = (app.person("dan"), format!("/groups/{top}/protected_environments"));
+    let user = olga.adds(&dan.username, 30, &format!("/groups/{top}")).await;
+    let named = json!([{ "access_level": 40 }, { "user_id": user }]);
+    let body = json!({ "name": "production", "deploy_access_levels": named });
+    olga.post(&path, body).await.created();
+
+    olga.delete(&format!("/groups/{top}/members/{user}")).await.with(204);
+    olga.adds(&dan.username, 30, &format!("/groups/{top}")).await;
+
+    let found = olga.get(&format!("{path}/production")).await.ok();
+    assert_eq!(found["deploy_access_levels"].as_array().map(Vec::len), Some(1), "{found}");
+}

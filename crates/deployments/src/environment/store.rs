@@ -65,14 +65,15 @@ pub trait EnvironmentStore {
 }
 
 impl EnvironmentFilter {
-    fn conditions(&self, project: ProjectId) -> Conditions {
+    fn conditions(&self, tx: &Tx<'_>, project: ProjectId) -> Conditions {
         let mut all = Conditions::default();
         all.number("e.project_id = {}", project.0);
         if let Some(name) = &self.name {
             all.word("e.name = {}", name);
         }
         if let Some(search) = &self.search {
-            all.word("lower(e.name) LIKE {} ESCAPE '\\'", like::containing(search));
+            let condition = format!("{} LIKE {{}} ESCAPE '\\'", tx.folded("e.name"));
+            all.word(&condition, like::containing(search));
         }
         if let Some(state) = self.state {
             all.word("e.state = {}", state.as_str());
@@ -88,7 +89,7 @@ impl EnvironmentStore for Tx<'_> {
         filter: &EnvironmentFilter,
         page: PageRequest,
     ) -> Result<Page<Environment>> {
-        let conditions = filter.conditions(project);
+        let conditions = filter.conditions(self, project);
         let from = format!("environments e WHERE {}", conditions.text());
         let binds: Vec<Bind> = conditions.binds;
         let selection = Selection {

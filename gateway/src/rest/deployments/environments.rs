@@ -190,8 +190,14 @@ async fn update(
 }
 
 async fn remove(app: App, call: Call<RemoveEnvironments, OneEnvironment>) -> ApiResult<NoContent> {
+    let since = call.unmodified_since();
     let (grant, id) = (call.grant, call.params.environment_id);
-    app.db.write(move |tx| actions::remove(tx, &grant, &Members, id)).await?;
+    let reader = grant.also::<ReadEnvironments>()?;
+    let removed = app.db.write(move |tx| {
+        actions::read(tx, &reader, id)?.updated_at.ensure_unchanged_since(since)?;
+        actions::remove(tx, &grant, &Members, id)
+    });
+    removed.await?;
     Ok(NoContent)
 }
 

@@ -105,7 +105,13 @@ async fn remove(
     app: App,
     call: Call<ChangeFreezePeriods, OneFreezePeriod>,
 ) -> ApiResult<NoContent> {
+    let since = call.unmodified_since();
     let (grant, id) = (call.grant, call.params.freeze_period_id);
-    app.db.write(move |tx| actions::remove(tx, &grant, id)).await?;
+    let reader = grant.also::<ReadFreezePeriods>()?;
+    let removed = app.db.write(move |tx| {
+        actions::read(tx, &reader, id)?.updated_at.ensure_unchanged_since(since)?;
+        actions::remove(tx, &grant, id)
+    });
+    removed.await?;
     Ok(NoContent)
 }

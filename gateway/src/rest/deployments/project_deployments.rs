@@ -146,8 +146,14 @@ async fn update(
 }
 
 async fn remove(app: App, call: Call<RemoveDeployments, OneDeployment>) -> ApiResult<NoContent> {
+    let since = call.unmodified_since();
     let (grant, id) = (call.grant, call.params.deployment_id);
-    app.db.write(move |tx| actions::remove(tx, &grant, &Members, id)).await?;
+    let reader = grant.also::<ReadDeployments>()?;
+    let removed = app.db.write(move |tx| {
+        actions::read(tx, &reader, id)?.updated_at.ensure_unchanged_since(since)?;
+        actions::remove(tx, &grant, &Members, id)
+    });
+    removed.await?;
     Ok(NoContent)
 }
 

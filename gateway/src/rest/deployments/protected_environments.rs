@@ -149,7 +149,13 @@ async fn unprotect<A: Ability + Send + Sync>(
 where
     Grant<A>: Protects + Send,
 {
+    let since = call.unmodified_since();
     let (grant, name) = (call.grant, call.params.name);
-    app.db.write(move |tx| actions::unprotect(tx, &grant, &name)).await?;
+    let removed = app.db.write(move |tx| {
+        let protection = actions::read(tx, &grant, &name)?;
+        protection.environment.updated_at.ensure_unchanged_since(since)?;
+        actions::unprotect(tx, &grant, &name)
+    });
+    removed.await?;
     Ok(NoContent)
 }

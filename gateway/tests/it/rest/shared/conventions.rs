@@ -217,3 +217,38 @@ async fn what_changed_since_a_moment_is_not_taken_away() {
         assert_eq!(nonsense.delete(&path).await.status, 204, "{path}");
     }
 }
+
+#[actix_web::test]
+async fn what_changed_about_deployments_since_a_moment_is_not_taken_away() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let new = json!({ "name": "site", "initialize_with_readme": true });
+    let home = format!("/projects/{}", ada.post("/projects", new).await.created()["id"]);
+    let made = async |path: &str, body: Value| {
+        ada.post(&format!("{home}/{path}"), body).await.created()["id"].to_string()
+    };
+    let branch = ada.get(&format!("{home}/repository/branches/main")).await.ok();
+    let deploy = |status: &str| json!({ "environment": "live", "sha": branch["commit"]["id"], "ref": "main", "tag": false, "status": status });
+    let failed = made("deployments", deploy("failed")).await;
+    made("deployments", deploy("success")).await;
+    let stopped = made("environments", json!({ "name": "review" })).await;
+    ada.post(&format!("{home}/environments/{stopped}/stop"), json!({})).await.ok();
+    let week = json!({ "freeze_start": "0 23 * * 5", "freeze_end": "0 8 * * 1" });
+    let freeze = made("freeze_periods", week).await;
+    let levels = json!([{ "access_level": 40 }]);
+    made("protected_environments", json!({ "name": "live", "deploy_access_levels": levels })).await;
+
+    for path in [
+        format!("deployments/{failed}"),
+        format!("environments/{stopped}"),
+        format!("freeze_periods/{freeze}"),
+        "protected_environments/live".to_owned(),
+    ] {
+        let path = format!("{home}/{path}");
+        let early = ada.sending("If-Unmodified-Since", "Wed, 31 Dec 2025 23:59:59 GMT");
+        let kept = json!({ "message": "412 Precondition Failed" });
+        early.delete(&path).await.refused(412, kept);
+        let late = ada.sending("If-Unmodified-Since", "Fri, 01 Jan 2100 00:00:00 GMT");
+        assert_eq!(late.delete(&path).await.status, 204, "{path}");
+    }
+}

@@ -29,7 +29,7 @@ use crate::{
     access,
     ends::living,
     namespace::{Kind, Namespace},
-    user::User,
+    user::UserSummary,
 };
 
 /// Stands for callers without an id: nobody has this one.
@@ -49,7 +49,7 @@ struct Row {
     project: Project,
     home: Namespace,
     settings: Option<String>,
-    owner: Option<User>,
+    owner: Option<UserSummary>,
     level: Option<AccessLevel>,
     until: Option<Ts>,
     own_membership: Option<AccessLevel>,
@@ -101,7 +101,7 @@ macro_rules! rows_where {
                 Project::as_select(),
                 Namespace::as_select(),
                 project_settings::settings.nullable(),
-                Option::<User>::as_select(),
+                Option::<UserSummary>::as_select(),
                 project_access::access_level.nullable(),
                 project_access::until.nullable(),
                 members::access_level.nullable(),

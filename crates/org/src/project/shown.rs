@@ -25,7 +25,7 @@ use crate::{
     ends::living,
     namespace::{Kind, Namespace},
     places::known_groups,
-    user::{User, store::UserStore},
+    user::{UserSummary, store::UserStore},
 };
 
 /// How much is wanted.
@@ -53,7 +53,7 @@ pub struct Shown {
 pub struct Full {
     pub settings: Settings,
     /// Of a personal project.
-    pub owner: Option<User>,
+    pub owner: Option<UserSummary>,
     pub forked_from: Option<Shown>,
     pub shared_with: Vec<GroupLink>,
     pub statistics: Option<Statistics>,
@@ -163,9 +163,9 @@ fn complete(
     Ok(())
 }
 
-fn owners(tx: &mut Tx<'_>, shown: &[Shown]) -> Result<HashMap<UserId, User>> {
+fn owners(tx: &mut Tx<'_>, shown: &[Shown]) -> Result<HashMap<UserId, UserSummary>> {
     let ids: Vec<UserId> = shown.iter().filter_map(|shown| shown.namespace.owner_id).collect();
-    if ids.is_empty() { Ok(HashMap::new()) } else { tx.users_by_id(&ids) }
+    tx.summaries_by_id(&ids)
 }
 
 /// The projects these were forked from, where the caller may see them.

@@ -22,5 +22,5 @@ pub mod state;
 pub mod store;
 
 pub use list::UserFilter;
-pub use model::{Details, Profile, User};
+pub use model::{Details, Profile, User, UserSummary};
 pub use state::{State, Step};

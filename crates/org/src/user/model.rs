@@ -44,7 +44,32 @@ pub struct User {
     pub internal: bool,
 }
 
+/// What is shown of a person beside what they made. Records of other things read no more of them: on PostgreSQL each column
+/// of an answer takes time.
+#[derive(Clone, Debug, Queryable, Selectable)]
+#[diesel(table_name = db::schema::users, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+pub struct UserSummary {
+    pub id: UserId,
+    pub username: String,
+    pub name: String,
+    /// Leads to a picture where there is no other.
+    pub email: String,
+    pub state: State,
+    pub avatar: Option<String>,
+}
+
 impl User {
+    pub fn summary(&self) -> UserSummary {
+        UserSummary {
+            id: self.id,
+            username: self.username.clone(),
+            name: self.name.clone(),
+            email: self.email.clone(),
+            state: self.state,
+            avatar: self.avatar.clone(),
+        }
+    }
+
     pub fn actor(&self) -> Actor {
         Actor { id: Some(self.id), admin: self.admin, external: self.external, ..Actor::ANONYMOUS }
     }

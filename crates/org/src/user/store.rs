@@ -12,7 +12,7 @@ use kernel::{
     ids::{NamespaceId, UserId},
 };
 
-use super::{Details, Profile, State, User, account::AccountStore};
+use super::{Details, Profile, State, User, UserSummary, account::AccountStore};
 use crate::{
     access::{self, seats},
     ends::living,
@@ -27,6 +27,8 @@ pub trait UserStore {
     fn find_user_with_email(&mut self, email: &str) -> Result<Option<User>>;
     /// All users of a page at once.
     fn users_by_id(&mut self, ids: &[UserId]) -> Result<HashMap<UserId, User>>;
+    /// As [`users_by_id`](Self::users_by_id), with no more than records of other things show.
+    fn summaries_by_id(&mut self, ids: &[UserId]) -> Result<HashMap<UserId, UserSummary>>;
     /// Everybody, the oldest account first.
     fn all_users(&mut self) -> Result<Vec<User>>;
     fn has_users(&mut self) -> Result<bool>;
@@ -90,6 +92,18 @@ impl UserStore for Tx<'_> {
         let rows: Vec<User> = each_backend!(self, |conn| users::table
             .filter(users::id.eq_any(ids))
             .select(User::as_select())
+            .load(conn)
+            .map_err(error("User")))?;
+        Ok(rows.into_iter().map(|user| (user.id, user)).collect())
+    }
+
+    fn summaries_by_id(&mut self, ids: &[UserId]) -> Result<HashMap<UserId, UserSummary>> {
+        if ids.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let rows: Vec<UserSummary> = each_backend!(self, |conn| users::table
+            .filter(users::id.eq_any(ids))
+            .select(UserSummary::as_select())
             .load(conn)
             .map_err(error("User")))?;
         Ok(rows.into_iter().map(|user| (user.id, user)).collect())

@@ -3,7 +3,7 @@
 use db::Tx;
 use forge::urls::Urls;
 use kernel::{Result, ids::UserId};
-use org::user::{State, User, store::UserStore as _};
+use org::user::{State, User, UserSummary, store::UserStore as _};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -21,11 +21,15 @@ pub struct BriefUser {
 impl BriefUser {
     /// People in the order of these ids; whoever is gone is left out.
     pub fn in_order(tx: &mut Tx<'_>, urls: &Urls, ids: &[UserId]) -> Result<Vec<Self>> {
-        let users = tx.users_by_id(ids)?;
-        Ok(ids.iter().filter_map(|id| Some(Self::new(urls, users.get(id)?))).collect())
+        let users = tx.summaries_by_id(ids)?;
+        Ok(ids.iter().filter_map(|id| Some(Self::of(urls, users.get(id)?))).collect())
     }
 
     pub fn new(urls: &Urls, user: &User) -> Self {
+        Self::of(urls, &user.summary())
+    }
+
+    pub fn of(urls: &Urls, user: &UserSummary) -> Self {
         let picture = user
             .avatar
             .as_ref()

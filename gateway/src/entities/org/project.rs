@@ -292,7 +292,7 @@ impl ProjectEntity {
             empty_repo: project.default_branch.is_none(),
             archived: project.archived,
             visibility: project.visibility,
-            owner: full.owner.as_ref().map(|owner| BriefUser::new(urls, owner)),
+            owner: full.owner.as_ref().map(|owner| BriefUser::of(urls, owner)),
             resolve_outdated_diff_discussions: settings.resolve_outdated_diff_discussions,
             container_expiration_policy: settings
                 .container_expiration_policy

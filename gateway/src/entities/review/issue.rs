@@ -157,7 +157,7 @@ impl IssueEntity {
     }
 
     fn new(urls: &Urls, row: Issue, around: &Surroundings, view: &IssueView) -> Self {
-        let user = |id: UserId| around.users.get(&id).map(|user| BriefUser::new(urls, user));
+        let user = |id: UserId| around.users.get(&id).map(|user| BriefUser::of(urls, user));
         let assignees: Vec<BriefUser> =
             around.assignees_of(row.id).into_iter().filter_map(user).collect();
         let labels: &[Label] = around.labels.get(&row.id.0).map_or(&[], Vec::as_slice);

@@ -10,7 +10,7 @@ use kernel::{
 };
 use org::{
     places,
-    user::{User, store::UserStore},
+    user::{User, UserSummary, store::UserStore},
 };
 use review::{
     issue::{Issue, IssueStore, merge_requests::count_closing},
@@ -23,7 +23,7 @@ use super::{epic::BriefEpic, iteration::IterationEntity, milestone::MilestoneEnt
 
 /// People, labels, milestones and projects, by their ids.
 pub struct Surroundings {
-    pub users: HashMap<UserId, User>,
+    pub users: HashMap<UserId, UserSummary>,
     assignees: HashMap<i64, Vec<UserId>>,
     pub labels: HashMap<i64, Vec<Label>>,
     pub milestones: HashMap<i64, MilestoneEntity>,
@@ -41,6 +41,8 @@ pub struct Known<'a> {
     pub beside: &'a Beside,
     /// The full path of its project.
     pub path: &'a str,
+    /// Whoever reads it, where their row was read with their token.
+    pub reader: Option<&'a User>,
 }
 
 impl Surroundings {
@@ -48,7 +50,7 @@ impl Surroundings {
         let ids: Vec<i64> = rows.iter().map(|row| row.id.0).collect();
         let assignees = tx.assignees_of(ItemKind::Issue, &ids)?;
         let labels = tx.labels_of(ItemKind::Issue, &ids)?;
-        Self::around(tx, urls, reader, rows, (assignees, labels), HashMap::new())
+        Self::around(tx, urls, reader, rows, (assignees, labels), (HashMap::new(), None))
     }
 
     /// As [`load`](Self::load), for one of which something is known.
@@ -65,7 +67,8 @@ impl Surroundings {
             false => HashMap::new(),
         };
         let paths = HashMap::from([(row.project_id, known.path.to_owned())]);
-        Self::around(tx, urls, reader, std::slice::from_ref(row), (assignees, labels), paths)
+        let known = (paths, known.reader);
+        Self::around(tx, urls, reader, std::slice::from_ref(row), (assignees, labels), known)
     }
 
     fn around(
@@ -74,10 +77,13 @@ impl Surroundings {
         reader: Actor,
         rows: &[Issue],
         (assignees, labels): (HashMap<i64, Vec<UserId>>, HashMap<i64, Vec<Label>>),
-        mut paths: HashMap<ProjectId, String>,
+        (mut paths, known): (HashMap<ProjectId, String>, Option<&User>),
     ) -> Result<Self> {
         let people = rows.iter().flat_map(|row| [Some(row.author_id), row.closed_by_id]).flatten();
-        let people = distinct(people.chain(assignees.values().flatten().copied()));
+        let people = people.chain(assignees.values().flatten().copied());
+        let others = people.filter(|id| known.is_none_or(|known| known.id != *id));
+        let mut users = tx.summaries_by_id(&distinct(others))?;
+        users.extend(known.map(|known| (known.id, known.summary())));
         let repeated = distinct(rows.iter().filter_map(|row| row.duplicated_to_id));
         let repeated: Vec<i64> = repeated.into_iter().map(|id| id.0).collect();
         let directory = Directory::new(urls);
@@ -87,7 +93,7 @@ impl Surroundings {
         paths.extend(places::project_paths(tx, &projects)?);
         let place = |issue: Issue| (issue.id, (issue.project_id, issue.iid));
         Ok(Self {
-            users: tx.users_by_id(&people)?,
+            users,
             labels,
             milestones: milestones(tx, urls, rows)?,
             epics: BriefEpic::of(tx, reader, &distinct(rows.iter().filter_map(|row| row.epic_id)))?,

@@ -145,7 +145,7 @@ impl MergeRequestEntity {
         around: &Surroundings,
         view: &MergeRequestView,
     ) -> Self {
-        let user = |id: UserId| around.users.get(&id).map(|user| BriefUser::new(urls, user));
+        let user = |id: UserId| around.users.get(&id).map(|user| BriefUser::of(urls, user));
         let users = |ids: Vec<UserId>| ids.into_iter().filter_map(user).collect::<Vec<_>>();
         let labels: &[Label] = around.labels.get(&row.id.0).map_or(&[], Vec::as_slice);
         let path = around.path(row.project_id);

@@ -62,7 +62,7 @@ pub fn read<A: Ability<Scope = Project>>(
     };
     let view = MergeRequestView { render_html: extras.render_html, ..MergeRequestView::default() };
     let pipeline = pipeline(tx, urls, grant, row)?;
-    let around = issue_surroundings::Known { beside, path: &grant.facts().full_path };
+    let around = issue_surroundings::Known { beside, path: &grant.facts().full_path, reader: None };
     let basic = MergeRequestEntity::one_with(tx, urls, row.clone(), &view, &around)?;
     Ok(MergeRequestDetail::new(basic, row, pipeline, known))
 }

@@ -12,7 +12,7 @@ use kernel::{
 use org::{
     places,
     project::settings::SettingsStore,
-    user::{User, store::UserStore},
+    user::{UserSummary, store::UserStore},
 };
 use review::{
     item::{ItemKind, ItemStore},
@@ -28,7 +28,7 @@ use super::{issue_surroundings::Known, milestone::MilestoneEntity};
 
 /// People, labels, milestones and projects, by their ids.
 pub struct Surroundings {
-    pub users: HashMap<UserId, User>,
+    pub users: HashMap<UserId, UserSummary>,
     assignees: HashMap<i64, Vec<UserId>>,
     reviewers: HashMap<MergeRequestId, Vec<UserId>>,
     pub labels: HashMap<i64, Vec<Label>>,
@@ -91,7 +91,7 @@ impl Surroundings {
         projects.dedup();
         let demands = demands(tx, &projects)?;
         Ok(Self {
-            users: tx.users_by_id(&people)?,
+            users: tx.summaries_by_id(&people)?,
             labels,
             milestones: milestones(tx, urls, rows)?,
             paths: match projects.iter().all(|project| paths.contains_key(project)) {

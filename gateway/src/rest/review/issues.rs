@@ -59,9 +59,11 @@ async fn show_any(
 
 async fn show(app: App, call: Call<ReadIssues, OneIssue>) -> ApiResult<Json<IssueEntity>> {
     let (grant, iid, urls) = (call.grant, call.params.issue_iid, app.urls.clone());
+    let reader = call.caller.user;
     let shown = app.db.read(move |tx| {
         let (issue, beside) = actions::find_with(tx, &grant, iid)?;
-        let known = Known { beside: &beside, path: &grant.facts().full_path };
+        let path = &grant.facts().full_path;
+        let known = Known { beside: &beside, path, reader: reader.as_deref() };
         IssueEntity::one_with(tx, &urls, issue, grant.actor(), &known)
     });
     Ok(Json(shown.await?))

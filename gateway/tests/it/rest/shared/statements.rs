@@ -190,7 +190,7 @@ async fn a_record_is_read_from_postgresql_with_few_round_trips() {
         ("/projects/ada%2Fforge".to_owned(), 2),
         (format!("/groups/{group}"), 2),
         (format!("{home}/repository/branches/main"), 2),
-        (format!("{home}/issues/{issue}"), 3),
+        (format!("{home}/issues/{issue}"), 2),
         (stage.one(1), 8),
     ] {
         let asked = round_trips_of(&app, ada, &path).await;

@@ -16,7 +16,12 @@ use crate::support::{Person, TestApp};
 
 /// Makes a cadence with an iteration for each of these: what it is called, and in how many days it begins. Each lasts a
 /// week.
-fn iterations(app: &TestApp, person: &Person<'_>, group: i64, all: &[(&str, i64)]) -> Vec<i64> {
+pub(crate) fn iterations(
+    app: &TestApp,
+    person: &Person<'_>,
+    group: i64,
+    all: &[(&str, i64)],
+) -> Vec<i64> {
     let actor = app.user(&person.username).actor();
     let all: Vec<(String, i64)> =
         all.iter().map(|(title, day)| ((*title).to_owned(), *day)).collect();

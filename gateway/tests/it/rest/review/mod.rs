@@ -23,7 +23,7 @@ mod issue_moves;
 mod issue_races;
 mod issues;
 mod item_races;
-mod iterations;
+pub(crate) mod iterations;
 mod labels;
 mod mentions;
 mod merge;

@@ -6,7 +6,10 @@ use kernel::Visibility::Private;
 use org::{token::Scope, user::actions::NewUser};
 use serde_json::json;
 
-use crate::support::{Person, TestApp};
+use crate::{
+    rest::review::iterations::iterations,
+    support::{Person, TestApp},
+};
 
 /// The database learns which texts there are, and what was known of them before becomes too old.
 fn learn_texts(app: &TestApp) {
@@ -80,6 +83,37 @@ async fn people_groups_and_projects_are_found_by_words_with_several_parts() {
 /// Of four scripts.
 const WORDS: [&str; 4] = ["Ägypten", "Жуки", "Λόγια", "Գիրքն"];
 
+/// Every list that is searched by a part of a name.
+const LISTS: [&str; 27] = [
+    "/users?search=",
+    "/groups?search=",
+    "/namespaces?search=",
+    "/projects?search=",
+    "/issues?scope=all&search=",
+    "/issues?scope=all&in=title&search=",
+    "/merge_requests?scope=all&search=",
+    "GROUP/subgroups?search=",
+    "GROUP/descendant_groups?search=",
+    "GROUP/projects?search=",
+    "GROUP/members?query=",
+    "GROUP/members/all?query=",
+    "GROUP/billable_members?search=",
+    "GROUP/epics?search=",
+    "GROUP/issues?search=",
+    "PROJECT/issues?search=",
+    "PROJECT/merge_requests?search=",
+    "PROJECT/users?search=",
+    "PROJECT/members/all?query=",
+    "PROJECT/labels?search=",
+    "PROJECT/milestones?search=",
+    "PROJECT/protected_branches?search=",
+    "PROJECT/starrers?search=",
+    "GROUP/iterations?search=",
+    "PROJECT/groups?with_shared=true&search=",
+    "PROJECT/iterations?search=",
+    "PROJECT/transfer_locations?search=",
+];
+
 /// Everything that has a name, four times, in a group; what lists of it are called, with the name's place.
 async fn named(app: &TestApp, ada: &Person<'_>) -> Vec<String> {
     let top = ada.group_with("top", json!({ "visibility": "public" })).await;
@@ -91,7 +125,9 @@ async fn named(app: &TestApp, ada: &Person<'_>) -> Vec<String> {
         let person = app.someone(&new, &[Scope::Api]);
         ada.adds(&person.username, 30, &group).await;
         person.post(&format!("{at}/star"), json!({})).await.created();
-        ada.group_with(&format!("g{number}"), json!({ "name": word, "parent_id": top })).await;
+        let inner = json!({ "name": word, "parent_id": top });
+        let share = json!({ "group_id": ada.group_with(&format!("g{number}"), inner).await, "group_access": 10 });
+        ada.post(&format!("{at}/share"), share).await.created();
         let project = json!({ "name": word, "path": format!("x{number}"), "namespace_id": top });
         ada.post("/projects", project).await.created();
         let title = json!({ "title": word });
@@ -106,33 +142,21 @@ async fn named(app: &TestApp, ada: &Person<'_>) -> Vec<String> {
         ada.post(&format!("{at}/repository/branches"), branch).await.created();
         ada.post(&format!("{at}/merge_requests"), request).await.created();
     }
-    [
-        "/users?search=",
-        "/groups?search=",
-        "/namespaces?search=",
-        "/projects?search=",
-        "/issues?scope=all&search=",
-        "/issues?scope=all&in=title&search=",
-        "/merge_requests?scope=all&search=",
-        "GROUP/subgroups?search=",
-        "GROUP/descendant_groups?search=",
-        "GROUP/projects?search=",
-        "GROUP/members?query=",
-        "GROUP/members/all?query=",
-        "GROUP/billable_members?search=",
-        "GROUP/epics?search=",
-        "GROUP/issues?search=",
-        "PROJECT/issues?search=",
-        "PROJECT/merge_requests?search=",
-        "PROJECT/users?search=",
-        "PROJECT/members/all?query=",
-        "PROJECT/labels?search=",
-        "PROJECT/milestones?search=",
-        "PROJECT/protected_branches?search=",
-        "PROJECT/starrers?search=",
-    ]
-    .map(|list| list.replace("GROUP", &group).replace("PROJECT", &at))
-    .to_vec()
+    iterations(app, ada, top, &[(WORDS[0], 0), (WORDS[1], 7), (WORDS[2], 14), (WORDS[3], 21)]);
+    LISTS.map(|list| list.replace("GROUP", &group).replace("PROJECT", &at)).to_vec()
+}
+
+/// Each list finds each word once, as it is written, in small and in large letters.
+async fn ensure_found_once(person: &Person<'_>, lists: &[String]) {
+    for word in WORDS {
+        for written in [word.to_owned(), word.to_lowercase(), word.to_uppercase()] {
+            let asked: String = written.bytes().map(|byte| format!("%{byte:02X}")).collect();
+            for list in lists {
+                let found = person.get(&format!("{list}{asked}")).await.ok();
+                assert_eq!(found.as_array().map(Vec::len), Some(1), "{written} in {list}: {found}");
+            }
+        }
+    }
 }
 
 #[actix_web::test]
@@ -140,15 +164,30 @@ async fn words_of_every_script_are_found_however_they_are_written() {
     let app = TestApp::new();
     let ada = app.person("ada");
     let lists = named(&app, &ada).await;
+    ensure_found_once(&ada, &lists).await;
+}
+
+/// Apart from the others, as each token of a project or group has an account of that name.
+#[actix_web::test]
+async fn tokens_are_found_by_words_of_every_script() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = format!("/groups/{}", ada.group("top", None).await);
+    let project = format!("/projects/{}", app.project(&ada, "site", Private));
     for word in WORDS {
-        for written in [word.to_owned(), word.to_lowercase(), word.to_uppercase()] {
-            let asked: String = written.bytes().map(|byte| format!("%{byte:02X}")).collect();
-            for list in &lists {
-                let found = ada.get(&format!("{list}{asked}")).await.ok();
-                assert_eq!(found.as_array().map(Vec::len), Some(1), "{written} in {list}: {found}");
-            }
+        let token = json!({ "name": word, "scopes": ["api"], "expires_at": "2026-01-30" });
+        for place in [&group, &project] {
+            ada.post(&format!("{place}/access_tokens"), token.clone()).await.created();
         }
+        let own = json!({ "name": word, "scopes": ["k8s_proxy"], "expires_at": "2026-01-30" });
+        ada.post("/user/personal_access_tokens", own).await.created();
     }
+    let lists = [
+        format!("{group}/access_tokens?search="),
+        format!("{project}/access_tokens?search="),
+        "/personal_access_tokens?search=".to_owned(),
+    ];
+    ensure_found_once(&ada, &lists).await;
 }
 
 #[actix_web::test]

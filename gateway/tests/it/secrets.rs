@@ -1,6 +1,7 @@
 //! What a lower role gets out of a higher role's secrets: no answer to anybody holds a secret that opens more than they
 //! may themselves.
 
+use ci::trigger::{self, TriggerToken};
 use gateway::{rest, route::RouteRow};
 use kernel::{
     AccessLevel::{self, Developer, Guest, Maintainer, Owner, Reporter},
@@ -10,6 +11,7 @@ use org::{
     access::{level_in_namespace, level_in_project},
     member::Source,
     token::{Secret, store::TokenStore as _},
+    user::store::UserStore as _,
 };
 use serde_json::{Value, json};
 
@@ -21,8 +23,8 @@ const ROLES: [(&str, AccessLevel); 4] = [
     ("developer", Developer),
     ("maintainer", Maintainer),
 ];
-/// How tokens begin that people make, and those with which runners register.
-const TOKENS: [&str; 2] = ["glpat-", "GR1348941"];
+/// How tokens begin that people make, those of triggers, and those with which runners register.
+const TOKENS: [&str; 3] = ["glpat-", TriggerToken::PREFIX, "GR1348941"];
 
 /// A project or group with all that is secret in it.
 struct Place<'a> {
@@ -31,6 +33,8 @@ struct Place<'a> {
     path: String,
     /// An owner's token, by its id.
     token: Value,
+    /// Makes pipelines with an owner's rights, by its id; nothing in a group.
+    trigger: Value,
     /// With which runners register themselves here.
     runners_token: String,
     /// Somebody who is invited to own it.
@@ -52,12 +56,19 @@ impl<'a> Place<'a> {
         };
         let wanted = json!({ "name": "kept", "scopes": ["api"], "access_level": 50 });
         let token = keeper.post(&format!("{path}/access_tokens"), wanted).await.created();
+        let trigger = match source {
+            Source::Project(_) => {
+                let wanted = json!({ "description": "kept" });
+                keeper.post(&format!("{path}/triggers"), wanted).await.created()["id"].clone()
+            }
+            Source::Group(_) => Value::Null,
+        };
         let invitation = "owner@b.test".to_owned();
         let wanted = json!({ "email": invitation, "access_level": 50 });
         keeper.post(&format!("{path}/invitations"), wanted).await.created();
         let record = keeper.get(&path).await.ok();
         let runners_token = record["runners_token"].as_str().expect("a token").to_owned();
-        Self { app, source, path, token: token["id"].clone(), runners_token, invitation }
+        Self { app, source, path, token: token["id"].clone(), trigger, runners_token, invitation }
     }
 
     /// Somebody with a role, given once.
@@ -82,8 +93,12 @@ impl<'a> Place<'a> {
     async fn ask(&self, person: &Person<'_>, row: &'static RouteRow) -> Answer {
         let id = self.path.rsplit('/').next().unwrap_or_default();
         let keeper = json!(self.app.user("keeper").id.0);
-        let named =
-            [("token_id", &self.token), ("user_id", &keeper), ("email", &json!(self.invitation))];
+        let named = [
+            ("token_id", &self.token),
+            ("trigger_id", &self.trigger),
+            ("user_id", &keeper),
+            ("email", &json!(self.invitation)),
+        ];
         let place = |name: &str| format!("{{{name}}}");
         let mut asked = Asked::of(row, id);
         for (name, value) in named {
@@ -97,8 +112,16 @@ impl<'a> Place<'a> {
     /// The role that a token of an answer gives in here.
     fn opened_by(&self, token: &str) -> AccessLevel {
         let (secret, source) = (Secret::given(token), self.source);
+        let trigger = TriggerToken::given(token);
         let found = self.app.state.db.read_blocking(move |tx| {
-            let Some((_, user)) = tx.find_token(&secret)? else { return Ok(None) };
+            let user = match tx.find_token(&secret)? {
+                Some((_, user)) => Some(user),
+                None => match trigger::actions::find(tx, &trigger)? {
+                    Some(trigger) => tx.find_user(trigger.owner_id)?,
+                    None => None,
+                },
+            };
+            let Some(user) = user else { return Ok(None) };
             Ok(Some(match source {
                 Source::Project(id) => level_in_project(tx, user.actor(), id)?,
                 Source::Group(id) => level_in_namespace(tx, user.actor(), id)?,

@@ -98,6 +98,31 @@ async fn only_who_looks_after_a_runner_sees_and_changes_it() {
 }
 
 #[actix_web::test]
+async fn who_looks_after_a_project_gets_no_token_of_a_runner_that_is_not_its_own() {
+    let app = TestApp::new();
+    let olga = app.person("olga");
+    let group = olga.group("team", None).await;
+    let new = json!({ "name": "one", "namespace_id": group });
+    let one = olga.post("/projects", new).await.created()["id"].as_i64().expect("an id");
+    let mia = app.member(ProjectId(one), "mia", Maintainer);
+    let new = json!({ "runner_type": "group_type", "group_id": group });
+    let of_group = olga.post("/user/runners", new).await.created()["id"].clone();
+    let other = app.project(&olga, "other", Visibility::Private);
+    let lent = runner(&olga, other, json!({})).await;
+    olga.post(&format!("/projects/{one}/runners"), json!({ "runner_id": lent })).await.created();
+
+    assert_eq!(mia.get(&format!("/projects/{one}/runners")).await.each("id").len(), 2);
+    for id in [&of_group, &lent] {
+        let path = format!("/runners/{id}");
+        mia.post(&format!("{path}/reset_authentication_token"), json!({})).await.with(403);
+        mia.put(&path, json!({ "paused": true })).await.with(403);
+        mia.delete(&path).await.with(403);
+        let shown = mia.get(&path).await;
+        assert!(!String::from_utf8_lossy(&shown.bytes).contains("glrt-"), "{}", shown.body);
+    }
+}
+
+#[actix_web::test]
 async fn a_runner_of_one_project_may_do_the_jobs_of_another() {
     let app = TestApp::new();
     let olga = app.person("olga");

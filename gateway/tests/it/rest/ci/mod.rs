@@ -10,6 +10,7 @@ mod merge_request_pipelines;
 mod pipeline_creation;
 mod pipeline_schedules;
 mod pipelines;
+mod public_jobs;
 mod remote_includes;
 mod resource_groups;
 mod triggers;

@@ -129,6 +129,49 @@ async fn a_name_that_no_ref_can_have_for_its_length_is_unknown() {
 }
 
 #[actix_web::test]
+async fn a_name_that_is_too_long_is_no_fault_of_the_server_where_jobs_and_deployments_name_it() {
+    let app = TestApp::new();
+    let project = app.project_from(&Fixture::new());
+    let (ada, at) = (app.person("ada"), format!("/projects/{project}"));
+    let trigger = ada.post(&format!("{at}/triggers"), json!({ "description": "t" })).await;
+    let token = trigger.created()["token"].clone();
+    for long in [251, 256, 3000].map(|length| "x".repeat(length)) {
+        for path in [
+            format!("{at}/jobs/artifacts/{long}/download?job=x"),
+            format!("{at}/jobs/artifacts/{long}/raw/x?job=x"),
+            format!("{at}/environments/{long}"),
+            format!("{at}/protected_environments/{long}"),
+            format!("{at}/resource_groups/{long}"),
+            format!("{at}/variables/{long}"),
+        ] {
+            let answer = ada.get(&path).await;
+            assert!((400..500).contains(&answer.status), "{} {path}", answer.status);
+        }
+        for path in
+            [format!("{at}/pipelines?ref={long}"), format!("{at}/deployments?environment={long}")]
+        {
+            assert_eq!(ada.get(&path).await.ok(), json!([]), "{path}");
+        }
+        let deployed = json!({ "environment": "live", "sha": long, "ref": long, "tag": false, "status": "success" });
+        for (path, body) in [
+            ("/pipeline".to_owned(), json!({ "ref": long })),
+            ("/trigger/pipeline".to_owned(), json!({ "ref": long, "token": token })),
+            (format!("/ref/{long}/trigger/pipeline"), json!({ "token": token })),
+            (
+                "/pipeline_schedules".to_owned(),
+                json!({ "description": "d", "ref": long, "cron": "0 1 * * *" }),
+            ),
+            ("/deployments".to_owned(), deployed),
+        ] {
+            let answer = ada.post(&format!("{at}{path}"), body).await;
+            assert!((400..500).contains(&answer.status), "{} {path}", answer.status);
+        }
+        let answer = ada.get(&format!("{at}/ci/lint?sha={long}&dry_run=true&ref={long}")).await;
+        assert!(answer.status < 500, "{}", answer.status);
+    }
+}
+
+#[actix_web::test]
 async fn a_name_below_or_above_another_one_says_which() {
     let (app, fixture) = (TestApp::new(), Fixture::new());
     fixture.git(&["update-ref", "refs/heads/feat/one", "topic"]);

@@ -1,5 +1,6 @@
 //! Names come in the order in which people read them: without regard to case, then by bytes, on both databases.
 
+use org::{token::Scope, user::actions::NewUser};
 use serde_json::{Value, json};
 
 use crate::support::{Answer, Person, TestApp};
@@ -53,6 +54,27 @@ async fn paths_and_people_are_listed_in_reading_order() {
     let people = ["Able-p", "b-two-p", "Cut-p", "root", "zed-p"];
     check(&root, "/users?order_by=username", "username", &people).await;
     check(&root, "/users?order_by=name", "name", &people).await;
+}
+
+#[actix_web::test]
+async fn people_who_are_paid_for_are_listed_in_reading_order() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = format!("/groups/{}", ada.group("crew", None).await);
+    for (number, name) in NAMES.into_iter().enumerate() {
+        let new = NewUser { name: name.to_owned(), ..NewUser::named(&format!("p{number}")) };
+        app.someone(&new, &[Scope::Api]);
+        ada.adds(&format!("p{number}"), 30, &group).await;
+    }
+
+    let mut expected: Vec<Value> = IN_ORDER.iter().map(|name| json!(name)).collect();
+    for sort in ["name_asc", "name_desc"] {
+        let mut listed =
+            shown(&ada, &format!("{group}/billable_members?sort={sort}"), "name").await;
+        listed.retain(|name| expected.contains(name));
+        assert_eq!(listed, expected, "{sort}");
+        expected.reverse();
+    }
 }
 
 fn next(answer: &Answer) -> Option<String> {

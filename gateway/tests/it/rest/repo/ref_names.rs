@@ -157,15 +157,15 @@ async fn a_name_that_is_too_long_is_no_fault_of_the_server_where_jobs_and_deploy
             ("/pipeline".to_owned(), json!({ "ref": long })),
             ("/trigger/pipeline".to_owned(), json!({ "ref": long, "token": token })),
             (format!("/ref/{long}/trigger/pipeline"), json!({ "token": token })),
-            (
-                "/pipeline_schedules".to_owned(),
-                json!({ "description": "d", "ref": long, "cron": "0 1 * * *" }),
-            ),
             ("/deployments".to_owned(), deployed),
         ] {
             let answer = ada.post(&format!("{at}{path}"), body).await;
             assert!((400..500).contains(&answer.status), "{} {path}", answer.status);
         }
+        // The branch of a schedule may come later.
+        let schedule = json!({ "description": "d", "ref": long, "cron": "0 1 * * *" });
+        let answer = ada.post(&format!("{at}/pipeline_schedules"), schedule).await;
+        assert!(answer.status < 500, "{}", answer.status);
         let answer = ada.get(&format!("{at}/ci/lint?sha={long}&dry_run=true&ref={long}")).await;
         assert!(answer.status < 500, "{}", answer.status);
     }

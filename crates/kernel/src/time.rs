@@ -110,7 +110,7 @@ fn split_offset(text: &str) -> (&str, String) {
         return (main, "Z".to_owned());
     }
     match text.get(10..).and_then(|tail| tail.rfind(['+', '-'])).map(|at| text.split_at(at + 10)) {
-        Some((main, offset)) if !offset.contains(':') && offset.len() == 5 => {
+        Some((main, offset)) if offset.is_ascii() && !offset.contains(':') && offset.len() == 5 => {
             (main, format!("{}:{}", &offset[..3], &offset[3..]))
         }
         Some((main, offset)) if offset.len() == 3 => (main, format!("{offset}:00")),
@@ -229,6 +229,7 @@ mod tests {
         }
         assert_eq!(Ts::parse("yesterday"), None);
         assert_eq!(Ts::parse("12"), None);
+        assert_eq!(Ts::parse("2020-02-03T04:05:06+1ä2"), None);
         assert_eq!(Ts::parse("20201303"), None);
         assert_eq!(Ts::parse("2020-13-03"), None);
     }

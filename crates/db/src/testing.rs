@@ -1,5 +1,6 @@
 //! A database of its own for each test, copied from a template that was migrated once.
 
+pub mod facts;
 pub mod rows;
 
 use std::{
@@ -16,9 +17,9 @@ use diesel::{
     connection::{Instrumentation, InstrumentationEvent, SimpleConnection},
     sql_query,
 };
-use kernel::{Clock, Ts};
+use kernel::{Clock, Result, Ts};
 
-use crate::{Database, Location, commit_number};
+use crate::{Database, Location, Tx, commit_number};
 
 /// Names the PostgreSQL cluster that tests use; without it they use SQLite.
 pub const URL: &str = "FORGEWAY_TEST_DATABASE_URL";
@@ -34,6 +35,12 @@ pub struct TestDatabase {
 /// The moment at which every test begins.
 pub fn start() -> Ts {
     Ts::from_unix(1_767_225_600)
+}
+
+/// Runs a test in one transaction of a database of its own.
+#[expect(clippy::unwrap_used, reason = "the test has failed then")]
+pub fn transaction(body: impl Fn(&mut Tx<'_>) -> Result<()> + Clone + Send + 'static) {
+    TestDatabase::new().db.write_blocking(body).unwrap();
 }
 
 impl TestDatabase {

@@ -99,7 +99,7 @@ mod tests {
     fn an_internal_error_tells_the_fault_of_the_machine() {
         let of = |code| Error::internal(io::Error::from_raw_os_error(code));
         assert!(of(28).kind == Kind::Full);
-        assert!(of(24).kind == Kind::Unavailable);
+        assert!(of(24).kind == Kind::Unavailable && of(24).is_ours());
         assert!(matches!(
             of(36),
             Error { kind: Kind::BadRequest, message: Message::Reason(_), .. }

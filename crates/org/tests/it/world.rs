@@ -1,6 +1,6 @@
 //! Some people, a group and a project of it.
 
-use db::{Tx, testing::TestDatabase};
+use db::{Tx, testing::transaction};
 use forgeway_org::{
     access::{IdOrPath, level_in_project, locate_group, locate_project},
     member::{Member, Place, actions::add, quota::Quota, rules::Terms},
@@ -29,12 +29,10 @@ pub(crate) struct World {
 
 /// Runs a test in one transaction of a database of its own.
 pub(crate) fn test(body: fn(&mut Tx<'_>, &World) -> Result<()>) {
-    let database = TestDatabase::new();
-    let done = database.db.write_blocking(move |tx| {
+    transaction(move |tx| {
         let world = World::new(tx)?;
         body(tx, &world)
     });
-    done.unwrap();
 }
 
 /// What somebody may do in the installation.

@@ -38,7 +38,7 @@ fn named(name: &str) -> NewProtection {
 
 fn check(tx: &mut Tx<'_>, world: &World, user: UserId, change: &RefChange, via: Via) -> Result<()> {
     let lends: Option<&dyn Lending> = None;
-    check_change(tx, &world.standing(user), &World::facts(world.project), change, via, lends)
+    check_change(tx, &world.standing(user), &world.facts(world.project), change, via, lends)
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_rule_keeps_developers_from_pushing_in_its_project_alone() {
         let change = branch("main", OLD, NEW);
         assert!(check(tx, world, world.developer, &change, Via::Git).is_err());
         check(tx, world, world.owner, &change, Via::Git)?;
-        let elsewhere = World::facts(world.other);
+        let elsewhere = world.facts(world.other);
         check_change(tx, &world.standing(world.developer), &elsewhere, &change, Via::Git, None)
     });
 }
@@ -148,7 +148,7 @@ fn a_protected_tag_is_made_by_those_whom_its_rule_lets() {
 #[test]
 fn a_branch_that_is_lent_is_moved_and_not_deleted() {
     test(|tx, world| {
-        let (who, facts) = (world.standing(world.guest), World::facts(world.project));
+        let (who, facts) = (world.standing(world.guest), world.facts(world.project));
         let lends: Option<&dyn Lending> = Some(&Lends("tea"));
         let mut check = |change| check_change(tx, &who, &facts, &change, Via::Git, lends);
         check(branch("tea", OLD, NEW))?;
@@ -162,7 +162,7 @@ fn a_branch_that_is_lent_is_moved_and_not_deleted() {
 fn the_first_refusal_names_its_change() {
     test(|tx, world| {
         protect(tx, world, &named("stable"))?;
-        let (who, facts) = (world.standing(world.developer), World::facts(world.project));
+        let (who, facts) = (world.standing(world.developer), world.facts(world.project));
         let changes = [branch("tea", OLD, NEW), branch("stable", OLD, NEW)];
         let first = first_refusal(tx, &who, &facts, &changes, Via::Git, None)?;
         assert_eq!(first.map(|(place, _)| place), Some(1));

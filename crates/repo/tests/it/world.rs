@@ -4,12 +4,12 @@ use std::{collections::HashSet, sync::Arc};
 
 use db::{
     Tx,
-    testing::{TestDatabase, rows},
+    testing::{facts, rows, transaction},
 };
 use forgeway_repo::ports::{Lending, Membership};
 use kernel::{
     Ability, AccessLevel, Actor, Grant, Result, Standing, Visibility,
-    access::{Features, Group, GroupFacts, Project, ProjectFacts},
+    access::{Group, Project, ProjectFacts},
     ids::{NamespaceId, ProjectId, UserId},
 };
 
@@ -24,12 +24,10 @@ pub(crate) struct World {
 
 /// Runs a test in one transaction of a database of its own.
 pub(crate) fn test(body: fn(&mut Tx<'_>, &World) -> Result<()>) {
-    let database = TestDatabase::new();
-    let done = database.db.write_blocking(move |tx| {
+    transaction(move |tx| {
         let world = World::new(tx)?;
         body(tx, &world)
     });
-    done.unwrap();
 }
 
 impl World {
@@ -43,18 +41,8 @@ impl World {
         Ok(Self { owner, developer, guest, group, project, other })
     }
 
-    pub(crate) fn facts(project: ProjectId) -> ProjectFacts {
-        ProjectFacts {
-            id: project,
-            namespace_id: NamespaceId(1),
-            name: "Project".to_owned(),
-            full_path: "project".to_owned(),
-            default_branch: Some("main".to_owned()),
-            first_push: AccessLevel::Maintainer,
-            visibility: Visibility::Public,
-            archived: false,
-            features: Features::ALL_ENABLED,
-        }
+    pub(crate) fn facts(&self, project: ProjectId) -> ProjectFacts {
+        facts::project(project, self.group)
     }
 
     /// How somebody stands in the projects and the group.
@@ -74,7 +62,7 @@ impl World {
     where
         A: Ability<Scope = Project>,
     {
-        Grant::check(&self.standing(user), Project(Arc::new(Self::facts(project))))
+        Grant::check(&self.standing(user), Project(Arc::new(self.facts(project))))
     }
 
     /// What somebody may do in the first project.
@@ -84,13 +72,7 @@ impl World {
 
     /// What somebody may do in the group.
     pub(crate) fn may_in_group<A: Ability<Scope = Group>>(&self, user: UserId) -> Result<Grant<A>> {
-        let facts = GroupFacts {
-            id: self.group,
-            name: "Group".to_owned(),
-            full_path: "group".to_owned(),
-            visibility: Visibility::Public,
-        };
-        Grant::check(&self.standing(user), Group(Arc::new(facts)))
+        Grant::check(&self.standing(user), Group(Arc::new(facts::group(self.group))))
     }
 }
 

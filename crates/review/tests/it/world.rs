@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use db::{
     Tx,
-    testing::{TestDatabase, rows},
+    testing::{facts, rows, transaction},
 };
 use forgeway_review::{
     issue::{self, Issue, actions::NewIssue},
@@ -19,8 +19,8 @@ use forgeway_review::{
     policy::{CreateIssues, ReadIssueNotes},
 };
 use kernel::{
-    Ability, AccessLevel, Actor, Grant, Result, Standing, Visibility,
-    access::{Features, Group, GroupFacts, Project, ProjectFacts},
+    Ability, AccessLevel, Actor, Grant, Result, Standing,
+    access::{Group, Project},
     ids::{NamespaceId, ProjectId, UserId},
     page::PageRequest,
 };
@@ -42,12 +42,10 @@ pub(crate) struct World {
 
 /// Runs a test in one transaction of a database of its own.
 pub(crate) fn test(body: fn(&mut Tx<'_>, &World) -> Result<()>) {
-    let database = TestDatabase::new();
-    let done = database.db.write_blocking(move |tx| {
+    transaction(move |tx| {
         let world = World::new(tx)?;
         body(tx, &world)
     });
-    done.unwrap();
 }
 
 impl World {
@@ -74,20 +72,6 @@ impl World {
         Around { groups: Vec::new(), ..self.around.clone() }
     }
 
-    pub(crate) fn facts(&self, project: ProjectId) -> ProjectFacts {
-        ProjectFacts {
-            id: project,
-            namespace_id: self.group,
-            name: "Project".to_owned(),
-            full_path: "project".to_owned(),
-            default_branch: Some("main".to_owned()),
-            first_push: AccessLevel::Maintainer,
-            visibility: Visibility::Public,
-            archived: false,
-            features: Features::ALL_ENABLED,
-        }
-    }
-
     /// How somebody stands in the projects and the group.
     pub(crate) fn standing(&self, user: UserId) -> Standing {
         self.around.standing(user)
@@ -102,7 +86,7 @@ impl World {
     where
         A: Ability<Scope = Project>,
     {
-        Grant::check(&self.standing(user), Project(Arc::new(self.facts(project))))
+        Grant::check(&self.standing(user), Project(Arc::new(facts::project(project, self.group))))
     }
 
     /// What somebody may do in the first project.
@@ -112,13 +96,7 @@ impl World {
 
     /// What somebody may do in the group.
     pub(crate) fn may_in_group<A: Ability<Scope = Group>>(&self, user: UserId) -> Result<Grant<A>> {
-        let facts = GroupFacts {
-            id: self.group,
-            name: "Group".to_owned(),
-            full_path: "group".to_owned(),
-            visibility: Visibility::Public,
-        };
-        Grant::check(&self.standing(user), Group(Arc::new(facts)))
+        Grant::check(&self.standing(user), Group(Arc::new(facts::group(self.group))))
     }
 
     /// An issue of the first project.

@@ -1,0 +1,32 @@
+//! What a domain is told of projects and groups that stand elsewhere, for grants in its tests.
+
+use kernel::{
+    AccessLevel, Visibility,
+    access::{Features, GroupFacts, ProjectFacts},
+    ids::{NamespaceId, ProjectId},
+};
+
+/// A public project with all features, as [`rows::project`](super::rows::project) makes them.
+pub fn project(id: ProjectId, group: NamespaceId) -> ProjectFacts {
+    ProjectFacts {
+        id,
+        namespace_id: group,
+        name: "Project".to_owned(),
+        full_path: "project".to_owned(),
+        default_branch: Some("main".to_owned()),
+        first_push: AccessLevel::Maintainer,
+        visibility: Visibility::Public,
+        archived: false,
+        features: Features::ALL_ENABLED,
+    }
+}
+
+/// A public group, as [`rows::group`](super::rows::group) makes them.
+pub fn group(id: NamespaceId) -> GroupFacts {
+    GroupFacts {
+        id,
+        name: "Group".to_owned(),
+        full_path: "group".to_owned(),
+        visibility: Visibility::Public,
+    }
+}

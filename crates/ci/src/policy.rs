@@ -25,6 +25,9 @@ kernel::abilities! { in Project, signed in;
     ReadJobs if |who| reads(who),
     /// Retry, end and play what runs. Protected branches and tags have rules of their own.
     UpdatePipelines if |who| reads(who) && who.writes(Developer),
+    /// As [`UpdatePipelines`], for single jobs. A reporter may change those that deploy where reporters are let deploy, which
+    /// the action asks.
+    UpdateJobs if |who| reads(who) && who.writes(Reporter),
     /// Take away what jobs left behind.
     DeleteArtifacts if |who| reads(who) && who.writes(Maintainer),
     DeletePipelines if |who| reads(who) && who.writes(Owner),

@@ -51,6 +51,8 @@ pub enum DeployRight {
 
 pub trait Refs {
     fn deploy_right(&self, tx: &mut Tx<'_>, who: &Standing, job: &Job) -> Result<DeployRight>;
+    /// Whether a job that has not ended would replace something newer where it deploys to.
+    fn is_outdated(&self, tx: &mut Tx<'_>, job: &Job) -> Result<bool>;
     /// Whether a job waits until others approve what it does.
     fn awaits_approval(&self, tx: &mut Tx<'_>, job: &Job) -> Result<bool>;
     fn guarded(

@@ -242,6 +242,7 @@ diesel::table! {
         created_at -> BigInt,
         updated_at -> BigInt,
         finished_at -> Nullable<BigInt>,
+        auto_stop_in -> Nullable<Text>,
     }
 }
 
@@ -1276,6 +1277,13 @@ diesel::table! {
 }
 
 diesel::table! {
+    review_app_removals (project_id) {
+        project_id -> BigInt,
+        begun_at -> BigInt,
+    }
+}
+
+diesel::table! {
     runner_managers (id) {
         id -> BigInt,
         runner_id -> BigInt,
@@ -1867,6 +1875,7 @@ diesel::joinable!(push_rules -> projects (project_id));
 diesel::joinable!(redirects -> namespaces (namespace_id));
 diesel::joinable!(resource_events -> projects (project_id));
 diesel::joinable!(resource_groups -> projects (project_id));
+diesel::joinable!(review_app_removals -> projects (project_id));
 diesel::joinable!(runner_managers -> runners (runner_id));
 diesel::joinable!(runner_projects -> projects (project_id));
 diesel::joinable!(runner_projects -> runners (runner_id));
@@ -2348,6 +2357,7 @@ diesel::allow_tables_to_appear_in_same_query!(projects, push_rules);
 diesel::allow_tables_to_appear_in_same_query!(projects, redirects);
 diesel::allow_tables_to_appear_in_same_query!(projects, resource_events);
 diesel::allow_tables_to_appear_in_same_query!(projects, resource_groups);
+diesel::allow_tables_to_appear_in_same_query!(projects, review_app_removals);
 diesel::allow_tables_to_appear_in_same_query!(projects, runner_projects);
 diesel::allow_tables_to_appear_in_same_query!(projects, security_dashboard_projects);
 diesel::allow_tables_to_appear_in_same_query!(projects, security_scans);

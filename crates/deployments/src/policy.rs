@@ -7,8 +7,10 @@ use kernel::{
 
 kernel::abilities! { in Project, signed in;
     ReadEnvironments if |who| reads(who),
-    /// Create, change and stop environments. A job that stops one has rules of its own.
+    /// Create and change environments.
     ChangeEnvironments if |who| reads(who) && who.writes(Developer),
+    /// Stop environments: with a job whoever may play that, else who may change environments, which the action asks.
+    StopEnvironments if |who| reads(who) && who.writes(Reporter),
     /// Remove environments that were stopped.
     RemoveEnvironments if |who| reads(who) && who.writes(Developer),
     StopStaleEnvironments if |who| reads(who) && who.writes(Maintainer),

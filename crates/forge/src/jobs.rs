@@ -106,6 +106,7 @@ fn with_pipelines(worker: Worker<Forge>) -> Worker<Forge> {
         .on(deployment::follow_deployment)
         .on(deployment::drop_refs)
         .on(deployment::stop_stale)
+        .on(deployment::stop_environments_of)
         .on(deployment::sweep_environments)
         .every(Duration::minutes(5), SweepEnvironments {})
 }

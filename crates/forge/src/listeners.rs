@@ -103,6 +103,7 @@ fn of_repository(tx: &mut Tx<'_>, vault: &Vault, fact: &repo::Event) -> Result<(
                 approvals::follow_push(tx, *project, *user, moves, &proposed)?;
             }
             note_push(tx, *project, *user, moves, &proposed)?;
+            deployment::branches_removed(tx, *project, *user, moves)?;
             let pushed = pipeline::PushedBy { project: *project, user: *user, earlier: *earlier };
             pipeline::enqueue_for_push(tx, vault, pushed, moves, options)?;
             promise_to_close(tx, *project, *user, head.as_deref())?;
@@ -151,10 +152,13 @@ fn of_merge_request(tx: &mut Tx<'_>, fact: &merge_request::Event) -> Result<()> 
         | merge_request::Event::Updated { merge_request, .. } => {
             tx.enqueue(&RefreshCloses { merge_request: *merge_request })
         }
-        merge_request::Event::Stepped { merge_request, step: Step::Merge, .. } => {
-            tx.enqueue(&FinishMerge { merge_request: *merge_request })
+        merge_request::Event::Stepped { merge_request, user, step, .. } => {
+            deployment::merge_request_ended(tx, *merge_request, *user, *step)?;
+            match step {
+                Step::Merge => tx.enqueue(&FinishMerge { merge_request: *merge_request }),
+                _ => Ok(()),
+            }
         }
-        merge_request::Event::Stepped { .. } => Ok(()),
     }
 }
 

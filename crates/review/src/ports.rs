@@ -149,6 +149,8 @@ pub struct Deployed {
     pub environment: Option<String>,
     /// By this deployment.
     pub deployment: Option<DeploymentId>,
+    /// Of this project, whose environments alone are meant.
+    pub project: Option<ProjectId>,
 }
 
 /// What was deployed where.

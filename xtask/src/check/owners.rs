@@ -148,6 +148,7 @@ const OWNERS: &[(&str, &[&str])] = &[
             "protected_environment_access",
             "deployment_approvals",
             "freeze_periods",
+            "review_app_removals",
         ],
     ),
     (

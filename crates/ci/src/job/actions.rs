@@ -18,7 +18,7 @@ use super::{
 use crate::{
     Event, Status,
     pipeline::{Pipeline, PipelineStore as _, Place, actions::ensure_shown},
-    policy::{ReadJobs, ReadPipelines, UpdatePipelines},
+    policy::{ReadJobs, ReadPipelines, UpdateJobs, UpdatePipelines},
     ports::{DeployRight, Guarded, Projects, Refs},
 };
 
@@ -95,22 +95,49 @@ fn guarded(
 /// A job that the caller may change, with its pipeline held.
 fn changeable(
     tx: &mut Tx<'_>,
-    grant: &Grant<UpdatePipelines>,
+    grant: &Grant<UpdateJobs>,
     refs: &impl Refs,
     id: JobId,
     kinds: &[JobKind],
 ) -> Result<Job> {
     let job = find(tx, grant.project(), id, kinds)?;
     let pipeline = tx.hold_pipeline(job.pipeline_id)?;
-    let may = match refs.deploy_right(tx, grant.who(), &job)? {
-        DeployRight::Open => may_update(tx, refs, grant.who(), &pipeline)?,
-        DeployRight::Deployer => true,
-        DeployRight::Refused => false,
-    };
-    match may {
+    match may_change(tx, grant, refs, &job, &pipeline)? {
         true => tx.job(id),
         false => Err(Error::forbidden()),
     }
+}
+
+/// Whether the caller may change a job. Nobody may where something newer is where the job would deploy to; a protected
+/// environment lets in its deployers alone, whatever their role and the protection of the branch.
+fn may_change(
+    tx: &mut Tx<'_>,
+    grant: &Grant<UpdateJobs>,
+    refs: &impl Refs,
+    job: &Job,
+    pipeline: &Pipeline,
+) -> Result<bool> {
+    if refs.is_outdated(tx, job)? {
+        return Ok(false);
+    }
+    match refs.deploy_right(tx, grant.who(), job)? {
+        DeployRight::Open => {
+            let is_developer = grant.also::<UpdatePipelines>().is_ok();
+            Ok(is_developer && may_update(tx, refs, grant.who(), pipeline)?)
+        }
+        DeployRight::Deployer => Ok(true),
+        DeployRight::Refused => Ok(false),
+    }
+}
+
+/// Refuses whoever may not change a job of a project.
+pub fn ensure_may_change(
+    tx: &mut Tx<'_>,
+    grant: &Grant<UpdateJobs>,
+    refs: &impl Refs,
+    id: JobId,
+) -> Result<()> {
+    changeable(tx, grant, refs, id, &[JobKind::Build, JobKind::Bridge]).map(drop)
 }
 
 /// A job that a runner does, whoever asks.
@@ -121,7 +148,7 @@ pub fn build(tx: &mut Tx<'_>, project: ProjectId, id: JobId) -> Result<Job> {
 /// A job that a runner does and the caller may change.
 pub fn changeable_build(
     tx: &mut Tx<'_>,
-    grant: &Grant<UpdatePipelines>,
+    grant: &Grant<UpdateJobs>,
     refs: &impl Refs,
     id: JobId,
 ) -> Result<Job> {
@@ -131,7 +158,7 @@ pub fn changeable_build(
 /// Ends a job; one that has ended stays as it is.
 pub fn cancel(
     tx: &mut Tx<'_>,
-    grant: &Grant<UpdatePipelines>,
+    grant: &Grant<UpdateJobs>,
     refs: &impl Refs,
     id: JobId,
 ) -> Result<Job> {
@@ -145,7 +172,7 @@ pub fn cancel(
 /// Does a job that has ended once more; the answer is the new one.
 pub fn retry(
     tx: &mut Tx<'_>,
-    grant: &Grant<UpdatePipelines>,
+    grant: &Grant<UpdateJobs>,
     refs: &impl Refs,
     id: JobId,
 ) -> Result<Job> {
@@ -159,7 +186,7 @@ pub fn retry(
 /// Lets a job begin that waits for a person or a time, or begin once more.
 pub fn play(
     tx: &mut Tx<'_>,
-    grant: &Grant<UpdatePipelines>,
+    grant: &Grant<UpdateJobs>,
     projects: &impl Projects,
     refs: &impl Refs,
     id: JobId,
@@ -187,7 +214,7 @@ pub fn play(
 /// A job in the place of one that has ended. What begins by hand begins at once.
 fn clone_and_start(
     tx: &mut Tx<'_>,
-    grant: &Grant<UpdatePipelines>,
+    grant: &Grant<UpdateJobs>,
     job: &Job,
     set: impl FnOnce(&mut Tx<'_>, JobId) -> Result<()>,
 ) -> Result<Job> {

@@ -1,5 +1,7 @@
 //! What people do with whole pipelines, and what newer ones do with older ones.
 
+use std::collections::HashMap;
+
 use db::Tx;
 use kernel::{
     AccessLevel::Maintainer,
@@ -20,7 +22,7 @@ use crate::{
         progress::after_end,
     },
     policy::{DeletePipelines, ReadPipelines, UpdatePipelines},
-    ports::{Projects, Refs},
+    ports::{DeployRight, Projects, Refs},
 };
 
 fn find(tx: &mut Tx<'_>, grant: &Grant<UpdatePipelines>, id: PipelineId) -> Result<Pipeline> {
@@ -55,8 +57,7 @@ pub fn retry(
             && member.kind != JobKind::External
     };
     let ids: Vec<i64> = members.iter().filter(again).map(|member| member.id.0).collect();
-    let retryable: Vec<JobId> =
-        tx.jobs_by_id(&ids)?.iter().filter(|job| job.is_retryable()).map(|job| job.id).collect();
+    let retryable = retryable(tx, grant, refs, &ids)?;
     if !retryable.is_empty() {
         tx.clone_jobs(&retryable, Some(grant.user()?))?;
     }
@@ -74,6 +75,28 @@ pub fn retry(
         status => status,
     };
     Ok(Pipeline { status, ..pipeline })
+}
+
+/// Those of these jobs that may be done once more, where they deploy also by the caller.
+fn retryable(
+    tx: &mut Tx<'_>,
+    grant: &Grant<UpdatePipelines>,
+    refs: &impl Refs,
+    ids: &[i64],
+) -> Result<Vec<JobId>> {
+    let mut found = Vec::new();
+    let mut rights = HashMap::new();
+    for job in tx.jobs_by_id(ids)?.into_iter().filter(Job::is_retryable) {
+        let right = match rights.get(&job.environment) {
+            Some(known) => *known,
+            None => refs.deploy_right(tx, grant.who(), &job)?,
+        };
+        if right != DeployRight::Refused {
+            found.push(job.id);
+        }
+        rights.insert(job.environment, right);
+    }
+    Ok(found)
 }
 
 /// Ends everything of a pipeline that has not ended, and the children that it made.

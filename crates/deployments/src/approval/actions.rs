@@ -124,7 +124,8 @@ pub fn decide(
     let rule = by_rule(tx, grant, members, (&environment, &rules), verdict, name_of)?;
     let comment = verdict.comment.clone().filter(|comment| !comment.is_empty());
     if comment.as_ref().is_some_and(|comment| comment.chars().count() > LONGEST) {
-        return Err(refused("Comment is too long (maximum is 255 characters)"));
+        let text = format!("Comment is too long (maximum is {LONGEST} characters)");
+        return Err(Error::bad_request().sentences(vec![text]));
     }
     let approval = keep(
         tx,

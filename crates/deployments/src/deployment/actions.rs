@@ -136,6 +136,7 @@ pub(crate) fn draft(tx: &Tx<'_>, project: ProjectId, environment: EnvironmentId)
         status: DeploymentStatus::Created,
         on_stop: None,
         environment_url: None,
+        auto_stop_in: None,
         created_at: tx.now,
         updated_at: tx.now,
         finished_at: None,

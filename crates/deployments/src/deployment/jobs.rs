@@ -36,8 +36,28 @@ pub struct DeployJob {
 pub struct Outcome {
     /// Where people find what was deployed.
     pub url: Option<String>,
-    pub auto_stop_at: Option<Ts>,
+    pub auto_stop: AutoStop,
     pub tier: Option<Tier>,
+}
+
+/// What becomes of the moment at which an environment stops by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AutoStop {
+    /// It stays.
+    #[default]
+    Unchanged,
+    Never,
+    At(Ts),
+}
+
+impl AutoStop {
+    fn after(self, before: Option<Ts>) -> Option<Ts> {
+        match self {
+            Self::Unchanged => before,
+            Self::Never => None,
+            Self::At(at) => Some(at),
+        }
+    }
 }
 
 /// The environment that a job names; it is made where it is not there.
@@ -75,6 +95,9 @@ pub fn mirror(
 ) -> Result<Deployment> {
     let deployment = Deployment { user_id: user.or(deployment.user_id), ..deployment };
     let taken = match status {
+        DeploymentStatus::Created if deployment.status == DeploymentStatus::Running => {
+            DeploymentStep::Requeue
+        }
         DeploymentStatus::Created => DeploymentStep::Revive,
         DeploymentStatus::Running => DeploymentStep::Run,
         DeploymentStatus::Success => DeploymentStep::Succeed,
@@ -94,7 +117,7 @@ pub fn settle(tx: &mut Tx<'_>, environment: Environment, outcome: Outcome) -> Re
     let fits = |url: &String| url.chars().count() <= LONGEST_URL && is_address(url);
     let after = Environment {
         external_url: outcome.url.filter(fits).or_else(|| environment.external_url.clone()),
-        auto_stop_at: outcome.auto_stop_at.or(environment.auto_stop_at),
+        auto_stop_at: outcome.auto_stop.after(environment.auto_stop_at),
         tier: outcome.tier.unwrap_or(environment.tier),
         ..environment.clone()
     };
@@ -123,15 +146,26 @@ pub fn is_outdated(tx: &mut Tx<'_>, deployment: &Deployment) -> Result<bool> {
     Ok(last.is_some_and(|last| deployment.id < last.id && deployment.sha != last.sha))
 }
 
-/// Notes where the job of a deployment says that the environment is found.
-pub fn note_url(tx: &mut Tx<'_>, job: JobId, url: &str) -> Result<()> {
-    match tx.deployments_of_jobs(&[job])?.pop() {
-        Some(found) => {
-            let environment_url = Some(url.to_owned());
-            tx.save_deployment(&Deployment { environment_url, ..found })
-        }
-        None => Ok(()),
+/// What a job says of its environment, with the variables written out that it is told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EnvironmentTerms {
+    /// Where people find it.
+    pub url: Option<String>,
+    /// How long it stays.
+    pub auto_stop_in: Option<String>,
+}
+
+/// Notes what the job of a deployment says of its environment; what it does not say stays.
+pub fn note_terms(tx: &mut Tx<'_>, job: JobId, terms: &EnvironmentTerms) -> Result<()> {
+    if *terms == EnvironmentTerms::default() {
+        return Ok(());
     }
+    let Some(found) = tx.deployments_of_jobs(&[job])?.pop() else { return Ok(()) };
+    tx.save_deployment(&Deployment {
+        environment_url: terms.url.clone().or(found.environment_url),
+        auto_stop_in: terms.auto_stop_in.clone().or(found.auto_stop_in),
+        ..found
+    })
 }
 
 /// The environment of a deployment.

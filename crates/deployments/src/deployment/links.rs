@@ -1,7 +1,10 @@
 //! Which merge requests were brought somewhere, as conditions for who lists merge requests.
 
 use db::listing::{Bind, value};
-use kernel::{Ts, ids::DeploymentId};
+use kernel::{
+    Ts,
+    ids::{DeploymentId, ProjectId},
+};
 
 /// Which merge requests are meant; all that is said must hold of one deployment.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +15,8 @@ pub struct LinkFilter {
     /// Name of an environment.
     pub environment: Option<String>,
     pub deployment: Option<DeploymentId>,
+    /// The environments of this project alone.
+    pub project: Option<ProjectId>,
 }
 
 /// SQL in which `{}` stands for each value, in this order.
@@ -52,12 +57,19 @@ impl LinkFilter {
         if let Some(before) = self.before {
             all.push(format!("dm.deployed_at <= {}", value(before.0)));
         }
+        let mut of_environment = Vec::new();
+        if let Some(project) = self.project {
+            of_environment.push(format!("e.project_id = {}", value(project)));
+        }
         if let Some(name) = &self.environment {
-            all.push(
-                "dm.environment_id IN (SELECT e.id FROM environments e WHERE e.name = {})"
-                    .to_owned(),
-            );
+            of_environment.push("e.name = {}".to_owned());
             binds.push(Bind::Word(name.clone()));
+        }
+        if !of_environment.is_empty() {
+            let wanted = of_environment.join(" AND ");
+            all.push(format!(
+                "dm.environment_id IN (SELECT e.id FROM environments e WHERE {wanted})"
+            ));
         }
         (all.join(" AND "), binds)
     }
@@ -65,7 +77,10 @@ impl LinkFilter {
 
 #[cfg(test)]
 mod tests {
-    use kernel::{Ts, ids::DeploymentId};
+    use kernel::{
+        Ts,
+        ids::{DeploymentId, ProjectId},
+    };
 
     use super::LinkFilter;
 
@@ -76,6 +91,7 @@ mod tests {
             environment: Some("production".to_owned()),
             deployment: Some(DeploymentId(7)),
             before: None,
+            project: None,
         };
 
         let check = filter.check("i.id");
@@ -87,5 +103,14 @@ mod tests {
              dm.environment_id IN (SELECT e.id FROM environments e WHERE e.name = {}))"
         );
         assert_eq!(check.binds.len(), 1);
+    }
+    #[test]
+    fn in_a_project_only_its_own_environments_count() {
+        let environment = Some("production".to_owned());
+        let filter =
+            LinkFilter { environment, project: Some(ProjectId(3)), ..LinkFilter::default() };
+
+        let wanted = "(SELECT e.id FROM environments e WHERE e.project_id = $(3) AND e.name = {})";
+        assert!(filter.set().sql.ends_with(wanted), "{}", filter.set().sql);
     }
 }

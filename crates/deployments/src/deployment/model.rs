@@ -28,6 +28,8 @@ pub struct Deployment {
     pub on_stop: Option<String>,
     /// The address of the environment as the job told it.
     pub environment_url: Option<String>,
+    /// How long the environment stays, as the job was told it.
+    pub auto_stop_in: Option<String>,
     pub created_at: Ts,
     pub updated_at: Ts,
     pub finished_at: Option<Ts>,

@@ -28,6 +28,8 @@ kernel::text_enum! {
         Unblock = "unblock",
         /// Its job, which was skipped, may begin after all.
         Revive = "revive",
+        /// Its job waits again, since the runner that took it never knew of it.
+        Requeue = "requeue",
     }
 }
 
@@ -42,12 +44,13 @@ impl DeploymentStatus {
             Step::Cancel => Self::Canceled,
             Step::Skip => Self::Skipped,
             Step::Block => Self::Blocked,
-            Step::Unblock | Step::Revive => Self::Created,
+            Step::Unblock | Step::Revive | Step::Requeue => Self::Created,
         };
         let fits = match step {
             Step::Run | Step::Block => self == Self::Created,
             Step::Unblock => self == Self::Blocked,
             Step::Revive => self == Self::Skipped,
+            Step::Requeue => self == Self::Running,
             Step::Succeed | Step::Drop | Step::Cancel | Step::Skip => self != to,
         };
         match fits {

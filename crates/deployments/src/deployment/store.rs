@@ -32,6 +32,8 @@ pub trait DeploymentStore {
     fn deployments_of_jobs(&mut self, jobs: &[JobId]) -> Result<Vec<Deployment>>;
     /// What was brought to an environment last.
     fn last_deployment(&mut self, environment: EnvironmentId) -> Result<Option<Deployment>>;
+    /// What was to be brought to an environment before anything else.
+    fn first_deployment(&mut self, environment: EnvironmentId) -> Result<Option<Deployment>>;
     /// What was there before this one.
     fn previous_deployment(&mut self, deployment: &Deployment) -> Result<Option<Deployment>>;
     /// With the next number of its project.
@@ -121,6 +123,16 @@ impl DeploymentStore for Tx<'_> {
             .map_err(error(NOUN)))
     }
 
+    fn first_deployment(&mut self, environment: EnvironmentId) -> Result<Option<Deployment>> {
+        each_backend!(self, |conn| deployments::table
+            .filter(deployments::environment_id.eq(environment))
+            .order(deployments::id)
+            .select(Deployment::as_select())
+            .first(conn)
+            .optional()
+            .map_err(error(NOUN)))
+    }
+
     fn previous_deployment(&mut self, deployment: &Deployment) -> Result<Option<Deployment>> {
         let there = deployments::environment_id.eq(deployment.environment_id);
         let id = deployment.id;
@@ -148,6 +160,7 @@ impl DeploymentStore for Tx<'_> {
             deployments::status.eq(deployment.status),
             deployments::on_stop.eq(&deployment.on_stop),
             deployments::environment_url.eq(&deployment.environment_url),
+            deployments::auto_stop_in.eq(&deployment.auto_stop_in),
             deployments::created_at.eq(deployment.created_at),
             deployments::updated_at.eq(deployment.updated_at),
             deployments::finished_at.eq(deployment.finished_at),
@@ -164,6 +177,7 @@ impl DeploymentStore for Tx<'_> {
             deployments::user_id.eq(deployment.user_id),
             deployments::status.eq(deployment.status),
             deployments::environment_url.eq(&deployment.environment_url),
+            deployments::auto_stop_in.eq(&deployment.auto_stop_in),
             deployments::updated_at.eq(deployment.updated_at),
             deployments::finished_at.eq(deployment.finished_at),
         );

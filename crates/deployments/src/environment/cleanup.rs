@@ -1,11 +1,15 @@
 //! Environments that nobody needs any more.
 
 use db::Tx;
-use kernel::{Error, Grant, Result, Ts};
+use kernel::{Error, Grant, Result, Ts, ids::EnvironmentId};
 use time::Duration;
 
-use super::{Environment, EnvironmentStore as _, actions::delete};
-use crate::policy::{RemoveReviewApps, StopStaleEnvironments};
+use super::{Environment, EnvironmentCleanupStore as _, actions::delete};
+use crate::{
+    policy::{RemoveReviewApps, StopStaleEnvironments},
+    ports::Members,
+    protection::guard::open_to,
+};
 
 /// The least and the most time that nothing happened to what is stopped for that.
 const STALE: (Duration, Duration) = (Duration::weeks(1), Duration::days(3652));
@@ -13,6 +17,8 @@ const STALE: (Duration, Duration) = (Duration::weeks(1), Duration::days(3652));
 const REVIEW_APP_AGE: Duration = Duration::days(30);
 /// So long after somebody asked for it they are removed.
 const GRACE: Duration = Duration::weeks(1);
+/// Whoever chooses for so long was interrupted.
+const REMOVAL_TIMEOUT: Duration = Duration::minutes(2);
 
 /// Checks since when nothing may have happened to environments that are to be stopped for that.
 ///
@@ -26,24 +32,74 @@ pub fn ensure_stale_moment(now: Ts, _: &Grant<StopStaleEnvironments>, before: Ts
     }
 }
 
-/// Removes stopped environments of branches in a week, so many at most; `dry_run` only tells which.
-pub fn remove_review_apps(
+/// Which stopped environments of branches are to be removed.
+#[derive(Clone, Copy, Debug)]
+pub struct ReviewAppFilter {
+    /// They were made before. Default: 30 days ago.
+    pub before: Option<Ts>,
+    /// At most so many.
+    pub limit: i64,
+}
+
+/// The environments that are removed in a week, or those because of which none is.
+#[derive(Clone, Debug, Default)]
+pub struct ReviewAppRemoval {
+    pub scheduled: Vec<Environment>,
+    /// Protected from the caller.
+    pub unprocessable: Vec<Environment>,
+}
+
+/// Begins to choose environments of branches for removal; false where somebody else does so.
+pub fn begin_removal(tx: &mut Tx<'_>, grant: &Grant<RemoveReviewApps>) -> Result<bool> {
+    let may = !is_removal_under_way(tx, grant)?;
+    if may {
+        tx.begin_removal(grant.project())?;
+    }
+    Ok(may)
+}
+
+/// Whether somebody chooses environments of branches for removal.
+pub fn is_removal_under_way(tx: &mut Tx<'_>, grant: &Grant<RemoveReviewApps>) -> Result<bool> {
+    let begun = tx.removal_begun(grant.project())?;
+    Ok(begun.is_some_and(|begun| tx.now < begun.plus(REMOVAL_TIMEOUT)))
+}
+
+pub fn end_removal(tx: &mut Tx<'_>, grant: &Grant<RemoveReviewApps>) -> Result<()> {
+    tx.end_removal(grant.project())
+}
+
+/// Stopped environments of branches that a removal is about; where one is protected from the caller, only such ones.
+pub fn review_apps(
     tx: &mut Tx<'_>,
     grant: &Grant<RemoveReviewApps>,
-    before: Option<Ts>,
-    most: i64,
-    dry_run: bool,
-) -> Result<Vec<Environment>> {
-    let before = before.unwrap_or_else(|| tx.now.plus(-REVIEW_APP_AGE));
-    let scheduled = tx.stopped_review_apps(grant.project(), before, most)?;
-    if !dry_run {
+    members: &impl Members,
+    filter: ReviewAppFilter,
+) -> Result<ReviewAppRemoval> {
+    let before = filter.before.unwrap_or_else(|| tx.now.plus(-REVIEW_APP_AGE));
+    let found = tx.stopped_review_apps(grant.project(), before, filter.limit)?;
+    let open = open_to(tx, members, grant.who(), grant.project(), &found)?;
+    let (own, foreign): (Vec<_>, Vec<_>) = found.into_iter().zip(open).partition(|(_, open)| *open);
+    let all = |some: Vec<(Environment, bool)>| some.into_iter().map(|(one, _)| one).collect();
+    Ok(match foreign.is_empty() {
+        true => ReviewAppRemoval { scheduled: all(own), unprocessable: Vec::new() },
+        false => ReviewAppRemoval { scheduled: Vec::new(), unprocessable: all(foreign) },
+    })
+}
+
+/// As [`review_apps`]; what is scheduled goes in a week.
+pub fn schedule_removal(
+    tx: &mut Tx<'_>,
+    grant: &Grant<RemoveReviewApps>,
+    members: &impl Members,
+    filter: ReviewAppFilter,
+) -> Result<ReviewAppRemoval> {
+    let removal = review_apps(tx, grant, members, filter)?;
+    let ids: Vec<EnvironmentId> = removal.scheduled.iter().map(|one| one.id).collect();
+    if !ids.is_empty() {
         let at = tx.now.plus(GRACE);
-        for environment in &scheduled {
-            let marked = Environment { auto_delete_at: Some(at), ..environment.clone() };
-            tx.save_environment(&marked)?;
-        }
+        tx.delete_environments_at(&ids, at)?;
     }
-    Ok(scheduled)
+    Ok(removal)
 }
 
 /// Removes environments whose time to go has come, so many at most. Returns whether there may be more.

@@ -2,6 +2,7 @@
 
 pub mod actions;
 pub mod cleanup;
+mod cleanup_store;
 mod model;
 mod rules;
 mod slug;
@@ -10,6 +11,7 @@ mod store;
 mod tier;
 
 pub use actions::EnvironmentChange;
+pub use cleanup_store::{DeployedRef, EnvironmentCleanupStore};
 pub use model::Environment;
 pub(crate) use rules::is_address;
 pub use rules::{EnvironmentAttributes, is_name};

@@ -3,11 +3,11 @@
 use db::{
     Tx, each_backend, error,
     listing::{self, Bind, Conditions, Selection, page_of_ids},
-    schema::{deployments, environments},
+    schema::environments,
 };
 use diesel::prelude::*;
 use kernel::{
-    Result, TextEnum as _, Ts,
+    Result, TextEnum as _,
     ids::{EnvironmentId, ProjectId},
     like,
     page::{Page, PageRequest},
@@ -43,25 +43,6 @@ pub trait EnvironmentStore {
     fn insert_environment(&mut self, environment: &Environment) -> Result<Environment>;
     fn save_environment(&mut self, environment: &Environment) -> Result<()>;
     fn delete_environment(&mut self, id: EnvironmentId) -> Result<()>;
-    /// Those that run and to which nothing was done since, so many behind this one at most.
-    fn stale_environments(
-        &mut self,
-        project: ProjectId,
-        before: Ts,
-        behind: EnvironmentId,
-        most: i64,
-    ) -> Result<Vec<Environment>>;
-    /// Those whose time to stop has come.
-    fn overdue_environments(&mut self, most: i64) -> Result<Vec<EnvironmentId>>;
-    /// Those whose time to go has come.
-    fn outlived_environments(&mut self, most: i64) -> Result<Vec<Environment>>;
-    /// Stopped environments of branches that were made before this moment, oldest first.
-    fn stopped_review_apps(
-        &mut self,
-        project: ProjectId,
-        before: Ts,
-        most: i64,
-    ) -> Result<Vec<Environment>>;
 }
 
 impl EnvironmentFilter {
@@ -188,71 +169,5 @@ impl EnvironmentStore for Tx<'_> {
         let row = diesel::delete(environments::table.find(id));
         each_backend!(self, |conn| row.execute(conn).map_err(error(NOUN)))?;
         Ok(())
-    }
-
-    fn stale_environments(
-        &mut self,
-        project: ProjectId,
-        before: Ts,
-        behind: EnvironmentId,
-        most: i64,
-    ) -> Result<Vec<Environment>> {
-        let newer = deployments::table
-            .filter(deployments::environment_id.eq(environments::id))
-            .filter(deployments::updated_at.ge(before));
-        let of_project = environments::project_id.eq(project).and(environments::id.gt(behind));
-        each_backend!(self, |conn| environments::table
-            .filter(of_project)
-            .filter(environments::state.eq(EnvironmentState::Available))
-            .filter(environments::updated_at.lt(before))
-            .filter(diesel::dsl::not(diesel::dsl::exists(newer)))
-            .order(environments::id)
-            .limit(most)
-            .select(Environment::as_select())
-            .load(conn)
-            .map_err(error(NOUN)))
-    }
-
-    fn overdue_environments(&mut self, most: i64) -> Result<Vec<EnvironmentId>> {
-        let now = self.now;
-        each_backend!(self, |conn| environments::table
-            .filter(environments::auto_stop_at.le(now))
-            .filter(environments::state.eq(EnvironmentState::Available))
-            .order(environments::auto_stop_at)
-            .limit(most)
-            .select(environments::id)
-            .load(conn)
-            .map_err(error(NOUN)))
-    }
-
-    fn outlived_environments(&mut self, most: i64) -> Result<Vec<Environment>> {
-        let now = self.now;
-        each_backend!(self, |conn| environments::table
-            .filter(environments::auto_delete_at.le(now))
-            .order(environments::auto_delete_at)
-            .limit(most)
-            .select(Environment::as_select())
-            .load(conn)
-            .map_err(error(NOUN)))
-    }
-
-    fn stopped_review_apps(
-        &mut self,
-        project: ProjectId,
-        before: Ts,
-        most: i64,
-    ) -> Result<Vec<Environment>> {
-        let stopped = environments::state.eq(EnvironmentState::Stopped);
-        each_backend!(self, |conn| environments::table
-            .filter(environments::project_id.eq(project).and(stopped))
-            // From `review/` up to what would come after all that begins so.
-            .filter(environments::name.ge("review/").and(environments::name.lt("review0")))
-            .filter(environments::created_at.lt(before))
-            .filter(environments::auto_delete_at.is_null())
-            .order((environments::created_at, environments::id))
-            .limit(most)
-            .select(Environment::as_select())
-            .load(conn)
-            .map_err(error(NOUN)))
     }
 }

@@ -1,7 +1,7 @@
 //! Whether somebody may deploy to an environment.
 
 use db::Tx;
-use kernel::{AccessLevel, Error, Result, Standing, TextEnum as _};
+use kernel::{AccessLevel, Error, Result, Standing, TextEnum as _, ids::ProjectId};
 
 use super::{AccessRule, Holder, Protection, ProtectionStore as _, RuleKind};
 use crate::{environment::Environment, ports::Members};
@@ -43,6 +43,27 @@ pub fn deploy_right(
         }
     }
     Ok(DeployRight::Deployer)
+}
+
+/// Which environments of a project somebody may deploy to, by a fixed number of statements beside those about groups in
+/// the rules.
+pub fn open_to(
+    tx: &mut Tx<'_>,
+    members: &impl Members,
+    who: &Standing,
+    project: ProjectId,
+    environments: &[Environment],
+) -> Result<Vec<bool>> {
+    let groups = members.groups_above(tx, project)?;
+    let names: Vec<&str> = environments.iter().map(|one| one.name.as_str()).collect();
+    let mut shut = Vec::new();
+    for protection in tx.protections_among(project, &names, &groups)? {
+        if !is_any(tx, members, who, protection.of(RuleKind::Deploy))? {
+            shut.push(protection.environment);
+        }
+    }
+    let is_shut = |one: &Environment| shut.iter().any(|protected| protected.is_of(one));
+    Ok(environments.iter().map(|one| !is_shut(one)).collect())
 }
 
 /// Refuses whoever may not deploy to an environment.

@@ -2,9 +2,11 @@
 
 use diesel::prelude::{Queryable, Selectable};
 use kernel::{
-    AccessLevel, Ts,
+    AccessLevel, TextEnum as _, Ts,
     ids::{EnvironmentAccessId, NamespaceId, ProjectId, ProtectedEnvironmentId, UserId},
 };
+
+use crate::environment::Environment;
 
 kernel::text_enum! {
     /// What a record lets its holder do.
@@ -30,6 +32,16 @@ pub struct ProtectedEnvironment {
     pub required_approval_count: i64,
     pub created_at: Ts,
     pub updated_at: Ts,
+}
+
+impl ProtectedEnvironment {
+    /// Whether it protects this environment of its project, or of a project of its group.
+    pub(super) fn is_of(&self, environment: &Environment) -> bool {
+        match self.project_id {
+            Some(_) => self.name == environment.name,
+            None => self.name == environment.tier.as_str(),
+        }
+    }
 }
 
 /// Whom a record lets in.

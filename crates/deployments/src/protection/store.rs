@@ -30,6 +30,13 @@ pub trait ProtectionStore {
         groups: &[NamespaceId],
         tier: &str,
     ) -> Result<Vec<Protection>>;
+    /// All that may hold for environments of a project with these names: their own protections, and those of the groups.
+    fn protections_among(
+        &mut self,
+        project: ProjectId,
+        names: &[&str],
+        groups: &[NamespaceId],
+    ) -> Result<Vec<Protection>>;
     fn insert_protection(
         &mut self,
         home: ProtectionHome,
@@ -147,6 +154,25 @@ impl ProtectionStore for Tx<'_> {
                 .map_err(error(NOUN)))?;
             found.extend(theirs);
         }
+        whole(self, found)
+    }
+
+    fn protections_among(
+        &mut self,
+        project: ProjectId,
+        names: &[&str],
+        groups: &[NamespaceId],
+    ) -> Result<Vec<Protection>> {
+        let own = protected::project_id.eq(project).and(protected::name.eq_any(names));
+        let above = protected::group_id.eq_any(groups);
+        let (mut found, theirs): (Vec<ProtectedEnvironment>, Vec<ProtectedEnvironment>) =
+            each_backend!(self, |conn| {
+                let all = || protected::table.select(ProtectedEnvironment::as_select());
+                let own = all().filter(own).order(protected::id).load(conn).map_err(error(NOUN))?;
+                let above = all().filter(above).order(protected::id).load(conn);
+                (own, above.map_err(error(NOUN))?)
+            });
+        found.extend(theirs);
         whole(self, found)
     }
 

@@ -18,20 +18,21 @@ use deployments::{
     approval::actions::{block, is_missing},
     deployment::{
         Deployment, DeploymentStatus, DeploymentStore as _,
-        jobs::{self, DeployJob, Outcome},
+        jobs::{self, AutoStop, DeployJob, EnvironmentTerms, Outcome},
     },
     environment::{Environment, Tier},
     protection::guard::{DeployRight, deploy_right, protections_of},
 };
 use kernel::{
-    Error, Result, TextEnum as _, Ts,
+    Error, Result, TextEnum as _,
     error::{Kind, Message},
     ids::{JobId, JobSpecId, PipelineId},
 };
-use org::{access::IdOrPath, project::settings::SettingsStore as _};
+use org::access::IdOrPath;
 use secrets::Vault;
 use time::Duration;
 
+use super::outdated::is_outdated;
 use crate::{ports::deployments::Members, user::standing::person_in_project};
 
 const OUTDATED: &str = "failed_outdated_deployment_job";
@@ -114,11 +115,11 @@ fn follow_job(
             Status::Failed | Status::Canceled => jobs::not_stopped(tx, environment).map(drop),
             _ => Ok(()),
         },
-        "prepare" if job.status == Status::Success => {
-            let auto_stop_at = auto_stop_at(written, tx.now);
-            jobs::settle(tx, environment, Outcome { auto_stop_at, ..Outcome::default() }).map(drop)
+        "prepare" | "access" if job.status == Status::Success => {
+            let auto_stop = auto_stop(tx, vault, job, term_of(tx, job, written)?)?;
+            jobs::settle(tx, environment, Outcome { auto_stop, ..Outcome::default() }).map(drop)
         }
-        // Who verifies or uses an environment leaves it as it is.
+        // Who verifies an environment leaves it as it is.
         _ => Ok(()),
     }
 }
@@ -200,54 +201,77 @@ fn outcome(
 ) -> Result<Outcome> {
     let url = deployment.environment_url.clone().or_else(|| written.url.clone());
     let url = match url {
-        // What its script found out, it told in a report.
-        Some(url) if url.contains('$') => told_by_job(tx, vault, job, url)?,
-        url => url,
+        Some(url) => Some(told_by_job(tx, vault, job, url)?),
+        None => None,
     };
+    let term = deployment.auto_stop_in.clone().or_else(|| written.auto_stop_in.clone());
     Ok(Outcome {
         url: url.filter(|url| !url.contains('$')),
-        auto_stop_at: auto_stop_at(written, tx.now),
+        auto_stop: auto_stop(tx, vault, job, term)?,
         tier: written.deployment_tier.as_deref().and_then(Tier::find),
     })
 }
 
-fn told_by_job(tx: &mut Tx<'_>, vault: &Vault, job: &Job, url: String) -> Result<Option<String>> {
+/// A text with the variables that a script found out and told in a report.
+fn told_by_job(tx: &mut Tx<'_>, vault: &Vault, job: &Job, text: String) -> Result<String> {
+    if !text.contains('$') {
+        return Ok(text);
+    }
     let told = tx.inherited_variables(vault, &[job.id])?;
-    let mut all: Vec<Variable> =
+    let all: Vec<Variable> =
         told.iter().map(|(key, value)| Variable::public(key, value)).collect();
-    all.push(Variable::public(URL, url));
-    Ok(expanded(&all).pop().map(|variable| variable.value))
+    Ok(written_out(&all, text))
+}
+
+/// A text in which variables stand for their values; what nobody knows stays.
+fn written_out(variables: &[Variable], text: String) -> String {
+    let mut all = variables.to_vec();
+    // Without a name no other one refers to it.
+    all.push(Variable::public("", text.clone()));
+    expanded(&all).pop().map_or(text, |variable| variable.value)
 }
 
 /// Name of the variable that tells where an environment is found.
 const URL: &str = "CI_ENVIRONMENT_URL";
+/// How long an environment stays that does not stop by itself.
+const NEVER: &str = "never";
 
-/// The address that a job is told, with variables written out.
-pub(crate) fn environment_url(variables: &[Variable]) -> Option<String> {
-    let found = variables.iter().rfind(|variable| variable.key == URL)?;
-    Some(found.value.clone()).filter(|url| !url.is_empty())
+/// What a job says of its environment, with the variables written out that the job is told.
+pub(crate) fn environment_terms(
+    variables: &[Variable],
+    auto_stop_in: Option<&str>,
+) -> EnvironmentTerms {
+    let url = variables.iter().rfind(|variable| variable.key == URL);
+    let url = url.map(|variable| variable.value.clone()).filter(|url| !url.is_empty());
+    let term = auto_stop_in.filter(|term| term.contains('$'));
+    EnvironmentTerms { url, auto_stop_in: term.map(|term| written_out(variables, term.to_owned())) }
 }
 
-fn auto_stop_at(written: &Written, now: Ts) -> Option<Ts> {
-    let seconds = duration::seconds(written.auto_stop_in.as_deref()?)?;
-    Some(now.plus(Duration::seconds(i64::try_from(seconds).ok()?)))
+/// How long the environment of a job stays that deploys nothing: nobody noted what it was told, so only the variables of
+/// the configuration are written out.
+fn term_of(tx: &mut Tx<'_>, job: &Job, written: &Written) -> Result<Option<String>> {
+    let Some(term) = written.auto_stop_in.clone() else { return Ok(None) };
+    let (Some(spec), true) = (job.spec_id, term.contains('$')) else { return Ok(Some(term)) };
+    let variables = tx.spec(spec)?.variables;
+    Ok(Some(written_out(&variables, term)))
 }
 
-/// Whether something newer is where a job would deploy to, and its project does not want that.
-fn is_outdated(tx: &mut Tx<'_>, job: &Job, deployment: &Deployment) -> Result<bool> {
-    Ok(jobs::is_outdated(tx, deployment)?
-        && tx.project_settings(job.project_id)?.ci_forward_deployment_enabled)
-}
-
-/// As [`is_outdated`], for a job that is about to be taken.
-pub(crate) fn is_outdated_job(tx: &mut Tx<'_>, job: &Job) -> Result<bool> {
-    if job.environment.is_none() {
-        return Ok(false);
+/// When the environment of a job stops by itself; what is no duration changes nothing.
+fn auto_stop(
+    tx: &mut Tx<'_>,
+    vault: &Vault,
+    job: &Job,
+    term: Option<String>,
+) -> Result<AutoStop> {
+    let Some(term) = term else { return Ok(AutoStop::Unchanged) };
+    let term = told_by_job(tx, vault, job, term)?;
+    if term.trim() == NEVER {
+        return Ok(AutoStop::Never);
     }
-    match jobs::of_job(tx, job.id)? {
-        Some(deployment) => is_outdated(tx, job, &deployment),
-        None => Ok(false),
-    }
+    let seconds = duration::seconds(&term).and_then(|seconds| i64::try_from(seconds).ok());
+    Ok(seconds.map_or(AutoStop::Unchanged, |seconds| {
+        AutoStop::At(tx.now.plus(Duration::seconds(seconds)))
+    }))
 }
 
 /// A job fails, unless it has ended already.

@@ -2,18 +2,17 @@
 
 use ci::{
     job::{Job as CiJob, JobStore as _, MotionStore as _, actions as job_actions},
-    policy::UpdatePipelines,
+    policy::UpdateJobs,
 };
 use db::Tx;
 use deployments::{
     deployment::DeploymentStore as _,
     environment::{Environment, EnvironmentState, EnvironmentStep, actions},
-    policy::ChangeEnvironments,
+    policy::{ChangeEnvironments, StopEnvironments},
     protection::guard::ensure_may_deploy,
 };
 use kernel::{
-    Ability, Error, Grant, Result,
-    access::Project,
+    Error, Grant, Result,
     ids::{EnvironmentId, PipelineId},
 };
 use secrets::Vault;
@@ -32,34 +31,53 @@ pub struct Stopped {
 }
 
 /// Stops an environment; `force` does not wait for its job. One that is stopped stays so.
+///
+/// # Errors
+/// `Forbidden` for who may not play its job, or, without one, not change it.
 pub fn stop(
     tx: &mut Tx<'_>,
     vault: &Vault,
-    grant: &Grant<ChangeEnvironments>,
+    grant: &Grant<StopEnvironments>,
     id: EnvironmentId,
     force: bool,
 ) -> Result<Stopped> {
     let environment = actions::of_project(tx, grant, id)?;
-    ensure_may_deploy(tx, &Members, grant.who(), &environment)?;
-    if force {
-        return stop_at_once(tx, environment);
-    }
-    stop_for(tx, vault, grant, environment)
+    stop_by(tx, vault, grant, environment, force)
 }
 
-/// As [`stop`], for somebody who may change jobs of the project.
-pub(super) fn stop_for<A: Ability<Scope = Project>>(
+/// As [`stop`], for an environment of the project.
+pub(super) fn stop_by(
     tx: &mut Tx<'_>,
     vault: &Vault,
-    grant: &Grant<A>,
+    grant: &Grant<StopEnvironments>,
     environment: Environment,
+    force: bool,
 ) -> Result<Stopped> {
-    if environment.state != EnvironmentState::Available {
-        return Ok(Stopped { environment, pipeline: None });
+    let Some(job) = stop_job(tx, &environment)? else {
+        grant.also::<ChangeEnvironments>()?;
+        ensure_may_deploy(tx, &Members, grant.who(), &environment)?;
+        return match environment.state {
+            EnvironmentState::Stopping if !force => Ok(Stopped { environment, pipeline: None }),
+            _ => stop_at_once(tx, environment),
+        };
+    };
+    let grant: Grant<UpdateJobs> = grant.also()?;
+    if force {
+        job_actions::ensure_may_change(tx, &grant, &Refs, job.id)?;
+        return stop_at_once(tx, environment);
     }
-    let Some(job) = stop_job(tx, &environment)? else { return stop_at_once(tx, environment) };
-    let grant: Grant<UpdatePipelines> = grant.also()?;
-    let played = job_actions::play(tx, &grant, &Projects, &Refs, job.id, (vault, &[]))?;
+    stop_with(tx, vault, &grant, environment, &job)
+}
+
+/// Stops an environment by a job that may be played.
+pub(super) fn stop_with(
+    tx: &mut Tx<'_>,
+    vault: &Vault,
+    grant: &Grant<UpdateJobs>,
+    environment: Environment,
+    job: &CiJob,
+) -> Result<Stopped> {
+    let played = job_actions::play(tx, grant, &Projects, &Refs, job.id, (vault, &[]))?;
     let environment = actions::step(tx, environment, EnvironmentStep::Stop)?;
     Ok(Stopped { environment, pipeline: Some(played.pipeline_id) })
 }
@@ -71,6 +89,9 @@ pub(super) fn stop_at_once(tx: &mut Tx<'_>, environment: Environment) -> Result<
 
 /// The job that stops what was brought to an environment last, where somebody may let it begin.
 pub(super) fn stop_job(tx: &mut Tx<'_>, environment: &Environment) -> Result<Option<CiJob>> {
+    if environment.state != EnvironmentState::Available {
+        return Ok(None);
+    }
     let Some(last) = tx.last_deployment(environment.id)? else { return Ok(None) };
     let (Some(job), Some(name)) = (last.job_id, last.on_stop) else { return Ok(None) };
     // A pipeline may be gone with its jobs, and the deployment stays.

@@ -1,29 +1,36 @@
 //! What time does to environments: they stop, and stopped ones of branches go.
 
+use ci::policy::UpdateJobs;
 use db::Tx;
 use deployments::{
     environment::{
-        Environment, EnvironmentStore as _,
+        Environment, EnvironmentCleanupStore as _, EnvironmentState, EnvironmentStore as _,
         cleanup::{ensure_stale_moment, remove_outlived},
     },
     policy::StopStaleEnvironments as MayStopStale,
+    ports::Members as _,
 };
 use kernel::{
     Error, Grant, Result, Ts,
     access::Project,
     error::{Kind, Message},
-    ids::{EnvironmentId, ProjectId, UserId},
+    ids::{EnvironmentId, ProjectId},
 };
 use org::access::IdOrPath;
 use secrets::Vault;
 use serde::{Deserialize, Serialize};
+use time::Duration;
 use worker::{Job, Queue as _};
 
-use super::stop::{Stopped, stop_at_once, stop_for, stop_job};
-use crate::{Forge, pipeline, user::standing::person_in_project};
+use super::stop::{Stopped, stop_at_once, stop_job, stop_with};
+use crate::{
+    Forge, pipeline, ports::deployments::Members, user::standing::person_in_project,
+};
 
 /// So many environments are looked for at a time.
 const AT_ONCE: i64 = 100;
+/// An environment that cannot be stopped in time is tried again after this.
+const POSTPONEMENT: Duration = Duration::hours(1);
 
 /// Stops environments whose time has come, and removes those that were to be removed by now.
 #[derive(Debug, Serialize, Deserialize)]
@@ -67,12 +74,15 @@ pub(crate) async fn stop_stale(forge: Forge, work: StopStaleEnvironments) -> Res
     let (project, before) = (work.project, Ts(work.before));
     let mut behind = EnvironmentId(0);
     loop {
-        let some = forge.db.read(move |tx| tx.stale_environments(project, before, behind, AT_ONCE));
+        let some = forge.db.read(move |tx| {
+            let groups = Members.groups_above(tx, project)?;
+            tx.stale_environments(project, &groups, before, behind, AT_ONCE)
+        });
         let some = some.await?;
         let Some(last) = some.last() else { return Ok(()) };
-        behind = last.id;
+        behind = *last;
         for environment in some {
-            stop_by_itself(&forge, environment.id).await?;
+            stop_or_postpone(&forge, environment).await?;
         }
     }
 }
@@ -82,7 +92,7 @@ pub(crate) async fn sweep_environments(forge: Forge, _: SweepEnvironments) -> Re
         let due = forge.db.read(|tx| tx.overdue_environments(AT_ONCE)).await?;
         let is_last = i64::try_from(due.len()).is_ok_and(|found| found < AT_ONCE);
         for environment in due {
-            stop_by_itself(&forge, environment).await?;
+            stop_or_postpone(&forge, environment).await?;
         }
         if is_last {
             break;
@@ -92,24 +102,56 @@ pub(crate) async fn sweep_environments(forge: Forge, _: SweepEnvironments) -> Re
     Ok(())
 }
 
-/// Stops an environment by its job, for whom that job is; at once where nobody is left who may let it begin.
-async fn stop_by_itself(forge: &Forge, id: EnvironmentId) -> Result<()> {
+/// Stops an environment by its job, for whom that job is; at once where nobody is left who may let it begin. One that
+/// cannot be stopped waits for another hour, so that the others need not wait for it.
+async fn stop_or_postpone(forge: &Forge, id: EnvironmentId) -> Result<()> {
     let vault = forge.vault.clone();
     let stopped = forge.db.write(move |tx| {
         let Some(environment) = tx.environments_by_id(&[id])?.pop() else { return Ok(None) };
         automatic_stop(tx, &vault, environment).map(Some)
     });
-    if let Some(Stopped { pipeline: Some(pipeline), .. }) = stopped.await? {
-        pipeline::hurry(forge, pipeline).await;
+    match stopped.await {
+        Ok(Some(Stopped { pipeline: Some(pipeline), .. })) => {
+            pipeline::hurry(forge, pipeline).await;
+            Ok(())
+        }
+        Ok(_) => Ok(()),
+        Err(failure) if failure.is_of_machine() => Err(failure),
+        Err(failure) => {
+            tracing::warn!(environment = %id, error = %failure, "an environment cannot be stopped");
+            forge.db.write(move |tx| postpone(tx, id)).await
+        }
     }
-    Ok(())
+}
+
+fn postpone(tx: &mut Tx<'_>, id: EnvironmentId) -> Result<()> {
+    let found = tx.environments_by_id(&[id])?.pop();
+    match found.filter(|environment| environment.is_overdue(tx.now)) {
+        Some(found) => {
+            let auto_stop_at = Some(tx.now.plus(POSTPONEMENT));
+            tx.save_environment(&Environment { auto_stop_at, ..found })
+        }
+        None => Ok(()),
+    }
 }
 
 fn automatic_stop(tx: &mut Tx<'_>, vault: &Vault, environment: Environment) -> Result<Stopped> {
-    let Some(user) = stop_job(tx, &environment)?.and_then(|job| job.user_id) else {
-        return stop_at_once(tx, environment);
+    let Some(job) = stop_job(tx, &environment)? else {
+        return match environment.state {
+            EnvironmentState::Stopping => Ok(Stopped { environment, pipeline: None }),
+            _ => stop_at_once(tx, environment),
+        };
     };
-    match stop_as(tx, vault, user, environment.clone()) {
+    let project = IdOrPath::Id(environment.project_id.0);
+    let person = match job.user_id {
+        Some(user) => person_in_project(tx, user, &project)?,
+        None => None,
+    };
+    let grant = person.and_then(|person| {
+        Grant::<UpdateJobs>::check(&person.who, Project(person.facts)).ok()
+    });
+    let Some(grant) = grant else { return stop_at_once(tx, environment) };
+    match stop_with(tx, vault, &grant, environment.clone(), &job) {
         Err(
             Error { kind: Kind::Forbidden, message: Message::Default, .. }
             | Error { kind: Kind::NotFound, message: Message::Subject(_), .. }
@@ -117,16 +159,4 @@ fn automatic_stop(tx: &mut Tx<'_>, vault: &Vault, environment: Environment) -> R
         ) => stop_at_once(tx, environment),
         stopped => stopped,
     }
-}
-
-fn stop_as(
-    tx: &mut Tx<'_>,
-    vault: &Vault,
-    user: UserId,
-    environment: Environment,
-) -> Result<Stopped> {
-    let project = IdOrPath::Id(environment.project_id.0);
-    let person = person_in_project(tx, user, &project)?.ok_or(Error::forbidden())?;
-    let grant = Grant::<ci::policy::UpdatePipelines>::check(&person.who, Project(person.facts))?;
-    stop_for(tx, vault, &grant, environment)
 }

@@ -74,9 +74,14 @@ pub(crate) fn enqueue_for_merge_request(
     }
 }
 
+/// The ref of the pipelines of a merge request.
+pub(crate) fn merge_request_ref(row: &MergeRequest) -> String {
+    format!("refs/merge-requests/{}/head", row.iid)
+}
+
 /// What the pipeline of a merge request is called.
 fn place(row: &MergeRequest) -> Place {
-    Place { name: format!("refs/merge-requests/{}/head", row.iid), tag: false }
+    Place { name: merge_request_ref(row), tag: false }
 }
 
 /// As whoever opened it or pushed the commit, where that has no pipeline yet and something is to run for merge requests.

@@ -29,7 +29,7 @@ pub(crate) use downstream::{begin_bridges, make_downstream};
 pub(crate) use job_variables::{JobSource, job_source};
 pub(crate) use make::cancel_outdated_pipelines;
 pub use make::{CancelOutdated, Request, make};
-pub(crate) use merge_request::enqueue_for_merge_request;
+pub(crate) use merge_request::{enqueue_for_merge_request, merge_request_ref};
 pub use merge_request::{MakeForMergeRequest, make_for_merge_request, run_for};
 pub use push::MakeForPush;
 pub(crate) use push::{PushedBy, enqueue_for_push, make_for_push, run_after_push};

@@ -21,6 +21,7 @@ use repo::protection::Protection;
 use review::merge_request::MergeRequestStore as _;
 
 use super::deployments::Members;
+use crate::deployment::outdated::is_outdated_job;
 
 /// What projects are set to, as `org` knows it.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +75,10 @@ impl ports::Refs for Refs {
             guard::DeployRight::Deployer => DeployRight::Deployer,
             guard::DeployRight::Refused => DeployRight::Refused,
         })
+    }
+
+    fn is_outdated(&self, tx: &mut Tx<'_>, job: &Job) -> Result<bool> {
+        Ok(!job.status.is_finished() && is_outdated_job(tx, job)?)
     }
 
     fn awaits_approval(&self, tx: &mut Tx<'_>, job: &Job) -> Result<bool> {

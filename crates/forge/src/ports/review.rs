@@ -120,6 +120,7 @@ impl ports::Deployments for Places {
             before: wanted.before,
             environment: wanted.environment.clone(),
             deployment: wanted.deployment,
+            project: wanted.project,
         };
         let (set, check) = (links.set(), links.check("i.id"));
         let filter =

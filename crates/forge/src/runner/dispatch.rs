@@ -6,7 +6,7 @@ use ci::job::{
     QueueStore as _,
     queue::{Start, begin, refuse},
 };
-use deployments::deployment::jobs::note_url;
+use deployments::deployment::jobs::note_terms;
 use kernel::{Error, Result, ids::JobId};
 use runners::{
     mailbox::{Errand, Process},
@@ -225,15 +225,13 @@ async fn hand_over(
         hidden: sealed.map_err(Error::internal)?,
     };
     let (shared, project) = (runner.is_shared(), draft.source.job.project_id);
-    let url = draft.environment_url();
+    let terms = draft.environment_terms();
     let own = forge.clone();
     // In a task of its own, which goes on where the runner hangs up meanwhile.
     let begun = tokio::spawn(async move {
         let begun = own.db.write(move |tx| {
             let Some(job) = begin(tx, id, &start)? else { return Ok(None) };
-            if let Some(url) = &url {
-                note_url(tx, id, url)?;
-            }
+            note_terms(tx, id, &terms)?;
             let running = match shared {
                 true => tx.running_on_instance_runners()?.get(&project).copied(),
                 false => None,

@@ -8,6 +8,7 @@ use ci::{
     job::{Job, JobSpec, JobStore as _, JobToken},
     pipeline::Pipeline,
 };
+use deployments::deployment::jobs::EnvironmentTerms;
 use kernel::{Error, Result, access::ProjectFacts, error::Kind, ids::JobId};
 use org::project::settings::GitStrategy;
 use repo::git::Oid;
@@ -20,7 +21,7 @@ use super::{
 };
 use crate::{
     Forge,
-    deployment::{environment_url, is_outdated_job},
+    deployment::{environment_terms, outdated::is_outdated_job},
     pipeline::{JobSource, PipelineCommit, job_source},
 };
 
@@ -76,10 +77,15 @@ impl Draft {
         hidden(&self.variables, &self.token)
     }
 
-    /// Where its environment is found, as far as that is known before it runs.
-    pub(super) fn environment_url(&self) -> Option<String> {
-        self.source.job.environment.as_ref()?;
-        environment_url(&self.variables)
+    /// What it says of its environment, as far as that is known before it runs.
+    pub(super) fn environment_terms(&self) -> EnvironmentTerms {
+        match (&self.source.job.environment, &self.source.spec.options.environment) {
+            (Some(_), written) => {
+                let term = written.as_ref().and_then(|written| written.auto_stop_in.as_deref());
+                environment_terms(&self.variables, term)
+            }
+            (None, _) => EnvironmentTerms::default(),
+        }
     }
 
     pub(super) fn into_handover(

@@ -6,7 +6,7 @@ use ci::{
     artifact::{Artifact, ArtifactStore as _},
     job::{Job, JobKind, JobStore as _, actions as jobs},
     pipeline::actions::is_shown,
-    policy::{DeleteArtifacts, ReadPipelines, UpdatePipelines},
+    policy::{DeleteArtifacts, ReadPipelines, UpdateJobs},
 };
 use db::Tx;
 use forge::{
@@ -35,7 +35,7 @@ routes! { "Job artifacts" at "/projects/{id}";
     GET    "/jobs/{job_id}/artifacts/{*path}"       => show_file       : ReadPipelines also JobToken,
     GET    "/jobs/artifacts/{ref}/download"         => download_of_ref : ReadPipelines also JobToken,
     GET    "/jobs/artifacts/{ref}/raw/{*path}"      => file_of_ref     : ReadPipelines also JobToken,
-    POST   "/jobs/{job_id}/artifacts/keep"          => keep            : UpdatePipelines,
+    POST   "/jobs/{job_id}/artifacts/keep"          => keep            : UpdateJobs,
     DELETE "/jobs/{job_id}/artifacts"               => remove          : DeleteArtifacts,
     DELETE "/artifacts"                             => remove_all      : DeleteArtifacts,
 }
@@ -179,7 +179,7 @@ async fn file_of_ref(app: App, call: Call<ReadPipelines, FileOfRef>) -> ApiResul
     sent_file(&app, &read.await?, &params.path, &conditions).await
 }
 
-async fn keep(app: App, call: Call<UpdatePipelines, OneArchive>) -> ApiResult<Json<JobEntity>> {
+async fn keep(app: App, call: Call<UpdateJobs, OneArchive>) -> ApiResult<Json<JobEntity>> {
     let (grant, id) = (call.grant, call.params.job_id);
     let (facts, actor) = (grant.facts().clone(), grant.actor());
     let kept = app.db.write(move |tx| {

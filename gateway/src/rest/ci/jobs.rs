@@ -2,7 +2,7 @@
 
 use ci::{
     job::{JobFilter, JobKind, actions},
-    policy::{ReadJobs, UpdatePipelines},
+    policy::{ReadJobs, UpdateJobs, UpdatePipelines},
 };
 use forge::{
     pipeline,
@@ -28,9 +28,9 @@ use crate::{
 routes! { "Jobs" at "/projects/{id}/jobs";
     GET  ""                 => list   : ReadJobs also JobToken,
     GET  "/{job_id}"        => show   : ReadJobs,
-    POST "/{job_id}/cancel" => cancel : UpdatePipelines,
-    POST "/{job_id}/retry"  => retry  : UpdatePipelines,
-    POST "/{job_id}/play"   => play   : UpdatePipelines,
+    POST "/{job_id}/cancel" => cancel : UpdateJobs,
+    POST "/{job_id}/retry"  => retry  : UpdateJobs,
+    POST "/{job_id}/play"   => play   : UpdateJobs,
     POST "/{job_id}/erase"  => erase  : UpdatePipelines,
 }
 
@@ -81,7 +81,7 @@ async fn show(app: App, call: Call<ReadJobs, OneJob>) -> ApiResult<Json<JobEntit
     Ok(Json(present_one(&app, &facts, actor, job, JobEntity::new).await?))
 }
 
-async fn cancel(app: App, call: Call<UpdatePipelines, OneJob>) -> ApiResult<Created<JobEntity>> {
+async fn cancel(app: App, call: Call<UpdateJobs, OneJob>) -> ApiResult<Created<JobEntity>> {
     let (grant, id) = (call.grant, call.params.job_id);
     let (facts, actor) = (grant.facts().clone(), grant.actor());
     let job = app.db.write(move |tx| actions::cancel(tx, &grant, &Refs, id)).await?;
@@ -90,7 +90,7 @@ async fn cancel(app: App, call: Call<UpdatePipelines, OneJob>) -> ApiResult<Crea
 
 async fn retry(
     app: App,
-    call: Call<UpdatePipelines, OneJob>,
+    call: Call<UpdateJobs, OneJob>,
 ) -> ApiResult<Either<Created<JobEntity>, Created<BridgeEntity>>> {
     let (grant, id) = (call.grant, call.params.job_id);
     let (facts, actor) = (grant.facts().clone(), grant.actor());
@@ -116,7 +116,7 @@ params! {
 
 async fn play(
     app: App,
-    call: Call<UpdatePipelines, PlayJob>,
+    call: Call<UpdateJobs, PlayJob>,
 ) -> ApiResult<Either<Json<JobEntity>, Json<BridgeEntity>>> {
     let (grant, params) = (call.grant, call.params);
     let (facts, actor, id) = (grant.facts().clone(), grant.actor(), params.job_id);

@@ -2,10 +2,10 @@
 
 use actix_web::HttpResponse;
 use deployments::{
-    environment::cleanup,
+    environment::{Environment, cleanup::ReviewAppFilter},
     policy::{ReadEnvironments, RemoveReviewApps, StopStaleEnvironments},
 };
-use forge::deployment::stop_stale_environments;
+use forge::deployment::{remove_review_apps as delete_review_apps, stop_stale_environments};
 use kernel::{Error, Ts};
 
 use crate::{
@@ -55,6 +55,8 @@ const MOST: i64 = 1_000;
 const NONE: &str = "No environments found for scheduled deletion. Either your query did not match any environments (default \
                     parameters match environments that are 30 days or older), or you have insufficient permissions to delete \
                     matching environments.";
+const UNDER_WAY: &str =
+    "Another process already processing a delete request. Please retry later.";
 const NOT_ALLOWED: &str = "You do not have permission to destroy environments in this project";
 
 async fn remove_review_apps(
@@ -66,28 +68,31 @@ async fn remove_review_apps(
         return Err(Error::bad_request().parameters("limit does not have a valid value").into());
     }
     let Ok(grant) = call.grant.also::<RemoveReviewApps>() else {
-        return Ok(Either::Right(failed(HttpResponse::Unauthorized(), NOT_ALLOWED)));
+        return Ok(Either::Right(failed(HttpResponse::Unauthorized(), &[], NOT_ALLOWED)));
     };
-    let removed = app.db.write(move |tx| {
-        cleanup::remove_review_apps(tx, &grant, params.before, params.limit, params.dry_run)
-    });
-    let removed = removed.await?;
-    if removed.is_empty() {
-        return Ok(Either::Right(failed(HttpResponse::BadRequest(), NONE)));
+    let filter = ReviewAppFilter { before: params.before, limit: params.limit };
+    let Some(removal) = delete_review_apps(&app, grant, filter, params.dry_run).await? else {
+        return Ok(Either::Right(failed(HttpResponse::Conflict(), &[], UNDER_WAY)));
+    };
+    if removal.scheduled.is_empty() {
+        let response = failed(HttpResponse::BadRequest(), &removal.unprocessable, NONE);
+        return Ok(Either::Right(response));
     }
     Ok(Either::Left(Json(ReviewAppRemovalEntity {
-        scheduled_entries: removed.iter().map(Into::into).collect(),
+        scheduled_entries: removal.scheduled.iter().map(Into::into).collect(),
         unprocessable_entries: Vec::new(),
         message: None,
     })))
 }
 
-fn failed(mut response: actix_web::HttpResponseBuilder, message: &'static str) -> Custom {
-    let (scheduled_entries, unprocessable_entries) = (Vec::new(), Vec::new());
-    let message = Some(message);
+fn failed(
+    mut response: actix_web::HttpResponseBuilder,
+    unprocessable: &[Environment],
+    message: &'static str,
+) -> Custom {
     Custom(response.json(ReviewAppRemovalEntity {
-        scheduled_entries,
-        unprocessable_entries,
-        message,
+        scheduled_entries: Vec::new(),
+        unprocessable_entries: unprocessable.iter().map(Into::into).collect(),
+        message: Some(message),
     }))
 }

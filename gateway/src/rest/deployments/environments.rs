@@ -3,7 +3,7 @@
 use deployments::{
     deployment::DeploymentStore as _,
     environment::{Environment, EnvironmentFilter, EnvironmentState, Tier, actions},
-    policy::{ChangeEnvironments, ReadEnvironments, RemoveEnvironments},
+    policy::{ChangeEnvironments, ReadEnvironments, RemoveEnvironments, StopEnvironments},
 };
 use forge::{
     deployment::stop as stop_environment, pipeline, ports::deployments::Members, urls::Urls,
@@ -32,7 +32,7 @@ routes! { "Environments" at "/projects/{id}/environments";
     POST   ""                       => create : ChangeEnvironments,
     PUT    "/{environment_id}"      => update : ChangeEnvironments,
     DELETE "/{environment_id}"      => remove : RemoveEnvironments,
-    POST   "/{environment_id}/stop" => stop   : ChangeEnvironments,
+    POST   "/{environment_id}/stop" => stop   : StopEnvironments,
 }
 
 param_enums! { EnvironmentState, Tier }
@@ -211,7 +211,7 @@ params! {
 
 async fn stop(
     app: App,
-    call: Call<ChangeEnvironments, StopEnvironment>,
+    call: Call<StopEnvironments, StopEnvironment>,
 ) -> ApiResult<Json<EnvironmentEntity>> {
     let (grant, params, vault) = (call.grant, call.params, app.vault.clone());
     let urls = app.urls.clone();

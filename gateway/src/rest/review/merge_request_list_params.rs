@@ -171,7 +171,7 @@ impl FilterMergeRequests {
         let environment = self.environment.clone().filter(|name| !name.is_empty());
         let (after, before) = (self.deployed_after, self.deployed_before);
         let asked = after.is_some() || before.is_some() || environment.is_some();
-        asked.then_some(Deployed { after, before, environment, deployment: None })
+        asked.then_some(Deployed { after, before, environment, ..Deployed::default() })
     }
 }
 

@@ -225,9 +225,17 @@ fn rows(
     page: PageRequest,
 ) -> Result<Page<MergeRequest>> {
     let mut filter = filter(wanted, tx, actor.id, place.within.scope(), show.state())?;
-    if let Within::Deployment(_, deployment) = place.within {
-        let asked = filter.deployed.unwrap_or_default();
-        filter.deployed = Some(Deployed { deployment: Some(deployment), ..asked });
+    match place.within {
+        Within::Deployment(_, deployment) => {
+            let asked = filter.deployed.unwrap_or_default();
+            filter.deployed = Some(Deployed { deployment: Some(deployment), ..asked });
+        }
+        Within::Project(project) => {
+            filter.deployed = filter
+                .deployed
+                .map(|asked| Deployed { project: Some(project), ..asked });
+        }
+        Within::Group(_) | Within::Everywhere => {}
     }
     let asked =
         Asked { actor, among: place.within.among(), archived: place.archived, filter: &filter };

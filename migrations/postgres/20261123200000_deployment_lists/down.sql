@@ -1,0 +1,9 @@
+DROP TABLE review_app_removals;
+ALTER TABLE deployments DROP COLUMN auto_stop_in;
+DROP INDEX deployed_merge_requests_environment_time;
+DROP INDEX deployments_environment_status_ref;
+DROP INDEX deployments_environment_status_updated;
+DROP INDEX deployments_environment_status_id;
+DROP INDEX deployments_environment_ref;
+DROP INDEX deployments_status_ref;
+DROP INDEX deployments_status_updated;

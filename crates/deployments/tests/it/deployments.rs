@@ -15,7 +15,7 @@ use forgeway_deployments::{
 use kernel::{Result, TextEnum as _, error::Kind, page::PageRequest};
 use time::Duration;
 
-use crate::world::{World, person, report, test, wait};
+use crate::world::{World, person, report, test, told, wait};
 
 #[test]
 fn numbers_count_on_whatever_was_removed() {
@@ -79,7 +79,7 @@ fn the_whole_table_of_reports() {
                 let made = world.deployment(tx, one.id, "main", *from)?;
                 let answer = match update(tx, &grant, &world.members, made.id, *to) {
                     Ok(after) => format!("{} {}", after.status, after.finished_at.is_some()),
-                    Err(refused) => refused.to_string(),
+                    Err(refused) => told(&refused),
                 };
                 writeln!(rows, "{from:<8} {to:<8} {answer}").unwrap();
             }

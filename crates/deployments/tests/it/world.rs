@@ -17,8 +17,9 @@ use forgeway_deployments::{
     },
 };
 use kernel::{
-    Ability, AccessLevel, Actor, Grant, Result, Standing, Visibility,
+    Ability, AccessLevel, Actor, Error, Grant, Result, Standing, Visibility,
     access::{Features, Group, GroupFacts, Project, ProjectFacts},
+    error::Message,
     ids::{DeploymentId, EnvironmentId, NamespaceId, ProjectId, UserId},
 };
 use time::Duration;
@@ -78,6 +79,19 @@ pub(crate) fn test(body: fn(&mut Tx<'_>, &World) -> Result<()>) {
         body(tx, &world)
     });
     done.unwrap();
+}
+
+/// All that a refusal says, with the fields it is about.
+pub(crate) fn told(refused: &Error) -> String {
+    match &refused.message {
+        Message::Fields(fields) => {
+            let texts = |(field, texts): &(String, Vec<String>)| {
+                format!("{field} {}", texts.join(", "))
+            };
+            fields.iter().map(texts).collect::<Vec<_>>().join("; ")
+        }
+        _ => refused.to_string(),
+    }
 }
 
 /// Time goes by within the transaction.

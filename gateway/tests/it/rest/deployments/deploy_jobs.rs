@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use time::Duration;
 
 use crate::{
-    rest::runners::program::{Work, set_up},
+    rest::runners::program::{Runner, Work, set_up},
     support::{
         Person, TestApp,
         ci::{commit, finish, job, run},
@@ -149,15 +149,14 @@ async fn an_environment_stops_by_itself_in_time() {
 #[actix_web::test]
 async fn an_older_deployment_does_not_replace_a_newer_one() {
     let app = TestApp::new();
-    let text = format!("{DEPLOY}  \n");
-    let (ada, project, _) =
-        project_with(&app, &text.replace("script: x", "script: x, when: manual")).await;
+    let (ada, project, _) = project_with(&app, DEPLOY).await;
     let old = job(&ada, project, "deploy").await["id"].clone();
-    commit(&ada, project, "main", "second", DEPLOY).await;
+    commit(&ada, project, "main", "second", &format!("{DEPLOY}# 2")).await;
     run(&app, &ada, project, "deploy").await;
     finish(&app, &ada, project, "deploy", End::Success).await;
+    let runner = Runner::of(&ada, project, json!({})).await;
 
-    ada.post(&format!("/projects/{project}/jobs/{old}/play"), json!({})).await.ok();
+    assert_eq!(runner.ask(json!({})).await.status, 204);
 
     let old = ada.get(&format!("/projects/{project}/jobs/{old}")).await.ok();
     assert_eq!(

@@ -146,3 +146,21 @@ async fn approvals_that_mean_nothing_are_refused() {
     let free = json!({ "message": "This environment is not protected." });
     set.say(&set.mia, json!({ "status": "approved" })).await.refused(400, free);
 }
+
+#[actix_web::test]
+async fn a_comment_has_at_most_255_letters() {
+    let app = TestApp::new();
+    let set = set_up(&app, json!({ "required_approval_count": 2 })).await;
+    let with = |length: usize| json!({ "status": "approved", "comment": "a".repeat(length) });
+
+    let long = json!({ "message": ["Comment is too long (maximum is 255 characters)"] });
+    set.say(&set.mia, with(256)).await.refused(400, long);
+
+    set.say(&set.mia, with(255)).await.created();
+    // What is said twice stays as it was, and another verdict takes its place.
+    let same = set.say(&set.mia, json!({ "status": "approved", "comment": "b" })).await.created();
+    assert_eq!(same["comment"].as_str().map(str::len), Some(255));
+    let other = json!({ "status": "rejected", "comment": "b" });
+    assert_eq!(set.say(&set.mia, other).await.created()["comment"], "b");
+    assert_eq!(set.shown().await["approvals"].as_array().map(Vec::len), Some(1));
+}

@@ -1,5 +1,6 @@
 //! Environments that nobody needs: `gateway/src/rest/deployments/environment_cleanup.rs`.
 
+use deployments::environment::EnvironmentCleanupStore as _;
 use kernel::{
     AccessLevel::{Developer, Maintainer, Reporter},
     Visibility::Private,
@@ -77,4 +78,62 @@ async fn stopped_environments_of_branches_go_a_week_after_somebody_asks_for_it()
     mia.delete(&format!("{call}?limit=1001")).await.refused(400, limit);
     let refused = app.member(project, "rob", Reporter).delete(&call).await.with(401);
     assert_eq!(refused["scheduled_entries"], json!([]));
+}
+
+async fn protect(person: &Person<'_>, project: ProjectId, name: &str) {
+    let body = json!({ "name": name, "deploy_access_levels": [{ "access_level": 40 }] });
+    let path = format!("/projects/{project}/protected_environments");
+    person.post(&path, body).await.created();
+}
+
+#[actix_web::test]
+async fn protected_environments_go_on_however_old_they_are() {
+    let app = TestApp::new();
+    let (project, mia, path) = set_up(&app).await;
+    protect(&mia, project, "production").await;
+    app.clock.advance(Duration::weeks(3));
+
+    mia.post(&format!("{path}/stop_stale"), json!({ "before": "2026-01-10T00:00:00Z" })).await.ok();
+    app.work().await;
+
+    assert_eq!(stopped(&mia, &path).await, ["review/a", "review/b"]);
+}
+
+#[actix_web::test]
+async fn only_one_person_at_a_time_removes_review_apps() {
+    let app = TestApp::new();
+    let (project, mia, path) = set_up(&app).await;
+    mia.post(&format!("{path}/1/stop"), json!({})).await.ok();
+    app.clock.advance(Duration::days(31));
+    app.write(move |tx| tx.begin_removal(project));
+
+    for query in ["", "?dry_run=false"] {
+        let busy = mia.delete(&format!("{path}/review_apps{query}")).await;
+        let told = "Another process already processing a delete request. Please retry later.";
+        let body = json!({ "scheduled_entries": [], "unprocessable_entries": [], "message": told });
+        busy.refused(409, body);
+    }
+    app.clock.advance(Duration::minutes(3));
+
+    mia.delete(&format!("{path}/review_apps?dry_run=false")).await.ok();
+    mia.delete(&format!("{path}/review_apps?dry_run=false")).await.with(400);
+}
+
+#[actix_web::test]
+async fn who_may_not_remove_one_review_app_removes_none() {
+    let app = TestApp::new();
+    let (project, mia, path) = set_up(&app).await;
+    for id in 1..=2 {
+        mia.post(&format!("{path}/{id}/stop"), json!({})).await.ok();
+    }
+    protect(&mia, project, "review/b").await;
+    app.clock.advance(Duration::days(31));
+    let call = format!("{path}/review_apps?dry_run=false");
+
+    let refused = app.member(project, "dan", Developer).delete(&call).await.with(400);
+
+    assert_eq!(refused["scheduled_entries"], json!([]));
+    assert_eq!(refused["unprocessable_entries"][0]["name"], "review/b");
+    let scheduled = mia.delete(&call).await.ok();
+    assert_eq!(scheduled["scheduled_entries"].as_array().map(Vec::len), Some(2));
 }

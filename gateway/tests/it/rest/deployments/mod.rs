@@ -1,10 +1,14 @@
 //! Environments and what is deployed to them.
 
 mod deploy_jobs;
+mod deployers;
 mod deployed_merge_requests;
 mod deployment_approvals;
 mod environment_cleanup;
+mod environment_ends;
+mod environment_terms;
 mod environments;
 mod freeze_periods;
 mod project_deployments;
 mod protected_environments;
+mod review_app_story;

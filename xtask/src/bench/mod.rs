@@ -2,6 +2,8 @@
 
 mod cases;
 mod correct;
+mod deployment_seed;
+mod deployments;
 mod history;
 mod idle;
 mod org_cases;
@@ -60,8 +62,8 @@ pub(crate) struct Options {
     /// Which data are made and measured
     #[arg(long, value_enum, default_value_t = Set::Repository)]
     set: Set,
-    /// Make one part in so many of the organisation, of the issues and merge requests or of the jobs: with 10 there are
-    /// 10,000 people, 2,000 groups and 10,000 projects, or 100,000 issues, or 100,000 jobs
+    /// Make one part in so many of the organisation, of the issues and merge requests, of the jobs or of the deployments: with
+    /// 10 there are 10,000 people, 2,000 groups and 10,000 projects, or 100,000 issues, or 100,000 jobs, or 100,000 deployments
     #[arg(long, default_value_t = 1)]
     scale: i64,
     /// Measure this binary; without it one is built
@@ -86,6 +88,8 @@ enum Set {
     Review,
     /// Very many pipelines and jobs of one project, and pipelines of 500 jobs
     Pipelines,
+    /// Very many deployments of one project, and the merge requests that came with them
+    Deployments,
 }
 
 /// More than connections, so that two writers seldom meet.
@@ -96,7 +100,7 @@ const SETTLE_LIMIT: Duration = Duration::from_secs(600);
 pub(crate) fn run(options: &Options) -> Result<()> {
     let scratch = tempfile::Builder::new().prefix("forgeway-bench-").tempdir()?;
     let history = match (&options.data, options.set) {
-        (_, Set::Organisation | Set::Review | Set::Pipelines) => None,
+        (_, Set::Organisation | Set::Review | Set::Pipelines | Set::Deployments) => None,
         (Some(folder), Set::Repository) => Some(History::open(folder)?),
         (None, Set::Repository) => Some(History::make(&scratch.path().join("made.git"))?),
     };
@@ -163,6 +167,10 @@ impl Measuring<'_> {
             (None, Set::Pipelines) => {
                 let size = pipeline_seed::Size::whole(scale);
                 pipelines::Run { installation, generator, size, only }.report(name)
+            }
+            (None, Set::Deployments) => {
+                let size = deployment_seed::Size::whole(scale);
+                deployments::Run { installation, generator, size, only }.report(name)
             }
             (None, _) => {
                 let size = org_seed::Size::whole(scale);

@@ -75,7 +75,7 @@ impl Run<'_> {
 }
 
 /// A project with a pipeline that is copied, and commits without one.
-fn template(client: &Client) -> Result<Template> {
+pub(super) fn template(client: &Client) -> Result<Template> {
     let project = project(client, "pipelines")?;
     let jobs = usize::try_from(JOBS)?;
     let mut shas = vec![commit(client, project, "First", &jobs_of(jobs))?];

@@ -9,5 +9,6 @@ mod cleanup;
 mod deployments;
 mod environments;
 mod jobs;
+mod plans;
 mod protections;
 mod world;

@@ -43,8 +43,7 @@ impl Run<'_> {
         let begun = Instant::now();
         let address = self.installation.database_address();
         let pipelines = self.size.deployments / JOBS;
-        let (_, job) =
-            pipeline_seed::fill(&address, &jobs, pipeline_seed::Size { pipelines })?;
+        let (_, job) = pipeline_seed::fill(&address, &jobs, pipeline_seed::Size { pipelines })?;
         let from = Templates { environment, deployment, merge_request, job };
         let before = deployment_seed::fill(&address, from, self.size)?;
         let notes = vec![

@@ -118,9 +118,7 @@ fn each_person_counts_once_for_a_rule() {
         let mut two = role(Maintainer);
         two.required_approvals = 2;
         world.protect(tx, "production", vec![role(Developer)], vec![two])?;
-        let pending = |tx: &mut Tx<'_>| {
-            Ok::<_, Error>(state(tx, &world.members, &made)?.pending())
-        };
+        let pending = |tx: &mut Tx<'_>| Ok::<_, Error>(state(tx, &world.members, &made)?.pending());
         approve(tx, world, world.maintainer, made.id)?;
         approve(tx, world, world.maintainer, made.id)?;
         assert_eq!(pending(tx)?, 1);

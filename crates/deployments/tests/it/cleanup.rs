@@ -6,8 +6,8 @@ use forgeway_deployments::{
     environment::{
         DeployedRef, Environment, EnvironmentCleanupStore as _, EnvironmentStore as _,
         cleanup::{
-            ReviewAppFilter, begin_removal, end_removal, ensure_stale_moment,
-            is_removal_under_way, remove_outlived, review_apps, schedule_removal,
+            ReviewAppFilter, begin_removal, end_removal, ensure_stale_moment, is_removal_under_way,
+            remove_outlived, review_apps, schedule_removal,
         },
     },
     policy::{RemoveReviewApps, StopStaleEnvironments},

@@ -6,8 +6,8 @@ use forgeway_deployments::{
         Deployment, DeploymentStatus, DeploymentStore as _, StatusReport,
         actions::update,
         jobs::{
-            AutoStop, DeployJob, EnvironmentTerms, Outcome, begin, is_outdated, mirror, not_stopped,
-            note_terms, of_job, settle, stopped,
+            AutoStop, DeployJob, EnvironmentTerms, Outcome, begin, is_outdated, mirror,
+            not_stopped, note_terms, of_job, settle, stopped,
         },
     },
     environment::{Environment, EnvironmentState, EnvironmentStep, Tier, actions::step},

@@ -21,9 +21,9 @@ struct PlanRow {
 fn plan(database: &TestDatabase, filter: &DeploymentFilter) -> Result<Vec<String>> {
     database.statements();
     let own = filter.clone();
-    database.db.write_blocking(move |tx| {
-        tx.deployments(ProjectId(1), &own, PageRequest::default())
-    })?;
+    database
+        .db
+        .write_blocking(move |tx| tx.deployments(ProjectId(1), &own, PageRequest::default()))?;
     let asked = database.statements().into_iter().find(|sql| sql.contains("FROM deployments d"));
     let Some(sql) = asked else { return Ok(Vec::new()) };
     let sql = sql.split(" -- binds").next().unwrap_or_default().to_owned();
@@ -62,9 +62,8 @@ fn no_list_is_gathered_and_sorted() {
     let database = TestDatabase::new();
     for filter in filters() {
         let plan = plan(&database, &filter).unwrap();
-        let is_bad = |step: &String| {
-            step.starts_with("SCAN") || step.ends_with("TEMP B-TREE FOR ORDER BY")
-        };
+        let is_bad =
+            |step: &String| step.starts_with("SCAN") || step.ends_with("TEMP B-TREE FOR ORDER BY");
         assert!(!plan.iter().any(is_bad), "{filter:?}: {plan:?}");
     }
 }

@@ -85,9 +85,8 @@ pub(crate) fn test(body: fn(&mut Tx<'_>, &World) -> Result<()>) {
 pub(crate) fn told(refused: &Error) -> String {
     match &refused.message {
         Message::Fields(fields) => {
-            let texts = |(field, texts): &(String, Vec<String>)| {
-                format!("{field} {}", texts.join(", "))
-            };
+            let texts =
+                |(field, texts): &(String, Vec<String>)| format!("{field} {}", texts.join(", "));
             fields.iter().map(texts).collect::<Vec<_>>().join("; ")
         }
         _ => refused.to_string(),

@@ -218,8 +218,7 @@ fn told_by_job(tx: &mut Tx<'_>, vault: &Vault, job: &Job, text: String) -> Resul
         return Ok(text);
     }
     let told = tx.inherited_variables(vault, &[job.id])?;
-    let all: Vec<Variable> =
-        told.iter().map(|(key, value)| Variable::public(key, value)).collect();
+    let all: Vec<Variable> = told.iter().map(|(key, value)| Variable::public(key, value)).collect();
     Ok(written_out(&all, text))
 }
 
@@ -257,12 +256,7 @@ fn term_of(tx: &mut Tx<'_>, job: &Job, written: &Written) -> Result<Option<Strin
 }
 
 /// When the environment of a job stops by itself; what is no duration changes nothing.
-fn auto_stop(
-    tx: &mut Tx<'_>,
-    vault: &Vault,
-    job: &Job,
-    term: Option<String>,
-) -> Result<AutoStop> {
+fn auto_stop(tx: &mut Tx<'_>, vault: &Vault, job: &Job, term: Option<String>) -> Result<AutoStop> {
     let Some(term) = term else { return Ok(AutoStop::Unchanged) };
     let term = told_by_job(tx, vault, job, term)?;
     if term.trim() == NEVER {

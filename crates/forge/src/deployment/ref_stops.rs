@@ -54,11 +54,15 @@ pub(crate) fn branches_removed(
     moves: &[Moved],
 ) -> Result<()> {
     let Some(user) = user else { return Ok(()) };
-    let is_removed = |one: &&Moved| {
-        one.action == PushAction::Removed && one.name.starts_with(BRANCHES)
-    };
+    let is_removed =
+        |one: &&Moved| one.action == PushAction::Removed && one.name.starts_with(BRANCHES);
     for removed in moves.iter().filter(is_removed) {
-        tx.enqueue(&StopEnvironmentsOf { project, user, source: removed.name.clone(), merge_request: None })?;
+        tx.enqueue(&StopEnvironmentsOf {
+            project,
+            user,
+            source: removed.name.clone(),
+            merge_request: None,
+        })?;
     }
     Ok(())
 }

@@ -23,9 +23,7 @@ use time::Duration;
 use worker::{Job, Queue as _};
 
 use super::stop::{Stopped, stop_at_once, stop_job, stop_with};
-use crate::{
-    Forge, pipeline, ports::deployments::Members, user::standing::person_in_project,
-};
+use crate::{Forge, pipeline, ports::deployments::Members, user::standing::person_in_project};
 
 /// So many environments are looked for at a time.
 const AT_ONCE: i64 = 100;
@@ -147,9 +145,8 @@ fn automatic_stop(tx: &mut Tx<'_>, vault: &Vault, environment: Environment) -> R
         Some(user) => person_in_project(tx, user, &project)?,
         None => None,
     };
-    let grant = person.and_then(|person| {
-        Grant::<UpdateJobs>::check(&person.who, Project(person.facts)).ok()
-    });
+    let grant = person
+        .and_then(|person| Grant::<UpdateJobs>::check(&person.who, Project(person.facts)).ok());
     let Some(grant) = grant else { return stop_at_once(tx, environment) };
     match stop_with(tx, vault, &grant, environment.clone(), &job) {
         Err(

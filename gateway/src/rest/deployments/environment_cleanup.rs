@@ -55,8 +55,7 @@ const MOST: i64 = 1_000;
 const NONE: &str = "No environments found for scheduled deletion. Either your query did not match any environments (default \
                     parameters match environments that are 30 days or older), or you have insufficient permissions to delete \
                     matching environments.";
-const UNDER_WAY: &str =
-    "Another process already processing a delete request. Please retry later.";
+const UNDER_WAY: &str = "Another process already processing a delete request. Please retry later.";
 const NOT_ALLOWED: &str = "You do not have permission to destroy environments in this project";
 
 async fn remove_review_apps(

@@ -231,9 +231,8 @@ fn rows(
             filter.deployed = Some(Deployed { deployment: Some(deployment), ..asked });
         }
         Within::Project(project) => {
-            filter.deployed = filter
-                .deployed
-                .map(|asked| Deployed { project: Some(project), ..asked });
+            filter.deployed =
+                filter.deployed.map(|asked| Deployed { project: Some(project), ..asked });
         }
         Within::Group(_) | Within::Everywhere => {}
     }

@@ -46,7 +46,10 @@ async fn a_reporter_plays_what_deploys_where_they_are_let_and_nothing_else() {
 
     let played = rob.post(&format!("{jobs}/{deploy}/play"), json!({})).await.ok();
 
-    assert_eq!((&played["status"], &played["user"]["username"]), (&json!("pending"), &json!("rob")));
+    assert_eq!(
+        (&played["status"], &played["user"]["username"]),
+        (&json!("pending"), &json!("rob"))
+    );
     run(&app, &mia, project, "deploy").await;
     finish(&app, &mia, project, "deploy", End::failed("script_failure")).await;
     rob.post(&format!("{jobs}/{deploy}/retry"), json!({})).await.created();

@@ -1,8 +1,8 @@
 //! Environments and what is deployed to them.
 
 mod deploy_jobs;
-mod deployers;
 mod deployed_merge_requests;
+mod deployers;
 mod deployment_approvals;
 mod environment_cleanup;
 mod environment_ends;

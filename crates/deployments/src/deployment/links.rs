@@ -38,7 +38,9 @@ impl LinkFilter {
 
     /// Whether the one whose id is in this column is among them.
     pub fn check(&self, column: &str) -> LinkSql {
-        let (rest, binds) = self.conditions();
+        // A merge request is brought to environments of its own project, so the list of these need not be gathered.
+        let project = self.project.filter(|_| self.environment.is_some());
+        let (rest, binds) = Self { project, ..self.clone() }.conditions();
         let sql = format!(
             "EXISTS (SELECT 1 FROM deployed_merge_requests dm WHERE dm.merge_request_id = {column} AND {rest})"
         );
@@ -112,5 +114,7 @@ mod tests {
 
         let wanted = "(SELECT e.id FROM environments e WHERE e.project_id = $(3) AND e.name = {})";
         assert!(filter.set().sql.ends_with(wanted), "{}", filter.set().sql);
+        let all = LinkFilter { environment: None, ..filter };
+        assert!(!all.check("i.id").sql.contains("environments"));
     }
 }

@@ -2,7 +2,7 @@
 
 use db::{
     Tx, each_backend, error,
-    listing::{self, Conditions},
+    listing::{self, Bind, Conditions},
     schema::{environments, review_app_removals as removals},
 };
 use diesel::prelude::*;
@@ -57,8 +57,8 @@ pub trait EnvironmentCleanupStore {
 /// For which ref something was brought to an environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeployedRef {
-    /// What is there now is of this branch.
-    Branch(String),
+    /// What is there now is of one of these branches.
+    Branches(Vec<String>),
     /// The environment came into being for this ref of a merge request, `refs/merge-requests/1/head`.
     MergeRequest(String),
 }
@@ -67,12 +67,13 @@ impl DeployedRef {
     fn condition(&self, all: &mut Conditions) {
         let deployed = "SELECT d.ref_name FROM deployments d WHERE d.environment_id = e.id";
         match self {
-            Self::Branch(name) => all.word(
-                &format!(
-                    "({deployed} AND d.status = 'success' ORDER BY d.finished_at DESC, d.id DESC LIMIT 1) = {{}}"
-                ),
-                name,
-            ),
+            Self::Branches(names) => {
+                let last =
+                    "AND d.status = 'success' ORDER BY d.finished_at DESC, d.id DESC LIMIT 1";
+                let names: Vec<String> =
+                    names.iter().map(|name| all.bind(Bind::Word(name.clone()))).collect();
+                all.plain(format!("({deployed} {last}) IN ({})", names.join(", ")));
+            }
             Self::MergeRequest(name) => {
                 all.word(&format!("({deployed} ORDER BY d.id LIMIT 1) = {{}}"), name);
             }

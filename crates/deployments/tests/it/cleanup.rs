@@ -86,7 +86,7 @@ fn a_branch_takes_along_what_is_there_now_of_it() {
         wait(tx, Duration::hours(1));
         world.deployment(tx, replaced.id, "main", DeploymentStatus::Success)?;
 
-        let source = DeployedRef::Branch("feature".to_owned());
+        let source = DeployedRef::Branches(vec!["other".to_owned(), "feature".to_owned()]);
         assert_eq!(tx.environments_of_ref(world.project, &source, FIRST, 10)?, [own.id]);
         assert!(tx.environments_of_ref(world.project, &source, own.id, 10)?.is_empty());
         Ok(())

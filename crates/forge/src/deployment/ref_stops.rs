@@ -16,7 +16,6 @@ use kernel::{
 use org::access::IdOrPath;
 use repo::{event::Moved, push::journal::PushAction};
 use review::merge_request::{MergeRequestStore as _, state::Step};
-use secrets::Vault;
 use serde::{Deserialize, Serialize};
 use worker::{Job, Queue as _};
 
@@ -25,25 +24,28 @@ use crate::{Forge, pipeline, user::standing::person_in_project};
 
 /// So many environments are looked for at a time.
 const AT_ONCE: i64 = 100;
+/// So many branches are looked for at a time.
+const BRANCHES_AT_ONCE: usize = 100;
 const BRANCHES: &str = "refs/heads/";
 
-/// Stops the environments of a branch that was removed, or of a merge request that was merged or closed, for who did so.
+/// Stops the environments of branches that were removed, or of a merge request that was merged or closed, for who did so.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct StopEnvironmentsOf {
     project: ProjectId,
     user: UserId,
-    /// `refs/heads/feature` or `refs/merge-requests/1/head`.
-    source: String,
-    /// Of that merge request, which may be one of another project.
-    merge_request: Option<MergeRequestId>,
+    source: StopSource,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum StopSource {
+    /// At most [`BRANCHES_AT_ONCE`].
+    Branches(Vec<String>),
+    /// Its ref is `refs/merge-requests/1/head`, in the project of its branch.
+    MergeRequest(MergeRequestId, String),
 }
 
 impl Job for StopEnvironmentsOf {
     const KIND: &'static str = "environment.stop_of_ref";
-
-    fn unique_key(&self) -> Option<String> {
-        Some(format!("{}:{}:{}", self.project, self.user, self.source))
-    }
 }
 
 /// In the transaction in which branches were removed.
@@ -54,15 +56,12 @@ pub(crate) fn branches_removed(
     moves: &[Moved],
 ) -> Result<()> {
     let Some(user) = user else { return Ok(()) };
-    let is_removed =
-        |one: &&Moved| one.action == PushAction::Removed && one.name.starts_with(BRANCHES);
-    for removed in moves.iter().filter(is_removed) {
-        tx.enqueue(&StopEnvironmentsOf {
-            project,
-            user,
-            source: removed.name.clone(),
-            merge_request: None,
-        })?;
+    let removed = moves.iter().filter(|one| one.action == PushAction::Removed);
+    let names: Vec<&str> = removed.filter_map(|one| one.name.strip_prefix(BRANCHES)).collect();
+    for some in names.chunks(BRANCHES_AT_ONCE) {
+        let some = some.iter().map(|name| (*name).to_owned()).collect();
+        let source = StopSource::Branches(some);
+        tx.enqueue(&StopEnvironmentsOf { project, user, source })?;
     }
     Ok(())
 }
@@ -76,17 +75,17 @@ pub(crate) fn merge_request_ended(
 ) -> Result<()> {
     let (Some(user), Step::Merge | Step::Close) = (user, step) else { return Ok(()) };
     let Some(row) = tx.merge_requests_in_order(&[id.0])?.pop() else { return Ok(()) };
-    let source = pipeline::merge_request_ref(&row);
+    let source = StopSource::MergeRequest(id, pipeline::merge_request_ref(&row));
     let project = row.source_project_id.unwrap_or(row.project_id);
-    tx.enqueue(&StopEnvironmentsOf { project, user, source, merge_request: Some(id) })
+    tx.enqueue(&StopEnvironmentsOf { project, user, source })
 }
 
 pub(crate) async fn stop_environments_of(forge: Forge, work: StopEnvironmentsOf) -> Result<()> {
-    let source = match work.source.strip_prefix(BRANCHES) {
-        Some(branch) => DeployedRef::Branch(branch.to_owned()),
-        None => DeployedRef::MergeRequest(work.source.clone()),
+    let source = match work.source.clone() {
+        StopSource::Branches(names) => DeployedRef::Branches(names),
+        StopSource::MergeRequest(_, name) => DeployedRef::MergeRequest(name),
     };
-    let (project, user) = (work.project, work.user);
+    let project = work.project;
     let mut behind = EnvironmentId(0);
     loop {
         let own = source.clone();
@@ -113,7 +112,11 @@ fn ensure_made_for(tx: &mut Tx<'_>, id: EnvironmentId, made_for: MergeRequestId)
 
 /// Stops an environment for somebody; where they may not, it goes on.
 async fn stop_for(forge: &Forge, work: &StopEnvironmentsOf, id: EnvironmentId) -> Result<()> {
-    let StopEnvironmentsOf { project, user, merge_request, .. } = *work;
+    let (project, user) = (work.project, work.user);
+    let merge_request = match work.source {
+        StopSource::Branches(_) => None,
+        StopSource::MergeRequest(id, _) => Some(id),
+    };
     let vault = forge.vault.clone();
     let stopped = forge.db.write(move |tx| {
         if let Some(merge_request) = merge_request {

@@ -83,6 +83,8 @@ pub struct Settings {
     pub personal_access_token_prefix: String,
     /// Pipelines that somebody may make for one commit of a project in a minute; 0 is any number.
     pub pipeline_limit_per_project_user_sha: i64,
+    /// By how much longer clients wait that ask again and again; 0 tells them not to.
+    pub polling_interval_multiplier: String,
     /// See [`PlanLimits`].
     pub plan_limits: PlanLimits,
     pub restricted_visibility_levels: Vec<Visibility>,
@@ -130,6 +132,7 @@ impl Default for Settings {
             password_uppercase_required: false,
             personal_access_token_prefix: "glpat-".to_owned(),
             pipeline_limit_per_project_user_sha: 0,
+            polling_interval_multiplier: "1.0".to_owned(),
             plan_limits: PlanLimits::default(),
             restricted_visibility_levels: Vec::new(),
             rsa_key_restriction: 0,
@@ -168,7 +171,20 @@ impl Settings {
         self.prefix_faults(&mut faults);
         self.key_faults(&mut faults);
         self.pipeline_faults(&mut faults);
+        if self.polling_multiplier() < 0.0 {
+            faults.add("polling_interval_multiplier", "must be greater than or equal to 0");
+        }
         faults
+    }
+
+    fn polling_multiplier(&self) -> f64 {
+        self.polling_interval_multiplier.parse().unwrap_or(1.0)
+    }
+
+    /// After how many milliseconds a client may ask again that would wait so many; -1 where it should not.
+    pub fn poll_interval(&self, milliseconds: f64) -> String {
+        let multiplier = self.polling_multiplier();
+        if multiplier > 0.0 { format!("{:.0}", milliseconds * multiplier) } else { "-1".to_owned() }
     }
 
     fn prefix_faults(&self, faults: &mut Faults) {
@@ -267,6 +283,19 @@ mod tests {
         let older: Settings = serde_json::from_str(r#"{"default_branch_name":"trunk"}"#).unwrap();
         assert_eq!(older.default_branch_name, "trunk");
         assert_eq!(older.minimum_password_length, 8);
+    }
+
+    #[test]
+    fn clients_wait_by_so_much_longer() {
+        let pause = |multiplier: &str| {
+            let polling_interval_multiplier = multiplier.to_owned();
+            let settings = Settings { polling_interval_multiplier, ..Settings::default() };
+            (settings.faults().is_empty(), settings.poll_interval(5_000.0))
+        };
+        assert_eq!(Settings::default().poll_interval(5_000.0), "5000");
+        assert_eq!(pause("1.5"), (true, "7500".to_owned()));
+        assert_eq!(pause("0.0"), (true, "-1".to_owned()));
+        assert!(!pause("-0.5").0);
     }
 
     #[test]

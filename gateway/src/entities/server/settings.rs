@@ -46,6 +46,7 @@ pub struct SettingsEntity {
     password_uppercase_required: bool,
     personal_access_token_prefix: String,
     pipeline_limit_per_project_user_sha: i64,
+    polling_interval_multiplier: String,
     #[schema(value_type = Vec<String>)]
     restricted_visibility_levels: Vec<Visibility>,
     rsa_key_restriction: i64,
@@ -91,6 +92,7 @@ impl From<Settings> for SettingsEntity {
             password_uppercase_required: settings.password_uppercase_required,
             personal_access_token_prefix: settings.personal_access_token_prefix,
             pipeline_limit_per_project_user_sha: settings.pipeline_limit_per_project_user_sha,
+            polling_interval_multiplier: settings.polling_interval_multiplier,
             restricted_visibility_levels: settings.restricted_visibility_levels,
             rsa_key_restriction: settings.rsa_key_restriction,
             wiki_page_max_content_bytes: settings.wiki_page_max_content_bytes,

@@ -9,7 +9,7 @@ use crate::{
     app::App,
     entities::server::settings::SettingsEntity,
     error::ApiResult,
-    extract::{Call, Change, Csv, Flaws, Param, Raw},
+    extract::{Call, Change, Csv, Flaws, Param, Raw, params::INVALID},
     param_enums, params,
     present::Json,
     rest::shared::small_numbers::BranchProtection,
@@ -60,6 +60,7 @@ params! {
         password_uppercase_required: Option<bool>,
         personal_access_token_prefix: Option<String>,
         pipeline_limit_per_project_user_sha: Option<i64>,
+        polling_interval_multiplier: Option<Multiplier>,
         restricted_visibility_levels: Option<Csv<Visibility>>,
         rsa_key_restriction: Option<i64>,
         wiki_page_max_content_bytes: Option<i64>,
@@ -99,6 +100,7 @@ params! {
         "password_uppercase_required",
         "personal_access_token_prefix",
         "pipeline_limit_per_project_user_sha",
+        "polling_interval_multiplier",
         "restricted_visibility_levels",
         "rsa_key_restriction",
         "wiki_page_max_content_bytes",
@@ -120,6 +122,24 @@ impl Param for ArtifactLifetime {
 
     fn schema() -> Value {
         json!({ "type": "string" })
+    }
+}
+
+/// A number with a part behind the point, as text.
+#[derive(Clone, Debug)]
+struct Multiplier(String);
+
+impl Param for Multiplier {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        let Some(text) = String::read(raw)? else { return Ok(None) };
+        match text.trim().parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(Some(Self(format!("{number:?}")))),
+            _ => Err(Flaws::one(INVALID)),
+        }
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "number" })
     }
 }
 
@@ -163,6 +183,8 @@ impl ChangeSettings {
         set(&mut settings.ecdsa_sk_key_restriction, self.ecdsa_sk_key_restriction);
         set(&mut settings.ed25519_key_restriction, self.ed25519_key_restriction);
         set(&mut settings.ed25519_sk_key_restriction, self.ed25519_sk_key_restriction);
+        let multiplier = self.polling_interval_multiplier.map(|it| it.0);
+        set(&mut settings.polling_interval_multiplier, multiplier);
         set(&mut settings.rsa_key_restriction, self.rsa_key_restriction);
         set(&mut settings.wiki_page_max_content_bytes, self.wiki_page_max_content_bytes);
         set(&mut settings.max_ssh_key_lifetime, self.max_ssh_key_lifetime.into_update());

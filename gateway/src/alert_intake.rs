@@ -63,9 +63,18 @@ impl Address {
         }
         let (rest, identifier) = path.rsplit_once('/')?;
         let (home, _name) = rest.rsplit_once('/')?;
-        let endpoint = Endpoint::Named(percent_decode_str(identifier).decode_utf8().ok()?.into());
+        let endpoint = endpoint(percent_decode_str(identifier).decode_utf8().ok()?.into());
         let project = project(home.strip_suffix(NOTIFY)?)?;
         Some(Self { project, endpoint, is_prometheus: false })
+    }
+}
+
+/// Integrations from before there were several have names for identifiers.
+fn endpoint(identifier: String) -> Endpoint {
+    match identifier.as_str() {
+        "legacy" => Endpoint::Oldest(IntegrationKind::Http),
+        "legacy-prometheus" => Endpoint::Oldest(IntegrationKind::Prometheus),
+        _ => Endpoint::Named(identifier),
     }
 }
 
@@ -100,9 +109,9 @@ async fn take(app: &App, req: &HttpRequest, body: Body, to: Address) -> ApiResul
     if to.is_prometheus && !payload.is_prometheus() {
         return Ok(bare(StatusCode::UNPROCESSABLE_ENTITY));
     }
-    let found = intake::integration(app, project, to.endpoint, key(req)).await?;
-    let integration = match found {
-        Ok(integration) => integration,
+    let found = intake::admit(app, project, to.endpoint, key(req)).await?;
+    let admission = match found {
+        Ok(admission) => admission,
         // Prometheus is not told which it is.
         Err(Denial::NoIntegration) if !payload.is_prometheus() => {
             return Ok(bare(StatusCode::FORBIDDEN));
@@ -110,7 +119,7 @@ async fn take(app: &App, req: &HttpRequest, body: Body, to: Address) -> ApiResul
         Err(Denial::NoIntegration | Denial::WrongKey) => return Ok(bare(StatusCode::UNAUTHORIZED)),
     };
     app.rates.check_alert(project)?;
-    Ok(match intake::receive(app, integration, payload).await? {
+    Ok(match intake::receive(app, admission, payload).await? {
         Received::Stored(notices) => {
             let told = |notice| {
                 let security::alert::Notice { iid, title } = notice;
@@ -178,6 +187,13 @@ mod tests {
                 "/a/prometheus/alerts/notify",
                 "a/prometheus",
                 Endpoint::Oldest(IntegrationKind::Http),
+                false,
+            ),
+            ("/a/b/alerts/notify/x/legacy", "a/b", Endpoint::Oldest(IntegrationKind::Http), false),
+            (
+                "/a/b/alerts/notify/x/legacy-prometheus",
+                "a/b",
+                Endpoint::Oldest(IntegrationKind::Prometheus),
                 false,
             ),
             ("/a/b%2Ec/alerts/notify", "a/b.c", Endpoint::Oldest(IntegrationKind::Http), false),

@@ -40,6 +40,32 @@ diesel::table! {
         mappings -> Text,
         created_at -> BigInt,
         updated_at -> BigInt,
+        payload_example -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    alert_metric_images (id) {
+        id -> BigInt,
+        alert_id -> BigInt,
+        secret -> Text,
+        filename -> Text,
+        bytes -> BigInt,
+        url -> Nullable<Text>,
+        url_text -> Nullable<Text>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    alert_notes (id) {
+        id -> BigInt,
+        alert_id -> BigInt,
+        author_id -> Nullable<BigInt>,
+        kind -> Text,
+        body -> Text,
+        created_at -> BigInt,
     }
 }
 
@@ -56,6 +82,7 @@ diesel::table! {
         create_issue -> Bool,
         send_email -> Bool,
         auto_close_incident -> Bool,
+        issue_template_key -> Nullable<Text>,
     }
 }
 
@@ -82,6 +109,7 @@ diesel::table! {
         issue_id -> Nullable<BigInt>,
         created_at -> BigInt,
         updated_at -> BigInt,
+        environment_id -> Nullable<BigInt>,
     }
 }
 
@@ -1383,6 +1411,7 @@ diesel::table! {
         warnings -> Text,
         findings -> BigInt,
         created_at -> BigInt,
+        on_default_branch -> Bool,
     }
 }
 
@@ -1737,8 +1766,12 @@ diesel::joinable!(access_requests -> projects (project_id));
 diesel::joinable!(access_requests -> users (user_id));
 diesel::joinable!(access_tokens -> users (user_id));
 diesel::joinable!(alert_integrations -> projects (project_id));
+diesel::joinable!(alert_metric_images -> alerts (alert_id));
+diesel::joinable!(alert_notes -> alerts (alert_id));
+diesel::joinable!(alert_notes -> users (author_id));
 diesel::joinable!(alert_numbers -> projects (project_id));
 diesel::joinable!(alert_settings -> projects (project_id));
+diesel::joinable!(alerts -> environments (environment_id));
 diesel::joinable!(alerts -> issues (issue_id));
 diesel::joinable!(alerts -> projects (project_id));
 diesel::joinable!(approval_rule_branches -> approval_rules (rule_id));
@@ -1936,8 +1969,12 @@ diesel::allow_tables_to_appear_in_same_query!(access_tokens, user_profiles);
 diesel::allow_tables_to_appear_in_same_query!(access_tokens, user_statuses);
 diesel::allow_tables_to_appear_in_same_query!(access_tokens, users);
 diesel::allow_tables_to_appear_in_same_query!(alert_integrations, projects);
+diesel::allow_tables_to_appear_in_same_query!(alert_metric_images, alerts);
+diesel::allow_tables_to_appear_in_same_query!(alert_notes, alerts);
+diesel::allow_tables_to_appear_in_same_query!(alert_notes, users);
 diesel::allow_tables_to_appear_in_same_query!(alert_numbers, projects);
 diesel::allow_tables_to_appear_in_same_query!(alert_settings, projects);
+diesel::allow_tables_to_appear_in_same_query!(alerts, environments);
 diesel::allow_tables_to_appear_in_same_query!(alerts, issues);
 diesel::allow_tables_to_appear_in_same_query!(alerts, projects);
 diesel::allow_tables_to_appear_in_same_query!(approval_rule_branches, approval_rules);

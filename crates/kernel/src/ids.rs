@@ -49,6 +49,8 @@ ids! {
     VulnerabilityExportId,
     AlertId,
     AlertIntegrationId,
+    AlertNoteId,
+    MetricImageId,
     EnvironmentId,
     DeploymentId,
     FreezePeriodId,

@@ -5,6 +5,7 @@ pub mod dashboard;
 pub mod event;
 pub mod export;
 pub mod integration;
+pub mod metric_image;
 pub mod policy;
 pub mod ports;
 pub mod report;

@@ -1,6 +1,9 @@
 //! Who may do what with vulnerabilities and alerts.
 
-use kernel::AccessLevel::{Developer, Maintainer};
+use kernel::{
+    AccessLevel::{Developer, Maintainer},
+    Error, Standing,
+};
 
 kernel::abilities! { in Project, signed in;
     /// See vulnerabilities of a project, also in a file.
@@ -23,8 +26,19 @@ kernel::abilities! { in Project, signed in;
     ReadAlerts if |who| who.is(Developer),
     /// Say how far people are with an alert.
     ChangeAlerts if |who| who.writes(Developer),
+    /// See pictures that people added to alerts.
+    ReadMetricImages if |who| who.is(Developer) => hidden_alert,
     /// See who may send alerts, with their keys.
     ReadAlertIntegrations if |who| who.is(Maintainer),
     /// Say who may send alerts, and what becomes of them.
     AdminAlerts if |who| who.writes(Maintainer),
+}
+
+/// Whoever may not see alerts is not told that there are any.
+fn hidden_alert(_: &Standing) -> Error {
+    no_alert()
+}
+
+pub(crate) fn no_alert() -> Error {
+    Error::missing().whole("Alert not found")
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use db::Tx;
 use kernel::{
     Actor, Result, Standing,
-    ids::{IssueId, NamespaceId, ProjectId, UserId},
+    ids::{EnvironmentId, IssueId, NamespaceId, ProjectId, UserId},
 };
 
 use crate::alert::Alert;
@@ -54,6 +54,25 @@ pub trait Directory {
     fn names(&self, tx: &mut Tx<'_>, project: ProjectId) -> Result<Option<ProjectNames>>;
 }
 
+/// Where a project is deployed to.
+pub trait Environments {
+    /// The environment of this name, if there is one.
+    fn named(
+        &self,
+        tx: &mut Tx<'_>,
+        project: ProjectId,
+        name: &str,
+    ) -> Result<Option<EnvironmentId>>;
+}
+
+/// An incident that was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Incident {
+    pub id: IssueId,
+    /// Its number in the project.
+    pub iid: i64,
+}
+
 /// What becomes of alerts beside their rows.
 pub trait Incidents {
     /// Opens an incident; `None` where the project takes no issues.
@@ -63,7 +82,7 @@ pub trait Incidents {
         project: ProjectId,
         title: &str,
         description: String,
-    ) -> Result<Option<IssueId>>;
+    ) -> Result<Option<Incident>>;
     /// Closes an incident, if it is still there.
     fn close(&self, tx: &mut Tx<'_>, issue: IssueId) -> Result<()>;
     /// Writes to those who look after the project.

@@ -373,7 +373,7 @@ param_ids! {
     UserId, NamespaceId, ProjectId, TokenId, MemberId, AccessRecordId, EmailId, SshKeyId, GpgKeyId,
     CommitNoteId, LabelId, MilestoneId, IssueId, NoteId, PipelineId, JobId, TodoId,
     PipelineScheduleId, TriggerId, RunnerId,
-    VulnerabilityId, VulnerabilityExportId, AlertId, AlertIntegrationId,
+    VulnerabilityId, VulnerabilityExportId, AlertId, AlertIntegrationId, MetricImageId,
     EnvironmentId, DeploymentId,
     FreezePeriodId, EnvironmentAccessId,
     ApprovalRuleId, ProtectedBranchId, MergeRequestVersionId,

@@ -131,6 +131,8 @@ const OWNERS: &[(&str, &[&str])] = &[
             "security_dashboard_projects",
             "security_scans",
             "alert_integrations",
+            "alert_metric_images",
+            "alert_notes",
             "alert_settings",
             "alert_numbers",
             "alerts",

@@ -1,10 +1,11 @@
 //! Incidents for alerts, and letters about them.
 
 use db::Tx;
+use deployments::environment::EnvironmentStore as _;
 use kernel::{
     AccessLevel::Maintainer,
     Actor, Error, Grant, Result,
-    ids::{IssueId, ProjectId},
+    ids::{EnvironmentId, IssueId, ProjectId},
 };
 use org::{
     access::{IdOrPath, locate_project, standings::people_in_project},
@@ -20,7 +21,10 @@ use review::{
     item::labels::LabelChange,
     policy::CreateIssues,
 };
-use security::{alert::Alert, ports};
+use security::{
+    alert::Alert,
+    ports::{self, Incident},
+};
 
 use crate::{ports::review::Places, urls::Urls};
 
@@ -29,10 +33,26 @@ const LABEL: &str = "incident";
 /// Letters about one alert.
 const LETTERS: i64 = 100;
 
-/// Issues of `review`, and people of `org`.
+/// Issues of `review`, environments of `deployments`, and people of `org`.
 #[derive(Clone, Debug)]
 pub struct Incidents {
     pub urls: Urls,
+    /// With what the text of an incident ends.
+    pub template: Option<String>,
+}
+
+/// Between the parts of the text of an incident.
+const LINE: &str = "\n\n---\n\n";
+
+impl ports::Environments for Incidents {
+    fn named(
+        &self,
+        tx: &mut Tx<'_>,
+        project: ProjectId,
+        name: &str,
+    ) -> Result<Option<EnvironmentId>> {
+        Ok(tx.environment_named(project, name)?.map(|environment| environment.id))
+    }
 }
 
 impl ports::Incidents for Incidents {
@@ -42,7 +62,7 @@ impl ports::Incidents for Incidents {
         project: ProjectId,
         title: &str,
         description: String,
-    ) -> Result<Option<IssueId>> {
+    ) -> Result<Option<Incident>> {
         let bot = alert_bot(tx)?;
         // The project lets it in by its settings.
         let actor = Actor { admin: true, ..bot.actor() };
@@ -50,12 +70,16 @@ impl ports::Incidents for Incidents {
         let Ok(grant) = Grant::<CreateIssues>::check(&who, scope) else { return Ok(None) };
         let new = NewIssue {
             title: title.to_owned(),
-            description: Some(description),
+            description: Some(match &self.template {
+                Some(template) => format!("{}{LINE}{template}", description.trim_end()),
+                None => description,
+            }),
             issue_type: Some(IssueType::Incident),
             labels: LabelChange { add: vec![LABEL.to_owned()], ..LabelChange::default() },
             ..NewIssue::default()
         };
-        Ok(Some(create(tx, &grant, &Places, new)?.id))
+        let issue = create(tx, &grant, &Places, new)?;
+        Ok(Some(Incident { id: issue.id, iid: issue.iid }))
     }
 
     fn close(&self, tx: &mut Tx<'_>, issue: IssueId) -> Result<()> {

@@ -1,6 +1,9 @@
-//! Alerts of monitors, with the projects that they are sent to and the incidents that are opened for them.
+//! Alerts of monitors, with the projects that they are sent to, the incidents that are opened for them, and the pictures
+//! that people add.
 
 mod incidents;
 pub mod intake;
+pub mod metric_images;
+pub mod templates;
 
 pub use incidents::Incidents;

@@ -61,8 +61,13 @@ pub async fn keep(forge: &Forge, project: ProjectId, upload: Upload) -> Result<K
     let secret = hex::encode(rand::random::<[u8; 16]>());
     let name = plain_name(&upload.file_name);
     let file = upload.file.reopen().map_err(Error::internal)?;
-    forge.uploads.keep_file(&format!("{secret}/{project}/{name}"), file).await?;
+    forge.uploads.keep_file(&location(&secret, project, &name), file).await?;
     Ok(Kept { secret, name })
+}
+
+/// Where a file lies.
+pub(crate) fn location(secret: &str, project: ProjectId, name: &str) -> String {
+    format!("{secret}/{project}/{name}")
 }
 
 /// Whose file it is that lies there: `secret/project/name`.

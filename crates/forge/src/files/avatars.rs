@@ -46,7 +46,7 @@ impl fmt::Display for Owner {
 
 /// What speaks against a file as a picture: its name, what is in it, or how much that is.
 pub fn fault(upload: &Upload) -> Option<&'static str> {
-    if !is_picture(&upload.file_name) || !begins_as_picture(upload) {
+    if !is_picture_file(upload) {
         return Some(NO_PICTURE);
     }
     (upload.size > LARGEST).then_some(TOO_LARGE)
@@ -58,6 +58,11 @@ pub fn ensure(upload: &Upload) -> Result<()> {
         Some(text) => Err(Error::invalid("avatar", text)),
         None => Ok(()),
     }
+}
+
+/// Whether a file is a picture, by its name and by what is in it.
+pub(crate) fn is_picture_file(upload: &Upload) -> bool {
+    is_picture(&upload.file_name) && begins_as_picture(upload)
 }
 
 fn begins_as_picture(upload: &Upload) -> bool {

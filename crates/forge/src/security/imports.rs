@@ -38,10 +38,9 @@ fn report_type(kind: ArtifactKind) -> Option<ReportType> {
     REPORTS.iter().find(|(own, _)| *own == kind).map(|(_, report)| *report)
 }
 
-/// Asks for the import of a pipeline's reports, where it has ended, or waits for a person, and is of a default branch.
+/// Asks for the import of a pipeline's reports, where it has ended, or waits for a person.
 pub(crate) fn enqueue_for_pipeline(tx: &mut Tx<'_>, fact: &ci::Event) -> Result<()> {
-    let ci::Event::PipelineChanged { project, pipeline, ref_name, tag: false, status, .. } = fact
-    else {
+    let ci::Event::PipelineChanged { project, pipeline, ref_name, tag, status, .. } = fact else {
         return Ok(());
     };
     let is_over = status.is_complete() || *status == Status::Manual;
@@ -49,24 +48,23 @@ pub(crate) fn enqueue_for_pipeline(tx: &mut Tx<'_>, fact: &ci::Event) -> Result<
         return Ok(());
     }
     let branch = tx.find_project(*project)?.and_then(|project| project.default_branch);
-    match branch.as_deref() == Some(ref_name) {
-        true => tx.enqueue(&ImportReports { project: *project, pipeline: *pipeline }),
-        false => Ok(()),
-    }
+    let on_default_branch = !tag && branch.as_deref() == Some(ref_name);
+    tx.enqueue(&ImportReports { project: *project, pipeline: *pipeline, on_default_branch })
 }
 
 fn reports(tx: &mut Tx<'_>, project: ProjectId, pipeline: PipelineId) -> Result<Vec<Artifact>> {
     tx.artifacts_of_kinds(project, pipeline, &REPORTS.map(|(kind, _)| kind))
 }
 
-/// Reads the reports of a pipeline, but for kinds of which a newer pipeline has told already.
+/// Reads the reports of a pipeline, but on the default branch for kinds of which a newer pipeline has told already.
 pub(crate) async fn import(forge: Forge, job: ImportReports) -> Result<()> {
-    let ImportReports { project, pipeline } = job;
+    let ImportReports { project, pipeline, on_default_branch } = job;
     let found = forge.db.read(move |tx| {
         let mut found = Vec::new();
         for artifact in reports(tx, project, pipeline)? {
             let Some(kind) = report_type(artifact.file_type) else { continue };
-            if artifact.is_there(tx.now) && !tx.has_newer_scan(project, kind, pipeline)? {
+            let is_old = on_default_branch && tx.has_newer_scan(project, kind, pipeline)?;
+            if artifact.is_there(tx.now) && !is_old {
                 found.push((kind, artifact));
             }
         }
@@ -74,20 +72,22 @@ pub(crate) async fn import(forge: Forge, job: ImportReports) -> Result<()> {
     });
     let mut scans = Vec::new();
     for (kind, artifact) in found.await? {
-        scans.push(import_one(&forge, project, kind, &artifact).await?);
+        scans.push(import_one(&forge, job, kind, &artifact).await?);
     }
     forge.db.write(move |tx| finish(tx, project, pipeline, &scans)).await
 }
 
-/// Nothing is kept before the whole report was read.
+/// Nothing is kept before the whole report was read, and of what other branches tell nothing but how much it is.
 async fn import_one(
     forge: &Forge,
-    project: ProjectId,
+    job: ImportReports,
     kind: ReportType,
     artifact: &Artifact,
 ) -> Result<NewScan> {
+    let project = job.project;
     let scan = NewScan {
         job: artifact.job_id,
+        on_default_branch: job.on_default_branch,
         report_type: kind,
         scanners: Vec::new(),
         findings: 0,
@@ -100,7 +100,8 @@ async fn import_one(
         Err(ReportFault(errors)) => return Ok(NewScan { errors, ..scan }),
     };
     let (pipeline, count) = (artifact.pipeline_id, findings.len());
-    for some in findings.chunks(AT_ONCE) {
+    let kept = if job.on_default_branch { findings } else { Vec::new() };
+    for some in kept.chunks(AT_ONCE) {
         let some: Vec<Finding> = some.to_vec();
         forge.db.write(move |tx| keep_findings(tx, project, pipeline, &some)).await?;
     }

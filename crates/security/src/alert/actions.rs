@@ -7,8 +7,10 @@ use kernel::{
 };
 
 use super::{
-    Alert, AlertFilter, AlertSettings, AlertStatus, AlertStore as _, SettingsStore as _,
+    Alert, AlertFilter, AlertNote, AlertSettings, AlertStatus, AlertStore as _, NoteStore as _,
+    SettingsStore as _,
     intake::over,
+    note::{Fact, note},
 };
 use crate::{
     policy::{AdminAlerts, ChangeAlerts, ReadAlertIntegrations, ReadAlerts},
@@ -31,6 +33,17 @@ pub fn read(tx: &mut Tx<'_>, grant: &Grant<ReadAlerts>, iid: i64) -> Result<Aler
     tx.find_alert(grant.project(), iid)?.ok_or(Error::not_found("Alert"))
 }
 
+/// A page of what happened to an alert, newest first.
+pub fn notes(
+    tx: &mut Tx<'_>,
+    grant: &Grant<ReadAlerts>,
+    iid: i64,
+    page: PageRequest,
+) -> Result<Page<AlertNote>> {
+    let alert = read(tx, grant, iid)?;
+    tx.alert_notes(alert.id, page)
+}
+
 /// Says how far people are with an alert; one that is so already stays.
 ///
 /// # Errors
@@ -43,17 +56,19 @@ pub fn set_status(
     status: AlertStatus,
 ) -> Result<Alert> {
     let before = tx.find_alert(grant.project(), iid)?.ok_or(Error::not_found("Alert"))?;
+    let by = grant.user()?;
     let Some(after) = before.status.after(status.step()) else { return Ok(before) };
     if !after.is_open() {
         let now = tx.now;
-        return over(tx, incidents, &before, now);
+        return over(tx, incidents, &before, now, Some(by));
     }
     if let Some(fingerprint) = before.fingerprint.as_ref().filter(|_| !before.status.is_open())
         && tx.find_open_alert(before.project_id, fingerprint)?.is_some()
     {
         return Err(Error::bad_request().whole(ALREADY_OPEN));
     }
-    tx.set_alert_status(before.id, after, None)
+    note(tx, before.id, Some(by), &[Fact::Status(after)])?;
+    tx.move_alert(&before, after, None)?.ok_or(Error::gave_way())
 }
 
 pub fn settings(tx: &mut Tx<'_>, grant: &Grant<ReadAlertIntegrations>) -> Result<AlertSettings> {
@@ -61,9 +76,11 @@ pub fn settings(tx: &mut Tx<'_>, grant: &Grant<ReadAlertIntegrations>) -> Result
 }
 
 /// What is to change; the rest stays.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct SettingsChange {
     pub create_issue: Option<bool>,
+    /// An empty name takes the template away.
+    pub issue_template_key: Option<String>,
     pub send_email: Option<bool>,
     pub auto_close_incident: Option<bool>,
 }
@@ -76,9 +93,13 @@ pub fn change_settings(
     let before = tx.alert_settings(grant.project())?;
     let after = AlertSettings {
         create_issue: change.create_issue.unwrap_or(before.create_issue),
+        issue_template_key: match change.issue_template_key {
+            Some(key) => Some(key).filter(|key| !key.is_empty()),
+            None => before.issue_template_key,
+        },
         send_email: change.send_email.unwrap_or(before.send_email),
         auto_close_incident: change.auto_close_incident.unwrap_or(before.auto_close_incident),
     };
-    tx.keep_alert_settings(grant.project(), after)?;
+    tx.keep_alert_settings(grant.project(), &after)?;
     Ok(after)
 }

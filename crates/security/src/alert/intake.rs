@@ -2,19 +2,20 @@
 
 use db::Tx;
 use kernel::{
-    Result, Ts,
-    ids::{IssueId, ProjectId},
+    Error, Result, Ts,
+    ids::{ProjectId, UserId},
 };
 use serde_json::{Map, Value};
 
 use super::{
     Alert, AlertStatus, AlertStore as _, NewAlert, SettingsStore as _, generic, incident,
+    note::{Fact, note},
     prometheus,
 };
 use crate::{
     Event,
     integration::{AlertIntegration, Endpoint, IntegrationKey, IntegrationStore as _},
-    ports::Incidents,
+    ports::{Environments, Incidents},
 };
 
 /// So many alerts of one call are read.
@@ -106,44 +107,68 @@ pub enum Received {
     NotStored,
 }
 
+/// Whether anything of this is told for the first time.
+pub fn is_news(tx: &mut Tx<'_>, integration: &AlertIntegration, payload: &Payload) -> Result<bool> {
+    for new in told(integration, payload)? {
+        let is_known = open_alert(tx, integration.project_id, &new)?.is_some();
+        if new.ended_at.is_none() && !is_known {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn told(integration: &AlertIntegration, payload: &Payload) -> Result<Vec<NewAlert>> {
+    Ok(match payload.is_prometheus {
+        true => prometheus::read(&payload.fields, ALERTS_AT_ONCE),
+        false => vec![generic::read(&payload.fields, &integration.mapped_fields()?)],
+    })
+}
+
 /// Takes what an integration sent.
 pub fn receive(
     tx: &mut Tx<'_>,
-    incidents: &impl Incidents,
+    around: &(impl Incidents + Environments),
     integration: &AlertIntegration,
     payload: &Payload,
 ) -> Result<Received> {
-    let project = integration.project_id;
+    let mut touched = Vec::new();
+    for new in told(integration, payload)? {
+        touched.extend(take(tx, around, integration, &new)?);
+    }
     if payload.is_prometheus {
-        for new in prometheus::read(&payload.fields, ALERTS_AT_ONCE) {
-            take(tx, incidents, project, &new)?;
-        }
         return Ok(Received::Taken);
     }
-    let new = generic::read(&payload.fields, &integration.mapped_fields()?);
-    Ok(match take(tx, incidents, project, &new)? {
-        Some(alert) => Received::Stored(vec![Notice { iid: alert.iid, title: alert.title }]),
-        None => Received::NotStored,
+    let notice = |alert: Alert| Notice { iid: alert.iid, title: alert.title };
+    Ok(match touched.is_empty() {
+        true => Received::NotStored,
+        false => Received::Stored(touched.into_iter().map(notice).collect()),
     })
 }
 
 fn take(
     tx: &mut Tx<'_>,
-    incidents: &impl Incidents,
-    project: ProjectId,
+    around: &(impl Incidents + Environments),
+    integration: &AlertIntegration,
     new: &NewAlert,
 ) -> Result<Option<Alert>> {
+    let tool = new.monitoring_tool.as_deref().unwrap_or(&integration.name);
     match new.ended_at {
-        Some(at) => resolve(tx, incidents, project, new.fingerprint.as_deref(), at),
-        None => fire(tx, incidents, project, new).map(Some),
+        Some(at) => {
+            let Some(open) = open_alert(tx, integration.project_id, new)? else { return Ok(None) };
+            note(tx, open.id, None, &[Fact::Recovered(tool)])?;
+            over(tx, around, &open, at, None).map(Some)
+        }
+        None => fire(tx, around, integration.project_id, tool, new).map(Some),
     }
 }
 
 /// A new alert, or one more event of an open one.
 fn fire(
     tx: &mut Tx<'_>,
-    incidents: &impl Incidents,
+    around: &(impl Incidents + Environments),
     project: ProjectId,
+    tool: &str,
     new: &NewAlert,
 ) -> Result<Alert> {
     let again = |tx: &mut Tx<'_>| match &new.fingerprint {
@@ -153,49 +178,54 @@ fn fire(
     if let Some(known) = again(tx)? {
         return Ok(known);
     }
-    let Some(alert) = tx.insert_alert(project, new)? else {
+    let environment = match &new.environment {
+        Some(name) => around.named(tx, project, name)?,
+        None => None,
+    };
+    let Some(alert) = tx.insert_alert(project, environment, new)? else {
         // Somebody else was told of it at the same moment.
-        return again(tx)?.ok_or(kernel::Error::gave_way());
+        return again(tx)?.ok_or(Error::gave_way());
     };
     tx.emit(Event::AlertTriggered { project, alert: alert.id, iid: alert.iid })?;
+    note(tx, alert.id, None, &[Fact::Triggered(tool)])?;
     let settings = tx.alert_settings(project)?;
     if settings.send_email {
-        incidents.tell(tx, &alert)?;
+        around.tell(tx, &alert)?;
     }
-    if !settings.create_issue {
-        return Ok(alert);
+    match settings.create_issue {
+        true => open_incident(tx, around, alert),
+        false => Ok(alert),
     }
-    let description = incident::description(&alert)?;
-    let issue: Option<IssueId> = incidents.open(tx, project, &alert.title, description)?;
-    if let Some(issue) = issue {
-        tx.set_incident(alert.id, issue)?;
-    }
-    Ok(Alert { issue_id: issue, ..alert })
 }
 
-/// Nothing where no open alert is known.
-fn resolve(
-    tx: &mut Tx<'_>,
-    incidents: &impl Incidents,
-    project: ProjectId,
-    fingerprint: Option<&str>,
-    at: Ts,
-) -> Result<Option<Alert>> {
-    let Some(fingerprint) = fingerprint else { return Ok(None) };
-    match tx.find_open_alert(project, fingerprint)? {
-        Some(open) => over(tx, incidents, &open, at).map(Some),
+fn open_incident(tx: &mut Tx<'_>, incidents: &impl Incidents, alert: Alert) -> Result<Alert> {
+    let description = incident::description(&alert)?;
+    let opened = incidents.open(tx, alert.project_id, &alert.title, description)?;
+    let Some(incident) = opened else { return Ok(alert) };
+    tx.set_incident(alert.id, incident.id)?;
+    note(tx, alert.id, None, &[Fact::Incident(incident.iid)])?;
+    Ok(Alert { issue_id: Some(incident.id), ..alert })
+}
+
+/// What is over by this; nothing where no open alert is known.
+fn open_alert(tx: &mut Tx<'_>, project: ProjectId, new: &NewAlert) -> Result<Option<Alert>> {
+    match &new.fingerprint {
+        Some(fingerprint) => tx.find_open_alert(project, fingerprint),
         None => Ok(None),
     }
 }
 
-/// An alert is over, and its incident with it where that is wanted.
+/// An alert is over, and its incident with it where that is wanted. `by` is who says so, if it is no monitor.
 pub(super) fn over(
     tx: &mut Tx<'_>,
     incidents: &impl Incidents,
     open: &Alert,
     at: Ts,
+    by: Option<UserId>,
 ) -> Result<Alert> {
-    let alert = tx.set_alert_status(open.id, AlertStatus::Resolved, Some(at))?;
+    let moved = tx.move_alert(open, AlertStatus::Resolved, Some(at))?;
+    let alert = moved.ok_or(Error::gave_way())?;
+    note(tx, alert.id, by, &[Fact::Status(AlertStatus::Resolved)])?;
     let (project, iid) = (alert.project_id, alert.iid);
     tx.emit(Event::AlertResolved { project, alert: alert.id, iid })?;
     let settings = tx.alert_settings(project)?;

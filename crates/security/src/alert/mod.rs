@@ -5,14 +5,16 @@ mod generic;
 mod incident;
 mod intake;
 mod model;
+mod note;
 mod parts;
 mod prometheus;
 mod settings;
 mod state;
 mod store;
 
-pub use intake::{ALERTS_AT_ONCE, Denial, Notice, Payload, Received, authorize, receive};
+pub use intake::{ALERTS_AT_ONCE, Denial, Notice, Payload, Received, authorize, is_news, receive};
 pub use model::{Alert, AlertSeverity, NewAlert};
+pub use note::{AlertNote, NoteKind, NoteStore};
 pub use settings::{AlertSettings, SettingsStore};
 pub use state::{AlertStatus, AlertStep};
 pub use store::{AlertFilter, AlertStore};

@@ -3,7 +3,7 @@
 use diesel::prelude::{Queryable, Selectable};
 use kernel::{
     Error, Result, Ts,
-    ids::{AlertId, IssueId, ProjectId},
+    ids::{AlertId, EnvironmentId, IssueId, ProjectId},
 };
 
 use super::AlertStatus;
@@ -70,6 +70,8 @@ pub struct Alert {
     pub issue_id: Option<IssueId>,
     pub created_at: Ts,
     pub updated_at: Ts,
+    /// The environment that was named, if there was one.
+    pub environment_id: Option<EnvironmentId>,
 }
 
 impl Alert {

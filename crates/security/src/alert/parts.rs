@@ -3,7 +3,11 @@
 use kernel::Ts;
 use serde_json::Value;
 use sha1::{Digest as _, Sha1};
-use time::{OffsetDateTime, format_description::well_known::Rfc2822};
+use time::{
+    OffsetDateTime, PrimitiveDateTime,
+    format_description::{BorrowedFormatItem, well_known::Rfc2822},
+    macros::format_description,
+};
 
 /// A text, or what can be written as one; nothing for an empty text and for lists and maps.
 pub(super) fn text(value: &Value) -> Option<String> {
@@ -36,10 +40,23 @@ pub(super) fn flattened(value: &Value) -> Vec<String> {
 pub(super) fn moment(value: &Value) -> Option<Ts> {
     let text = value.as_str()?.trim();
     let by_mail = || OffsetDateTime::parse(text, &Rfc2822).ok().map(Ts::from_datetime);
+    let by_program = || {
+        let parsed = FORMS.iter().find_map(|form| PrimitiveDateTime::parse(text, form).ok());
+        parsed.map(|at| Ts::from_datetime(at.assume_utc()))
+    };
     // `2020-02-03 04:05:06 +0000` and `… UTC`, as many programs write it.
     let joined = text.replacen(" +", "+", 1).replacen(" -", "-", 1).replacen(" UTC", "Z", 1);
-    Ts::parse(&joined).or_else(by_mail)
+    Ts::parse(&joined).or_else(by_mail).or_else(by_program)
 }
+
+/// `2020/02/03 04:05:06`, `03 Feb 2020 04:05:06` and `Mon Feb  3 04:05:06 2020`, all in UTC.
+const FORMS: [&[BorrowedFormatItem<'static>]; 3] = [
+    format_description!("[year]/[month]/[day] [hour]:[minute]:[second]"),
+    format_description!("[day padding:none] [month repr:short] [year] [hour]:[minute]:[second]"),
+    format_description!(
+        "[weekday repr:short] [month repr:short] [day padding:space] [hour]:[minute]:[second] [year]"
+    ),
+];
 
 /// The same, or milliseconds since 1970 in 13 digits.
 pub(super) fn end(value: &Value) -> Option<Ts> {
@@ -107,13 +124,23 @@ mod tests {
             "2020-02-03 05:05:06 +0100",
             "2020-02-03 04:05:06 UTC",
             "Mon, 03 Feb 2020 04:05:06 +0000",
+            "2020/02/03 04:05:06",
+            "3 Feb 2020 04:05:06",
+            "Mon Feb  3 04:05:06 2020",
         ] {
             assert_eq!(moment(&json!(form)).map(kernel::Ts::iso).as_deref(), Some(iso), "{form}");
         }
         for milliseconds in [json!(1_580_702_706_000_i64), json!("1580702706000")] {
             assert_eq!(end(&milliseconds).map(kernel::Ts::iso).as_deref(), Some(iso));
         }
-        for odd in [json!("soon"), json!(12), json!(null), json!([1]), json!("")] {
+        for odd in [
+            json!("2020-02-03T04:05:06+1ä2"),
+            json!("soon"),
+            json!(12),
+            json!(null),
+            json!([1]),
+            json!(""),
+        ] {
             assert_eq!((moment(&odd), end(&odd)), (None, None), "{odd}");
         }
     }

@@ -6,7 +6,7 @@ use kernel::{Result, ids::ProjectId};
 
 const NOUN: &str = "Alert settings";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Queryable, Selectable)]
+#[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = settings, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
 pub struct AlertSettings {
     /// Whether a new alert opens an incident.
@@ -15,17 +15,24 @@ pub struct AlertSettings {
     pub send_email: bool,
     /// Whether an incident is closed once its alert is resolved.
     pub auto_close_incident: bool,
+    /// The template of an issue, by its name, whose text an incident ends with.
+    pub issue_template_key: Option<String>,
 }
 
 impl Default for AlertSettings {
     fn default() -> Self {
-        Self { create_issue: false, send_email: false, auto_close_incident: true }
+        Self {
+            create_issue: false,
+            send_email: false,
+            auto_close_incident: true,
+            issue_template_key: None,
+        }
     }
 }
 
 pub trait SettingsStore {
     fn alert_settings(&mut self, project: ProjectId) -> Result<AlertSettings>;
-    fn keep_alert_settings(&mut self, project: ProjectId, new: AlertSettings) -> Result<()>;
+    fn keep_alert_settings(&mut self, project: ProjectId, new: &AlertSettings) -> Result<()>;
 }
 
 impl SettingsStore for Tx<'_> {
@@ -39,11 +46,12 @@ impl SettingsStore for Tx<'_> {
         Ok(row.unwrap_or_default())
     }
 
-    fn keep_alert_settings(&mut self, project: ProjectId, new: AlertSettings) -> Result<()> {
+    fn keep_alert_settings(&mut self, project: ProjectId, new: &AlertSettings) -> Result<()> {
         let values = (
             settings::create_issue.eq(new.create_issue),
             settings::send_email.eq(new.send_email),
             settings::auto_close_incident.eq(new.auto_close_incident),
+            settings::issue_template_key.eq(&new.issue_template_key),
         );
         let upsert = diesel::insert_into(settings::table)
             .values((settings::project_id.eq(project), values))

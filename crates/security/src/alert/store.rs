@@ -4,10 +4,10 @@ use db::{
     CountOf, Tx, each_backend, error,
     schema::{alert_numbers as numbers, alerts},
 };
-use diesel::prelude::*;
+use diesel::{dsl::sql, expression::SqlLiteral, prelude::*, sql_types::Bool};
 use kernel::{
     Error, Result, Ts,
-    ids::{AlertId, IssueId, ProjectId},
+    ids::{AlertId, EnvironmentId, IssueId, ProjectId},
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
@@ -36,13 +36,19 @@ pub trait AlertStore {
     /// Counts that an alert which is not resolved was reported again; `None` where there is none.
     fn count_event(&mut self, project: ProjectId, fingerprint: &str) -> Result<Option<Alert>>;
     /// `None` where one with its fingerprint is open already.
-    fn insert_alert(&mut self, project: ProjectId, new: &NewAlert) -> Result<Option<Alert>>;
-    fn set_alert_status(
+    fn insert_alert(
         &mut self,
-        id: AlertId,
+        project: ProjectId,
+        environment: Option<EnvironmentId>,
+        new: &NewAlert,
+    ) -> Result<Option<Alert>>;
+    /// Gives an alert another status; `None` where it is no longer as it was read.
+    fn move_alert(
+        &mut self,
+        before: &Alert,
         status: AlertStatus,
         ended_at: Option<Ts>,
-    ) -> Result<Alert>;
+    ) -> Result<Option<Alert>>;
     fn set_incident(&mut self, id: AlertId, issue: IssueId) -> Result<()>;
 }
 
@@ -92,7 +98,7 @@ impl AlertStore for Tx<'_> {
     fn find_open_alert(&mut self, project: ProjectId, fingerprint: &str) -> Result<Option<Alert>> {
         let row = alerts::table
             .filter(alerts::project_id.eq(project).and(alerts::fingerprint.eq(fingerprint)))
-            .filter(alerts::status.ne(AlertStatus::Resolved));
+            .filter(is_open());
         each_backend!(self, |conn| row
             .select(Alert::as_select())
             .get_result(conn)
@@ -103,7 +109,7 @@ impl AlertStore for Tx<'_> {
     fn count_event(&mut self, project: ProjectId, fingerprint: &str) -> Result<Option<Alert>> {
         let row = alerts::table
             .filter(alerts::project_id.eq(project).and(alerts::fingerprint.eq(fingerprint)))
-            .filter(alerts::status.ne(AlertStatus::Resolved));
+            .filter(is_open());
         let update = diesel::update(row)
             .set((alerts::events.eq(alerts::events + 1), alerts::updated_at.eq(self.now)));
         each_backend!(self, |conn| update
@@ -113,7 +119,12 @@ impl AlertStore for Tx<'_> {
             .map_err(error(NOUN)))
     }
 
-    fn insert_alert(&mut self, project: ProjectId, new: &NewAlert) -> Result<Option<Alert>> {
+    fn insert_alert(
+        &mut self,
+        project: ProjectId,
+        environment: Option<EnvironmentId>,
+        new: &NewAlert,
+    ) -> Result<Option<Alert>> {
         let iid = next_iid(self, project)?;
         let row = (
             alerts::project_id.eq(project),
@@ -129,6 +140,7 @@ impl AlertStore for Tx<'_> {
             alerts::events.eq(1_i64),
             alerts::fingerprint.eq(&new.fingerprint),
             alerts::environment.eq(&new.environment),
+            alerts::environment_id.eq(environment),
             alerts::runbook.eq(&new.runbook),
             alerts::is_prometheus.eq(new.is_prometheus),
             alerts::payload.eq(&new.payload),
@@ -143,21 +155,23 @@ impl AlertStore for Tx<'_> {
             .map_err(error(NOUN)))
     }
 
-    fn set_alert_status(
+    fn move_alert(
         &mut self,
-        id: AlertId,
+        before: &Alert,
         status: AlertStatus,
         ended_at: Option<Ts>,
-    ) -> Result<Alert> {
+    ) -> Result<Option<Alert>> {
         let values = (
             alerts::status.eq(status),
             alerts::ended_at.eq(ended_at),
             alerts::updated_at.eq(self.now),
         );
-        let update = diesel::update(alerts::table.find(id)).set(values);
+        let row = alerts::table.find(before.id).filter(alerts::status.eq(before.status));
+        let update = diesel::update(row).set(values);
         each_backend!(self, |conn| update
             .returning(Alert::as_returning())
             .get_result(conn)
+            .optional()
             .map_err(error(NOUN)))
     }
 
@@ -166,6 +180,11 @@ impl AlertStore for Tx<'_> {
         each_backend!(self, |conn| update.execute(conn).map_err(error(NOUN)))?;
         Ok(())
     }
+}
+
+/// In the very words of the index over open alerts: with a bound value neither database would use it.
+fn is_open() -> SqlLiteral<Bool> {
+    sql("status <> 'resolved'")
 }
 
 /// Whoever takes a number waits for whoever took the one before.

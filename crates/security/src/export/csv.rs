@@ -57,7 +57,7 @@ impl Line {
     }
 }
 
-/// All identifiers but the first of each of the two kinds that have columns of their own.
+/// All identifiers but those of the two kinds that have columns of their own.
 fn others(identifiers: &[Identifier]) -> String {
     let own = |one: &&Identifier| {
         !one.kind.eq_ignore_ascii_case("cve") && !one.kind.eq_ignore_ascii_case("cwe")

@@ -9,7 +9,10 @@ use kernel::{
 use secrets::Vault;
 
 use super::{AlertIntegration, IntegrationKey, IntegrationKind, IntegrationStore as _, Mappings};
-use crate::policy::{AdminAlerts, ReadAlertIntegrations};
+use crate::{
+    alert::Payload,
+    policy::{AdminAlerts, ReadAlertIntegrations},
+};
 
 const LONGEST_NAME: usize = 255;
 /// Integrations of one project.
@@ -17,6 +20,8 @@ const MOST: i64 = 100;
 /// Parts of a place in what is sent, and signs of each.
 const DEEPEST: usize = 20;
 const LONGEST_PART: usize = 255;
+/// Bytes of an example of what is sent.
+const LARGEST_EXAMPLE: usize = 64 << 10;
 
 pub fn list(
     tx: &mut Tx<'_>,
@@ -41,6 +46,7 @@ pub struct NewIntegration {
     pub name: String,
     pub active: bool,
     pub mappings: Mappings,
+    pub payload_example: Option<String>,
 }
 
 pub fn create(
@@ -49,7 +55,7 @@ pub fn create(
     vault: &Vault,
     new: &NewIntegration,
 ) -> Result<AlertIntegration> {
-    ensure_fit(&new.name, &new.mappings)?;
+    ensure_fit(&new.name, &new.mappings, new.payload_example.as_deref())?;
     let project = grant.project();
     let first = PageRequest { page: 1, per_page: MOST };
     if i64::try_from(tx.alert_integrations(project, first)?.items.len()).unwrap_or(MOST) >= MOST {
@@ -68,6 +74,7 @@ pub fn create(
         mappings: json(&new.mappings)?,
         created_at: tx.now,
         updated_at: tx.now,
+        payload_example: new.payload_example.clone().filter(|text| !text.is_empty()),
     })
 }
 
@@ -77,6 +84,8 @@ pub struct IntegrationChange {
     pub name: Option<String>,
     pub active: Option<bool>,
     pub mappings: Option<Mappings>,
+    /// An empty text takes it away.
+    pub payload_example: Option<String>,
 }
 
 pub fn update(
@@ -88,10 +97,15 @@ pub fn update(
     let before = find(tx, grant, id)?;
     let name = change.name.clone().unwrap_or_else(|| before.name.clone());
     let mappings = change.mappings.clone().map_or_else(|| before.mapped_fields(), Ok)?;
-    ensure_fit(&name, &mappings)?;
+    ensure_fit(&name, &mappings, change.payload_example.as_deref())?;
+    let payload_example = match &change.payload_example {
+        Some(text) => Some(text.clone()).filter(|text| !text.is_empty()),
+        None => before.payload_example.clone(),
+    };
     let active = change.active.unwrap_or(before.active);
     let mappings = json(&mappings)?;
-    let after = AlertIntegration { name, active, mappings, updated_at: tx.now, ..before };
+    let updated_at = tx.now;
+    let after = AlertIntegration { name, active, mappings, payload_example, updated_at, ..before };
     tx.keep_alert_integration(&after)?;
     Ok(after)
 }
@@ -139,7 +153,7 @@ fn json(mappings: &Mappings) -> Result<String> {
     serde_json::to_string(mappings).map_err(Error::internal)
 }
 
-fn ensure_fit(name: &str, mappings: &Mappings) -> Result<()> {
+fn ensure_fit(name: &str, mappings: &Mappings, example: Option<&str>) -> Result<()> {
     let mut faults = Faults::default();
     if name.trim().is_empty() {
         faults.add("name", "can't be blank");
@@ -152,6 +166,11 @@ fn ensure_fit(name: &str, mappings: &Mappings) -> Result<()> {
     };
     if mappings.values().any(is_odd) {
         faults.add("payload_attribute_mappings", "is invalid");
+    }
+    let is_payload =
+        |text: &str| text.len() <= LARGEST_EXAMPLE && Payload::read(text.as_bytes()).is_some();
+    if example.is_some_and(|text| !is_payload(text)) {
+        faults.add("payload_example", "is invalid");
     }
     faults.into_result()
 }

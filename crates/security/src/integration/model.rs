@@ -53,6 +53,8 @@ pub struct AlertIntegration {
     pub mappings: String,
     pub created_at: Ts,
     pub updated_at: Ts,
+    /// JSON as the monitor sends it, for people who map fields.
+    pub payload_example: Option<String>,
 }
 
 impl AlertIntegration {

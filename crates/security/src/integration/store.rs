@@ -108,6 +108,7 @@ impl IntegrationStore for Tx<'_> {
             integrations::mappings.eq(&row.mappings),
             integrations::created_at.eq(row.created_at),
             integrations::updated_at.eq(row.updated_at),
+            integrations::payload_example.eq(&row.payload_example),
         );
         let insert = diesel::insert_into(integrations::table).values(values);
         each_backend!(self, |conn| insert
@@ -124,6 +125,7 @@ impl IntegrationStore for Tx<'_> {
             integrations::sealed.eq(&row.sealed),
             integrations::mappings.eq(&row.mappings),
             integrations::updated_at.eq(row.updated_at),
+            integrations::payload_example.eq(&row.payload_example),
         );
         let update = diesel::update(integrations::table.find(row.id)).set(values);
         each_backend!(self, |conn| update.execute(conn).map_err(error(NOUN)))?;

@@ -39,7 +39,7 @@ pub fn finish(
         .collect();
     let told: BTreeSet<(ReportType, &str)> = scans
         .iter()
-        .filter(|scan| !failed.contains(&scan.report_type))
+        .filter(|scan| scan.on_default_branch && !failed.contains(&scan.report_type))
         .flat_map(|scan| scan.scanners.iter().map(|scanner| (scan.report_type, scanner.as_str())))
         .collect();
     for (report_type, scanner) in told {

@@ -23,6 +23,7 @@ kernel::text_enum! {
 pub struct NewScan {
     pub job: JobId,
     pub report_type: ReportType,
+    pub on_default_branch: bool,
     /// Whose findings it tells; empty where it failed.
     pub scanners: Vec<String>,
     pub findings: usize,
@@ -55,6 +56,8 @@ pub struct Scan {
     pub warnings: String,
     pub findings: i64,
     pub created_at: Ts,
+    /// Vulnerabilities come of no other report.
+    pub on_default_branch: bool,
 }
 
 impl Scan {
@@ -72,6 +75,13 @@ impl Scan {
 pub struct ImportReports {
     pub project: ProjectId,
     pub pipeline: PipelineId,
+    #[serde(default = "yes")]
+    pub on_default_branch: bool,
+}
+
+/// Work that was queued before other branches were read says nothing of it.
+fn yes() -> bool {
+    true
 }
 
 impl Job for ImportReports {

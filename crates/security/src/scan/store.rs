@@ -20,7 +20,7 @@ pub fn has_reports(project: &str) -> String {
 pub trait ScanStore {
     /// Those of a pipeline, the oldest first.
     fn scans_of_pipeline(&mut self, pipeline: PipelineId) -> Result<Vec<Scan>>;
-    /// Whether a newer pipeline brought a report of this kind that was kept.
+    /// Whether a newer pipeline of the default branch brought a report of this kind that was kept.
     fn has_newer_scan(
         &mut self,
         project: ProjectId,
@@ -52,7 +52,8 @@ impl ScanStore for Tx<'_> {
             .filter(scans::project_id.eq(project))
             .filter(scans::report_type.eq(report_type))
             .filter(scans::pipeline_id.gt(than))
-            .filter(scans::status.eq(ScanStatus::Succeeded));
+            .filter(scans::status.eq(ScanStatus::Succeeded))
+            .filter(scans::on_default_branch.eq(true));
         each_backend!(self, |conn| diesel::select(exists(newer))
             .get_result(conn)
             .map_err(error(NOUN)))
@@ -78,6 +79,7 @@ impl ScanStore for Tx<'_> {
             scans::warnings.eq(json(&scan.warnings)?),
             scans::findings.eq(i64::try_from(scan.findings).unwrap_or(i64::MAX)),
             scans::created_at.eq(self.now),
+            scans::on_default_branch.eq(scan.on_default_branch),
         );
         let insert = diesel::insert_into(scans::table).values(row);
         each_backend!(self, |conn| insert.execute(conn).map_err(error(NOUN)))?;

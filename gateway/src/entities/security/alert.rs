@@ -19,7 +19,10 @@ pub struct AlertEntity {
     pub service: Option<String>,
     pub monitoring_tool: Option<String>,
     pub hosts: Vec<String>,
+    /// As the monitor called it.
     pub environment_name: Option<String>,
+    /// ID of the environment that had this name when the alert came.
+    pub environment_id: Option<i64>,
     pub runbook: Option<String>,
     #[schema(value_type = String)]
     pub started_at: Ts,
@@ -52,6 +55,7 @@ impl AlertEntity {
             monitoring_tool: alert.monitoring_tool,
             hosts,
             environment_name: alert.environment,
+            environment_id: alert.environment_id.map(|id| id.0),
             runbook: alert.runbook,
             started_at: alert.started_at,
             ended_at: alert.ended_at,

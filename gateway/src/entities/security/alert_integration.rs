@@ -22,6 +22,8 @@ pub struct AlertIntegrationEntity {
     /// The key that whoever sends alerts shows.
     pub token: String,
     pub payload_attribute_mappings: Vec<MappingEntity>,
+    /// JSON as it is sent.
+    pub payload_example: Option<String>,
     #[schema(value_type = String)]
     pub created_at: Ts,
     #[schema(value_type = String)]
@@ -50,6 +52,7 @@ impl AlertIntegrationEntity {
             payload_attribute_mappings: mapped
                 .map(|(field_name, path)| MappingEntity { field_name, path })
                 .collect(),
+            payload_example: row.payload_example.clone(),
             created_at: row.created_at,
             updated_at: row.updated_at,
         })
@@ -62,11 +65,14 @@ pub struct AlertSettingsEntity {
     pub create_issue: bool,
     pub send_email: bool,
     pub auto_close_incident: bool,
+    /// The template of an issue with which the text of an incident ends.
+    pub issue_template_key: Option<String>,
 }
 
 impl From<AlertSettings> for AlertSettingsEntity {
     fn from(settings: AlertSettings) -> Self {
-        let AlertSettings { create_issue, send_email, auto_close_incident } = settings;
-        Self { create_issue, send_email, auto_close_incident }
+        let AlertSettings { create_issue, send_email, auto_close_incident, issue_template_key } =
+            settings;
+        Self { create_issue, send_email, auto_close_incident, issue_template_key }
     }
 }

@@ -78,7 +78,7 @@ async fn show_alone(app: App, call: Call<Anyone, OneUpload>) -> ApiResult<Custom
 }
 
 /// Pictures may be shown, everything else is only to be saved: it comes from people, not from us.
-pub(super) async fn sent(objects: &Objects, location: &str, name: &str) -> ApiResult<Custom> {
+pub(crate) async fn sent(objects: &Objects, location: &str, name: &str) -> ApiResult<Custom> {
     let (length, pieces) = objects.read(location).await?;
     let kind = attachments::shown_as(name);
     let way = if kind.is_some() { "inline" } else { "attachment" };

@@ -1,5 +1,6 @@
 //! Who may send alerts to a project, and what becomes of them. Clients of the vendor's product ask GraphQL for that.
 
+use forge::alert::templates;
 use kernel::ids::AlertIntegrationId;
 use security::{
     alert::actions::{self as alerts, SettingsChange},
@@ -74,6 +75,8 @@ params! {
         r#type: IntegrationKind = IntegrationKind::Http,
         /// Where fields lie in what is sent. Fields without a place are read by their own names.
         payload_attribute_mappings: Option<Vec<Mapping>>,
+        /// JSON as it is sent, for people who look for places.
+        payload_example: Option<String>,
     }
 }
 
@@ -88,6 +91,7 @@ async fn create(
         name: params.name,
         active: params.active,
         mappings: mappings(params.payload_attribute_mappings.unwrap_or_default()),
+        payload_example: params.payload_example,
     };
     let made = app.db.write(move |tx| actions::create(tx, &grant, &vault, &new)).await?;
     Ok(Created(shown(&app, &path, &made)?))
@@ -116,7 +120,9 @@ params! {
         active: Option<bool>,
         /// Replaces all places that were given before.
         payload_attribute_mappings: Option<Vec<Mapping>>,
-    } with at_least_one("name", "active", "payload_attribute_mappings");
+        /// JSON as it is sent; an empty text takes it away.
+        payload_example: Option<String>,
+    } with at_least_one("name", "active", "payload_attribute_mappings", "payload_example");
 }
 
 async fn update(
@@ -130,6 +136,7 @@ async fn update(
         name: params.name,
         active: params.active,
         mappings: params.payload_attribute_mappings.map(mappings),
+        payload_example: params.payload_example,
     };
     let changed = app.db.write(move |tx| actions::update(tx, &grant, id, &change)).await?;
     Ok(Json(shown(&app, &path, &changed)?))
@@ -169,16 +176,24 @@ params! {
         send_email: Option<bool>,
         /// Whether an incident is closed once its alert is resolved.
         auto_close_incident: Option<bool>,
-    } with at_least_one("create_issue", "send_email", "auto_close_incident");
+        /// A template of an issue by its name, with which the text of an incident ends; an empty one takes it away.
+        issue_template_key: Option<String>,
+    } with at_least_one("create_issue", "send_email", "auto_close_incident", "issue_template_key");
 }
 
 async fn update_settings(
     app: App,
     call: Call<AdminAlerts, UpdateSettings>,
 ) -> ApiResult<Json<AlertSettingsEntity>> {
-    let UpdateSettings { create_issue, send_email, auto_close_incident } = call.params;
-    let (grant, change) =
-        (call.grant, SettingsChange { create_issue, send_email, auto_close_incident });
+    let UpdateSettings { create_issue, send_email, auto_close_incident, issue_template_key } =
+        call.params;
+    if let Some(key) = issue_template_key.as_deref().filter(|key| !key.is_empty()) {
+        templates::ensure(&app, call.grant.facts().clone(), key).await?;
+    }
+    let (grant, change) = (
+        call.grant,
+        SettingsChange { create_issue, send_email, auto_close_incident, issue_template_key },
+    );
     let changed = app.db.write(move |tx| alerts::change_settings(tx, &grant, change)).await?;
     Ok(Json(changed.into()))
 }

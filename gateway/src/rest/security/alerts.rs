@@ -9,7 +9,7 @@ use security::{
 
 use crate::{
     app::App,
-    entities::security::alert::AlertEntity,
+    entities::security::{alert::AlertEntity, alert_note::AlertNoteEntity},
     error::ApiResult,
     extract::{Call, Csv},
     param_enums, params,
@@ -18,9 +18,10 @@ use crate::{
 };
 
 routes! { "Alerts" at "/projects/{id}/alert_management_alerts";
-    GET ""             => list   : ReadAlerts,
-    GET "/{alert_iid}" => show   : ReadAlerts,
-    PUT "/{alert_iid}" => update : ChangeAlerts,
+    GET ""                   => list   : ReadAlerts,
+    GET "/{alert_iid}"       => show   : ReadAlerts,
+    PUT "/{alert_iid}"       => update : ChangeAlerts,
+    GET "/{alert_iid}/notes" => notes  : ReadAlerts,
 }
 
 param_enums! { AlertStatus, AlertSeverity }
@@ -66,8 +67,27 @@ params! {
 
 async fn update(app: App, call: Call<ChangeAlerts, UpdateAlert>) -> ApiResult<Json<AlertEntity>> {
     let (grant, UpdateAlert { alert_iid, status }) = (call.grant, call.params);
-    let incidents = Incidents { urls: app.urls.clone() };
+    let incidents = Incidents { urls: app.urls.clone(), template: None };
     let changed =
         app.db.write(move |tx| actions::set_status(tx, &grant, &incidents, alert_iid, status));
     Ok(Json(AlertEntity::new(changed.await?)?))
+}
+
+params! {
+    pub struct ListAlertNotes: paged {
+        alert_iid: i64,
+    }
+}
+
+/// What happened to an alert, newest first.
+async fn notes(
+    app: App,
+    call: Call<ReadAlerts, ListAlertNotes>,
+) -> ApiResult<Listed<AlertNoteEntity>> {
+    let (grant, page, iid, urls) = (call.grant, call.page, call.params.alert_iid, app.urls.clone());
+    let listed = app.db.read(move |tx| {
+        let Page { items, total } = actions::notes(tx, &grant, iid, page)?;
+        Ok(Page { items: AlertNoteEntity::load(tx, &urls, items)?, total })
+    });
+    Ok(Listed(listed.await?))
 }

@@ -4,12 +4,14 @@ use crate::route::RouteRow;
 
 pub mod alert_integrations;
 pub mod alerts;
+pub mod metric_images;
 pub mod vulnerabilities;
 pub mod vulnerability_exports;
 
 pub(super) const TABLES: &[&[RouteRow]] = &[
     alert_integrations::ROUTES,
     alerts::ROUTES,
+    metric_images::ROUTES,
     vulnerabilities::ROUTES,
     vulnerabilities::single::ROUTES,
     vulnerability_exports::ROUTES,

@@ -19,14 +19,17 @@ async fn an_integration_is_made_changed_and_taken_away() {
     assert_eq!(mia.get(&path).await.ok(), made);
 
     let mappings = json!([{ "field_name": "title", "path": ["a"] }]);
-    let change = json!({ "name": "New", "payload_attribute_mappings": mappings });
+    let example = "{\"a\":1}";
+    let change = json!({ "name": "New", "payload_attribute_mappings": mappings, "payload_example": example });
     let changed = mia.put(&path, change).await.ok();
 
     assert_eq!(
         (&changed["name"], &changed["payload_attribute_mappings"]),
         (&json!("New"), &mappings)
     );
-    assert_eq!(changed["token"], made["token"]);
+    assert_eq!((&changed["token"], &changed["payload_example"]), (&made["token"], &json!(example)));
+    let refusal = json!({ "message": { "payload_example": ["is invalid"] } });
+    mia.put(&path, json!({ "payload_example": "[1" })).await.refused(400, refusal);
     let listed = mia.get(&format!("/projects/{project}/alert_management_integrations")).await;
     assert_eq!(listed.each("name"), ["My Monitor", "New"]);
     mia.delete(&path).await.with(204);
@@ -79,15 +82,16 @@ async fn settings_have_defaults_and_are_changed_one_by_one() {
     let app = TestApp::new();
     let (project, mia, _) = set_up(&app, "http").await;
     let path = format!("/projects/{project}/alert_management_settings");
-    let usual = json!({ "create_issue": false, "send_email": false, "auto_close_incident": true });
+    let usual = json!({ "create_issue": false, "send_email": false, "auto_close_incident": true,
+                        "issue_template_key": null });
     assert_eq!(mia.get(&path).await.ok(), usual);
 
     let changed = mia.put(&path, json!({ "create_issue": true })).await.ok();
 
     assert_eq!(changed["create_issue"], true);
     mia.put(&path, json!({ "auto_close_incident": false })).await.ok();
-    let expected =
-        json!({ "create_issue": true, "send_email": false, "auto_close_incident": false });
+    let expected = json!({ "create_issue": true, "send_email": false, "auto_close_incident": false,
+                           "issue_template_key": null });
     assert_eq!(mia.get(&path).await.ok(), expected);
     mia.put(&path, json!({})).await.with(400);
 }

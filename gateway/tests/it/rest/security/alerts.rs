@@ -32,11 +32,27 @@ async fn an_alert_is_stored_with_all_that_was_told() {
     let expected = json!({
         "iid": 1, "project_id": project, "title": "Disk is full", "description": "99 %", "severity": "high",
         "status": "triggered", "service": "db", "monitoring_tool": "nagios", "hosts": ["a", "b"],
-        "environment_name": "production", "runbook": null, "started_at": "2020-02-03T04:05:06.000Z", "ended_at": null,
+        "environment_name": "production", "environment_id": null, "runbook": null, "started_at": "2020-02-03T04:05:06.000Z", "ended_at": null,
         "event_count": 1, "issue_id": null, "details": told,
         "created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:00.000Z",
     });
     assert_eq!(alert, &expected);
+}
+
+#[actix_web::test]
+async fn an_alert_names_an_environment_where_there_is_one() {
+    let app = TestApp::new();
+    let (project, mia, monitor) = set_up(&app, "http").await;
+    let new = json!({ "name": "production" });
+    let made = mia.post(&format!("/projects/{project}/environments"), new).await.created();
+
+    for (title, name) in [("a", "production"), ("b", "staging")] {
+        monitor.send(json!({ "title": title, "gitlab_environment_name": name })).await.ok();
+    }
+
+    let all = alerts(&mia, project).await;
+    assert_eq!((&all[1]["environment_id"], &all[0]["environment_id"]), (&made["id"], &json!(null)));
+    assert_eq!(all[0]["environment_name"], "staging");
 }
 
 #[actix_web::test]
@@ -139,7 +155,9 @@ async fn every_address_leads_to_its_integration() {
     assert!(monitor.path.starts_with("//olga/one/alerts/notify/my-monitor/"), "{}", monitor.path);
     let without = monitor.path.strip_suffix(".json").expect("a suffix");
     let renamed = monitor.path.replace("my-monitor", "whatever");
-    for path in ["//olga/one/alerts/notify.json", "//olga/one/alerts/notify", without, &renamed] {
+    let legacy = "//olga/one/alerts/notify/one/legacy.json";
+    let first = ["//olga/one/alerts/notify.json", "//olga/one/alerts/notify"];
+    for path in first.into_iter().chain([without, &renamed, legacy]) {
         monitor.send_to(path, b"{}").await.ok();
         bare(&second.send_to(path, b"{}").await, 401);
     }
@@ -148,7 +166,7 @@ async fn every_address_leads_to_its_integration() {
     let call = prometheus(&[]).to_string();
     let none = monitor.send_to("//olga/one/prometheus/alerts/notify.json", call.as_bytes()).await;
     bare(&none, 401);
-    assert_eq!(alerts(&mia, project).await.len(), 5);
+    assert_eq!(alerts(&mia, project).await.len(), 6);
 }
 
 #[actix_web::test]
@@ -281,4 +299,51 @@ async fn a_project_takes_so_many_calls_a_minute() {
     let other = app.project(&app.person("olga"), "two", Visibility::Private);
     let integration = integrate(&app.person("olga"), other, json!({})).await;
     Monitor::of(&app, &integration).send(json!({})).await.ok();
+}
+
+#[actix_web::test]
+async fn a_flood_of_the_same_is_one_alert() {
+    let app = TestApp::new();
+    let (project, mia, monitor) = set_up(&app, "http").await;
+    let told = json!({ "title": "down" });
+    let flood = (0..40).map(|_| monitor.send(told.clone()));
+
+    for answer in futures_util::future::join_all(flood).await {
+        assert_eq!(answer.ok(), json!([{ "iid": 1, "title": "down" }]));
+    }
+
+    let [alert] = &alerts(&mia, project).await[..] else { panic!("one alert") };
+    assert_eq!(alert["event_count"], 40);
+}
+
+#[actix_web::test]
+async fn a_payload_of_a_megabyte_is_kept_whole_and_one_byte_more_is_not() {
+    let app = TestApp::new();
+    let (project, mia, monitor) = set_up(&app, "http").await;
+    let keys: Vec<String> = (0..10_000).map(|key| format!("\"key-{key:05}\":{key}")).collect();
+    let head = format!("{{\"title\":\"wide\",{},\"rest\":\"", keys.join(","));
+    let fill = (1 << 20) - head.len() - 2;
+    let text = |more: usize| format!("{head}{}\"}}", "x".repeat(fill + more));
+
+    monitor.send_text(&text(0)).await.ok();
+    bare(&monitor.send_text(&text(1)).await, 400);
+
+    let [alert] = &alerts(&mia, project).await[..] else { panic!("one alert") };
+    assert_eq!((&alert["details"]["key-09999"], &alert["event_count"]), (&json!(9_999), &json!(1)));
+    assert_eq!(alert["details"].as_object().map(serde_json::Map::len), Some(10_002));
+}
+
+#[actix_web::test]
+async fn the_document_describes_where_alerts_are_sent() {
+    let document = gateway::openapi::document(&gateway::rest::tables());
+    for path in [
+        "/{project_path}/alerts/notify.json",
+        "/{project_path}/alerts/notify/{name}/{endpoint_id}.json",
+        "/{project_path}/prometheus/alerts/notify.json",
+    ] {
+        let operation = &document["paths"][path]["post"];
+        assert!(operation["responses"]["400"].is_object(), "{path}");
+        let names = operation["parameters"].as_array().expect("a list").len();
+        assert_eq!(names, path.matches('{').count(), "{path}");
+    }
 }

@@ -62,6 +62,38 @@ async fn an_incident_stays_open_where_that_is_wanted() {
 }
 
 #[actix_web::test]
+async fn an_incident_ends_with_the_text_of_its_template() {
+    let app = TestApp::new();
+    let (project, mia, monitor) = set_up(&app, "http").await;
+    let path = format!("/projects/{project}/alert_management_settings");
+    let unknown = json!({ "message": { "issue_template_key": ["not found"] } });
+    for key in ["incident", "../../README", "a/b"] {
+        let named = json!({ "issue_template_key": key });
+        mia.put(&path, named).await.refused(400, unknown.clone());
+    }
+    let action = json!({ "action": "create", "file_path": ".gitlab/issue_templates/incident.md",
+                         "content": "## Who was told?\n" });
+    let commit = json!({ "branch": "main", "commit_message": "Add it", "actions": [action] });
+    mia.post(&format!("/projects/{project}/repository/commits"), commit).await.created();
+    let named = json!({ "create_issue": true, "issue_template_key": "incident" });
+    assert_eq!(mia.put(&path, named).await.ok()["issue_template_key"], "incident");
+
+    monitor.send(json!({ "title": "a" })).await.ok();
+    monitor.send(json!({ "title": "a" })).await.ok();
+
+    let [incident] = &issues(&mia, project).await[..] else { panic!("one incident") };
+    let text = incident["description"].as_str().expect("a text");
+    assert!(text.starts_with("#### Summary\n"), "{text}");
+    assert!(text.ends_with("```\n\n---\n\n## Who was told?\n"), "{text}");
+    let file =
+        format!("/projects/{project}/repository/files/.gitlab%2Fissue_templates%2Fincident.md");
+    let removal = json!({ "branch": "main", "commit_message": "Remove it" });
+    mia.send(actix_web::http::Method::DELETE, &file, Some(removal)).await.with(204);
+    monitor.send(json!({ "title": "b" })).await.ok();
+    assert_eq!(issues(&mia, project).await.len(), 2, "one that is gone holds nothing up");
+}
+
+#[actix_web::test]
 async fn a_project_without_issues_takes_alerts() {
     let app = TestApp::new();
     let (project, mia, monitor) = set_up(&app, "http").await;

@@ -124,7 +124,9 @@ async fn other_branches_change_nothing() {
     if payload.status == 201 {
         Work::new(&app, &payload.body).report(json!({ "state": "success" })).await.with(200);
     }
-    scanned(&mia, &runner, project, "side", &[weakness("b")]).await;
+    scanned(&mia, &runner, project, "side", &[weakness("b"), weakness("c")]).await;
+    let [scan] = &scans(&app, &mia, project).await[..] else { panic!("one scan") };
+    assert_eq!((scan.findings, scan.on_default_branch), (2, false));
 
     assert_eq!(titles(&mia, project, "").await, ["a"]);
     assert_eq!(
@@ -163,6 +165,13 @@ async fn a_report_that_is_none_fails_its_scan_and_nothing_else() {
     odd["version"] = json!("13.0.0");
     let deep = "[".repeat(1_000_000);
     let zip = [0_u8, 159, 146, 150];
+    let broken =
+        [br#"{"version":"15.0.4","vulnerabilities":[{"name":""#, &[0xff, 0xfe][..], b"\"}]}"]
+            .concat();
+    let inner = format!("{{\"vulnerabilities\":[{}", "[".repeat(100_000));
+    let mut versionless = report(&[weakness("b")]);
+    versionless.as_object_mut().expect("a report").remove("version");
+    let versionless = versionless.to_string();
     for (content, sentence) in [
         (
             odd.to_string().as_bytes(),
@@ -171,6 +180,12 @@ async fn a_report_that_is_none_fails_its_scan_and_nothing_else() {
         (deep.as_bytes(), "Invalid report format"),
         (&zip[..], "JSON parsing failed"),
         (b"[]", "Invalid report format"),
+        (broken.as_slice(), "JSON parsing failed"),
+        (inner.as_bytes(), "JSON parsing failed"),
+        (
+            versionless.as_bytes(),
+            "Report version not provided, sast report type supports versions: 14.x, 15.x",
+        ),
     ] {
         commit(&mia, project, "main", "again", &format!("{JOBS}# {sentence} {}", content.len()))
             .await;

@@ -1,0 +1,163 @@
+//! What happened to an alert, in sentences for people.
+
+use db::{CountOf, Tx, each_backend, error, schema::alert_notes as notes};
+use diesel::prelude::*;
+use kernel::{
+    Result, Ts,
+    ids::{AlertId, AlertNoteId, UserId},
+    page::{COUNT_LIMIT, Page, PageRequest, Total},
+};
+
+use super::AlertStatus;
+
+const NOUN: &str = "Note";
+
+kernel::text_enum! {
+    /// What a note tells of.
+    pub enum NoteKind {
+        /// A monitor told of it, or that it is over.
+        Alert = "new_alert_added",
+        Status = "status",
+        Incident = "alert_issue_added",
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
+#[diesel(table_name = notes, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+pub struct AlertNote {
+    pub id: AlertNoteId,
+    pub alert_id: AlertId,
+    /// `None` where the installation itself did it, and for somebody who is gone.
+    pub author_id: Option<UserId>,
+    pub kind: NoteKind,
+    pub body: String,
+    pub created_at: Ts,
+}
+
+/// A fact that becomes a note.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Fact<'f> {
+    /// The name of the tool that told.
+    Triggered(&'f str),
+    Recovered(&'f str),
+    Status(AlertStatus),
+    /// The number of the incident in its project.
+    Incident(i64),
+}
+
+impl Fact<'_> {
+    fn kind(self) -> NoteKind {
+        match self {
+            Self::Triggered(_) | Self::Recovered(_) => NoteKind::Alert,
+            Self::Status(_) => NoteKind::Status,
+            Self::Incident(_) => NoteKind::Incident,
+        }
+    }
+
+    fn body(self) -> String {
+        match self {
+            Self::Triggered(tool) => format!("logged an alert from **{}**", one_line(tool)),
+            Self::Recovered(tool) => format!("logged a recovery alert from **{}**", one_line(tool)),
+            Self::Status(status) => format!("changed the status to **{}**", title(status)),
+            Self::Incident(iid) => format!("created incident #{iid} for this alert"),
+        }
+    }
+}
+
+fn title(status: AlertStatus) -> &'static str {
+    match status {
+        AlertStatus::Triggered => "Triggered",
+        AlertStatus::Acknowledged => "Acknowledged",
+        AlertStatus::Resolved => "Resolved",
+        AlertStatus::Ignored => "Ignored",
+    }
+}
+
+/// The name comes from outside: it must not begin a paragraph of its own.
+fn one_line(text: &str) -> String {
+    text.replace(|sign: char| sign.is_control(), " ")
+}
+
+pub trait NoteStore {
+    /// A page, newest first.
+    fn alert_notes(&mut self, alert: AlertId, page: PageRequest) -> Result<Page<AlertNote>>;
+}
+
+impl NoteStore for Tx<'_> {
+    fn alert_notes(&mut self, alert: AlertId, page: PageRequest) -> Result<Page<AlertNote>> {
+        let chosen = || notes::table.filter(notes::alert_id.eq(alert));
+        each_backend!(self, |conn| {
+            let items = chosen()
+                .order(notes::id.desc())
+                .limit(page.per_page)
+                .offset(page.offset())
+                .select(AlertNote::as_select())
+                .load(conn)
+                .map_err(error(NOUN))?;
+            let counted = CountOf(chosen().select(notes::id).limit(COUNT_LIMIT + 1));
+            let total: i64 = counted.get_result(conn).map_err(error(NOUN))?;
+            Ok(Page { items, total: Total::Counted(total) })
+        })
+    }
+}
+
+/// Writes facts down, in their order. `None` is the installation itself.
+pub(super) fn note(
+    tx: &mut Tx<'_>,
+    alert: AlertId,
+    author: Option<UserId>,
+    facts: &[Fact<'_>],
+) -> Result<()> {
+    let now = tx.now;
+    let row = |fact: &Fact<'_>| {
+        (
+            notes::alert_id.eq(alert),
+            notes::author_id.eq(author),
+            notes::kind.eq(fact.kind()),
+            notes::body.eq(fact.body()),
+            notes::created_at.eq(now),
+        )
+    };
+    for row in facts.iter().map(row) {
+        let insert = diesel::insert_into(notes::table).values(row);
+        each_backend!(tx, |conn| insert.execute(conn).map_err(error(NOUN)))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Fact;
+    use crate::alert::AlertStatus;
+
+    #[test]
+    fn each_fact_has_its_sentence() {
+        let all = [
+            Fact::Triggered("nagios"),
+            Fact::Recovered("odd\n# tool"),
+            Fact::Status(AlertStatus::Acknowledged),
+            Fact::Incident(7),
+        ];
+        let told: Vec<_> = all.map(|fact| (fact.kind().to_string(), fact.body())).into();
+        insta::assert_debug_snapshot!(told, @r#"
+        [
+            (
+                "new_alert_added",
+                "logged an alert from **nagios**",
+            ),
+            (
+                "new_alert_added",
+                "logged a recovery alert from **odd # tool**",
+            ),
+            (
+                "status",
+                "changed the status to **Acknowledged**",
+            ),
+            (
+                "alert_issue_added",
+                "created incident #7 for this alert",
+            ),
+        ]
+        "#);
+    }
+}

@@ -1,0 +1,8 @@
+//! A metric image: a picture of what a monitor showed, which somebody adds to an alert.
+
+pub mod actions;
+mod model;
+mod store;
+
+pub use model::{ImageDetails, MetricImage};
+pub use store::MetricImageStore;

@@ -1,0 +1,1 @@
+ALTER TABLE security_scans DROP COLUMN on_default_branch;

@@ -1,5 +1,6 @@
 //! The OpenAPI document, derived from the routes, parameters and entities that serve requests.
 
+mod alerts;
 mod answers;
 mod body;
 mod schemas;
@@ -33,6 +34,7 @@ pub fn document(tables: &[&'static [RouteRow]]) -> Value {
             .or_default()
             .insert(row.method.to_ascii_lowercase(), described);
     }
+    paths.extend(alerts::operations());
     let mut paths = json!(paths);
     shapes::rewrite(&mut paths, &mut schemas);
     json!({
@@ -49,6 +51,8 @@ pub fn document(tables: &[&'static [RouteRow]]) -> Value {
             "responses": { "Failure": answers::failure() },
             "securitySchemes": {
                 "token": { "type": "apiKey", "in": "header", "name": "PRIVATE-TOKEN" },
+                "alertKey": { "type": "http", "scheme": "bearer" },
+                "alertPassword": { "type": "http", "scheme": "basic" },
             },
         },
     })

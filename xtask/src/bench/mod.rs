@@ -17,6 +17,8 @@ mod review;
 mod review_cases;
 mod review_seed;
 mod review_targets;
+mod security;
+mod security_seed;
 mod seed;
 mod sign_ins;
 mod table;
@@ -62,8 +64,9 @@ pub(crate) struct Options {
     /// Which data are made and measured
     #[arg(long, value_enum, default_value_t = Set::Repository)]
     set: Set,
-    /// Make one part in so many of the organisation, of the issues and merge requests, of the jobs or of the deployments: with
-    /// 10 there are 10,000 people, 2,000 groups and 10,000 projects, or 100,000 issues, or 100,000 jobs, or 100,000 deployments
+    /// Make one part in so many of the organisation, of the issues and merge requests, of the jobs, the deployments or the
+    /// vulnerabilities: with 10 there are 10,000 people, 2,000 groups and 10,000 projects, or 100,000 issues, or 100,000
+    /// jobs, or 100,000 deployments, or 10,000 vulnerabilities
     #[arg(long, default_value_t = 1)]
     scale: i64,
     /// Measure this binary; without it one is built
@@ -90,6 +93,8 @@ enum Set {
     Pipelines,
     /// Very many deployments of one project, and the merge requests that came with them
     Deployments,
+    /// Very many vulnerabilities in one file, and alerts that come fast
+    Security,
 }
 
 /// More than connections, so that two writers seldom meet.
@@ -100,7 +105,7 @@ const SETTLE_LIMIT: Duration = Duration::from_secs(600);
 pub(crate) fn run(options: &Options) -> Result<()> {
     let scratch = tempfile::Builder::new().prefix("forgeway-bench-").tempdir()?;
     let history = match (&options.data, options.set) {
-        (_, Set::Organisation | Set::Review | Set::Pipelines | Set::Deployments) => None,
+        (_, set) if set != Set::Repository => None,
         (Some(folder), Set::Repository) => Some(History::open(folder)?),
         (None, Set::Repository) => Some(History::make(&scratch.path().join("made.git"))?),
     };
@@ -171,6 +176,10 @@ impl Measuring<'_> {
             (None, Set::Deployments) => {
                 let size = deployment_seed::Size::whole(scale);
                 deployments::Run { installation, generator, size, only }.report(name)
+            }
+            (None, Set::Security) => {
+                let size = security_seed::Size::whole(scale);
+                security::Run { installation, generator, size, only }.report(name)
             }
             (None, _) => {
                 let size = org_seed::Size::whole(scale);

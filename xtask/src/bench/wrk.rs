@@ -38,8 +38,11 @@ function request()
 end
 "#;
 
+#[derive(Clone)]
 pub(super) struct Generator {
     folder: PathBuf,
+    /// Sent with each request, beside the token.
+    headers: Vec<String>,
     connections: u32,
     seconds: u32,
 }
@@ -60,7 +63,7 @@ impl Generator {
         if find_program("wrk", &[]).is_none() {
             bail!("the load generator wrk is missing: apt-get install wrk");
         }
-        Ok(Self { folder: folder.to_owned(), connections, seconds })
+        Ok(Self { folder: folder.to_owned(), headers: Vec::new(), connections, seconds })
     }
 
     /// A short run whose figures nobody keeps, then the one that counts.
@@ -83,7 +86,14 @@ impl Generator {
     /// The same with another number of connections.
     pub(super) fn with_connections(&self, connections: Option<u32>) -> Self {
         let connections = connections.unwrap_or(self.connections);
-        Self { folder: self.folder.clone(), connections, seconds: self.seconds }
+        Self { connections, ..self.clone() }
+    }
+
+    /// The same with one more header.
+    pub(super) fn with_header(&self, header: String) -> Self {
+        let mut generator = self.clone();
+        generator.headers.push(header);
+        generator
     }
 
     fn run(
@@ -111,6 +121,9 @@ impl Generator {
             "--header",
             "Content-Type: application/json",
         ]);
+        for header in &self.headers {
+            wrk.args(["--header", header]);
+        }
         let told = output(wrk.arg("--script").arg(&script).arg(root).arg("--").arg(&list))?;
         parse(&told).with_context(|| told)
     }

@@ -17,6 +17,8 @@ pub(crate) struct Client {
     agent: Agent,
     root: String,
     token: String,
+    /// Sent beside the token.
+    authorization: Option<String>,
 }
 
 #[derive(Debug)]
@@ -40,7 +42,13 @@ impl Client {
             agent: Agent::new_with_config(config),
             root: root.to_owned(),
             token: token.to_owned(),
+            authorization: None,
         }
+    }
+
+    /// The same with a header `Authorization`.
+    pub(crate) fn authorized(&self, value: String) -> Self {
+        Self { authorization: Some(value), ..self.clone() }
     }
 
     /// `path` begins behind `/api/v4`.
@@ -69,8 +77,11 @@ impl Client {
     fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Answer> {
         let asked = format!("{method} {path}");
         let request = Request::builder().method(method).uri(format!("{}{path}", self.root));
-        let request =
+        let mut request =
             request.header("PRIVATE-TOKEN", &self.token).header("Content-Type", "application/json");
+        if let Some(value) = &self.authorization {
+            request = request.header("Authorization", value);
+        }
         let sent = match body {
             Some(body) => self.agent.run(request.body(body.to_string())?),
             None => self.agent.run(request.body(())?),

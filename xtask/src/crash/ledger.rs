@@ -23,6 +23,10 @@ pub(super) struct Ledger {
     pub(super) runs: Vec<(i64, String)>,
     /// Merge requests, by project and number.
     pub(super) merged: Vec<(i64, i64)>,
+    /// Alerts, by project, number and title.
+    pub(super) alerts: Vec<(i64, i64, String)>,
+    /// How often an alert was reported that was known already, or became so.
+    pub(super) repeats: i64,
     /// Answers that were neither a success nor an expected refusal.
     refused: Vec<String>,
 }
@@ -48,11 +52,12 @@ impl Shared {
         let commits = ledger.commits.values().map(Vec::len).sum::<usize>();
         let rows = ledger.projects.len() + ledger.stars.len() + ledger.protected.len();
         format!(
-            "acknowledged {commits} commits, {} refs, {} pushes, {} pipelines, {} merges, {rows} rows",
+            "acknowledged {commits} commits, {} refs, {} pushes, {} pipelines, {} merges, {} alerts, {rows} rows",
             ledger.refs.len(),
             ledger.pushes,
             ledger.runs.len(),
-            ledger.merged.len()
+            ledger.merged.len(),
+            ledger.alerts.len()
         )
     }
 
@@ -70,5 +75,7 @@ impl Shared {
         ledger.protected.extend(other.protected);
         ledger.runs.extend(other.runs);
         ledger.merged.extend(other.merged);
+        ledger.alerts.extend(other.alerts);
+        ledger.repeats += other.repeats;
     }
 }

@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
-use super::{ledger::Shared, pipelines, pushes::Pusher};
+use super::{alerts::Monitor, ledger::Shared, pipelines, pushes::Pusher};
 use crate::{
     client::{Answer, Client},
     server::Installation,
@@ -23,6 +23,7 @@ pub(super) struct Stage<'a> {
     own_project: i64,
     merging_project: i64,
     pub(super) running_project: i64,
+    monitor: Monitor,
     pushers: Vec<Pusher<'a>>,
 }
 
@@ -43,11 +44,20 @@ impl<'a> Stage<'a> {
         let (merging_project, _) = project(&client, "crash-merging")?;
         let (running_project, _) = project(&client, "crash-running")?;
         pipelines::configure(&client, running_project)?;
+        let monitor = Monitor::prepare(&client, own_project)?;
         let pushers = vec![
             Pusher::prepare(installation, scratch, (shared_project, &shared_path), "first")?,
             Pusher::prepare(installation, scratch, (own_project, &own_path), "second")?,
         ];
-        Ok(Self { client, shared_project, own_project, merging_project, running_project, pushers })
+        Ok(Self {
+            client,
+            shared_project,
+            own_project,
+            merging_project,
+            running_project,
+            monitor,
+            pushers,
+        })
     }
 
     /// Starts the threads; they end soon after `stop`.
@@ -85,6 +95,12 @@ impl<'a> Stage<'a> {
         for name in ["runs", "more-runs"] {
             let runs = worker(name);
             scope.spawn(move || runs.repeat(|worker, n| worker.run(self.running_project, n)));
+        }
+        for name in ["alerts", "more-alerts"] {
+            let alerts = worker(name);
+            scope.spawn(move || {
+                alerts.repeat(|worker, n| self.monitor.send(worker.ledger, &worker.name, n))
+            });
         }
         for pusher in &self.pushers {
             scope.spawn(move || pusher.work(round, ledger, stop));

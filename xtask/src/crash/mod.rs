@@ -1,6 +1,7 @@
 //! Kills the server at random moments under load and checks what it promised: nothing acknowledged is lost, nothing
 //! half done is left.
 
+mod alerts;
 mod children;
 mod facts;
 mod ledger;

@@ -11,7 +11,7 @@ use anyhow::{Result, ensure};
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    facts,
+    alerts, facts,
     ledger::{Ledger, Ref, Shared},
     merges, pipelines,
     pushes::plain,
@@ -38,6 +38,7 @@ pub(super) fn after_crash(
     found.extend(refs_and_events(installation, &ledger, started)?);
     found.extend(merges::check(installation, &ledger)?);
     found.extend(pipelines::check(installation, &ledger)?);
+    found.extend(alerts::check(installation, &ledger)?);
     found.extend(rows(&installation.client(), &ledger)?);
     for project in touched(&ledger) {
         found.extend(fsck(&repository(installation, project)));
@@ -57,6 +58,7 @@ pub(super) fn at_the_end(
     found.extend(refs_and_events(installation, &ledger, started)?);
     found.extend(merges::check(installation, &ledger)?);
     found.extend(pipelines::check(installation, &ledger)?);
+    found.extend(alerts::check(installation, &ledger)?);
     found.extend(rows(&installation.client(), &ledger)?);
     for project in touched(&ledger).into_iter().chain(ledger.projects.iter().copied()) {
         found.extend(fsck(&repository(installation, project)));

@@ -105,9 +105,9 @@ const SETTLE_LIMIT: Duration = Duration::from_secs(600);
 pub(crate) fn run(options: &Options) -> Result<()> {
     let scratch = tempfile::Builder::new().prefix("forgeway-bench-").tempdir()?;
     let history = match (&options.data, options.set) {
-        (_, set) if set != Set::Repository => None,
         (Some(folder), Set::Repository) => Some(History::open(folder)?),
         (None, Set::Repository) => Some(History::make(&scratch.path().join("made.git"))?),
+        _ => None,
     };
     let generator =
         Generator::new(scratch.path(), options.connections, if options.quick { 2 } else { 6 })?;

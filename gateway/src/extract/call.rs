@@ -18,6 +18,7 @@ use time::Duration;
 use super::{
     Flaws, Params, body,
     credential::{self, authenticate},
+    cursor::no_keyset,
     locate::Locate,
     params::{INVALID, NOT_ALLOWED, Param, ParamDoc},
     raw::{Raw, RawMap},
@@ -312,9 +313,7 @@ fn read_params<P: Params>(raw: &RawMap) -> ApiResult<(P, PageRequest)> {
 
 fn read_page<P: Params>(raw: &RawMap, flaws: &mut Flaws) -> ApiResult<PageRequest> {
     if !P::KEYSET && raw.text("pagination") == Some("keyset") {
-        return Err(Error::not_allowed()
-            .parameters("Keyset pagination is not yet available for this type of request")
-            .into());
+        return Err(no_keyset().into());
     }
     let default = PageRequest::default();
     let mut number = |name: &str, default: i64| match raw.get(name).map(<i64 as Param>::read) {

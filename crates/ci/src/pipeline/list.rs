@@ -1,15 +1,24 @@
 //! Lists of pipelines.
 
-use db::{CountOf, Tx, each_backend, error, schema::pipelines};
-use diesel::{dsl::max, prelude::*, sql_types::Bool};
+use db::{
+    Conn, CountOf, Tx, each_backend, error,
+    listing::{self, Bind, Conditions, Selection, list_of, page_of_ids},
+    schema::pipelines,
+};
+use diesel::{prelude::*, sql_types::Bool};
 use kernel::{
-    Result, Ts,
+    Error, Result, Ts,
     ids::{MergeRequestId, PipelineId, ProjectId, UserId},
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
-use super::{Pipeline, Source};
+use super::{Pipeline, PipelineStore as _, Source};
 use crate::Status;
+
+/// So many pipelines are put in order sooner than as many are found in it.
+const FEW: i64 = 1000;
+/// Without the children of other pipelines, which are listed only where they are asked for.
+const OWN: &str = "source <> 'parent_pipeline'";
 
 kernel::text_enum! {
     pub enum PipelineOrder {
@@ -97,92 +106,141 @@ impl PipelineListStore for Tx<'_> {
         Ok(Page { items, total: Total::Counted(total) })
     }
 
-    #[expect(clippy::too_many_lines, reason = "a condition for each parameter")]
     fn pipelines(
         &mut self,
         project: ProjectId,
         filter: &PipelineFilter,
         page: PageRequest,
     ) -> Result<Page<Pipeline>> {
-        let only = match &filter.newest {
-            None => None,
-            Some(newest) => Some(newest_of(self, project, newest)?),
-        };
-        let (items, total) = each_backend!(self, |conn| {
-            let chosen = || {
-                let of_project = pipelines::project_id.eq(project);
-                let mut chosen = pipelines::table.filter(of_project).into_boxed();
-                chosen = match filter.source {
-                    Some(source) => chosen.filter(pipelines::source.eq(source)),
-                    None => chosen.filter(pipelines::source.ne(Source::ParentPipeline)),
-                };
-                if !filter.statuses.is_empty() {
-                    chosen = chosen.filter(pipelines::status.eq_any(&filter.statuses));
-                }
-                if let Some(name) = &filter.ref_name {
-                    chosen = chosen.filter(pipelines::ref_name.eq(name));
-                }
-                if let Some(sha) = &filter.sha {
-                    chosen = chosen.filter(pipelines::sha.eq(sha));
-                }
-                if let Some(ids) = &only {
-                    chosen = chosen.filter(pipelines::id.eq_any(ids));
-                }
-                if let Some(users) = &filter.users {
-                    chosen = chosen.filter(pipelines::user_id.eq_any(users));
-                }
-                if let Some(before) = filter.updated_before {
-                    chosen = chosen.filter(pipelines::updated_at.le(before));
-                }
-                if let Some(after) = filter.updated_after {
-                    chosen = chosen.filter(pipelines::updated_at.ge(after));
-                }
-                match filter.yaml_errors {
-                    Some(true) => chosen.filter(pipelines::yaml_errors.is_not_null()),
-                    Some(false) => chosen.filter(pipelines::yaml_errors.is_null()),
-                    None => chosen,
-                }
-            };
-            macro_rules! by {
-                ($column:ident) => {
-                    match filter.descending {
-                        true => chosen().order((pipelines::$column.desc(), pipelines::id.desc())),
-                        false => chosen().order((pipelines::$column.asc(), pipelines::id.asc())),
-                    }
-                };
+        let conditions = conditions(self, project, filter)?;
+        let (from, binds) = (format!("pipelines WHERE {}", conditions.text()), conditions.binds);
+        let found = match gathered(self, filter, (&from, &binds), page)? {
+            Some(found) => found,
+            None => {
+                let (order, counted) = (filter.order_of(""), from.clone());
+                let selection = Selection { id: "id", from, binds: binds.clone(), order };
+                page_of_ids(self, &selection, page, |tx| listing::count(tx, &counted, &binds))?
             }
-            let ordered = match filter.order {
-                PipelineOrder::Id if filter.descending => chosen().order(pipelines::id.desc()),
-                PipelineOrder::Id => chosen().order(pipelines::id.asc()),
-                PipelineOrder::Status => by!(status),
-                PipelineOrder::Ref => by!(ref_name),
-                PipelineOrder::UpdatedAt => by!(updated_at),
-                PipelineOrder::UserId => by!(user_id),
-            };
-            let items = ordered
-                .limit(page.per_page)
-                .offset(page.offset())
-                .select(Pipeline::as_select())
-                .load(conn)
-                .map_err(error("Pipeline"))?;
-            let counted = CountOf(chosen().select(pipelines::id).limit(COUNT_LIMIT + 1));
-            let total: i64 = counted.get_result(conn).map_err(error("Pipeline"))?;
-            (items, total)
-        });
-        Ok(Page { items, total: Total::Counted(total) })
+        };
+        found.try_map_all(|ids| in_order(self, &ids))
     }
 }
 
-/// The newest of each branch or tag.
-fn newest_of(tx: &mut Tx<'_>, project: ProjectId, newest: &Newest) -> Result<Vec<PipelineId>> {
-    let rows: Vec<(String, Option<PipelineId>)> = each_backend!(tx, |conn| pipelines::table
-        .filter(pipelines::project_id.eq(project).and(pipelines::tag.eq(newest.tags)))
-        .filter(pipelines::source.ne(Source::ParentPipeline))
-        .group_by(pipelines::ref_name)
-        .select((pipelines::ref_name, max(pipelines::id)))
-        .load(conn)
-        .map_err(error("Pipeline")))?;
-    let there: std::collections::HashSet<&str> = newest.names.iter().map(String::as_str).collect();
-    let of_existing = rows.into_iter().filter(|(name, _)| there.contains(name.as_str()));
-    Ok(of_existing.filter_map(|(_, id)| id).collect())
+/// What few match is found by what it matches and then put in order; nothing where the order has to be walked, or is the one
+/// of the index by which it is found.
+fn gathered(
+    tx: &mut Tx<'_>,
+    filter: &PipelineFilter,
+    (from, binds): (&str, &[Bind]),
+    page: PageRequest,
+) -> Result<Option<Page<i64>>> {
+    if filter.is_indexed() {
+        return Ok(None);
+    }
+    let query = match filter.order {
+        PipelineOrder::Id => format!("SELECT id FROM {from}"),
+        order => format!("SELECT id, {} FROM {from}", column_of(order)),
+    };
+    let order = format!(" ORDER BY {}", filter.order_of("found."));
+    listing::page_of_few(tx, &query, binds, FEW, &order, page)
+}
+
+fn column_of(order: PipelineOrder) -> &'static str {
+    match order {
+        PipelineOrder::Id => "id",
+        PipelineOrder::Status => "status",
+        PipelineOrder::Ref => "ref_name",
+        PipelineOrder::UpdatedAt => "updated_at",
+        PipelineOrder::UserId => "user_id",
+    }
+}
+
+impl PipelineFilter {
+    /// Whether one index holds what is wanted in the order in which it is wanted.
+    fn is_indexed(&self) -> bool {
+        let each = [
+            self.statuses.len(),
+            usize::from(self.source.is_some()),
+            usize::from(self.ref_name.is_some()),
+            usize::from(self.sha.is_some()),
+            self.users.as_ref().map_or(0, Vec::len),
+            usize::from(self.yaml_errors.is_some()),
+        ];
+        let others = [self.updated_before, self.updated_after];
+        let is_plain = others.iter().all(Option::is_none) && self.newest.is_none();
+        is_plain && self.order == PipelineOrder::Id && each.iter().sum::<usize>() <= 1
+    }
+
+    /// `table` stands before each column, with its point.
+    fn order_of(&self, table: &str) -> String {
+        let direction = if self.descending { "DESC" } else { "ASC" };
+        match self.order {
+            PipelineOrder::Id => format!("{table}id {direction}"),
+            order => {
+                format!("{table}{} {direction}, {table}id {direction}", column_of(order))
+            }
+        }
+    }
+}
+
+/// Words that come from here are in the text, so that each plan is made for what they match.
+fn conditions(tx: &mut Tx<'_>, project: ProjectId, filter: &PipelineFilter) -> Result<Conditions> {
+    let mut all = Conditions::default();
+    all.number("project_id = {}", project.0);
+    match filter.source {
+        Some(source) => all.plain(format!("source = '{source}'")),
+        None => all.plain(OWN),
+    }
+    if !filter.statuses.is_empty() {
+        let statuses = filter.statuses.iter().map(|status| format!("'{status}'"));
+        all.plain(format!("status IN ({})", statuses.collect::<Vec<_>>().join(", ")));
+    }
+    if let Some(name) = &filter.ref_name {
+        all.word("ref_name = {}", name);
+    }
+    if let Some(sha) = &filter.sha {
+        all.word("sha = {}", sha);
+    }
+    if let Some(newest) = &filter.newest {
+        all.plain(format!("id IN ({})", list_of(&newest_of(tx, project, newest)?)));
+    }
+    if let Some(users) = &filter.users {
+        let users: Vec<i64> = users.iter().map(|user| user.0).collect();
+        all.plain(format!("user_id IN ({})", list_of(&users)));
+    }
+    if let Some(before) = filter.updated_before {
+        all.number("updated_at <= {}", before.0);
+    }
+    if let Some(after) = filter.updated_after {
+        all.number("updated_at >= {}", after.0);
+    }
+    match filter.yaml_errors {
+        Some(true) => all.plain("yaml_errors IS NOT NULL"),
+        Some(false) => all.plain("yaml_errors IS NULL"),
+        None => {}
+    }
+    Ok(all)
+}
+
+/// These pipelines, in this order.
+fn in_order(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Pipeline>> {
+    let wanted: Vec<PipelineId> = ids.iter().copied().map(PipelineId).collect();
+    let mut found = tx.pipelines_by_id(&wanted)?;
+    Ok(wanted.iter().filter_map(|id| found.remove(id)).collect())
+}
+
+/// Of each of these branches or tags the newest.
+fn newest_of(tx: &mut Tx<'_>, project: ProjectId, newest: &Newest) -> Result<Vec<i64>> {
+    let names = match &tx.conn {
+        Conn::Sqlite(_) => "json_each($2) AS n",
+        Conn::Postgres(_) => "json_array_elements_text(CAST($2 AS json)) AS n(value)",
+    };
+    let tag = if newest.tags { "TRUE" } else { "FALSE" };
+    let sql = format!(
+        "SELECT id FROM (SELECT (SELECT p.id FROM pipelines p WHERE p.project_id = $1 AND p.ref_name = n.value \
+         AND p.{OWN} AND p.tag = {tag} ORDER BY p.id DESC LIMIT 1) AS id FROM {names}) AS newest \
+         WHERE id IS NOT NULL"
+    );
+    let names = serde_json::to_string(&newest.names).map_err(Error::internal)?;
+    listing::ids(tx, &sql, &[Bind::Number(project.0), Bind::Word(names)])
 }

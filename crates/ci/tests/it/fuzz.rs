@@ -12,7 +12,7 @@ use forgeway_ci::config::{
 use crate::{files::Files, generator::Generator};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/config");
-const DOCUMENTS: u64 = 3000;
+const DOCUMENTS: u64 = 2000;
 
 #[test]
 fn no_document_is_too_odd_to_be_judged() {

@@ -13,6 +13,7 @@ use kernel::{
     error::{Kind, Message},
     ids::JobId,
 };
+use org::project::store::ProjectStore as _;
 use time::Duration;
 
 use super::logs;
@@ -56,6 +57,8 @@ pub const FAILURE_REASONS: [&str; 27] = [
 #[derive(Clone, Debug)]
 pub struct ShownJob {
     pub job: Job,
+    /// Whether its project is being deleted.
+    is_orphaned: bool,
     now: Ts,
 }
 
@@ -63,6 +66,7 @@ impl ShownJob {
     /// Why a runner is to stop; `None` while the job runs.
     pub fn refusal(&self) -> Option<&'static str> {
         match self.job.status {
+            _ if self.is_orphaned => Some("Project has been deleted!"),
             _ if self.job.erased_at.is_some() => Some("Job has been erased!"),
             Status::Running => None,
             _ => Some("Job is not running"),
@@ -78,7 +82,8 @@ pub async fn shown_job(forge: &Forge, id: JobId, token: &JobToken) -> Result<Sho
     let token = token.clone();
     let found = forge.db.peek(move |tx| {
         let job = authenticate(tx, id, &token)?;
-        Ok(ShownJob { job, now: tx.now })
+        let is_orphaned = tx.find_project(job.project_id)?.is_none();
+        Ok(ShownJob { job, is_orphaned, now: tx.now })
     });
     let shown = found.await?;
     if shown.job.status.is_complete() {

@@ -106,11 +106,11 @@ impl ArtifactEntity {
         }
     }
 
-    /// The log, where it is complete.
+    /// The log, where it is complete; a job that wrote nothing has none.
     fn of_log(log: &JobLog) -> Option<Self> {
         Some(Self {
             file_type: "trace".to_owned(),
-            size: log.size?,
+            size: log.size.filter(|size| *size > 0)?,
             filename: "job.log".to_owned(),
             file_format: Some("raw".to_owned()),
         })

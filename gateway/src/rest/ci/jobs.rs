@@ -9,7 +9,7 @@ use forge::{
     ports::ci::{Projects, Refs},
     runner::removal,
 };
-use kernel::ids::JobId;
+use kernel::{Result, ids::JobId, page::PageRequest};
 
 use super::job_params::{JobVariable, Statuses, pairs};
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
         job_records::{present, present_one},
     },
     error::ApiResult,
-    extract::Call,
+    extract::{Call, cursor_of, no_keyset, read_cursor, unreadable_cursor},
     params,
     present::{Created, Either, Json, Listed, ListedAfter},
     routes,
@@ -38,9 +38,37 @@ params! {
     pub struct ListJobs: keyset {
         /// Any of these statuses.
         scope: Option<Statuses>,
-        /// `keyset` goes on after `id_before`.
+        /// `keyset`: pages are found by `cursor` or `id_before`, whose value the link to the next page has.
         pagination: Option<String>,
+        /// With `keyset` only `id`.
+        order_by: Option<String>,
+        /// With `keyset` only `desc`.
+        sort: Option<String>,
+        /// Opaque; from the link to the next page.
+        cursor: Option<String>,
+        /// Only jobs with a smaller ID.
         id_before: Option<JobId>,
+    }
+}
+
+impl ListJobs {
+    fn is_keyset(&self) -> bool {
+        let named = self.pagination.as_deref() == Some("keyset");
+        named || self.cursor.is_some() || self.id_before.is_some()
+    }
+
+    /// The job behind which a page of such a list begins.
+    fn before(&self) -> Result<Option<JobId>> {
+        let other = |given: &Option<String>, only: &str| {
+            given.as_deref().is_some_and(|given| !given.is_empty() && given != only)
+        };
+        if other(&self.order_by, "id") || other(&self.sort, "desc") {
+            return Err(no_keyset());
+        }
+        let Some(cursor) = &self.cursor else { return Ok(self.id_before) };
+        let [id] = read_cursor(cursor, ["id"])?;
+        let id = JobId(id.parse().ok().ok_or_else(unreadable_cursor)?);
+        Ok(Some(self.id_before.map_or(id, |before| before.min(id))))
     }
 }
 
@@ -49,20 +77,21 @@ async fn list(
     call: Call<ReadJobs, ListJobs>,
 ) -> ApiResult<Either<Listed<JobEntity>, ListedAfter<JobEntity>>> {
     let (grant, page, params) = (call.grant, call.page, call.params);
-    let keyset = params.pagination.as_deref() == Some("keyset") || params.id_before.is_some();
+    let keyset = params.is_keyset();
+    let before = if keyset { params.before()? } else { None };
     let filter = JobFilter {
         kind: JobKind::Build,
         statuses: params.scope.map(|scope| scope.0).unwrap_or_default(),
         retried: true,
-        before: params.id_before,
+        before,
     };
     let (facts, actor) = (grant.facts().clone(), grant.actor());
-    let page = if keyset { kernel::page::PageRequest { page: 1, ..page } } else { page };
+    let page = if keyset { PageRequest { page: 1, ..page } } else { page };
     let jobs = app.db.read(move |tx| actions::list(tx, &grant, &Projects, &filter, page)).await?;
     let shown = present(&app, &facts, actor, jobs, JobEntity::new).await?;
     Ok(match keyset {
-        true => Either::Right(ListedAfter::of_page(shown, "id_before", |last| {
-            last.basic.id.to_string()
+        true => Either::Right(ListedAfter::of_page(shown, "cursor", |last| {
+            cursor_of([("id", last.basic.id.to_string())])
         })),
         false => Either::Left(Listed(shown)),
     })

@@ -1,6 +1,5 @@
 //! Lists of groups: all, those directly inside one, and everything below one.
 
-use base64::{Engine, engine::general_purpose::URL_SAFE};
 use db::Tx;
 use forge::urls::Urls;
 use kernel::{
@@ -21,7 +20,6 @@ use org::{
     project::statistics::Statistics,
     settings::store::SettingsStore,
 };
-use serde_json::{Value, json};
 
 use super::{
     custom_attribute_params::entities,
@@ -31,7 +29,7 @@ use crate::{
     app::App,
     entities::org::group::GroupEntity,
     error::ApiResult,
-    extract::{Call, Sort},
+    extract::{Call, Sort, cursor_of, no_keyset, read_cursor, unreadable_cursor},
     present::{Either, Listed, ListedAfter},
     routes,
 };
@@ -42,7 +40,6 @@ routes! { "Groups" at "/groups";
     GET "/{id}/descendant_groups" => descendants : ReadGroup,
 }
 
-const NO_KEYSET: &str = "Keyset pagination is not yet available for this type of request";
 const TOO_FAR: &str = "Offset pagination has a maximum allowed offset of 50000 for requests that return objects of type \
                        Group. Remaining records can be retrieved using keyset pagination.";
 /// How far people without an account may leaf through pages.
@@ -120,9 +117,9 @@ async fn list_after(
 ) -> ApiResult<ListedAfter<GroupEntity>> {
     let by_name = call.params.order_by == GroupOrder::Name && call.params.sort == Sort::Asc;
     if !by_name {
-        return Err(Error::not_allowed().parameters(NO_KEYSET).into());
+        return Err(no_keyset().into());
     }
-    let after = call.params.cursor.as_deref().map(read_cursor).transpose()?;
+    let after = call.params.cursor.as_deref().map(place_of).transpose()?;
     let (actor, most) = (call.grant.actor(), call.page.per_page);
     let further = call.params.further(actor);
     let mut filter = call.params.filter(actor);
@@ -133,25 +130,17 @@ async fn list_after(
     });
     let told = told.await?;
     let more = told.total == Total::Uncounted { more: true };
-    let next = told.groups.last().filter(|_| more).map(|last| ("cursor", cursor_of(last)));
+    let next = told.groups.last().filter(|_| more).map(|last| {
+        ("cursor", cursor_of([("name", last.name.clone()), ("id", last.id.to_string())]))
+    });
     Ok(ListedAfter { items: told.entities(&app.urls), next })
 }
 
-fn cursor_of(last: &Namespace) -> String {
-    let place = json!({ "name": last.name, "id": last.id.to_string(), "_kd": "n" });
-    URL_SAFE.encode(place.to_string())
-}
-
-fn read_cursor(text: &str) -> Result<(String, NamespaceId), Error> {
-    let unreadable = || Error::bad_request().parameters("cursor is invalid");
-    let bytes = URL_SAFE.decode(text).ok().ok_or_else(unreadable)?;
-    let place: Value = serde_json::from_slice(&bytes).ok().ok_or_else(unreadable)?;
-    let name = place["name"].as_str().ok_or_else(unreadable)?;
-    let id = place["id"].as_str().and_then(|id| id.parse().ok()).ok_or_else(unreadable)?;
-    if name.contains('\0') {
-        return Err(unreadable());
-    }
-    Ok((name.to_owned(), NamespaceId(id)))
+/// Behind which group the page begins.
+fn place_of(cursor: &str) -> Result<(String, NamespaceId), Error> {
+    let [name, id] = read_cursor(cursor, ["name", "id"])?;
+    let id = id.parse().ok().ok_or_else(unreadable_cursor)?;
+    Ok((name, NamespaceId(id)))
 }
 
 async fn subgroups(

@@ -32,7 +32,7 @@ use crate::{
     app::App,
     entities::org::project::ProjectForm,
     error::ApiResult,
-    extract::{Call, Csv, Flaws, Params, RawMap, params::ParamDoc},
+    extract::{Call, Csv, Flaws, Params, RawMap, no_keyset, params::ParamDoc},
     param_enums, params,
     present::{Either, Listed, ListedAfter},
     rest::shared::people::reads_profile,
@@ -126,7 +126,6 @@ type Noted = (Vec<shown::Shown>, NotesById, OpenIssues);
 const FARTHEST: i64 = 50_000;
 const TOO_FAR: &str = "Offset pagination has a maximum allowed offset of 50000 for requests that return objects of \
                        type Project. Remaining records can be retrieved using keyset pagination.";
-const NO_KEYSET: &str = "Keyset pagination is not yet available for this type of request";
 const NOT_PAIRED: &str = "updated_at filter and updated_at sorting must be paired";
 
 async fn list(app: App, call: Call<Anyone, ListProjects>) -> ApiResult<Projects> {
@@ -316,7 +315,7 @@ async fn after_the_last(
     among: Among,
 ) -> ApiResult<(Noted, Option<(&'static str, String)>)> {
     if asked.params.order_by != OrderBy::Id {
-        return Err(Error::not_allowed().parameters(NO_KEYSET).into());
+        return Err(no_keyset().into());
     }
     let parameter = match asked.params.sort {
         Sort::Ascending => "id_after",

@@ -10,12 +10,12 @@ use ci::{Status, job::JobToken};
 use forge::runner::job_calls::{Report, Reported, ShownJob, Written, report, shown_job, write_log};
 use futures_util::StreamExt as _;
 use kernel::{Ability as _, Error, access::Anyone, ids::JobId};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     app::App,
     error::{ApiError, ApiResult},
-    extract::{Call, Paced, Raw, ensure_known, raw_pairs},
+    extract::{Call, Flaws, Paced, Param, Raw, ensure_known, params::MISSING, raw_pairs},
     openapi::{AnswerDoc, Operation},
     param_enums, params,
     present::Custom,
@@ -78,15 +78,62 @@ params! {
     }
 }
 
+/// A value that is only refused once the token was looked at: every answer about a job says how that is.
+#[derive(Clone, Debug)]
+pub struct Unjudged<T>(Result<T, Flaws>);
+
+impl<T: Param> Param for Unjudged<T> {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        Ok(T::read(raw).transpose().map(Self))
+    }
+
+    fn absent() -> Option<Self> {
+        Some(Self(Err(Flaws::one(MISSING))))
+    }
+
+    fn schema() -> Value {
+        T::schema()
+    }
+}
+
 params! {
     pub struct UpdateJob {
         job_id: JobId,
         /// Token of the job, unless the header `JOB-TOKEN` has it.
         token: Option<String>,
-        state: ReportedState,
-        failure_reason: Option<String>,
-        exit_code: Option<i64>,
-        output: Option<LogOutput>,
+        state: Unjudged<ReportedState>,
+        failure_reason: Option<Unjudged<String>>,
+        exit_code: Option<Unjudged<i64>>,
+        output: Option<Unjudged<LogOutput>>,
+    }
+}
+
+impl UpdateJob {
+    /// What is told, with the bytes of the log that the runner has sent; or what is wrong with it.
+    fn report(self) -> Result<(Report, Option<u64>), String> {
+        let mut flaws = Flaws::default();
+        let state = judged("state", Some(self.state), &mut flaws);
+        let reason = judged("failure_reason", self.failure_reason, &mut flaws);
+        let exit_code = judged("exit_code", self.exit_code, &mut flaws);
+        let output = judged("output", self.output, &mut flaws);
+        let Some(state) = state.filter(|_| flaws.is_empty()) else { return Err(flaws.text()) };
+        let told = match state {
+            ReportedState::Pending | ReportedState::Running => Report::Running,
+            ReportedState::Success => Report::Success,
+            ReportedState::Failed => Report::Failed { reason, exit_code },
+        };
+        let size = output.and_then(|output| output.bytesize);
+        Ok((told, size.and_then(|size| size.try_into().ok())))
+    }
+}
+
+fn judged<T>(name: &str, value: Option<Unjudged<T>>, flaws: &mut Flaws) -> Option<T> {
+    match value?.0 {
+        Ok(value) => Some(value),
+        Err(inner) => {
+            flaws.add_under(name, inner);
+            None
+        }
     }
 }
 
@@ -115,13 +162,13 @@ async fn update(app: App, call: Call<Anyone, UpdateJob>) -> ApiResult<Custom> {
     if let Some(refusal) = refusal(&shown) {
         return Ok(Custom(refusal));
     }
-    let UpdateJob { state, failure_reason: reason, exit_code, output, .. } = call.params;
-    let told = match state {
-        ReportedState::Pending | ReportedState::Running => Report::Running,
-        ReportedState::Success => Report::Success,
-        ReportedState::Failed => Report::Failed { reason, exit_code },
+    let (told, size) = match call.params.report() {
+        Ok(told) => told,
+        Err(text) => {
+            let mut response = with_status(StatusCode::BAD_REQUEST, shown.job.status);
+            return Ok(Custom(response.json(json!({ "error": text }))));
+        }
     };
-    let size = output.and_then(|output| output.bytesize).and_then(|size| size.try_into().ok());
     Ok(Custom(match report(&app, &shown, told, size).await? {
         Reported::Kept(status) => {
             let mut response = with_status(StatusCode::OK, status);

@@ -96,14 +96,36 @@ async fn jobs_are_chosen_by_status_and_paged() {
     assert_eq!(names("?scope[]=running&scope[]=created").await, ["ship", "unit", "make"]);
     assert_eq!(names("?scope=failed").await, Vec::<Value>::new());
     assert_eq!(names("?per_page=1&page=2").await, ["unit"]);
-    let first = ada.get(&format!("{list}?per_page=2&pagination=keyset")).await;
-    let next = first.header("link").expect("a link").to_owned();
-    assert!(next.contains("id_before="), "{next}");
-    let last = first.each("id")[1].clone();
-    assert_eq!(names(&format!("?pagination=keyset&id_before={last}")).await, ["make"]);
     let unknown = json!({ "error": "scope does not have a valid value" });
     ada.get(&format!("{list}?scope=done")).await.refused(400, unknown);
     assert_eq!(app.anonymous().get(&list).await.status, 401);
+}
+
+#[actix_web::test]
+async fn jobs_are_paged_by_the_last_one_of_the_page_before() {
+    let app = TestApp::new();
+    let (ada, project) = set_up(&app).await;
+    let list = format!("/projects/{project}/jobs?pagination=keyset");
+    let names = async |query: &str| ada.get(&format!("{list}{query}")).await.each("name");
+
+    let first = ada.get(&format!("{list}&per_page=2&scope[]=created&scope[]=pending")).await;
+    assert_eq!(first.each("name"), ["ship", "unit"]);
+    let next = first.header("link").expect("a link").to_owned();
+    assert_eq!((first.header("x-total"), first.header("x-page")), (None, None));
+    let address = next.trim_start_matches('<').split('>').next().expect("an address");
+    let (_, query) = address.split_once("/jobs?").expect("a query");
+    let last = ada.get(&format!("/projects/{project}/jobs?{query}")).await;
+    assert_eq!((last.each("name"), last.header("link")), (vec![json!("make")], None));
+    let before = &first.each("id")[1];
+    assert_eq!(names(&format!("&id_before={before}&order_by=id&sort=desc")).await, ["make"]);
+    for bad in ["&cursor=x", "&cursor=", "&cursor=eyJpZCI6IngifQ=="] {
+        let unreadable = json!({ "error": "cursor is invalid" });
+        ada.get(&format!("{list}{bad}")).await.refused(400, unreadable);
+    }
+    let other = "Keyset pagination is not yet available for this type of request";
+    for order in ["&order_by=name", "&sort=asc"] {
+        ada.get(&format!("{list}{order}")).await.refused(405, json!({ "error": other }));
+    }
 }
 
 #[actix_web::test]

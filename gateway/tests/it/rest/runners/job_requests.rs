@@ -201,13 +201,43 @@ async fn a_token_is_worth_nothing_beside_its_running_job() {
     let late = work.report(json!({ "state": "success" })).await;
     assert_eq!((late.status, late.header("Job-Status")), (403, Some("canceled")));
     assert_eq!(log(&mia, project, &first["id"]).await, "half");
-    work.report(json!({ "state": "odd" }))
-        .await
-        .refused(400, json!({ "error": "state does not have a valid value" }));
+    assert_eq!(work.report(json!({ "state": "odd" })).await.status, 403);
     let (anonymous, path) = (app.anonymous(), format!("/jobs/{}", second["id"]));
     let form = json!({ "state": "running", "token": second["token"] });
     anonymous.put(&path, form).await.with(200);
     assert_eq!(work.token, first["token"]);
+}
+
+#[actix_web::test]
+async fn a_report_that_cannot_be_read_is_refused_with_how_the_job_is() {
+    let app = TestApp::new();
+    let (_, _, runner) = set_up(&app, "one: {script: x}\n").await;
+    let work = Work::new(&app, &runner.take().await);
+
+    for (report, text) in [
+        (json!({ "state": "odd" }), "state does not have a valid value"),
+        (json!({}), "state is missing"),
+        (json!({ "state": "failed", "exit_code": "x" }), "exit_code is invalid"),
+        (json!({ "state": "success", "output": 4 }), "output is invalid"),
+    ] {
+        let told = work.report(report).await;
+        assert_eq!((told.status, told.header("Job-Status")), (400, Some("running")));
+        assert_eq!(told.body, json!({ "error": text }));
+    }
+    work.report(json!({ "state": "success" })).await.with(200);
+}
+
+#[actix_web::test]
+async fn a_job_whose_project_is_deleted_is_stopped() {
+    let app = TestApp::new();
+    let (project, _, runner) = set_up(&app, "one: {script: x}\ntwo: {script: x}\n").await;
+    let work = Work::new(&app, &runner.take().await);
+    assert_eq!(app.admin().delete(&format!("/projects/{project}")).await.status, 202);
+
+    let deleted = json!({ "message": "403 Forbidden - Project has been deleted!" });
+    work.write(0, "x").await.refused(403, deleted.clone());
+    work.report(json!({ "state": "success" })).await.refused(403, deleted);
+    runner.ask(json!({})).await.with(204);
 }
 
 #[actix_web::test]

@@ -1,0 +1,82 @@
+//! The cursor of a list whose pages are found by the last element of the page before: base64 of a JSON object with the
+//! values by which the list is ordered.
+
+use base64::{
+    Engine as _,
+    engine::general_purpose::{URL_SAFE, URL_SAFE_NO_PAD},
+};
+use kernel::{Error, Result};
+use serde_json::{Map, Value};
+
+/// The key that says in which direction the list goes on, and its value for "to the next page".
+const DIRECTION: (&str, &str) = ("_kd", "n");
+
+/// The cursor behind an element with these values.
+pub fn cursor_of<const N: usize>(values: [(&str, String); N]) -> String {
+    let values = values.map(|(name, value)| (name.to_owned(), Value::String(value)));
+    let mut place = Map::from_iter(values);
+    place.insert(DIRECTION.0.to_owned(), Value::String(DIRECTION.1.to_owned()));
+    URL_SAFE.encode(Value::Object(place).to_string())
+}
+
+/// The values of these names in a cursor.
+///
+/// # Errors
+/// `BadRequest` for what [`cursor_of`] did not write.
+pub fn read_cursor<const N: usize>(cursor: &str, names: [&str; N]) -> Result<[String; N]> {
+    values(cursor, names).ok_or_else(unreadable)
+}
+
+/// What is said of a cursor that nobody was given.
+pub fn unreadable() -> Error {
+    Error::bad_request().parameters("cursor is invalid")
+}
+
+/// What is said where a list cannot be paged by its last element, or not in this order.
+pub fn no_keyset() -> Error {
+    Error::not_allowed()
+        .parameters("Keyset pagination is not yet available for this type of request")
+}
+
+fn values<const N: usize>(cursor: &str, names: [&str; N]) -> Option<[String; N]> {
+    let bytes = URL_SAFE_NO_PAD.decode(cursor.trim_end_matches('=')).ok()?;
+    let place: Value = serde_json::from_slice(&bytes).ok()?;
+    let mut found = names.map(|_| String::new());
+    for (name, slot) in names.iter().zip(&mut found) {
+        place[*name].as_str()?.clone_into(slot);
+    }
+    // No database keeps such a text.
+    found.iter().all(|value| !value.contains('\0')).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::{Engine as _, engine::general_purpose::URL_SAFE};
+
+    use super::{cursor_of, read_cursor};
+
+    #[test]
+    fn what_is_written_is_read() {
+        let cursor = cursor_of([("name", "a/b é".to_owned()), ("id", "42".to_owned())]);
+
+        let found = read_cursor(&cursor, ["name", "id"]).unwrap();
+        assert_eq!(found, ["a/b é", "42"]);
+        assert_eq!(read_cursor(cursor.trim_end_matches('='), ["id"]).unwrap(), ["42"]);
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        let coded = |text: &str| URL_SAFE.encode(text);
+        for cursor in [
+            "".to_owned(),
+            "*".to_owned(),
+            "abc".to_owned(),
+            coded("[1]"),
+            coded(r#"{"id":4}"#),
+            coded(r#"{"name":"x"}"#),
+            coded(r#"{"id":"a\u0000"}"#),
+        ] {
+            assert!(read_cursor(&cursor, ["id"]).is_err(), "{cursor}");
+        }
+    }
+}

@@ -1,0 +1,12 @@
+DROP INDEX jobs_runner_status;
+DROP INDEX pipelines_broken;
+DROP INDEX pipelines_sha;
+DROP INDEX pipelines_person;
+DROP INDEX pipelines_updated;
+DROP INDEX pipelines_status;
+DROP INDEX pipelines_ref;
+CREATE INDEX pipelines_sha ON pipelines (project_id, sha, id);
+CREATE INDEX pipelines_ref ON pipelines (project_id, ref_name, id);
+CREATE INDEX pipelines_status ON pipelines (project_id, status, id);
+CREATE INDEX pipelines_updated ON pipelines (project_id, updated_at, id);
+CREATE INDEX pipelines_person ON pipelines (project_id, user_id, id);

@@ -120,9 +120,16 @@ fn lists(from: &Template, before: (i64, i64), size: Size) -> Vec<Case> {
     let some = || (1..=200).map(|n| n * 7_919 % size.pipelines);
     let jobs = size.pipelines * JOBS;
     let older = |n: i64| before.1 + 1 + n * JOBS % jobs;
-    vec![
+    let list = |name, query: &str| case(name, [format!("{own}/pipelines{query}")]);
+    let mut cases = vec![
         case("jobs of a project", [format!("{own}/jobs")]),
         case("jobs of a project, failed", [format!("{own}/jobs?scope=failed")]),
+        case("jobs of a project, succeeded", [format!("{own}/jobs?scope=success")]),
+        case("jobs of a project, running", [format!("{own}/jobs?scope=running")]),
+        case(
+            "jobs of a project, two statuses",
+            [format!("{own}/jobs?scope[]=failed&scope[]=canceled")],
+        ),
         case("jobs of a project, page 100", [format!("{own}/jobs?page=100")]),
         case(
             "jobs of a project, keyset",
@@ -133,9 +140,16 @@ fn lists(from: &Template, before: (i64, i64), size: Size) -> Vec<Case> {
             "jobs of a pipeline",
             some().map(|n| format!("{own}/pipelines/{}/jobs", before.0 + 1 + n)),
         ),
+        case(
+            "jobs of a pipeline, failed",
+            some().map(|n| format!("{own}/pipelines/{}/jobs?scope=failed", before.0 + 1 + n)),
+        ),
+        case(
+            "bridges of a pipeline",
+            some().map(|n| format!("{own}/pipelines/{}/bridges", before.0 + 1 + n)),
+        ),
         case("one pipeline", some().map(|n| format!("{own}/pipelines/{}", before.0 + 1 + n))),
-        case("pipelines of a project", [format!("{own}/pipelines")]),
-        case("pipelines of a project, failed", [format!("{own}/pipelines?status=failed")]),
+        list("latest pipeline", "/latest"),
         case(
             "pipelines of a branch",
             some().map(|n| format!("{own}/pipelines?ref=branch-{}", n % 1_000)),
@@ -148,8 +162,33 @@ fn lists(from: &Template, before: (i64, i64), size: Size) -> Vec<Case> {
             "statuses of a commit",
             from.shas.iter().map(|sha| format!("{own}/repository/commits/{sha}/statuses")),
         ),
-    ]
+    ];
+    cases.extend(PIPELINES.map(|(name, query)| list(name, query)));
+    cases
 }
+
+/// Lists of pipelines with each filter, in each order, and with a filter in an order that its index does not have.
+const PIPELINES: [(&str, &str); 19] = [
+    ("pipelines of a project", ""),
+    ("pipelines of a project, page 100", "?page=100"),
+    ("pipelines of a project, failed", "?status=failed"),
+    ("pipelines of a project, running", "?status=running"),
+    ("pipelines of a project, finished", "?scope=finished"),
+    ("pipelines of a project, branches", "?scope=branches"),
+    ("pipelines of a project, pushed", "?source=push"),
+    ("pipelines of a project, children", "?source=parent_pipeline"),
+    ("pipelines of main", "?ref=main"),
+    ("pipelines of a person", "?username=root"),
+    ("pipelines with errors", "?yaml_errors=true"),
+    ("pipelines without errors", "?yaml_errors=false"),
+    ("pipelines of a time", "?updated_after=2020-01-01&updated_before=2100-01-01"),
+    ("pipelines by status", "?order_by=status"),
+    ("pipelines by ref", "?order_by=ref"),
+    ("pipelines by time", "?order_by=updated_at"),
+    ("pipelines by person", "?order_by=user_id"),
+    ("failed pipelines by time", "?status=failed&order_by=updated_at"),
+    ("failed pipelines of main by ref", "?status=failed&ref=main&order_by=ref&sort=asc"),
+];
 
 /// How long a pipeline of 500 jobs takes to be made, and to go on when one of its jobs ends.
 fn large(client: &Client) -> Result<Vec<Timed>> {

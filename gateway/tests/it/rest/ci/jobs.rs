@@ -189,6 +189,31 @@ async fn a_pipeline_is_canceled_retried_and_deleted() {
 }
 
 #[actix_web::test]
+async fn whoever_may_not_deploy_retries_a_pipeline_without_its_deployments() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    let dan = app.member(project, "dan", Developer);
+    let protect = json!({ "name": "live", "deploy_access_levels": [{ "access_level": 40 }] });
+    ada.post(&format!("/projects/{project}/protected_environments"), protect).await.created();
+    let text = "unit: {script: x}\nship: {script: x, environment: live}\n";
+    commit(&ada, project, "main", "first [skip ci]", text).await;
+    let branch = json!({ "branch": "topic", "ref": "main" });
+    ada.post(&format!("/projects/{project}/repository/branches"), branch).await.created();
+    commit(&ada, project, "topic", "second", &format!("{text}# 2\n")).await;
+    for name in ["unit", "ship"] {
+        run(&app, &ada, project, name).await;
+        finish(&app, &ada, project, name, End::failed("script_failure")).await;
+    }
+
+    let id = pipelines(&ada, project, "?ref=topic").await[0]["id"].clone();
+    dan.post(&format!("/projects/{project}/pipelines/{id}/retry"), json!({})).await.created();
+
+    let all = named(&[("unit", "pending"), ("ship", "failed"), ("unit", "failed")]);
+    assert_eq!(statuses(&ada, project).await, all);
+}
+
+#[actix_web::test]
 async fn only_who_may_push_changes_what_runs_there() {
     let app = TestApp::new();
     let ada = app.person("ada");

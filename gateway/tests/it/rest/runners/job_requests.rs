@@ -211,7 +211,7 @@ async fn a_token_is_worth_nothing_beside_its_running_job() {
 #[actix_web::test]
 async fn a_report_that_cannot_be_read_is_refused_with_how_the_job_is() {
     let app = TestApp::new();
-    let (_, _, runner) = set_up(&app, "one: {script: x}\n").await;
+    let (project, mia, runner) = set_up(&app, "one: {script: x}\n").await;
     let work = Work::new(&app, &runner.take().await);
 
     for (report, text) in [
@@ -225,6 +225,7 @@ async fn a_report_that_cannot_be_read_is_refused_with_how_the_job_is() {
         assert_eq!(told.body, json!({ "error": text }));
     }
     work.report(json!({ "state": "success" })).await.with(200);
+    assert_eq!(job(&mia, project, "one").await["artifacts"], json!([]), "it wrote nothing");
 }
 
 #[actix_web::test]

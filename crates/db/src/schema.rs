@@ -1027,6 +1027,7 @@ diesel::table! {
         auto_cancel -> Nullable<Text>,
         auto_canceled_by -> Nullable<BigInt>,
         schedule_run -> Nullable<BigInt>,
+        cancel_on_failure -> Bool,
     }
 }
 

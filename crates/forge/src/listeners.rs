@@ -2,7 +2,10 @@
 
 use std::any::Any;
 
-use ci::{artifact::keep_newest, pipeline::PipelineStore as _};
+use ci::{
+    artifact::keep_newest,
+    pipeline::{PipelineStore as _, control::cancel_after_failure},
+};
 use db::Tx;
 use kernel::{
     Result,
@@ -181,6 +184,7 @@ fn of_pipeline(tx: &mut Tx<'_>, vault: &Vault, fact: &ci::Event) -> Result<()> {
         ci::Event::JobsMoved { pipeline, jobs, .. } => {
             removal::forget_secrets(tx, jobs)?;
             deployment::follow_jobs(tx, vault, jobs)?;
+            cancel_after_failure(tx, *pipeline, jobs)?;
             pipeline::begin_bridges(tx, *pipeline, jobs)
         }
         ci::Event::JobErased { job, .. } => removal::erased(tx, *job),

@@ -115,6 +115,26 @@ pub fn cancel(
     Ok(Pipeline { status, ..kept })
 }
 
+/// Ends the rest of a pipeline where one of these jobs failed that must not, and its configuration wants that
+/// (`workflow:auto_cancel:on_job_failure`).
+pub fn cancel_after_failure(tx: &mut Tx<'_>, id: PipelineId, moved: &[JobMove]) -> Result<()> {
+    let failed = moved.iter().filter(|one| one.status == Status::Failed);
+    let failed: Vec<i64> = failed.map(|one| one.job.0).collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let pipeline = tx.pipelines_by_id(&[id])?.remove(&id);
+    if !pipeline.is_some_and(|pipeline| pipeline.cancel_on_failure) {
+        return Ok(());
+    }
+    // One in whose place another is tried does no harm yet.
+    let harms = |job: &Job| job.status == Status::Failed && !job.retried && !job.allow_failure;
+    match tx.jobs_by_id(&failed)?.iter().any(harms) {
+        true => cancel_family(tx, id),
+        false => Ok(()),
+    }
+}
+
 /// Ends everything of a pipeline and of the children that it made.
 fn cancel_family(tx: &mut Tx<'_>, id: PipelineId) -> Result<()> {
     let mut open = vec![id];

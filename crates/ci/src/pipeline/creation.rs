@@ -71,6 +71,7 @@ pub fn create(
         Content::Jobs(PlanWithSpecs { plan, .. }) => NewPipeline {
             name: plan.name.clone().filter(|name| !name.trim().is_empty()),
             auto_cancel: plan.auto_cancel.on_new_commit.clone(),
+            cancel_on_failure: plan.auto_cancel.on_job_failure.as_deref() == Some("all"),
             ..new
         },
         Content::Broken { .. } | Content::Skipped => new,

@@ -74,6 +74,8 @@ pub struct Pipeline {
     /// What a newer one of the same ref ends: `conservative`, `interruptible` or `none`.
     pub auto_cancel: Option<String>,
     pub auto_canceled_by: Option<PipelineId>,
+    /// Whether the rest of it ends when a job fails that must not.
+    pub cancel_on_failure: bool,
 }
 
 impl Pipeline {

@@ -31,6 +31,7 @@ pub struct NewPipeline {
     pub schedule_run: Option<i64>,
     pub trigger: Option<TriggerId>,
     pub auto_cancel: Option<String>,
+    pub cancel_on_failure: bool,
     pub variables: Vec<PipelineVariable>,
 }
 
@@ -58,6 +59,7 @@ impl NewPipeline {
             schedule_run: None,
             trigger: None,
             auto_cancel: None,
+            cancel_on_failure: false,
             variables: Vec::new(),
         }
     }

@@ -197,6 +197,7 @@ impl PipelineStore for Tx<'_> {
                 pipelines::schedule_run.eq(new.schedule_run),
                 pipelines::trigger_id.eq(new.trigger),
                 pipelines::auto_cancel.eq(&new.auto_cancel),
+                pipelines::cancel_on_failure.eq(new.cancel_on_failure),
             ),
         );
         let row = diesel::insert_into(pipelines::table).values(row);

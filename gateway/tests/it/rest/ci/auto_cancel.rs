@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::{
     Person, TestApp,
-    ci::{commit, finish, pipelines, run},
+    ci::{commit, finish, job, pipelines, run},
 };
 
 const TEXT: &str = "unit: {script: x, interruptible: true}\n";
@@ -107,4 +107,30 @@ async fn more_than_a_few_older_ones_end_in_the_background() {
     assert_eq!(canceled().await, 12);
     run(&app, &ada, project, "unit").await;
     finish(&app, &ada, project, "unit", End::Success).await;
+}
+
+#[actix_web::test]
+async fn a_failure_ends_the_rest_where_the_configuration_says_so() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    let text = "workflow: {auto_cancel: {on_job_failure: all}}\n\
+                may: {script: x, allow_failure: true}\nagain: {script: x, retry: 1}\n\
+                one: {script: x}\ntwo: {script: x}\nship: {stage: deploy, script: x}\n";
+    push(&app, &ada, project, text).await;
+    let status = async |name: &str| job(&ada, project, name).await["status"].clone();
+    run(&app, &ada, project, "one").await;
+    for harmless in ["may", "again"] {
+        run(&app, &ada, project, harmless).await;
+        finish(&app, &ada, project, harmless, End::failed("script_failure")).await;
+    }
+    assert_eq!((status("one").await, status("again").await), (json!("running"), json!("pending")));
+
+    run(&app, &ada, project, "two").await;
+    finish(&app, &ada, project, "two", End::failed("script_failure")).await;
+
+    for name in ["one", "again", "ship"] {
+        assert_eq!(status(name).await, "canceled", "{name}");
+    }
+    assert_eq!(statuses(&ada, project, "").await, ["failed"]);
 }

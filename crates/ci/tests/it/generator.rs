@@ -145,6 +145,9 @@ const VALUES: &[&str] = &[
     "'<b>'",
 ];
 
+/// Of the faults of a document the one after which it is most likely YAML still.
+const REPLACED_VALUE: usize = 6;
+
 /// Numbers from a seed.
 pub(crate) struct Dice(u64);
 
@@ -201,7 +204,8 @@ impl Generator {
         let is_gentle = dice.below(2) == 0;
         for _ in 0..=dice.below(5) {
             let (at, to) = span(dice, signs.len());
-            match if is_gentle { 6 } else { dice.below(8) } {
+            let fault = if is_gentle { REPLACED_VALUE } else { dice.below(8) };
+            match fault {
                 0 => drop(signs.drain(at..to)),
                 1 => {
                     let copy = signs[at..to].to_vec();
@@ -211,7 +215,7 @@ impl Generator {
                 3 => drop(signs.splice(at..at, dice.pick(WORDS).chars())),
                 4 => drop(signs.splice(at..at, noise(dice).chars().take(3))),
                 5 => signs.truncate(at),
-                6 => replace_value(dice, &mut signs),
+                REPLACED_VALUE => replace_value(dice, &mut signs),
                 _ => {
                     let other: Vec<char> =
                         self.cases[dice.below(self.cases.len())].chars().collect();

@@ -60,6 +60,8 @@ pub trait QueueStore {
         before: Option<Ts>,
         most: i64,
     ) -> Result<Vec<PendingJob>>;
+    /// Jobs that have waited since before then, by age, behind this one.
+    fn waiting_since(&mut self, then: Ts, behind: JobId, most: i64) -> Result<Vec<PendingJob>>;
     /// Those of these jobs that wait.
     fn still_waiting(&mut self, jobs: &[JobId]) -> Result<Vec<PendingJob>>;
     /// The jobs that a runner has now.
@@ -122,6 +124,14 @@ impl QueueStore for Tx<'_> {
             numbers(projects)
         );
         rows(self, &sql, &binds)
+    }
+
+    fn waiting_since(&mut self, then: Ts, behind: JobId, most: i64) -> Result<Vec<PendingJob>> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM jobs WHERE {WAITS} AND updated_at < $1 AND created_at < $1 AND id > $2 \
+             ORDER BY id LIMIT {most}"
+        );
+        rows(self, &sql, &[Bind::Number(then.0), Bind::Number(behind.0)])
     }
 
     fn still_waiting(&mut self, jobs: &[JobId]) -> Result<Vec<PendingJob>> {

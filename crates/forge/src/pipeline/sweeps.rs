@@ -1,18 +1,21 @@
 //! What time does to jobs: delayed ones begin, and what nobody takes or tells of any more fails.
 
 use ci::{
-    job::{JobStore as _, progress},
+    job::{JobStore as _, QueueStore as _, progress, queue::refuse},
     resource_group::actions::free_stuck,
 };
 use db::Tx;
-use kernel::Result;
+use kernel::{Result, ids::JobId};
 use serde::{Deserialize, Serialize};
+use time::Duration;
 use worker::Job;
 
-use crate::Forge;
+use crate::{Forge, runner::without_runner};
 
 /// So many jobs change in one transaction.
 const AT_ONCE: i64 = 100;
+/// A job waits so long for a runner that could take it.
+const RUNNER_WAIT: Duration = Duration::hours(1);
 
 /// Lets delayed jobs begin whose time has come.
 #[derive(Debug, Serialize, Deserialize)]
@@ -54,8 +57,28 @@ pub(crate) async fn drop_stale_jobs(forge: Forge, _: DropStaleJobs) -> Result<()
             break;
         }
     }
+    drop_stuck_jobs(&forge).await?;
     while forge.db.write(|tx| free_stuck(tx, AT_ONCE)).await? {}
     Ok(())
+}
+
+/// Fails what waits though no runner could take it.
+async fn drop_stuck_jobs(forge: &Forge) -> Result<()> {
+    let refuse_all = |tx: &mut Tx<'_>, jobs: &[JobId]| {
+        jobs.iter().try_for_each(|id| refuse(tx, *id, "stuck_or_timeout_failure").map(drop))
+    };
+    let mut behind = JobId(0);
+    loop {
+        let found = forge.db.read(move |tx| {
+            let then = tx.now.plus(-RUNNER_WAIT);
+            let waiting = tx.waiting_since(then, behind, AT_ONCE)?;
+            Ok((waiting.last().map(|job| job.id), without_runner(tx, &waiting)?))
+        });
+        let (last, stuck) = found.await?;
+        let Some(last) = last else { return Ok(()) };
+        behind = last;
+        all_or_each(forge, stuck, refuse_all).await?;
+    }
 }
 
 /// Changes jobs in one transaction, or, where that fails, each in its own: one that cannot be changed holds up no other.

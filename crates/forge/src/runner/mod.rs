@@ -30,3 +30,4 @@ pub use handing_over::HandingOver;
 pub use handover::Handover;
 pub use log_followers::LogFollowers;
 pub use log_stream::{LogNews, follow};
+pub(crate) use queue::without_runner;

@@ -11,7 +11,7 @@ use kernel::{
 use org::runner_places::{JobHome, job_homes};
 use runners::{
     matching::{Home, Taker},
-    runner::RunnerType,
+    runner::{RunnerStore as _, RunnerType},
 };
 
 use super::built_in_rule::Whose;
@@ -59,6 +59,29 @@ pub(super) fn candidates(
         }
     }
     Ok(found)
+}
+
+/// Those of these jobs that no runner takes, as things are.
+pub(crate) fn without_runner(tx: &mut Tx<'_>, jobs: &[PendingJob]) -> Result<Vec<JobId>> {
+    let runners = tx.active_runners()?.into_iter();
+    let takers: Vec<Taker> = runners
+        .map(|(runner, projects)| Taker::new(&runner, projects))
+        .collect::<Result<Vec<_>>>()?;
+    let mut projects: Vec<ProjectId> = jobs.iter().map(|job| job.project_id).collect();
+    projects.sort_unstable();
+    projects.dedup();
+    let homes = job_homes(tx, &projects)?.into_iter().map(home);
+    let homes: HashMap<ProjectId, Home> = homes.map(|home| (home.project, home)).collect();
+    let specs: Vec<_> = jobs.iter().filter_map(|job| job.spec_id).collect();
+    let tags = tx.tags_of(&specs)?;
+    let has_taker = |job: &PendingJob| {
+        let tags = job.spec_id.and_then(|spec| tags.get(&spec));
+        let tags = tags.map(Vec::as_slice).unwrap_or_default();
+        let takes = |taker: &Taker, home| taker.serves(home) && taker.takes(tags, job.protected);
+        let home = homes.get(&job.project_id);
+        home.is_some_and(|home| takers.iter().any(|taker| takes(taker, home)))
+    };
+    Ok(jobs.iter().filter(|job| !has_taker(job)).map(|job| job.id).collect())
 }
 
 /// Projects whose jobs are looked at together. Runners of the installation first do those of projects of which they do

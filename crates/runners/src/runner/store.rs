@@ -1,5 +1,7 @@
 //! Runners in the database.
 
+use std::collections::HashMap;
+
 use db::{
     Tx, each_backend, error,
     schema::{instance_runner_registration as registration, runner_projects, runners},
@@ -18,6 +20,8 @@ pub trait RunnerStore {
     fn find_runner(&mut self, id: RunnerId) -> Result<Option<Runner>>;
     fn find_runner_by_token(&mut self, digest: &str) -> Result<Option<Runner>>;
     fn runners_by_id(&mut self, ids: &[RunnerId]) -> Result<Vec<Runner>>;
+    /// Every runner that is not paused, with the projects whose jobs it does where it is a project runner.
+    fn active_runners(&mut self) -> Result<Vec<(Runner, Vec<ProjectId>)>>;
     fn insert_runner(&mut self, runner: &Runner) -> Result<Runner>;
     /// Writes down what people set.
     fn update_runner(&mut self, runner: &Runner) -> Result<()>;
@@ -58,6 +62,28 @@ impl RunnerStore for Tx<'_> {
             .select(Runner::as_select())
             .load(conn)
             .map_err(error(NOUN)))
+    }
+
+    fn active_runners(&mut self) -> Result<Vec<(Runner, Vec<ProjectId>)>> {
+        let active: Vec<Runner> = each_backend!(self, |conn| runners::table
+            .filter(runners::active.eq(true))
+            .select(Runner::as_select())
+            .load(conn)
+            .map_err(error(NOUN)))?;
+        let assigned: Vec<(RunnerId, ProjectId)> =
+            each_backend!(self, |conn| runner_projects::table
+                .select((runner_projects::runner_id, runner_projects::project_id))
+                .load(conn)
+                .map_err(error(NOUN)))?;
+        let mut projects: HashMap<RunnerId, Vec<ProjectId>> = HashMap::new();
+        for (runner, project) in assigned {
+            projects.entry(runner).or_default().push(project);
+        }
+        let with_projects = |runner: Runner| {
+            let own = projects.remove(&runner.id).unwrap_or_default();
+            (runner, own)
+        };
+        Ok(active.into_iter().map(with_projects).collect())
     }
 
     fn insert_runner(&mut self, runner: &Runner) -> Result<Runner> {

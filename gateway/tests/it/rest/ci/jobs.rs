@@ -280,6 +280,30 @@ async fn what_nobody_takes_or_tells_of_fails_in_time() {
 }
 
 #[actix_web::test]
+async fn what_no_runner_could_take_fails_after_an_hour() {
+    let app = TestApp::new();
+    let (ada, project) = set_up(&app).await;
+    let other = app.project(&ada, "other", Private);
+    commit(&ada, other, "main", "first", TEXT).await;
+    let runner =
+        json!({ "runner_type": "project_type", "project_id": other.0, "tag_list": ["linux"] });
+    ada.post("/user/runners", runner).await.created();
+
+    app.clock.advance(time::Duration::minutes(50));
+    app.recurring().await;
+    assert_eq!(job(&ada, project, "make").await["status"], "pending");
+    app.clock.advance(time::Duration::hours(2));
+    app.recurring().await;
+
+    let make = job(&ada, project, "make").await;
+    assert_eq!(
+        (&make["status"], &make["failure_reason"]),
+        (&json!("failed"), &json!("stuck_or_timeout_failure"))
+    );
+    assert_eq!(job(&ada, other, "make").await["status"], "pending");
+}
+
+#[actix_web::test]
 async fn lists_cost_the_same_however_many_jobs_there_are() {
     let app = TestApp::new();
     let ada = app.person("ada");

@@ -109,14 +109,16 @@ async fn jobs_are_paged_by_the_last_one_of_the_page_before() {
     let names = async |query: &str| ada.get(&format!("{list}{query}")).await.each("name");
 
     let first = ada.get(&format!("{list}&per_page=2&scope[]=created&scope[]=pending")).await;
-    assert_eq!(first.each("name"), ["ship", "unit"]);
     let next = first.header("link").expect("a link").to_owned();
     assert_eq!((first.header("x-total"), first.header("x-page")), (None, None));
+    let shown = first.ok();
+    assert_eq!((&shown[0]["name"], &shown[1]["name"]), (&json!("ship"), &json!("unit")));
     let address = next.trim_start_matches('<').split('>').next().expect("an address");
     let (_, query) = address.split_once("/jobs?").expect("a query");
     let last = ada.get(&format!("/projects/{project}/jobs?{query}")).await;
-    assert_eq!((last.each("name"), last.header("link")), (vec![json!("make")], None));
-    let before = &first.each("id")[1];
+    assert_eq!(last.header("link"), None);
+    assert_eq!(last.each("name"), ["make"]);
+    let before = &shown[1]["id"];
     assert_eq!(names(&format!("&id_before={before}&order_by=id&sort=desc")).await, ["make"]);
     for bad in ["&cursor=x", "&cursor=", "&cursor=eyJpZCI6IngifQ=="] {
         let unreadable = json!({ "error": "cursor is invalid" });

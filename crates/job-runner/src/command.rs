@@ -15,7 +15,7 @@ use crate::{
 pub enum Command {
     /// Add a runner to the configuration file
     #[command(
-        after_help = "Examples:\n  forgeway runner register --url https://forge.example --token glrt-…\n  forgeway runner register --url https://forge.example --token - --executor podman --image debian:13 < token.txt\n  forgeway runner register --url https://forge.example --token REGISTRATION --tag-list linux,rust"
+        after_help = "Examples:\n  forgeway runner register --url https://forge.example --token glrt-…\n  forgeway runner register --url https://forge.example --token - --executor container --image debian:13 < token.txt\n  forgeway runner register --url https://forge.example --token REGISTRATION --tag-list linux,rust"
     )]
     Register(Box<Register>),
     /// Take jobs and do them, until a signal comes
@@ -72,7 +72,7 @@ pub struct Register {
     /// Where commands of jobs run
     #[arg(long, value_enum, default_value = "shell")]
     pub(crate) executor: ExecutorKind,
-    /// Image of jobs that name none (docker, podman)
+    /// Image of jobs that name none (container, docker, podman)
     #[arg(long)]
     pub(crate) image: Option<String>,
     /// Jobs that this runner does at once; 0 for as many as the file's `concurrent`

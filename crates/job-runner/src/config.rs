@@ -137,6 +137,8 @@ pub enum ExecutorKind {
     Docker,
     /// Commands run in containers of Podman
     Podman,
+    /// Commands run in containers of Podman or Docker, whichever is there
+    Container,
 }
 
 impl ExecutorKind {
@@ -145,6 +147,7 @@ impl ExecutorKind {
             Self::Shell => "shell",
             Self::Docker => "docker",
             Self::Podman => "podman",
+            Self::Container => "container",
         }
     }
 }

@@ -5,7 +5,7 @@ use std::{sync::Arc, thread, time::Duration};
 use anyhow::{Result, ensure};
 
 pub use crate::trace::Pace;
-use crate::{api::Client, config::Config, hub::Hub, poll::Poller};
+use crate::{api::Client, config::Config, executor, hub::Hub, poll::Poller};
 
 /// Runners that work until they are stopped.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Fleet {
     /// Starts all runners.
     ///
     /// # Errors
-    /// When there are none, or one's address or certificates cannot be used.
+    /// When there are none, when one's address or certificates cannot be used, or when its program of containers is missing.
     pub fn start(config: &Config, system_id: &str, pace: Pace) -> Result<Self> {
         Self::start_every(config, system_id, pace, config.interval())
     }
@@ -70,6 +70,8 @@ impl Fleet {
         let mut pollers = Vec::new();
         for (place, runner) in config.runners.iter().enumerate() {
             let client = Arc::new(Client::new(runner, system_id)?);
+            // Before any job runs: two runners may share a token, and with it the mark of what they make.
+            executor::make_ready(runner, system_id)?;
             let runner = Arc::new(runner.clone());
             pollers.push(Poller { place, runner, client, hub: Arc::clone(&hub), interval, pace });
         }

@@ -1,6 +1,7 @@
 //! Child processes: each leads a process group of its own, so that whatever it starts ends with it.
 
 use std::{
+    ffi::OsStr,
     io::Read as _,
     os::unix::process::{CommandExt as _, ExitStatusExt as _},
     process::{Child, Command, Stdio},
@@ -65,7 +66,7 @@ pub(crate) enum End {
 pub(crate) type Sink = Box<dyn FnMut(&[u8]) + Send>;
 
 /// A command that knows nothing of this program's settings.
-pub(crate) fn command(program: &str) -> Command {
+pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.env_clear();
     let inherited = std::env::vars_os().filter(|(name, _)| {

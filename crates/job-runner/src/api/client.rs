@@ -29,7 +29,7 @@ pub(crate) struct Client {
     agent: Agent,
     base: String,
     pub(super) token: String,
-    pub(super) system_id: String,
+    pub(crate) system_id: String,
     pub(super) executor: &'static str,
 }
 

@@ -2,23 +2,30 @@
 
 use std::path::Path;
 
-use crate::{
-    api::payload::Image,
-    config::{ContainerConfig, ExecutorKind},
-};
+use super::engine::Dialect;
+use crate::{api::payload::Image, config::ContainerConfig};
 
 /// Runs the script in bash where the image has one.
 const START: &str = "for s in /usr/local/bin/bash /usr/bin/bash /bin/bash; do [ -x \"$s\" ] && exec \"$s\" \"$0\"; done; exec sh \"$0\"";
 
 /// What containers of one job have in common.
 pub(super) struct Common<'c> {
-    pub(super) kind: ExecutorKind,
+    pub(super) dialect: Dialect,
     pub(super) config: &'c ContainerConfig,
     pub(super) job: u64,
+    /// What marks everything that the runner makes.
+    pub(super) mark: &'c str,
     /// Network that connects services; none without services.
     pub(super) network: Option<&'c str>,
     /// File with variables.
     pub(super) env_file: &'c Path,
+}
+
+const JOB_LABEL: &str = "com.forgeway.job";
+const RUNNER_LABEL: &str = "com.forgeway.runner";
+
+fn label(mark: &str) -> String {
+    option("label", format_args!("{RUNNER_LABEL}={mark}"))
 }
 
 fn option(name: &str, value: impl std::fmt::Display) -> String {
@@ -33,7 +40,8 @@ impl Common<'_> {
     fn options(&self, name: &str, image: &Image) -> Vec<String> {
         let mut all = vec![
             option("name", name),
-            option("label", format_args!("com.forgeway.job={}", self.job)),
+            option("label", format_args!("{JOB_LABEL}={}", self.job)),
+            label(self.mark),
             option("env-file", self.env_file.display()),
             // What an image is missing was fetched before, with the right password.
             option("pull", "never"),
@@ -73,9 +81,9 @@ impl Common<'_> {
 
     fn mount(&self, source: &Path, target: &Path) -> String {
         let (source, target) = (source.display(), target.display());
-        match self.kind {
+        match self.dialect {
             // Labels the files for the container where the system wants it.
-            ExecutorKind::Podman => option("volume", format_args!("{source}:{target}:Z")),
+            Dialect::Podman => option("volume", format_args!("{source}:{target}:Z")),
             _ => option("mount", format_args!("type=bind,source={source},target={target}")),
         }
     }
@@ -110,7 +118,7 @@ impl Common<'_> {
             "--user=0:0",
             "--entrypoint=chown",
         ]);
-        all.push(option("name", name));
+        all.extend([option("name", name), label(self.mark)]);
         all.extend(mounts.iter().map(|(source, target)| self.mount(source, target)));
         all.push(image.name.clone());
         all.extend(words(&["-R", "-h", owner]));
@@ -138,10 +146,10 @@ pub(super) fn inspect_image(name: &str) -> Vec<String> {
 }
 
 /// Fetches an image, with the passwords that lie in a folder.
-pub(super) fn pull(kind: ExecutorKind, image: &Image, credentials: Option<&Path>) -> Vec<String> {
+pub(super) fn pull(dialect: Dialect, image: &Image, credentials: Option<&Path>) -> Vec<String> {
     let mut all = Vec::new();
-    match (kind, credentials) {
-        (ExecutorKind::Podman, Some(folder)) => {
+    match (dialect, credentials) {
+        (Dialect::Podman, Some(folder)) => {
             all.push("pull".to_owned());
             all.push(option("authfile", folder.join("config.json").display()));
         }
@@ -154,8 +162,22 @@ pub(super) fn pull(kind: ExecutorKind, image: &Image, credentials: Option<&Path>
     all
 }
 
-pub(super) fn create_network(name: &str) -> Vec<String> {
-    words(&["network", "create", name])
+pub(super) fn create_network(name: &str, mark: &str) -> Vec<String> {
+    words(&["network", "create", &label(mark), name])
+}
+
+/// Lists the numbers of all containers of a runner.
+pub(super) fn marked_containers(mark: &str) -> Vec<String> {
+    words(&["ps", "--all", "--quiet", &filter(mark)])
+}
+
+/// Lists the numbers of all networks of a runner.
+pub(super) fn marked_networks(mark: &str) -> Vec<String> {
+    words(&["network", "ls", "--quiet", &filter(mark)])
+}
+
+fn filter(mark: &str) -> String {
+    option("filter", format_args!("label={RUNNER_LABEL}={mark}"))
 }
 
 pub(super) fn remove_network(name: &str) -> Vec<String> {
@@ -186,8 +208,9 @@ mod tests {
 
     use super::*;
 
-    fn common<'c>(kind: ExecutorKind, config: &'c ContainerConfig) -> Common<'c> {
-        Common { kind, config, job: 7, network: Some("net"), env_file: Path::new("/t/env") }
+    fn common<'c>(dialect: Dialect, config: &'c ContainerConfig) -> Common<'c> {
+        let (network, env_file) = (Some("net"), Path::new("/t/env"));
+        Common { dialect, config, job: 7, mark: "r_1/abc", network, env_file }
     }
 
     fn image(value: serde_json::Value) -> Image {
@@ -203,11 +226,12 @@ mod tests {
         let config = ContainerConfig::default();
         let image = image(json!({ "name": "rust:1" }));
         let script = Path::new("/builds/g/p.tmp/script.sh");
-        let all = common(ExecutorKind::Docker, &config).create_step("n", &image, &mounts(), script);
+        let all = common(Dialect::Docker, &config).create_step("n", &image, &mounts(), script);
         let expected = [
             "create",
             "--name=n",
             "--label=com.forgeway.job=7",
+            "--label=com.forgeway.runner=r_1/abc",
             "--env-file=/t/env",
             "--pull=never",
             "--network=net",
@@ -226,7 +250,7 @@ mod tests {
     fn podman_labels_the_folder() {
         let config = ContainerConfig::default();
         let image = image(json!({ "name": "i" }));
-        let podman = common(ExecutorKind::Podman, &config);
+        let podman = common(Dialect::Podman, &config);
         let all = podman.create_step("n", &image, &mounts(), Path::new("/s"));
         assert!(all.contains(&"--volume=/b/0/g/p:/builds/g/p:Z".to_owned()), "{all:?}");
     }
@@ -239,7 +263,7 @@ mod tests {
             "executor_opts": { "docker": { "user": "--privileged", "platform": "--privileged" } },
         }));
         let all =
-            common(ExecutorKind::Docker, &config).start_service("n", &evil, &["db".to_owned()]);
+            common(Dialect::Docker, &config).start_service("n", &evil, &["db".to_owned()]);
         assert!(!all.contains(&"--privileged".to_owned()), "{all:?}");
         let image = all.iter().position(|word| word == "i").unwrap();
         assert_eq!(all[image..], ["i", "--x"]);
@@ -255,7 +279,7 @@ mod tests {
             ..ContainerConfig::default()
         };
         let image = image(json!({ "name": "i", "command": ["serve"] }));
-        let all = common(ExecutorKind::Docker, &config).start_service("n", &image, &[]);
+        let all = common(Dialect::Docker, &config).start_service("n", &image, &[]);
         let tail = ["--privileged", "--volume=/certs:/certs:ro", "--memory=2g", "i", "serve"];
         assert_eq!(all[all.len() - 5..], tail);
     }
@@ -265,11 +289,11 @@ mod tests {
         let image = image(json!({ "name": "i" }));
         let folder = Some(Path::new("/t/auth"));
         assert_eq!(
-            pull(ExecutorKind::Docker, &image, folder),
+            pull(Dialect::Docker, &image, folder),
             ["--config=/t/auth", "pull", "--quiet", "i"]
         );
         assert_eq!(
-            pull(ExecutorKind::Podman, &image, folder),
+            pull(Dialect::Podman, &image, folder),
             ["pull", "--authfile=/t/auth/config.json", "--quiet", "i"]
         );
     }
@@ -279,7 +303,7 @@ mod tests {
         let config = ContainerConfig::default();
         let image = image(json!({ "name": "i" }));
         let all =
-            common(ExecutorKind::Docker, &config).give_back("n", &image, &mounts(), "1000:1000");
+            common(Dialect::Docker, &config).give_back("n", &image, &mounts(), "1000:1000");
         assert_eq!(all[all.len() - 5..], ["i", "-R", "-h", "1000:1000", "/builds/g/p"]);
         assert!(all.contains(&"--network=none".to_owned()));
     }

@@ -12,11 +12,13 @@ use rustix::process::{getegid, geteuid};
 
 use super::{
     arguments::{self, Common},
+    engine::{Dialect, Engine},
     images::{aliases, credentials, ensure_name, policy},
+    leftovers::mark,
 };
 use crate::{
     api::payload::Image,
-    config::{ContainerConfig, ExecutorKind, PullPolicy},
+    config::{ContainerConfig, PullPolicy},
     control::Interrupt,
     job::{Failure, Job},
     process::{self, End, Limits, Sink},
@@ -29,10 +31,11 @@ const TIDY_TIME: Duration = Duration::from_secs(120);
 const LONGEST_LINE: usize = 60_000;
 
 pub(crate) struct Container {
-    kind: ExecutorKind,
+    engine: Engine,
     config: ContainerConfig,
     /// Beginning of the names of everything that is made.
     prefix: String,
+    mark: String,
     image: Image,
     services: Vec<String>,
     network: Option<String>,
@@ -40,21 +43,26 @@ pub(crate) struct Container {
 }
 
 impl Container {
-    pub(super) fn of(kind: ExecutorKind, job: &Job) -> Self {
+    pub(super) fn of(job: &Job) -> Result<Self> {
         let own = hex::encode(rand::random::<[u8; 4]>());
-        Self {
-            kind,
+        Ok(Self {
+            engine: Engine::of(&job.runner)?,
             config: job.runner.container.clone().unwrap_or_default(),
             prefix: format!("forgeway-job-{}-{own}", job.payload.id),
+            mark: mark(&job.runner, &job.client.system_id),
             image: Image::default(),
             services: Vec::new(),
             network: None,
             env_file: None,
-        }
+        })
     }
 
     pub(super) fn place(&self) -> String {
-        format!("a {} container of {}", self.kind.name(), self.image.name)
+        format!("a {} container of {}", self.name(), self.image.name)
+    }
+
+    fn name(&self) -> &'static str {
+        self.engine.dialect.name()
     }
 
     pub(super) fn prepare(&mut self, job: &Job) -> Result<(), Failure> {
@@ -67,18 +75,16 @@ impl Container {
             return Err(Failure::Configuration(said.to_owned()));
         }
         self.image = named(job, image)?;
-        job.trace.line(&format!(
-            "Using {} executor with image {} ...",
-            self.kind.name(),
-            self.image.name
-        ));
+        let (engine, image) = (self.name(), &self.image.name);
+        job.trace.line(&format!("Using {engine} executor with image {image} ..."));
         let image = self.image.clone();
         self.fetch(job, &image)?;
         self.env_file = Some(env_file(job.variables.iter())?);
         if !job.payload.services.is_empty() {
             let network = format!("{}-net", self.prefix);
-            self.call(job, &arguments::create_network(&network), job.limits())?;
-            self.network = Some(network);
+            // It is removed even when making it was stopped in the middle.
+            self.network = Some(network.clone());
+            self.call(job, &arguments::create_network(&network, &self.mark), job.limits())?;
         }
         for service in &job.payload.services {
             self.start_service(job, &named(job, service.clone())?)?;
@@ -102,7 +108,11 @@ impl Container {
         }
         job.trace.line(&format!("Pulling image {} ...", image.name));
         let folder = credentials(job)?;
-        let pull = arguments::pull(self.kind, image, folder.as_ref().map(tempfile::TempDir::path));
+        let pull = arguments::pull(
+            self.engine.dialect,
+            image,
+            folder.as_ref().map(tempfile::TempDir::path),
+        );
         let (end, said) = self.ask(job, &pull, job.limits())?;
         match end {
             End::Exited(0) => Ok(()),
@@ -137,9 +147,10 @@ impl Container {
 
     fn common<'c>(&'c self, job: &Job, env_file: &'c Path) -> Common<'c> {
         Common {
-            kind: self.kind,
+            dialect: self.engine.dialect,
             config: &self.config,
             job: job.payload.id,
+            mark: &self.mark,
             network: self.network.as_deref(),
             env_file,
         }
@@ -153,15 +164,17 @@ impl Container {
         let Some(env_file) = &self.env_file else { bail!("the executor was not prepared") };
         let common = self.common(job, env_file.path());
         let create = common.create_step(&name, &self.image, &mounts, &layout.seen_script());
-        let (end, said) = self.ask(job, &create, limits)?;
-        match end {
-            End::Exited(0) => {}
-            End::Exited(_) => bail!("cannot make a container: {}", said.trim()),
-            end => return Ok(end),
-        }
-        let end = process::run(self.command(&arguments::start(&name)), sink, &job.control, limits);
+        let end = match self.ask(job, &create, limits)? {
+            (End::Exited(0), _) => {
+                let start = self.engine.command(&arguments::start(&name));
+                process::run(start, sink, &job.control, limits)
+            }
+            (End::Exited(_), said) => Err(anyhow!("cannot make a container: {}", said.trim())),
+            // It may have been made all the same.
+            (end, _) => Ok(end),
+        };
         self.tidy(job, &arguments::remove(std::slice::from_ref(&name)));
-        if self.kind == ExecutorKind::Docker && !geteuid().is_root() {
+        if self.engine.dialect == Dialect::Docker && !geteuid().is_root() {
             let owner = format!("{}:{}", geteuid().as_raw(), getegid().as_raw());
             let give_back =
                 common.give_back(&format!("{name}-owner"), &self.image, &mounts, &owner);
@@ -181,20 +194,8 @@ impl Container {
         self.env_file = None;
     }
 
-    fn command(&self, arguments: &[String]) -> std::process::Command {
-        let program = self.config.program.as_deref().unwrap_or(self.kind.name());
-        let mut command = process::command(program);
-        // Where the administrator's containers are; nothing of the job reaches this program.
-        let own = std::env::vars_os().filter(|(name, _)| {
-            name.to_str()
-                .is_some_and(|name| name.starts_with("DOCKER_") || name == "CONTAINER_HOST")
-        });
-        command.envs(own).args(arguments);
-        command
-    }
-
     fn ask(&self, job: &Job, arguments: &[String], limits: Limits) -> Result<(End, String)> {
-        process::capture(self.command(arguments), &job.control, limits)
+        process::capture(self.engine.command(arguments), &job.control, limits)
     }
 
     fn call(&self, job: &Job, arguments: &[String], limits: Limits) -> Result<(), Failure> {
@@ -202,7 +203,7 @@ impl Container {
         match end {
             End::Exited(0) => Ok(()),
             End::Exited(_) => {
-                Err(Failure::System(anyhow!("{} failed: {}", self.kind.name(), said.trim())))
+                Err(Failure::System(anyhow!("{} failed: {}", self.name(), said.trim())))
             }
             end => interrupted(end),
         }
@@ -214,7 +215,7 @@ impl Container {
         let limits =
             Limits { deadline: Instant::now().checked_add(TIDY_TIME), heeds: Interrupt::Aborted };
         let calm = std::sync::Arc::default();
-        match process::capture(self.command(arguments), &calm, limits) {
+        match process::capture(self.engine.command(arguments), &calm, limits) {
             Ok((End::Exited(0), _)) => {}
             Ok((_, said)) => tracing::warn!(
                 job = job.payload.id,

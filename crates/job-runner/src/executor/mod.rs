@@ -2,16 +2,36 @@
 
 mod arguments;
 mod container;
+mod engine;
 mod images;
+mod leftovers;
 mod shell;
 
+use anyhow::{Context as _, Result};
+
 use crate::{
-    config::ExecutorKind,
+    config::{ExecutorKind, Runner},
     job::{Failure, Job},
     process::{End, Limits, Sink},
 };
 use container::Container;
+use engine::Engine;
 use shell::Shell;
+
+/// Finds the program that a runner needs, and removes what an earlier run of it has left.
+///
+/// # Errors
+/// Where there is no such program.
+pub(crate) fn make_ready(runner: &Runner, system_id: &str) -> Result<()> {
+    if runner.executor == ExecutorKind::Shell {
+        return Ok(());
+    }
+    let engine = Engine::of(runner).with_context(|| format!("runner {:?}", runner.name))?;
+    if let Err(error) = leftovers::remove(&engine, &leftovers::mark(runner, system_id)) {
+        tracing::warn!(runner = runner.name, %error, "containers of an earlier run may be left");
+    }
+    Ok(())
+}
 
 pub(crate) enum Executor {
     Shell(Shell),
@@ -19,11 +39,13 @@ pub(crate) enum Executor {
 }
 
 impl Executor {
-    pub(crate) fn of(job: &Job) -> Self {
-        match job.runner.executor {
+    pub(crate) fn of(job: &Job) -> Result<Self> {
+        Ok(match job.runner.executor {
             ExecutorKind::Shell => Self::Shell(Shell::of(&job.runner)),
-            kind => Self::Container(Box::new(Container::of(kind, job))),
-        }
+            ExecutorKind::Docker | ExecutorKind::Podman | ExecutorKind::Container => {
+                Self::Container(Box::new(Container::of(job)?))
+            }
+        })
     }
 
     /// Makes everything ready that commands need besides files.
@@ -46,7 +68,7 @@ impl Executor {
     }
 
     /// Runs the script that was staged.
-    pub(crate) fn run(&self, job: &Job, sink: Sink, limits: Limits) -> anyhow::Result<End> {
+    pub(crate) fn run(&self, job: &Job, sink: Sink, limits: Limits) -> Result<End> {
         match self {
             Self::Shell(shell) => shell.run(job, sink, limits),
             Self::Container(container) => container.run(job, sink, limits),

@@ -29,7 +29,7 @@ pub(super) fn banner(runner: &Runner, trace: &Trace) {
 
 /// Does a job.
 pub(super) fn work(job: &Job) -> Result<(), Failure> {
-    let mut executor = Executor::of(job);
+    let mut executor = Executor::of(job)?;
     let prepared = {
         let title = format!("Preparing the \"{}\" executor", job.runner.executor.name());
         let _section = job.trace.section("prepare_executor", &title);

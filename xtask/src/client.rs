@@ -64,6 +64,10 @@ impl Client {
         self.send(Method::PUT, &format!("/api/v4{path}"), Some(body))
     }
 
+    pub(crate) fn delete(&self, path: &str) -> Result<Answer> {
+        self.send(Method::DELETE, &format!("/api/v4{path}"), None)
+    }
+
     /// A page that is not of the API.
     pub(crate) fn page(&self, path: &str) -> Result<Answer> {
         self.send(Method::GET, path, None)

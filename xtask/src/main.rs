@@ -16,6 +16,7 @@ mod faults;
 mod migrate;
 mod object_store;
 mod postgres;
+mod runner;
 mod schema;
 mod server;
 mod source;

@@ -4,8 +4,12 @@ mod cases;
 mod correct;
 mod deployment_seed;
 mod deployments;
+mod expiry;
 mod history;
 mod idle;
+mod job_contents;
+mod job_speed;
+mod memory;
 mod org_cases;
 mod org_seed;
 mod organisation;
@@ -17,12 +21,14 @@ mod review;
 mod review_cases;
 mod review_seed;
 mod review_targets;
+mod runners;
 mod security;
 mod security_seed;
 mod seed;
 mod sign_ins;
 mod table;
 mod transport;
+mod waiting_runners;
 mod wrk;
 
 use std::{
@@ -64,9 +70,9 @@ pub(crate) struct Options {
     /// Which data are made and measured
     #[arg(long, value_enum, default_value_t = Set::Repository)]
     set: Set,
-    /// Make one part in so many of the organisation, of the issues and merge requests, of the jobs, the deployments or the
-    /// vulnerabilities: with 10 there are 10,000 people, 2,000 groups and 10,000 projects, or 100,000 issues, or 100,000
-    /// jobs, or 100,000 deployments, or 10,000 vulnerabilities
+    /// Make one part in so many of the organisation, of the issues and merge requests, of the jobs, the deployments, the
+    /// vulnerabilities or of what runners do: with 10 there are 10,000 people, 2,000 groups and 10,000 projects, or 100,000
+    /// issues, or 100,000 jobs, or 100,000 deployments, or 10,000 vulnerabilities, or an artifact of 100 MB
     #[arg(long, default_value_t = 1)]
     scale: i64,
     /// Measure this binary; without it one is built
@@ -95,6 +101,8 @@ enum Set {
     Deployments,
     /// Very many vulnerabilities in one file, and alerts that come fast
     Security,
+    /// Runners that wait for jobs and do them, with their logs and artifacts
+    Runners,
 }
 
 /// More than connections, so that two writers seldom meet.
@@ -180,6 +188,9 @@ impl Measuring<'_> {
             (None, Set::Security) => {
                 let size = security_seed::Size::whole(scale);
                 security::Run { installation, generator, size, only }.report(name)
+            }
+            (None, Set::Runners) => {
+                runners::Run { installation, size: runners::Size::whole(scale) }.report(name)
             }
             (None, _) => {
                 let size = org_seed::Size::whole(scale);

@@ -5,6 +5,8 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
+use super::runners::JobRecord;
+
 /// A ref of a project, in full.
 pub(super) type Ref = (i64, String);
 
@@ -27,6 +29,10 @@ pub(super) struct Ledger {
     pub(super) alerts: Vec<(i64, i64, String)>,
     /// How often an alert was reported that was known already, or became so.
     pub(super) repeats: i64,
+    /// Jobs that runners were given, by their ids.
+    pub(super) jobs: BTreeMap<i64, JobRecord>,
+    /// Jobs that were handed over more than once.
+    pub(super) twice: Vec<i64>,
     /// Answers that were neither a success nor an expected refusal.
     refused: Vec<String>,
 }
@@ -52,12 +58,13 @@ impl Shared {
         let commits = ledger.commits.values().map(Vec::len).sum::<usize>();
         let rows = ledger.projects.len() + ledger.stars.len() + ledger.protected.len();
         format!(
-            "acknowledged {commits} commits, {} refs, {} pushes, {} pipelines, {} merges, {} alerts, {rows} rows",
+            "acknowledged {commits} commits, {} refs, {} pushes, {} pipelines, {} merges, {} alerts, {} jobs, {rows} rows",
             ledger.refs.len(),
             ledger.pushes,
             ledger.runs.len(),
             ledger.merged.len(),
-            ledger.alerts.len()
+            ledger.alerts.len(),
+            ledger.jobs.len()
         )
     }
 
@@ -77,5 +84,9 @@ impl Shared {
         ledger.merged.extend(other.merged);
         ledger.alerts.extend(other.alerts);
         ledger.repeats += other.repeats;
+        ledger.twice.extend(other.twice);
+        for (id, record) in other.jobs {
+            ledger.add_job(id, record);
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! The load of a round: threads that commit through the API, push with git, merge and write rows until the server is
-//! gone.
+//! The load of a round: threads that commit through the API, push with git, merge, write rows and do jobs until the server
+//! is gone.
 
 use std::{
     path::Path,
@@ -10,9 +10,10 @@ use std::{
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
-use super::{alerts::Monitor, ledger::Shared, pipelines, pushes::Pusher};
+use super::{alerts::Monitor, ledger::Shared, pipelines, pushes::Pusher, runners};
 use crate::{
     client::{Answer, Client},
+    runner::Runner,
     server::Installation,
 };
 
@@ -24,6 +25,8 @@ pub(super) struct Stage<'a> {
     merging_project: i64,
     pub(super) running_project: i64,
     monitor: Monitor,
+    jobs_project: i64,
+    runners: Vec<Runner>,
     pushers: Vec<Pusher<'a>>,
 }
 
@@ -45,6 +48,8 @@ impl<'a> Stage<'a> {
         let (running_project, _) = project(&client, "crash-running")?;
         pipelines::configure(&client, running_project)?;
         let monitor = Monitor::prepare(&client, own_project)?;
+        let (jobs_project, _) = project(&client, "crash-jobs")?;
+        let runners = runners::prepare(installation, &client, jobs_project)?;
         let pushers = vec![
             Pusher::prepare(installation, scratch, (shared_project, &shared_path), "first")?,
             Pusher::prepare(installation, scratch, (own_project, &own_path), "second")?,
@@ -56,6 +61,8 @@ impl<'a> Stage<'a> {
             merging_project,
             running_project,
             monitor,
+            jobs_project,
+            runners,
             pushers,
         })
     }
@@ -101,6 +108,13 @@ impl<'a> Stage<'a> {
             scope.spawn(move || {
                 alerts.repeat(|worker, n| self.monitor.send(worker.ledger, &worker.name, n))
             });
+        }
+        let jobs = worker("jobs");
+        scope.spawn(move || {
+            jobs.repeat(|worker, _| runners::make_pipeline(&worker.client, self.jobs_project))
+        });
+        for runner in &self.runners {
+            scope.spawn(move || runners::work(runner, self.jobs_project, ledger, stop));
         }
         for pusher in &self.pushers {
             scope.spawn(move || pusher.work(round, ledger, stop));

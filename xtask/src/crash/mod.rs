@@ -9,6 +9,7 @@ mod load;
 mod merges;
 mod pipelines;
 mod pushes;
+mod runners;
 mod verify;
 
 use std::{
@@ -123,7 +124,7 @@ fn rounds(options: &Options, installation: &Installation, scratch: &TempDir) -> 
     );
     report(&findings)?;
     println!(
-        "crash: nothing acknowledged was lost, every repository is sound, rows and refs agree, no lock is left"
+        "crash: nothing acknowledged was lost, no job was done twice, every repository is sound, rows and refs agree, no lock is left"
     );
     Ok(())
 }

@@ -15,6 +15,7 @@ use super::{
     ledger::{Ledger, Ref, Shared},
     merges, pipelines,
     pushes::plain,
+    runners,
 };
 use crate::{client::Client, migrate::Connection, server::Installation};
 
@@ -34,7 +35,9 @@ pub(super) fn after_crash(
 ) -> Result<Vec<String>> {
     rest(installation)?;
     let mut found = locks(installation);
-    let ledger = ledger.write();
+    let mut ledger = ledger.write();
+    found.extend(runners::resume(&mut ledger)?);
+    found.extend(runners::check(installation, &ledger)?);
     found.extend(refs_and_events(installation, &ledger, started)?);
     found.extend(merges::check(installation, &ledger)?);
     found.extend(pipelines::check(installation, &ledger)?);
@@ -55,6 +58,7 @@ pub(super) fn at_the_end(
 ) -> Result<Vec<String>> {
     let mut found = locks(installation);
     let ledger = everything.write();
+    found.extend(runners::check(installation, &ledger)?);
     found.extend(refs_and_events(installation, &ledger, started)?);
     found.extend(merges::check(installation, &ledger)?);
     found.extend(pipelines::check(installation, &ledger)?);

@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Result, ensure};
 
-use super::{Ground, Verdict, load::Load};
+use super::{Ground, Verdict, job::RunningJob, load::Load};
 use crate::server::Installation;
 
 /// So often is tried to write while there is no room.
@@ -73,11 +73,16 @@ fn full(ground: &Ground, limits: &str, fill: impl Fn(&Path) -> Result<()>) -> Re
     for n in 0..10 {
         ensure!(load.round(n)?, "a write failed before anything was broken");
     }
+    let mut job = RunningJob::begin(&installation)?;
+    ensure!(job.round(&mut load)?, "a runner was refused before anything was broken");
     load.count_anew();
     fill(&ballast)?;
+    let mut kept = 0;
     for n in 10..10 + ROUNDS {
         load.round(n)?;
+        kept += usize::from(job.round(&mut load)?);
     }
+    ensure!(kept < ROUNDS, "a runner's archive was kept each time");
     // What was found out a moment ago counts for a second.
     std::thread::sleep(Duration::from_millis(1100));
     ensure!(load.came(507) > 0, "nobody was told that the disk is full: {}", load.told());
@@ -89,6 +94,7 @@ fn full(ground: &Ground, limits: &str, fill: impl Fn(&Path) -> Result<()>) -> Re
         fs::remove_file(&ballast)?
     }
     let recovery = load.until_good()?;
+    job.finish(&mut load)?;
     let kept = load.ensure_kept()?;
     server.stop()?;
     Ok(Verdict::Good { answers, recovery, kept })

@@ -3,6 +3,7 @@
 
 mod database;
 mod disk;
+mod job;
 mod load;
 mod log;
 mod means;

@@ -262,8 +262,7 @@ mod tests {
             "name": "i", "entrypoint": ["--privileged", "--x"],
             "executor_opts": { "docker": { "user": "--privileged", "platform": "--privileged" } },
         }));
-        let all =
-            common(Dialect::Docker, &config).start_service("n", &evil, &["db".to_owned()]);
+        let all = common(Dialect::Docker, &config).start_service("n", &evil, &["db".to_owned()]);
         assert!(!all.contains(&"--privileged".to_owned()), "{all:?}");
         let image = all.iter().position(|word| word == "i").unwrap();
         assert_eq!(all[image..], ["i", "--x"]);
@@ -302,8 +301,7 @@ mod tests {
     fn files_are_given_back_without_following_links() {
         let config = ContainerConfig::default();
         let image = image(json!({ "name": "i" }));
-        let all =
-            common(Dialect::Docker, &config).give_back("n", &image, &mounts(), "1000:1000");
+        let all = common(Dialect::Docker, &config).give_back("n", &image, &mounts(), "1000:1000");
         assert_eq!(all[all.len() - 5..], ["i", "-R", "-h", "1000:1000", "/builds/g/p"]);
         assert!(all.contains(&"--network=none".to_owned()));
     }

@@ -55,15 +55,20 @@ impl Engine {
             ExecutorKind::Container | ExecutorKind::Shell => &KNOWN[..],
         };
         let found = match program {
-            Some(program) => find_on(path, program).map(|found| (dialect_of(wanted, program), found)),
-            None => wanted
-                .iter()
-                .find_map(|dialect| Some((*dialect, find_on(path, dialect.name())?))),
+            Some(program) => {
+                find_on(path, program).map(|found| (dialect_of(wanted, program), found))
+            }
+            None => {
+                wanted.iter().find_map(|dialect| Some((*dialect, find_on(path, dialect.name())?)))
+            }
         };
         let Some((dialect, program)) = found else {
             let names: Vec<&str> = wanted.iter().map(|dialect| dialect.name()).collect();
             let missing = program.map_or_else(|| names.join(" nor "), str::to_owned);
-            bail!("the executor {} finds no program {missing}; install it, or name it by `program`", kind.name());
+            bail!(
+                "the executor {} finds no program {missing}; install it, or name it by `program`",
+                kind.name()
+            );
         };
         Ok(Self { dialect, program })
     }
@@ -117,7 +122,11 @@ mod tests {
         folder
     }
 
-    fn find(kind: ExecutorKind, program: Option<&str>, folder: &tempfile::TempDir) -> Result<Engine> {
+    fn find(
+        kind: ExecutorKind,
+        program: Option<&str>,
+        folder: &tempfile::TempDir,
+    ) -> Result<Engine> {
         Engine::find(kind, program, folder.path().as_os_str())
     }
 

@@ -89,7 +89,8 @@ fn a_step_runs_in_a_container_and_everything_is_taken_away() {
 #[test]
 fn files_of_a_container_are_artifacts_of_the_job_and_there_for_the_next_step() {
     let engine = Engine::new();
-    let artifacts = json!([{ "paths": ["out"], "artifact_type": "archive", "artifact_format": "zip" }]);
+    let artifacts =
+        json!([{ "paths": ["out"], "artifact_type": "archive", "artifact_format": "zip" }]);
     let job = job(&["mkdir out", "echo made > out/file"]).set("artifacts", artifacts);
     let (end, log) = engine.bench.run(job.after(&["cat out/file"]));
     assert_eq!(end["state"], "success", "{log}");

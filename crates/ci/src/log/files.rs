@@ -49,6 +49,8 @@ struct OpenLog {
     touched: Instant,
     /// Whether all of it is on the disk, and nothing follows.
     complete: bool,
+    /// Whether a piece could not be written: it is opened again, with what is in the file.
+    failed: bool,
 }
 
 impl OpenLog {
@@ -80,8 +82,9 @@ impl OpenLog {
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         if let Err(failure) = self.file.write_all(bytes) {
-            // Half a piece is taken back: the runner sends all of it again.
-            self.file.set_len(self.written)?;
+            // Half a piece is taken back: the runner sends all of it again. What stays of it all the same is counted when
+            // the log is opened again.
+            let _stays = self.file.set_len(self.written);
             return Err(failure);
         }
         self.written += u64::try_from(bytes.len()).unwrap_or_default();
@@ -148,6 +151,7 @@ impl LogFiles {
                 kept: Vec::new(),
                 touched: Instant::now(),
                 complete: false,
+                failed: false,
             })
         };
         let log = open().map_err(Error::internal)?;
@@ -157,12 +161,19 @@ impl LogFiles {
 
     /// Adds a piece of a log that is open; `None` where it is not. May block.
     pub fn append(&self, job: JobId, start: u64, piece: &[u8]) -> Result<Option<Appended>> {
-        let Some(log) = self.opened().get(&job).map(Arc::clone) else { return Ok(None) };
-        let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(open) = self.opened().get(&job).map(Arc::clone) else { return Ok(None) };
+        let mut log = open.lock().unwrap_or_else(PoisonError::into_inner);
         if log.complete {
             return Ok(None);
         }
-        log.append(start, piece).map(Some).map_err(Error::internal)
+        if log.failed {
+            return Ok(Some(Appended::Elsewhere(log.written)));
+        }
+        log.append(start, piece).map(Some).map_err(|failure| {
+            log.failed = true;
+            self.opened().retain(|_, other| !Arc::ptr_eq(&open, other));
+            Error::internal(failure)
+        })
     }
 
     /// How long the log is by now; nothing where it is not open.
@@ -282,6 +293,25 @@ mod tests {
         logs.append(PLACE.job, 10, b"er22!").unwrap();
         assert_eq!(logs.complete(PLACE).unwrap(), 15);
         assert_eq!(text(&logs), "it is xxxxxxxx!");
+    }
+
+    #[test]
+    fn a_log_goes_on_when_the_disk_has_room_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let logs = LogFiles::new(folder.path());
+        let path = logs.path(PLACE);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink("/dev/full", &path).unwrap();
+        logs.open(PLACE, Mask::default()).unwrap();
+
+        let failure = logs.append(PLACE.job, 0, b"one").unwrap_err();
+        assert!(failure.is_of_machine(), "{failure}");
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(logs.append(PLACE.job, 0, b"one").unwrap(), None, "it is open no more");
+        logs.open(PLACE, Mask::default()).unwrap();
+        assert_eq!(logs.append(PLACE.job, 0, b"one").unwrap(), Some(Appended::Kept(3)));
+        logs.complete(PLACE).unwrap();
+        assert_eq!(text(&logs), "one");
     }
 
     #[test]

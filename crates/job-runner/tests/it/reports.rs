@@ -79,3 +79,28 @@ fn a_log_has_an_end() {
     assert_eq!(end["state"], "success");
     assert!(log.len() < 4400 && log.contains("nothing more of it is kept"), "{}", log.len());
 }
+
+#[test]
+fn a_server_whose_disk_is_full_is_waited_for() {
+    let bench = Bench::new();
+    {
+        let mut state = bench.server.lock();
+        state.odd_pieces.extend([Odd::Status(507), Odd::Status(507)]);
+        state.odd_uploads.extend([507, 507]);
+        state.odd_ends.extend([Odd::Status(507), Odd::Status(507)]);
+    }
+    let artifacts =
+        json!([{ "paths": ["a"], "artifact_type": "archive", "artifact_format": "zip" }]);
+    let (end, log) = bench.run(job(&["echo a > a"]).set("artifacts", artifacts));
+    assert_eq!(end["state"], "success", "{log}");
+    assert_eq!(end["output"]["bytesize"], log.len());
+    assert_eq!(bench.server.lock().uploads.len(), 1);
+}
+
+#[test]
+fn a_machine_without_room_for_files_is_the_runners_trouble() {
+    let bench = Bench::with("executor = \"shell\"\nbuilds_dir = \"/dev/full/builds\"");
+    let (end, log) = bench.run(job(&["echo never"]));
+    assert_eq!(end["failure_reason"], "runner_system_failure");
+    assert!(log.contains("cannot make the folder /dev/full/builds"), "{log}");
+}

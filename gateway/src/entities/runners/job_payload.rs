@@ -10,6 +10,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
+use super::release_step;
+
 #[derive(Debug, Serialize, ToSchema)]
 pub struct JobPayload {
     #[serde(flatten)]
@@ -122,6 +124,9 @@ fn steps(of: &Handover) -> Vec<Value> {
         })
     };
     let mut all = vec![step("script", script, "on_success", false)];
+    if let Some(release) = &options.release {
+        all.push(step("release", vec![release_step::command(release)], "on_success", false));
+    }
     let after = lines(&options.after_script);
     if !after.is_empty() {
         all.push(step("after_script", after, "always", true));

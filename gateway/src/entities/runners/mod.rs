@@ -2,5 +2,6 @@
 
 pub mod allowed_agents;
 pub mod job_payload;
+mod release_step;
 pub mod runner;
 pub mod runner_job;

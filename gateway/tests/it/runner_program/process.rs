@@ -24,8 +24,17 @@ async fn runner(folder: &std::path::Path, words: &[&str]) -> String {
 
 /// Starts the runners of a folder, waits until they ask for jobs, and tells them to stop.
 fn run_and_stop(folder: &std::path::Path) -> bool {
+    run_and_stop_with(folder, |command| command)
+}
+
+/// The same with settings of one's own.
+fn run_and_stop_with(
+    folder: &std::path::Path,
+    set: impl FnOnce(&mut Command) -> &mut Command,
+) -> bool {
     let mut command = Command::new(env!("CARGO_BIN_EXE_forgeway"));
     command.args(["runner", "run"]).current_dir(folder).stderr(Stdio::piped());
+    set(&mut command);
     let mut child = command.spawn().expect("it runs");
     let mut log = BufReader::new(child.stderr.take().expect("its log")).lines();
     let waits = log.any(|line| line.expect("text").contains("waiting for jobs"));
@@ -61,4 +70,26 @@ async fn a_program_registers_works_and_leaves() {
     assert_eq!(runner(place, &["list"]).await, "");
     let managers = olga.get(&format!("/runners/{}/managers", made["id"])).await.ok();
     assert_eq!(managers, json!([]));
+}
+
+#[test]
+fn a_program_of_containers_is_looked_for_on_the_path() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path();
+    let text = "[[runners]]\nname = \"box\"\nurl = \"http://127.0.0.1:9\"\ntoken = \"t\"\nexecutor = \"container\"\n";
+    std::fs::write(place.join("forgeway-runner.toml"), text).expect("a file");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_forgeway"));
+    command.args(["runner", "run"]).current_dir(place).env("PATH", place);
+
+    let refused = command.output().expect("it runs");
+
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success(), "{said}");
+    assert!(said.contains("the executor container finds no program podman nor docker"), "{said}");
+    let podman = place.join("podman");
+    std::fs::write(&podman, "#!/bin/sh\n").expect("a program");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&podman, mode).expect("its mode");
+    let path = place.to_owned();
+    assert!(run_and_stop_with(&path, |command| command.env("PATH", &path)), "it waits for jobs");
 }

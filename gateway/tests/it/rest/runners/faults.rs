@@ -47,7 +47,10 @@ async fn a_runner_whose_clock_is_wrong_is_judged_by_the_servers() {
     let caller = work.caller.sending("Date", "Fri, 01 Jan 2100 00:00:00 GMT");
     let caller = caller.sending("Content-Range", "0-1");
     let path = format!("{}/trace", work.path);
-    caller.send_bytes(actix_web::http::Method::PATCH, &path, "text/plain", line.as_bytes()).await.with(202);
+    caller
+        .send_bytes(actix_web::http::Method::PATCH, &path, "text/plain", line.as_bytes())
+        .await
+        .with(202);
 
     app.clock.advance(Duration::seconds(5));
     work.report(json!({ "state": "success" })).await.with(200);
@@ -116,13 +119,15 @@ async fn a_release_is_a_step_between_the_script_and_what_comes_after() {
 
     let payload = runner.ask(json!({ "info": able })).await.created();
 
-    let command =
-        "release-cli create --description \"new\" --tag-name \"v$CI_PIPELINE_IID\"";
+    let command = "release-cli create --description \"new\" --tag-name \"v$CI_PIPELINE_IID\"";
     let steps = payload["steps"].as_array().expect("steps");
     let names: Vec<&Value> = steps.iter().map(|step| &step["name"]).collect();
     assert_eq!(names, ["script", "release", "after_script"]);
     assert_eq!(steps[1]["script"], json!([command]));
-    assert_eq!((&steps[1]["when"], &steps[1]["allow_failure"]), (&json!("on_success"), &json!(false)));
+    assert_eq!(
+        (&steps[1]["when"], &steps[1]["allow_failure"]),
+        (&json!("on_success"), &json!(false))
+    );
 }
 
 #[actix_web::test]

@@ -122,7 +122,8 @@ async fn a_token_that_somebody_reset_is_the_runners_no_more() {
     let new = json!({ "runner_type": "project_type", "project_id": project.0 });
     let runner = made(&olga, new).await;
     let path = format!("/runners/{}/reset_authentication_token", runner["id"]);
-    let (mia, dan) = (app.member(project, "mia", Maintainer), app.member(project, "dan", Developer));
+    let (mia, dan) =
+        (app.member(project, "mia", Maintainer), app.member(project, "dan", Developer));
     let nobody = app.anonymous();
 
     dan.post(&path, json!({})).await.with(403);
@@ -152,7 +153,9 @@ async fn what_a_runner_tells_of_itself_stays_when_it_tells_less() {
     let less = json!({ "token": runner["token"], "system_id": "s_1" });
     app.anonymous().post("/runners/verify", less).await.ok();
 
-    for path in [format!("/runners/{}", runner["id"]), format!("/runners/{}/managers", runner["id"])] {
+    for path in
+        [format!("/runners/{}", runner["id"]), format!("/runners/{}/managers", runner["id"])]
+    {
         let shown = olga.get(&path).await.ok();
         let shown = if shown.is_array() { shown[0].clone() } else { shown };
         let known = ["version", "revision", "platform", "architecture", "status"];

@@ -2,6 +2,7 @@
 
 use std::{
     io::{BufRead as _, BufReader},
+    os::unix::fs::PermissionsExt as _,
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
@@ -88,7 +89,7 @@ fn a_program_of_containers_is_looked_for_on_the_path() {
     assert!(said.contains("the executor container finds no program podman nor docker"), "{said}");
     let podman = place.join("podman");
     std::fs::write(&podman, "#!/bin/sh\n").expect("a program");
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    let mode = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(&podman, mode).expect("its mode");
     let path = place.to_owned();
     assert!(run_and_stop_with(&path, |command| command.env("PATH", &path)), "it waits for jobs");

@@ -52,12 +52,13 @@ pub(super) fn measure(
     let all = (0..size.waiting).map(create).collect::<Result<Vec<_>>>()?;
     let (received, stop) = (Received::default(), AtomicBool::new(false));
     let seen = thread::scope(|scope| {
+        let (received, stop) = (&received, &stop);
         for runner in &all {
-            scope.spawn(|| wait_for_jobs(runner, &received, &stop));
+            scope.spawn(move || wait_for_jobs(runner, received, stop));
         }
         thread::sleep(SETTLE);
         let seen = idle(&client, server)
-            .and_then(|idle| Ok((idle, hand_over(installation, project, &received, size)?)));
+            .and_then(|idle| Ok((idle, hand_over(installation, project, received, size)?)));
         stop.store(true, Ordering::Relaxed);
         // What a runner asks is answered when it is removed.
         for runner in &all {

@@ -82,8 +82,8 @@ impl Runner {
         let mut answer = self.agent.run(request.body(body.to_string())?)?;
         let status = answer.status().as_u16();
         let cursor = answer.headers().get(CURSOR).and_then(|cursor| cursor.to_str().ok());
-        match (status, cursor) {
-            (204, Some(cursor)) => Ok(JobAnswer::Nothing(cursor.to_owned())),
+        match (status, cursor.map(str::to_owned)) {
+            (204, Some(cursor)) => Ok(JobAnswer::Nothing(cursor)),
             (409, _) => Ok(JobAnswer::Nothing(String::new())),
             (201, _) => {
                 let payload = answer.body_mut().with_config().limit(u64::MAX).read_to_vec()?;

@@ -48,7 +48,7 @@ impl RunningJob {
         if is_written {
             self.log.extend_from_slice(piece.as_bytes());
         }
-        let reply = self.job.upload([7; ARCHIVE].as_slice())?;
+        let reply = self.job.upload([7_u8; ARCHIVE].as_slice())?;
         Ok(is_kept(load, &reply, 201)? && is_written)
     }
 
@@ -65,7 +65,7 @@ impl RunningJob {
         let log = self.client.get(&format!("{own}/trace"))?.body;
         ensure!(log == self.log, "the log has {} bytes of {}", log.len(), self.log.len());
         let archive = self.client.get(&format!("{own}/artifacts"))?.body;
-        ensure!(archive == [7; ARCHIVE], "the archive has {} bytes", archive.len());
+        ensure!(archive == [7_u8; ARCHIVE], "the archive has {} bytes", archive.len());
         Ok(())
     }
 }

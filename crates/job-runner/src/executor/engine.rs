@@ -32,7 +32,7 @@ impl Dialect {
 }
 
 /// Looked for in this order: podman needs no administrator.
-const KNOWN: [Dialect; 2] = [Dialect::Podman, Dialect::Docker];
+static KNOWN: [Dialect; 2] = [Dialect::Podman, Dialect::Docker];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Engine {

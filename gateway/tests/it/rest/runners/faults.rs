@@ -56,7 +56,9 @@ async fn a_runner_whose_clock_is_wrong_is_judged_by_the_servers() {
     work.report(json!({ "state": "success" })).await.with(200);
 
     let shown = job(&mia, project, "job").await;
-    assert_eq!((&shown["status"], &shown["duration"]), (&json!("success"), &json!(5.0)));
+    assert_eq!(shown["status"], "success");
+    let duration = shown["duration"].as_f64().expect("seconds");
+    assert!((5.0..6.0).contains(&duration), "{duration}");
 }
 
 #[actix_web::test]

@@ -21,6 +21,7 @@ use crate::{
     app::App,
     error::{ApiError, ApiResult},
     extract::Paced,
+    rate_limit::Area,
 };
 
 /// Bytes of what is sent.
@@ -97,7 +98,7 @@ fn bare(status: StatusCode) -> HttpResponse {
 }
 
 async fn take(app: &App, req: &HttpRequest, body: Body, to: Address) -> ApiResult<HttpResponse> {
-    let within = app.rates.check_address(app.proxies.client(req));
+    let within = app.rates.check_address(app.proxies.client(req), Area::Api);
     within.map_err(|refusal| ApiError::Rate(refusal, app.db.clock().now()))?;
     let Some(project) = intake::project(app, to.project).await? else {
         return Err(ApiError::NoRoute);

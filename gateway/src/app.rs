@@ -61,13 +61,14 @@ impl State {
     /// Opens the database and the data folder, both made when they are not there.
     pub fn open(settings: &Settings, clock: Arc<Clock>, git: Git) -> Result<App> {
         let forge = Forge::open(&settings.forge, clock, git)?;
+        let rates = Rates::new(settings.limits, &forge.settings());
         let identity = Signer::new(&forge.key, &settings.forge.external_url);
         Ok(Arc::new(Self {
             forge,
             limits: settings.limits,
             proxies: settings.proxies.clone(),
             room: Room::default(),
-            rates: Rates::new(settings.limits),
+            rates,
             transport: Transport::new(),
             passwords: Passwords::default(),
             sign_ins: SignIns::default(),
@@ -75,6 +76,12 @@ impl State {
             ready: AtomicBool::new(false),
             renderings: Slots::new(renderings_at_once()),
         }))
+    }
+
+    /// Follows what the installation is set to, also where that concerns HTTP alone.
+    pub fn follow(&self, settings: Arc<org::settings::Settings>) {
+        self.rates.follow(&settings);
+        self.forge.follow(settings);
     }
 
     /// Whether requests are being served: not before the start is over, nor after the signal to stop.

@@ -1,50 +1,88 @@
 //! How many requests one person, or one address, may make in a minute.
 
-use std::{hash::Hash, net::IpAddr, num::NonZeroU32, time::Duration};
+mod limiter;
+mod rules;
+
+use std::{
+    net::IpAddr,
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
 
 use actix_web::{HttpResponse, http::header};
-use governor::{
-    Quota, RateLimiter,
-    clock::{Clock as _, DefaultClock},
-    middleware::StateInformationMiddleware,
-    state::keyed::DashMapStateStore,
-};
 use kernel::{
     Error, Ts,
     ids::{PipelineScheduleId, ProjectId, UserId},
 };
-use org::member::Source;
+use org::{member::Source, settings::Settings, user::User};
 
-use crate::{limits::Limits, metrics};
-
-type Rate<K> = RateLimiter<K, DashMapStateStore<K>, DefaultClock, StateInformationMiddleware>;
-
-/// So many requests in so long a time.
-struct Limiter<K: Hash + Eq + Clone> {
-    rate: Rate<K>,
-    interval: Duration,
-}
+use crate::limits::Limits;
+use limiter::{Limiter, Rule};
+use rules::Rules;
 
 /// All limits; each may be off.
 pub struct Rates {
-    users: Option<Limiter<UserId>>,
-    addresses: Option<Limiter<IpAddr>>,
-    archives: Option<Limiter<Caller>>,
-    namespaces: Option<Limiter<UserId>>,
-    people: Option<Limiter<UserId>>,
+    limits: Limits,
+    users: Limiter<UserId>,
+    addresses: Limiter<IpAddr>,
+    /// People and addresses with a git client; where they are off, the two limits above count these, too.
+    git_users: Limiter<UserId>,
+    git_addresses: Limiter<IpAddr>,
+    /// Those who read and write files by the API.
+    file_users: Limiter<UserId>,
+    file_addresses: Limiter<IpAddr>,
+    archives: Limiter<Caller>,
+    namespaces: Limiter<UserId>,
+    people: Limiter<UserId>,
     /// Members that one person takes out of one project or group.
-    member_removals: Option<Limiter<(Source, UserId)>>,
-    notes: Option<Limiter<UserId>>,
+    member_removals: Limiter<(Source, UserId)>,
+    notes: Limiter<UserId>,
     /// Manual runs of one pipeline schedule by one user.
-    schedule_plays: Option<Limiter<(PipelineScheduleId, UserId)>>,
-    issues: Option<Limiter<UserId>>,
+    schedule_plays: Limiter<(PipelineScheduleId, UserId)>,
+    issues: Limiter<UserId>,
     /// Calls of monitors for one project.
-    alerts: Option<Limiter<ProjectId>>,
+    alerts: Limiter<ProjectId>,
+    searches: Limiter<UserId>,
+    anonymous_searches: Limiter<IpAddr>,
+    /// Downloads of one file of a project.
+    raw_files: Limiter<(ProjectId, String)>,
+    words: RwLock<Arc<Words>>,
+}
+
+/// What of the settings is no number.
+#[derive(Debug, Default)]
+struct Words {
+    /// What is said to who asks too often.
+    refusal: Option<Arc<str>>,
+    /// User names, in lower case, of those who may write as many notes as they like.
+    note_writers: Vec<String>,
+    /// The same, for looking at people.
+    people_readers: Vec<String>,
+}
+
+impl Words {
+    fn new(set: &Settings) -> Self {
+        let names = |names: Vec<&str>| names.into_iter().map(str::to_lowercase).collect();
+        Self {
+            refusal: set.rate_limiting_response_text().map(Arc::from),
+            note_writers: names(set.notes_create_limit_allowlist()),
+            people_readers: names(set.users_get_by_id_limit_allowlist()),
+        }
+    }
+}
+
+/// Which part of the server a request is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Area {
+    Api,
+    /// Files of repositories, by the API.
+    Files,
+    /// Git clients.
+    Git,
 }
 
 const MEMBER_REMOVALS_PER_MINUTE: u32 = 60;
 const SCHEDULE_PLAYS_PER_MINUTE: u32 = 1;
-const TEN_MINUTES: Duration = Duration::from_secs(600);
 
 /// A person, or whoever is at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,74 +92,91 @@ enum Caller {
 }
 
 /// A request too many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     name: &'static str,
     limit: u32,
     wait_seconds: u64,
     interval: Duration,
-}
-
-fn limiter<K: Hash + Eq + Clone>(per_minute: u32) -> Option<Limiter<K>> {
-    limiter_within(Duration::from_secs(60), per_minute)
-}
-
-fn limiter_within<K: Hash + Eq + Clone>(time: Duration, most: u32) -> Option<Limiter<K>> {
-    let most = NonZeroU32::new(most)?;
-    let quota = Quota::with_period(time / most.get())?.allow_burst(most);
-    Some(Limiter { rate: RateLimiter::dashmap(quota).with_middleware(), interval: time })
-}
-
-fn check<K: Hash + Eq + Clone>(
-    limiter: Option<&Limiter<K>>,
-    key: &K,
-    name: &'static str,
-) -> Result<(), Refusal> {
-    let Some(limiter) = limiter else { return Ok(()) };
-    match limiter.rate.check_key(key) {
-        Ok(_) => Ok(()),
-        Err(until) => {
-            metrics::refused(name);
-            let wait = until.wait_time_from(DefaultClock::default().now());
-            Err(Refusal {
-                name,
-                limit: until.quota().burst_size().get(),
-                wait_seconds: whole_seconds(wait),
-                interval: limiter.interval,
-            })
-        }
-    }
-}
-
-/// Rounded up: who waits so long is not refused again.
-fn whole_seconds(wait: Duration) -> u64 {
-    wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
+    /// What is said instead of the usual words.
+    text: Option<Arc<str>>,
 }
 
 impl Rates {
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: Limits, set: &Settings) -> Self {
+        let rules = Rules::new(limits, set);
+        let minute = Rule::per_minute;
         Self {
-            users: limiter(limits.user_per_minute),
-            addresses: limiter(limits.address_per_minute),
-            archives: limiter(limits.archives_per_minute),
-            namespaces: limiter(limits.namespaces_per_minute),
-            people: limiter_within(TEN_MINUTES, limits.people_per_ten_minutes),
-            member_removals: limiter(MEMBER_REMOVALS_PER_MINUTE),
-            notes: limiter(limits.notes_per_minute),
-            schedule_plays: limiter(SCHEDULE_PLAYS_PER_MINUTE),
-            issues: limiter(limits.issues_per_minute),
-            alerts: limiter(limits.alerts_per_minute),
+            limits,
+            users: Limiter::new("throttle_authenticated_api", rules.users),
+            addresses: Limiter::new("throttle_unauthenticated_api", rules.addresses),
+            git_users: Limiter::new("throttle_authenticated_web", rules.git_users),
+            git_addresses: Limiter::new("throttle_unauthenticated_web", rules.git_addresses),
+            file_users: Limiter::new("throttle_authenticated_files_api", rules.file_users),
+            file_addresses: Limiter::new("throttle_unauthenticated_files_api", rules.file_addresses),
+            archives: Limiter::new("project_repositories_archive", minute(limits.archives_per_minute)),
+            namespaces: Limiter::new("namespace_exists", minute(limits.namespaces_per_minute)),
+            people: Limiter::new("users_get_by_id", rules.people),
+            member_removals: Limiter::new("members_delete", minute(MEMBER_REMOVALS_PER_MINUTE)),
+            notes: Limiter::new("notes_create", rules.notes),
+            schedule_plays: Limiter::new("play_pipeline_schedule", minute(SCHEDULE_PLAYS_PER_MINUTE)),
+            issues: Limiter::new("issues_create", rules.issues),
+            alerts: Limiter::new("project_alerts_notify", rules.alerts),
+            searches: Limiter::new("search_rate_limit", rules.searches),
+            anonymous_searches: Limiter::new(
+                "search_rate_limit_unauthenticated",
+                rules.anonymous_searches,
+            ),
+            raw_files: Limiter::new("raw_blob", rules.raw_files),
+            words: RwLock::new(Arc::new(Words::new(set))),
         }
     }
 
-    pub fn check_user(&self, user: UserId) -> Result<(), Refusal> {
-        check(self.users.as_ref(), &user, "throttle_authenticated_api")
+    /// Follows the settings of the installation. Limits that stay as they were go on counting.
+    pub fn follow(&self, set: &Settings) {
+        let rules = Rules::new(self.limits, set);
+        self.users.follow(rules.users);
+        self.addresses.follow(rules.addresses);
+        self.git_users.follow(rules.git_users);
+        self.git_addresses.follow(rules.git_addresses);
+        self.file_users.follow(rules.file_users);
+        self.file_addresses.follow(rules.file_addresses);
+        self.people.follow(rules.people);
+        self.notes.follow(rules.notes);
+        self.issues.follow(rules.issues);
+        self.alerts.follow(rules.alerts);
+        self.searches.follow(rules.searches);
+        self.anonymous_searches.follow(rules.anonymous_searches);
+        self.raw_files.follow(rules.raw_files);
+        let words = Arc::new(Words::new(set));
+        *self.words.write().unwrap_or_else(PoisonError::into_inner) = words;
     }
 
-    pub fn check_address(&self, address: Option<IpAddr>) -> Result<(), Refusal> {
-        address.map_or(Ok(()), |address| {
-            check(self.addresses.as_ref(), &address, "throttle_unauthenticated_api")
-        })
+    fn words(&self) -> Arc<Words> {
+        self.words.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn worded(&self, within: Result<(), Refusal>) -> Result<(), Refusal> {
+        within.map_err(|refusal| Refusal { text: self.words().refusal.clone(), ..refusal })
+    }
+
+    pub fn check_user(&self, user: UserId, area: Area) -> Result<(), Refusal> {
+        let limiter = match area {
+            Area::Files if self.file_users.is_on() => &self.file_users,
+            Area::Git if self.git_users.is_on() => &self.git_users,
+            _ => &self.users,
+        };
+        self.worded(limiter.check(&user))
+    }
+
+    pub fn check_address(&self, address: Option<IpAddr>, area: Area) -> Result<(), Refusal> {
+        let Some(address) = address else { return Ok(()) };
+        let limiter = match area {
+            Area::Files if self.file_addresses.is_on() => &self.file_addresses,
+            Area::Git if self.git_addresses.is_on() => &self.git_addresses,
+            _ => &self.addresses,
+        };
+        self.worded(limiter.check(&address))
     }
 
     /// Archives are far more work than anything else that is read.
@@ -131,21 +186,24 @@ impl Rates {
         address: Option<IpAddr>,
     ) -> Result<(), Error> {
         let caller = user.map_or(Caller::Address(address), Caller::User);
-        check(self.archives.as_ref(), &caller, "project_repositories_archive").map_err(Error::from)
+        self.archives.check(&caller).map_err(Error::from)
     }
 
     /// Who asks which paths are taken learns what others have.
     pub fn check_namespace(&self, user: UserId) -> Result<(), Error> {
-        check(self.namespaces.as_ref(), &user, "namespace_exists").map_err(Error::from)
+        self.namespaces.check(&user).map_err(Error::from)
     }
 
     /// Who asks for one person after the other gathers them all.
-    pub fn check_person(&self, user: UserId) -> Result<(), Error> {
-        check(self.people.as_ref(), &user, "users_get_by_id").map_err(Error::from)
+    pub fn check_person(&self, reader: &User) -> Result<(), Error> {
+        if self.words().people_readers.contains(&reader.username.to_lowercase()) {
+            return Ok(());
+        }
+        self.people.check(&reader.id).map_err(Error::from)
     }
 
     pub fn check_member_removal(&self, source: Source, user: UserId) -> Result<(), Error> {
-        check(self.member_removals.as_ref(), &(source, user), "members_delete").map_err(Error::from)
+        self.member_removals.check(&(source, user)).map_err(Error::from)
     }
 
     /// Limits manual runs of a pipeline schedule.
@@ -154,54 +212,67 @@ impl Rates {
         schedule: PipelineScheduleId,
         user: UserId,
     ) -> Result<(), Error> {
-        let limiter = self.schedule_plays.as_ref();
-        check(limiter, &(schedule, user), "play_pipeline_schedule").map_err(Error::from)
+        self.schedule_plays.check(&(schedule, user)).map_err(Error::from)
     }
 
     /// Whoever speaks disturbs many others.
-    pub fn check_note(&self, user: UserId) -> Result<(), Error> {
-        check(self.notes.as_ref(), &user, "notes_create").map_err(Error::from)
+    pub fn check_note(&self, author: &User) -> Result<(), Error> {
+        if self.words().note_writers.contains(&author.username.to_lowercase()) {
+            return Ok(());
+        }
+        self.notes.check(&author.id).map_err(Error::from)
     }
 
     /// As [`check_note`](Self::check_note), for issues.
     pub fn check_issue(&self, user: UserId) -> Result<(), Error> {
-        check(self.issues.as_ref(), &user, "issues_create").map_err(Error::from)
+        self.issues.check(&user).map_err(Error::from)
     }
 
     /// A monitor that cannot stop fills the lists of its project.
     pub fn check_alert(&self, project: ProjectId) -> Result<(), Error> {
-        check(self.alerts.as_ref(), &project, "project_alerts_notify").map_err(Error::from)
+        self.alerts.check(&project).map_err(Error::from)
+    }
+
+    /// Words that are looked for in many places.
+    pub fn check_search(
+        &self,
+        user: Option<UserId>,
+        address: Option<IpAddr>,
+    ) -> Result<(), Error> {
+        match (user, address) {
+            (Some(user), _) => self.searches.check(&user).map_err(Error::from),
+            (None, Some(address)) => self.anonymous_searches.check(&address).map_err(Error::from),
+            (None, None) => Ok(()),
+        }
+    }
+
+    /// One file that many fetch, as pages elsewhere do that embed it.
+    pub fn check_raw_file(&self, project: ProjectId, path: String) -> Result<(), Error> {
+        match self.raw_files.is_on() {
+            true => self.raw_files.check(&(project, path)).map_err(Error::from),
+            false => Ok(()),
+        }
     }
 
     /// Forgets who has been quiet for long enough to have the whole quota again.
     pub fn forget_the_quiet(&self) {
-        if let Some(users) = &self.users {
-            users.rate.retain_recent();
-        }
-        if let Some(addresses) = &self.addresses {
-            addresses.rate.retain_recent();
-        }
-        if let Some(archives) = &self.archives {
-            archives.rate.retain_recent();
-        }
-        if let Some(namespaces) = &self.namespaces {
-            namespaces.rate.retain_recent();
-        }
-        if let Some(people) = &self.people {
-            people.rate.retain_recent();
-        }
-        if let Some(removals) = &self.member_removals {
-            removals.rate.retain_recent();
-        }
-        if let Some(notes) = &self.notes {
-            notes.rate.retain_recent();
-        }
-        if let Some(issues) = &self.issues {
-            issues.rate.retain_recent();
-        }
-        if let Some(alerts) = &self.alerts {
-            alerts.rate.retain_recent();
-        }
+        self.users.forget_the_quiet();
+        self.addresses.forget_the_quiet();
+        self.git_users.forget_the_quiet();
+        self.git_addresses.forget_the_quiet();
+        self.file_users.forget_the_quiet();
+        self.file_addresses.forget_the_quiet();
+        self.archives.forget_the_quiet();
+        self.namespaces.forget_the_quiet();
+        self.people.forget_the_quiet();
+        self.member_removals.forget_the_quiet();
+        self.notes.forget_the_quiet();
+        self.schedule_plays.forget_the_quiet();
+        self.issues.forget_the_quiet();
+        self.alerts.forget_the_quiet();
+        self.searches.forget_the_quiet();
+        self.anonymous_searches.forget_the_quiet();
+        self.raw_files.forget_the_quiet();
     }
 }
 
@@ -226,7 +297,7 @@ impl Refusal {
             .insert_header(("RateLimit-Reset", reset.unix().to_string()))
             .insert_header(("RateLimit-ResetTime", http_date))
             .insert_header((header::RETRY_AFTER, self.wait_seconds.to_string()))
-            .body("Retry later\n")
+            .body(format!("{}\n", self.text.as_deref().unwrap_or("Retry later")))
     }
 }
 
@@ -240,26 +311,72 @@ fn httpdate(at: Ts) -> String {
 #[cfg(test)]
 mod tests {
     use kernel::{Ts, ids::UserId};
+    use org::settings::Settings;
+    use serde_json::{Value, json};
 
-    use super::{Rates, httpdate};
+    use super::{Area, Rates, httpdate};
     use crate::limits::Limits;
+
+    fn limited(per_minute: u32) -> Rates {
+        let limits = Limits { user_per_minute: per_minute, ..Limits::default() };
+        Rates::new(limits, &Settings::default())
+    }
+
+    fn with(values: Value) -> Settings {
+        serde_json::from_value(values).unwrap()
+    }
 
     #[test]
     fn one_person_too_fast_does_not_slow_another() {
-        let rates = Rates::new(Limits { user_per_minute: 2, ..Limits::default() });
-        assert!(rates.check_user(UserId(1)).is_ok());
-        assert!(rates.check_user(UserId(1)).is_ok());
+        let rates = limited(2);
+        assert!(rates.check_user(UserId(1), Area::Api).is_ok());
+        assert!(rates.check_user(UserId(1), Area::Git).is_ok());
 
-        let refusal = rates.check_user(UserId(1)).unwrap_err();
+        let refusal = rates.check_user(UserId(1), Area::Files).unwrap_err();
 
         let response = refusal.response(Ts::from_unix(0));
         assert_eq!(response.status(), 429);
         assert_eq!(response.headers().get("RateLimit-Limit").unwrap(), "2");
-        assert!(rates.check_user(UserId(2)).is_ok());
-        assert!(
-            rates.check_address(Some("192.0.2.1".parse().unwrap())).is_ok(),
-            "no limit is set for addresses"
-        );
+        assert!(rates.check_user(UserId(2), Area::Api).is_ok());
+        let address = Some("192.0.2.1".parse().unwrap());
+        assert!(rates.check_address(address, Area::Api).is_ok(), "no limit is set for addresses");
+    }
+
+    #[test]
+    fn settings_change_a_limit_and_the_same_settings_go_on_counting() {
+        let rates = limited(1);
+        assert!(rates.check_user(UserId(1), Area::Api).is_ok());
+        rates.follow(&Settings::default());
+        assert!(rates.check_user(UserId(1), Area::Api).is_err());
+
+        rates.follow(&with(json!({
+            "throttle_authenticated_api_enabled": true,
+            "throttle_authenticated_api_requests_per_period": 2,
+            "throttle_authenticated_api_period_in_seconds": 3600,
+            "rate_limiting_response_text": "Slowly",
+        })));
+
+        assert!((0..2).all(|_| rates.check_user(UserId(1), Area::Api).is_ok()));
+        let refusal = rates.check_user(UserId(1), Area::Api).unwrap_err();
+        assert_eq!(refusal.text.as_deref(), Some("Slowly"));
+        rates.follow(&Settings::default());
+        assert!(rates.check_user(UserId(1), Area::Api).is_ok(), "the limit of the server is back");
+    }
+
+    #[test]
+    fn git_clients_and_files_have_limits_of_their_own() {
+        let rates = limited(1);
+        rates.follow(&with(json!({
+            "throttle_authenticated_web_enabled": true,
+            "throttle_authenticated_web_requests_per_period": 1,
+            "throttle_authenticated_files_api_enabled": true,
+            "throttle_authenticated_files_api_requests_per_period": 1,
+        })));
+
+        for area in [Area::Api, Area::Git, Area::Files] {
+            assert!(rates.check_user(UserId(1), area).is_ok(), "{area:?}");
+            assert!(rates.check_user(UserId(1), area).is_err(), "{area:?}");
+        }
     }
 
     #[test]

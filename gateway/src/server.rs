@@ -244,7 +244,7 @@ async fn keep_settings(app: &App) {
         tick.tick().await;
         app.rates.forget_the_quiet();
         match app.db.read(|tx| tx.settings()).await {
-            Ok(settings) => app.follow(&settings),
+            Ok(settings) => app.follow(Arc::new(settings)),
             Err(cause) => tracing::warn!(error = %cause, "the settings cannot be read"),
         }
         metrics::upkeep();

@@ -114,6 +114,14 @@ diesel::table! {
 }
 
 diesel::table! {
+    appearances (id) {
+        id -> BigInt,
+        appearance -> Text,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
     approval_rule_branches (rule_id, protected_branch_id) {
         rule_id -> BigInt,
         protected_branch_id -> BigInt,
@@ -173,6 +181,20 @@ diesel::table! {
 }
 
 diesel::table! {
+    audit_events (id) {
+        id -> BigInt,
+        author_id -> Nullable<BigInt>,
+        author_name -> Text,
+        entity_type -> Text,
+        entity_id -> BigInt,
+        entity_path -> Text,
+        event_name -> Text,
+        details -> Text,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
     award_emoji (id) {
         id -> BigInt,
         project_id -> Nullable<BigInt>,
@@ -180,6 +202,23 @@ diesel::table! {
         item_id -> BigInt,
         user_id -> BigInt,
         name -> Text,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    broadcast_messages (id) {
+        id -> BigInt,
+        message -> Text,
+        starts_at -> BigInt,
+        ends_at -> BigInt,
+        color -> Text,
+        font -> Text,
+        target_access_levels -> Text,
+        target_path -> Nullable<Text>,
+        broadcast_type -> Text,
+        dismissable -> Bool,
         created_at -> BigInt,
         updated_at -> BigInt,
     }
@@ -331,6 +370,15 @@ diesel::table! {
         details -> Nullable<Text>,
         created_at -> BigInt,
         namespace_id -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    feature_gates (id) {
+        id -> BigInt,
+        name -> Text,
+        gate -> Text,
+        value -> Text,
     }
 }
 

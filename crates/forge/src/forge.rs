@@ -5,13 +5,14 @@ use std::{
     fmt,
     ops::Deref,
     path::{Path, PathBuf},
-    sync::{Arc, atomic::AtomicU64},
+    sync::{Arc, PoisonError, RwLock, atomic::AtomicU64},
 };
 
 use ci::log::LogFiles;
 use db::Database;
 use kernel::{Error, Result, error::Kind, ids::ProjectId};
 use objects::Objects;
+use org::settings::Settings;
 use repo::{
     commit::{Answers, Writer},
     git::{Git, GitError, Reader, RepoPath, Repositories, Storage, Wiki},
@@ -93,6 +94,8 @@ pub struct Services {
     pub contacts: Contacts,
     /// The background work that is being done.
     pub underway: Underway,
+    /// What the installation is set to, as this server last read it.
+    pub(crate) settings: RwLock<Arc<Settings>>,
     pub(crate) data: PathBuf,
     pub(crate) git_reads: Slots,
     /// For fetching what configurations include.
@@ -126,8 +129,14 @@ impl Forge {
     }
 
     /// Follows what the installation is set to, where answers depend on it everywhere.
-    pub fn follow(&self, settings: &org::settings::Settings) {
-        self.urls.show_gravatars(settings.gravatar_enabled);
+    pub fn follow(&self, settings: Arc<Settings>) {
+        self.urls.follow(&settings);
+        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
+    }
+
+    /// What the installation is set to: what this server changed at once, what others changed within a minute.
+    pub fn settings(&self) -> Arc<Settings> {
+        self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The folder of everything that is no row.

@@ -6,6 +6,7 @@
 mod access;
 mod activity_feed;
 pub mod alert;
+mod audit;
 pub mod branch;
 pub mod commit;
 pub mod deployment;
@@ -29,7 +30,9 @@ pub mod references;
 pub mod runner;
 pub mod security;
 pub mod server_key;
+pub mod settings;
 pub mod slots;
+pub mod statistics;
 pub mod urls;
 pub mod user;
 pub mod vault;

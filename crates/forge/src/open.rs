@@ -4,7 +4,7 @@ use std::{
     any::Any,
     path::PathBuf,
     sync::{
-        Arc, Weak,
+        Arc, RwLock, Weak,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -28,7 +28,7 @@ use signatures::TrustedRoots;
 use worker::Underway;
 
 use crate::{
-    Forge, Services, activity_feed, jobs, listeners,
+    Forge, Services, activity_feed, audit, jobs, listeners,
     mail::smtp::{MailServer, Mailer},
     memory,
     merge_request::merge::Follower,
@@ -75,7 +75,7 @@ impl Forge {
         let followers = LogFollowers::default();
         listen(&db, Heard::new(&urls, &vault, &access_changes, &bell, &followers));
         org::access::follow_rules(&db)?;
-        let set = db.read_blocking(|tx| tx.settings())?;
+        let set = Arc::new(db.read_blocking(|tx| tx.settings())?);
         let mailer = Mailer::open(settings.mail.as_ref())?;
         let inner = settings.inner_networks.clone();
         let outbound = Client::new(Arc::new(move |address| inner.hold(address)));
@@ -108,6 +108,7 @@ impl Forge {
             logs: LogFiles::new(&settings.data),
             followers,
             contacts: Contacts::default(),
+            settings: RwLock::new(set.clone()),
             data: settings.data.clone(),
             git_reads: Slots::new(reads_at_once()),
             fetches: Slots::new(FETCHES_AT_ONCE),
@@ -118,7 +119,7 @@ impl Forge {
             make_worker: jobs::worker,
         });
         let forge = Self(services);
-        forge.follow(&set);
+        forge.follow(set);
         Ok(forge)
     }
 }
@@ -159,6 +160,7 @@ fn listen(db: &Database, heard: Heard) {
         }
         heard.bell.heard(tx, any);
         heard.followers.heard(tx, any);
+        audit::heard(tx, fact)?;
         listeners::inside(tx, &heard.vault, fact)?;
         activity_feed::heard(tx, &heard.directory, fact)
     });

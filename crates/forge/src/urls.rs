@@ -1,11 +1,11 @@
 //! Under which addresses the world sees this installation.
 
 use std::sync::{
-    Arc,
+    Arc, PoisonError, RwLock,
     atomic::{AtomicBool, Ordering},
 };
 
-use org::token::Secret;
+use org::{settings::Settings, token::Secret};
 use sha2::{Digest, Sha256};
 
 /// Addresses in answers. All begin with the configured external URL.
@@ -15,6 +15,10 @@ pub struct Urls {
     base: String,
     /// Whether people without a picture of their own have the one of Gravatar, as the settings say.
     gravatar: Arc<AtomicBool>,
+    /// Whether spans of time are told in hours and minutes alone.
+    hours_only: Arc<AtomicBool>,
+    /// What takes the place of the origin where repositories are cloned from.
+    clone_root: Arc<RwLock<Option<String>>>,
 }
 
 impl Urls {
@@ -22,12 +26,32 @@ impl Urls {
         Self {
             base: external.trim_end_matches('/').to_owned(),
             gravatar: Arc::new(AtomicBool::new(true)),
+            hours_only: Arc::default(),
+            clone_root: Arc::default(),
         }
     }
 
     /// Follows what the installation is set to.
-    pub fn show_gravatars(&self, enabled: bool) {
-        self.gravatar.store(enabled, Ordering::Relaxed);
+    pub fn follow(&self, settings: &Settings) {
+        self.gravatar.store(settings.gravatar_enabled, Ordering::Relaxed);
+        self.hours_only.store(settings.time_tracking_limit_to_hours(), Ordering::Relaxed);
+        let root = settings.custom_http_clone_url_root();
+        let root = root.map(|root| root.trim_end_matches('/').to_owned());
+        *self.clone_root.write().unwrap_or_else(PoisonError::into_inner) = root;
+    }
+
+    /// Whether spans of time are told in hours and minutes alone.
+    pub fn hours_only(&self) -> bool {
+        self.hours_only.load(Ordering::Relaxed)
+    }
+
+    /// Where the repository at a path is cloned from.
+    pub fn repository(&self, full_path: &str) -> String {
+        let root = self.clone_root.read().unwrap_or_else(PoisonError::into_inner);
+        match root.as_deref() {
+            Some(root) => format!("{root}{}/{full_path}.git", self.folder()),
+            None => self.at(&format!("{full_path}.git")),
+        }
     }
 
     /// Where Gravatar would show a picture for an address; it is never asked from here.

@@ -8,7 +8,7 @@ use db::{Database, Location, Tx, stamp};
 use kernel::{Clock, Error, Result};
 use secrets::{KEY_FILE, Vault};
 
-use crate::{Forge, server_key::ServerKey};
+use crate::{Forge, server_key::ServerKey, settings};
 
 /// Under which the database keeps the number of the key that sealed its secrets.
 const KEY: &str = "secrets.key";
@@ -50,13 +50,16 @@ pub fn open(db: &Database, data: &Path, folder: &ServerKey) -> Result<Vault> {
 }
 
 fn has_any(tx: &mut Tx<'_>) -> Result<bool> {
-    Ok(sealed::has_any(tx)? || security::sealed::has_any(tx)?)
+    Ok(sealed::has_any(tx)? || security::sealed::has_any(tx)? || settings::has_sealed(tx)?)
 }
 
 /// As each domain says of its own; one that says no is enough.
 fn is_key_of(tx: &mut Tx<'_>, vault: &Vault) -> Result<Option<bool>> {
-    let all =
-        [sealed::is_key_of(tx, vault, TRIED)?, security::sealed::is_key_of(tx, vault, TRIED)?];
+    let all = [
+        sealed::is_key_of(tx, vault, TRIED)?,
+        security::sealed::is_key_of(tx, vault, TRIED)?,
+        settings::is_key_of(tx, vault)?,
+    ];
     Ok(all.into_iter().flatten().reduce(|one, other| one && other))
 }
 

@@ -19,6 +19,7 @@ pub mod project;
 pub mod runner_places;
 pub mod search;
 pub mod settings;
+pub mod statistics;
 pub mod status;
 pub mod survey;
 pub mod token;

@@ -21,6 +21,7 @@ pub mod ports;
 pub mod quick_action;
 pub mod reference;
 mod sequence;
+pub mod statistics;
 pub mod todo;
 pub mod written;
 

@@ -28,6 +28,7 @@ use crate::{
     error::{ApiError, ApiResult},
     limits::Limits,
     present::PageLinks,
+    rate_limit::Area,
     route::Matched,
     web::address::RowPath,
 };
@@ -241,9 +242,13 @@ fn count(app: &App, req: &HttpRequest, route: &Matched, user: Option<&User>) -> 
     if route.is_probe() {
         return Ok(());
     }
+    let area = match route.0.pattern.contains("/repository/files/") {
+        true => Area::Files,
+        false => Area::Api,
+    };
     let within = match user {
-        Some(user) => app.rates.check_user(user.id),
-        None => app.rates.check_address(app.proxies.client(req)),
+        Some(user) => app.rates.check_user(user.id, area),
+        None => app.rates.check_address(app.proxies.client(req), area),
     };
     within.map_err(|refusal| ApiError::Rate(refusal, app.db.clock().now()))
 }

@@ -17,7 +17,9 @@ use org::{
 };
 
 use super::Refusal;
-use crate::{app::App, error::ApiError, extract::ensure_may_sign_in, sign_ins::Candidate};
+use crate::{
+    app::App, error::ApiError, extract::ensure_may_sign_in, rate_limit::Area, sign_ins::Candidate,
+};
 
 const LONGEST_SECRET: usize = 8192;
 const EXPIRED: &str = "This access token has expired. Please make a new one.";
@@ -93,7 +95,7 @@ pub(super) async fn enter(app: &App, req: &HttpRequest) -> Result<Visitor, Refus
         }
     };
     if let Some(user) = &visitor.user {
-        app.rates.check_user(user.id).map_err(|refusal| too_fast(app, refusal))?;
+        app.rates.check_user(user.id, Area::Git).map_err(|refusal| too_fast(app, refusal))?;
         ensure_in_use(app, user).await?;
     }
     Ok(Visitor { address, ..visitor })
@@ -104,7 +106,7 @@ fn too_fast(app: &App, refusal: crate::rate_limit::Refusal) -> Refusal {
 }
 
 fn count_address(app: &App, address: Option<IpAddr>) -> Result<(), Refusal> {
-    app.rates.check_address(address).map_err(|refusal| too_fast(app, refusal))
+    app.rates.check_address(address, Area::Git).map_err(|refusal| too_fast(app, refusal))
 }
 
 /// What was shown, as far as it is known without hashing.

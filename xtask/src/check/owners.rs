@@ -139,6 +139,7 @@ const OWNERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("runners", &["runners", "runner_projects", "runner_managers", "instance_runner_registration"]),
+    ("admin", &["audit_events", "broadcast_messages", "feature_gates", "appearances"]),
     (
         "deployments",
         &[

@@ -5,6 +5,7 @@ use std::{
     io::{self, Read as _},
 };
 
+use admin::appearance::Picture;
 use bytes::Bytes;
 use futures_util::TryStreamExt as _;
 use kernel::{
@@ -32,6 +33,8 @@ pub enum Owner {
     Project(ProjectId),
     Group(NamespaceId),
     User(UserId),
+    /// The installation itself, which has several.
+    Appearance(Picture),
 }
 
 impl fmt::Display for Owner {
@@ -40,6 +43,7 @@ impl fmt::Display for Owner {
             Self::Project(id) => write!(f, "project/{id}"),
             Self::Group(id) => write!(f, "group/{id}"),
             Self::User(id) => write!(f, "user/{id}"),
+            Self::Appearance(picture) => write!(f, "appearance/{picture}"),
         }
     }
 }

@@ -3,18 +3,21 @@
 use db::Tx;
 use kernel::{Grant, Result, access::Administrate};
 
-use super::{PlanLimits, Settings, store::SettingsStore};
+use super::{Given, PlanLimits, Settings, SettingsChanged, store::SettingsStore, table::Setting};
 
-/// Keeps what `change` made of the settings, if that can be.
+/// Keeps the given values of settings, if that can be, and announces what that changes. `seal` makes of the clear text of a
+/// secret what is stored.
 pub fn update(
     tx: &mut Tx<'_>,
-    _: &Grant<Administrate>,
-    change: impl FnOnce(&mut Settings),
+    grant: &Grant<Administrate>,
+    given: &Given,
+    seal: impl Fn(&Setting, &str) -> Result<String>,
 ) -> Result<Settings> {
-    let mut settings = tx.settings()?;
-    change(&mut settings);
-    settings.faults().into_result()?;
-    tx.keep_settings(&settings)?;
+    let (settings, changes) = tx.settings()?.changed(given, seal)?;
+    if !changes.is_empty() {
+        tx.keep_settings(&settings)?;
+        tx.emit(SettingsChanged { changes, by: grant.actor().id })?;
+    }
     Ok(settings)
 }
 

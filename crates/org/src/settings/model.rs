@@ -2,6 +2,7 @@
 
 use kernel::{Ts, Visibility};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::PlanLimits;
 use crate::faults::Faults;
@@ -84,7 +85,7 @@ pub struct Settings {
     /// Pipelines that somebody may make for one commit of a project in a minute; 0 is any number.
     pub pipeline_limit_per_project_user_sha: i64,
     /// By how much longer clients wait that ask again and again; 0 tells them not to.
-    pub polling_interval_multiplier: String,
+    pub polling_interval_multiplier: f64,
     /// See [`PlanLimits`].
     pub plan_limits: PlanLimits,
     pub restricted_visibility_levels: Vec<Visibility>,
@@ -92,6 +93,9 @@ pub struct Settings {
     pub rsa_key_restriction: i64,
     /// Bytes that a page of a wiki may have.
     pub wiki_page_max_content_bytes: i64,
+    /// The settings of the [table](super::table) that are no fields, where somebody has set them; secrets are sealed.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
 }
 
 impl Default for Settings {
@@ -132,58 +136,37 @@ impl Default for Settings {
             password_uppercase_required: false,
             personal_access_token_prefix: "glpat-".to_owned(),
             pipeline_limit_per_project_user_sha: 0,
-            polling_interval_multiplier: "1.0".to_owned(),
+            polling_interval_multiplier: 1.0,
             plan_limits: PlanLimits::default(),
             restricted_visibility_levels: Vec::new(),
             rsa_key_restriction: 0,
             wiki_page_max_content_bytes: 50 << 20,
+            other: Map::new(),
         }
     }
 }
 
 impl Settings {
-    /// What of these settings cannot be.
+    /// What of the fields cannot be, beyond the bounds of the [table](super::table).
     pub fn faults(&self) -> Faults {
         let mut faults = Faults::default();
-        if !(0..=3).contains(&self.default_branch_protection) {
-            faults.add("default_branch_protection", "is not included in the list");
-        }
-        if !(0..=2).contains(&self.default_project_creation) {
-            faults.add("default_project_creation", "is not included in the list");
-        }
-        for (field, number, bounds) in [
-            ("minimum_password_length", self.minimum_password_length, 8..=128),
-            (
-                "deactivate_dormant_users_period",
-                self.deactivate_dormant_users_period,
-                90..=i64::MAX,
-            ),
-            ("deletion_adjourned_period", self.deletion_adjourned_period, 1..=90),
-            ("default_projects_limit", self.default_projects_limit, 0..=i64::MAX),
-        ] {
-            faults.range(field, Some(number), bounds);
+        let days = self.deactivate_dormant_users_period;
+        if days < 90 {
+            let text = format!("'{days}' days of inactivity must be greater than or equal to 90");
+            faults.add("deactivate_dormant_users_period", text);
         }
         if !is_branch_name(&self.default_branch_name) {
             faults.add("default_branch_name", "is invalid");
         }
-        let page = Some(self.wiki_page_max_content_bytes);
-        faults.range("wiki_page_max_content_bytes", page, 1024..=i64::MAX);
         self.prefix_faults(&mut faults);
         self.key_faults(&mut faults);
         self.pipeline_faults(&mut faults);
-        if self.polling_multiplier() < 0.0 {
-            faults.add("polling_interval_multiplier", "must be greater than or equal to 0");
-        }
         faults
-    }
-
-    fn polling_multiplier(&self) -> f64 {
-        self.polling_interval_multiplier.parse().unwrap_or(1.0)
     }
 
     /// After how many milliseconds a client may ask again that would wait so many; -1 where it should not.
     pub fn poll_interval(&self, milliseconds: f64) -> String {
-        let multiplier = self.polling_multiplier();
+        let multiplier = self.polling_interval_multiplier;
         if multiplier > 0.0 { format!("{:.0}", milliseconds * multiplier) } else { "-1".to_owned() }
     }
 
@@ -287,15 +270,12 @@ mod tests {
 
     #[test]
     fn clients_wait_by_so_much_longer() {
-        let pause = |multiplier: &str| {
-            let polling_interval_multiplier = multiplier.to_owned();
-            let settings = Settings { polling_interval_multiplier, ..Settings::default() };
-            (settings.faults().is_empty(), settings.poll_interval(5_000.0))
+        let pause = |polling_interval_multiplier: f64| {
+            Settings { polling_interval_multiplier, ..Settings::default() }.poll_interval(5_000.0)
         };
         assert_eq!(Settings::default().poll_interval(5_000.0), "5000");
-        assert_eq!(pause("1.5"), (true, "7500".to_owned()));
-        assert_eq!(pause("0.0"), (true, "-1".to_owned()));
-        assert!(!pause("-0.5").0);
+        assert_eq!(pause(1.5), "7500");
+        assert_eq!(pause(0.0), "-1");
     }
 
     #[test]

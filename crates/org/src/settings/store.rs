@@ -1,8 +1,8 @@
 //! Reading and keeping the settings.
 
-use db::{Tx, each_backend, error, schema::instance_settings};
+use db::{Tx, each_backend, error, schema::{instance_settings, users}};
 use diesel::prelude::*;
-use kernel::{Error, Result};
+use kernel::{Error, Result, Ts};
 
 use super::Settings;
 
@@ -21,6 +21,8 @@ impl Settings {
 
 pub trait SettingsStore {
     fn settings(&mut self) -> Result<Settings>;
+    /// When the first user came, and when the settings were last changed.
+    fn settings_times(&mut self) -> Result<(Ts, Ts)>;
     fn keep_settings(&mut self, settings: &Settings) -> Result<()>;
 }
 
@@ -30,6 +32,17 @@ impl SettingsStore for Tx<'_> {
         let stored: Option<String> =
             each_backend!(self, |conn| row.get_result(conn).optional().map_err(error("Settings")))?;
         Settings::stored(stored.as_deref())
+    }
+
+    fn settings_times(&mut self) -> Result<(Ts, Ts)> {
+        let first = users::table.order(users::id).select(users::created_at);
+        let first: Option<Ts> =
+            each_backend!(self, |conn| first.first(conn).optional().map_err(error("User")))?;
+        let row = instance_settings::table.find(ROW).select(instance_settings::updated_at);
+        let changed: Option<Ts> =
+            each_backend!(self, |conn| row.get_result(conn).optional().map_err(error("Settings")))?;
+        let first = first.unwrap_or(self.now);
+        Ok((first, changed.unwrap_or(first)))
     }
 
     fn keep_settings(&mut self, settings: &Settings) -> Result<()> {

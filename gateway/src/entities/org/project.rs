@@ -257,7 +257,7 @@ impl BasicProject {
             tag_list: shown.topics.clone(),
             topics: shown.topics.clone(),
             ssh_url_to_repo: format!("git@{name}:{}.git", project.full_path),
-            http_url_to_repo: format!("{web_url}.git"),
+            http_url_to_repo: urls.repository(&project.full_path),
             readme_url: code.then(|| project.readme_path.as_ref().and_then(at_top)),
             license_url: None,
             license: None,

@@ -179,7 +179,7 @@ impl IssueEntity {
             closed_by: row.closed_by_id.and_then(user),
             kind: row.issue_type.to_string().to_uppercase(),
             severity: row.shown_severity().to_string().to_uppercase(),
-            time_stats: TimeStatsEntity::new(row.time_estimate, row.total_time_spent),
+            time_stats: TimeStatsEntity::new(urls, row.time_estimate, row.total_time_spent),
             has_tasks: tasks.count > 0,
             task_status: task_status(tasks),
             task_completion_status: tasks,

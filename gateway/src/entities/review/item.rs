@@ -1,5 +1,6 @@
 //! What the records of issues and merge requests have in common.
 
+use forge::urls::Urls;
 use review::{
     item::time::{TimeStats, human},
     label::{Label, text_color},
@@ -56,19 +57,18 @@ pub struct TimeStatsEntity {
 }
 
 impl TimeStatsEntity {
-    pub fn new(estimate: i64, spent: i64) -> Self {
+    pub fn new(urls: &Urls, estimate: i64, spent: i64) -> Self {
+        let hours_only = urls.hours_only();
         Self {
             time_estimate: estimate,
             total_time_spent: spent,
-            human_time_estimate: human(estimate, false),
-            human_total_time_spent: human(spent, false),
+            human_time_estimate: human(estimate, hours_only),
+            human_total_time_spent: human(spent, hours_only),
         }
     }
-}
 
-impl From<TimeStats> for TimeStatsEntity {
-    fn from(stats: TimeStats) -> Self {
-        Self::new(stats.estimate, stats.spent)
+    pub fn of(urls: &Urls, stats: TimeStats) -> Self {
+        Self::new(urls, stats.estimate, stats.spent)
     }
 }
 

@@ -203,7 +203,7 @@ impl MergeRequestEntity {
             reference: references.relative.clone(),
             references,
             web_url: urls.at(&format!("{path}/-/merge_requests/{}", row.iid)),
-            time_stats: TimeStatsEntity::new(row.time_estimate, row.total_time_spent),
+            time_stats: TimeStatsEntity::new(urls, row.time_estimate, row.total_time_spent),
             squash: row.squash,
             task_completion_status: TaskCompletion {
                 count: row.task_count,

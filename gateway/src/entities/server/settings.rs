@@ -1,101 +1,127 @@
 //! What the installation is set to.
 
-use kernel::Visibility;
-use org::settings::{EmailConfirmation, Settings};
+use std::borrow::Cow;
+
+use kernel::Ts;
+use org::settings::table::{self, ALIASES, Form, Preset, Secrecy};
 use serde::Serialize;
-use utoipa::ToSchema;
+use serde_json::{Map, Value, json};
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{
+        RefOr,
+        schema::{ArrayBuilder, ObjectBuilder, Schema, SchemaType, Type},
+    },
+};
 
-#[derive(Debug, Serialize, ToSchema)]
-pub struct SettingsEntity {
-    id: i64,
-    can_create_group: bool,
-    ci_max_includes: i64,
-    deactivate_dormant_users_period: i64,
-    default_artifacts_expire_in: String,
-    default_branch_name: String,
-    default_branch_protection: i32,
-    #[schema(value_type = String)]
-    default_group_visibility: Visibility,
-    default_project_creation: i32,
-    #[schema(value_type = String)]
-    default_project_visibility: Visibility,
-    default_projects_limit: i64,
-    delayed_group_deletion: bool,
-    deletion_adjourned_period: i64,
-    dsa_key_restriction: i64,
-    ecdsa_key_restriction: i64,
-    ecdsa_sk_key_restriction: i64,
-    ed25519_key_restriction: i64,
-    ed25519_sk_key_restriction: i64,
-    max_ssh_key_lifetime: Option<i64>,
-    domain_allowlist: Vec<String>,
-    domain_denylist: Vec<String>,
-    domain_denylist_enabled: bool,
-    #[schema(value_type = String)]
-    email_confirmation_setting: EmailConfirmation,
-    git_push_pipeline_limit: i64,
-    gravatar_enabled: bool,
-    keep_latest_artifact: bool,
-    max_artifacts_size: i64,
-    max_yaml_depth: i64,
-    max_yaml_size_bytes: i64,
-    minimum_password_length: i64,
-    password_lowercase_required: bool,
-    password_number_required: bool,
-    password_symbol_required: bool,
-    password_uppercase_required: bool,
-    personal_access_token_prefix: String,
-    pipeline_limit_per_project_user_sha: i64,
-    polling_interval_multiplier: String,
-    #[schema(value_type = Vec<String>)]
-    restricted_visibility_levels: Vec<Visibility>,
-    rsa_key_restriction: i64,
-    wiki_page_max_content_bytes: i64,
-}
+use crate::limits::Limits;
 
-impl From<Settings> for SettingsEntity {
-    fn from(settings: Settings) -> Self {
-        Self {
-            id: 1,
-            can_create_group: settings.can_create_group,
-            ci_max_includes: settings.ci_max_includes,
-            deactivate_dormant_users_period: settings.deactivate_dormant_users_period,
-            default_artifacts_expire_in: settings.default_artifacts_expire_in,
-            default_branch_name: settings.default_branch_name,
-            default_branch_protection: settings.default_branch_protection,
-            default_group_visibility: settings.default_group_visibility,
-            default_project_creation: settings.default_project_creation,
-            default_project_visibility: settings.default_project_visibility,
-            default_projects_limit: settings.default_projects_limit,
-            delayed_group_deletion: settings.delayed_group_deletion,
-            deletion_adjourned_period: settings.deletion_adjourned_period,
-            dsa_key_restriction: settings.dsa_key_restriction,
-            ecdsa_key_restriction: settings.ecdsa_key_restriction,
-            ecdsa_sk_key_restriction: settings.ecdsa_sk_key_restriction,
-            ed25519_key_restriction: settings.ed25519_key_restriction,
-            ed25519_sk_key_restriction: settings.ed25519_sk_key_restriction,
-            max_ssh_key_lifetime: settings.max_ssh_key_lifetime,
-            domain_allowlist: settings.domain_allowlist,
-            domain_denylist: settings.domain_denylist,
-            domain_denylist_enabled: settings.domain_denylist_enabled,
-            minimum_password_length: settings.minimum_password_length,
-            email_confirmation_setting: settings.email_confirmation_setting,
-            git_push_pipeline_limit: settings.git_push_pipeline_limit,
-            gravatar_enabled: settings.gravatar_enabled,
-            keep_latest_artifact: settings.keep_latest_artifact,
-            max_artifacts_size: settings.max_artifacts_size,
-            max_yaml_depth: settings.max_yaml_depth,
-            max_yaml_size_bytes: settings.max_yaml_size_bytes,
-            password_lowercase_required: settings.password_lowercase_required,
-            password_number_required: settings.password_number_required,
-            password_symbol_required: settings.password_symbol_required,
-            password_uppercase_required: settings.password_uppercase_required,
-            personal_access_token_prefix: settings.personal_access_token_prefix,
-            pipeline_limit_per_project_user_sha: settings.pipeline_limit_per_project_user_sha,
-            polling_interval_multiplier: settings.polling_interval_multiplier,
-            restricted_visibility_levels: settings.restricted_visibility_levels,
-            rsa_key_restriction: settings.rsa_key_restriction,
-            wiki_page_max_content_bytes: settings.wiki_page_max_content_bytes,
+/// All settings by their names, with the aliases that answers have.
+#[derive(Debug, Serialize)]
+pub struct SettingsEntity(Map<String, Value>);
+
+impl SettingsEntity {
+    /// Limits that nobody has set are those of the server's configuration.
+    pub fn new(document: Map<String, Value>, (created, updated): (Ts, Ts), limits: Limits) -> Self {
+        let mut shown = Map::new();
+        shown.insert("id".to_owned(), json!(1));
+        shown.insert("created_at".to_owned(), json!(created));
+        shown.insert("updated_at".to_owned(), json!(updated));
+        let hidden = |name: &str| {
+            table::find(name).is_some_and(|setting| setting.secrecy == Secrecy::WriteOnly)
+        };
+        shown.extend(document.into_iter().filter(|(name, _)| !hidden(name)));
+        let mut entity = Self(shown);
+        entity.add_configured(limits);
+        entity.add_older_names();
+        entity
+    }
+
+    fn get(&self, name: &str) -> Value {
+        self.0.get(name).cloned().unwrap_or_default()
+    }
+
+    fn add_configured(&mut self, limits: Limits) {
+        let configured = [
+            ("issues_create_limit", limits.issues_per_minute.into()),
+            ("notes_create_limit", limits.notes_per_minute.into()),
+            ("users_get_by_id_limit", limits.people_per_ten_minutes.into()),
+            ("max_attachment_size", limits.upload >> 20),
+        ];
+        for (name, value) in configured {
+            if self.get(name).is_null() {
+                self.0.insert(name.to_owned(), value.into());
+            }
         }
     }
+
+    fn add_older_names(&mut self) {
+        for alias in ALIASES.iter().filter(|alias| alias.shown) {
+            let value = self.get(alias.of);
+            self.0.insert(alias.name.to_owned(), value);
+        }
+        let weights = self.get("repository_storages_weighted");
+        let storages: Vec<&String> =
+            weights.as_object().into_iter().flatten().map(|(name, _)| name).collect();
+        self.0.insert("repository_storages".to_owned(), json!(storages));
+        // A number that a client computes with, sent as text.
+        let multiplier = self.get("polling_interval_multiplier").as_f64().unwrap_or(1.0);
+        let multiplier = format!("{multiplier:?}");
+        self.0.insert("polling_interval_multiplier".to_owned(), multiplier.into());
+        self.0.insert("performance_bar_allowed_group_id".to_owned(), Value::Null);
+        for fixed in ["hashed_storage_enabled", "housekeeping_bitmaps_enabled"] {
+            self.0.insert(fixed.to_owned(), true.into());
+        }
+    }
+}
+
+impl ToSchema for SettingsEntity {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("SettingsEntity")
+    }
+}
+
+impl PartialSchema for SettingsEntity {
+    fn schema() -> RefOr<Schema> {
+        let whole = |kind: Type| RefOr::T(Schema::from(ObjectBuilder::new().schema_type(kind)));
+        let mut object = ObjectBuilder::new()
+            .property("id", whole(Type::Integer))
+            .property("created_at", whole(Type::String))
+            .property("updated_at", whole(Type::String));
+        let open = table::all().filter(|setting| setting.secrecy != Secrecy::WriteOnly);
+        for setting in open {
+            object = object.property(setting.name, property(setting));
+        }
+        for alias in ALIASES.iter().filter(|alias| alias.shown) {
+            if let Some(setting) = table::find(alias.of) {
+                object = object.property(alias.name, property(setting));
+            }
+        }
+        RefOr::T(Schema::from(object))
+    }
+}
+
+fn property(setting: &table::Setting) -> RefOr<Schema> {
+    let kind = match setting.form {
+        Form::Switch => Type::Boolean,
+        Form::Whole { .. } | Form::Number(_) => Type::Integer,
+        Form::Decimal { .. } if setting.default == Preset::Decimal(1.0) => Type::String,
+        Form::Decimal { .. } => Type::Number,
+        Form::Switches(_) | Form::Weights => Type::Object,
+        Form::List { .. } | Form::Choices(_) | Form::Levels => return list(Type::String),
+        Form::Ids => return list(Type::Integer),
+        Form::Text { .. } | Form::Url | Form::Email | Form::Pattern | Form::Choice { .. } => {
+            Type::String
+        }
+    };
+    let kind = match table::default(setting.name).is_null() {
+        true => SchemaType::from_iter([kind, Type::Null]),
+        false => SchemaType::from(kind),
+    };
+    RefOr::T(Schema::from(ObjectBuilder::new().schema_type(kind)))
+}
+
+fn list(of: Type) -> RefOr<Schema> {
+    let items = Schema::from(ObjectBuilder::new().schema_type(of));
+    RefOr::T(Schema::from(ArrayBuilder::new().items(items)))
 }

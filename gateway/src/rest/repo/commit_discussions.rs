@@ -116,8 +116,8 @@ async fn create(
     app: App,
     call: Call<CommentOnCommit, (OnCommit, (CreateDiscussion, InDiff))>,
 ) -> ApiResult<Created<DiscussionEntity>> {
+    app.rates.check_note(call.caller.user()?)?;
     let (grant, (on, (said, place)), urls) = (call.grant, call.params, app.urls.clone());
-    app.rates.check_note(grant.user()?)?;
     let sha = find_commit(&app, grant.project(), on.sha).await?;
     let spot = match place.position.map(Position::from) {
         None => None,
@@ -156,8 +156,8 @@ async fn reply(
     app: App,
     call: Call<CommentOnCommit, (OnCommit, (OneDiscussion, CreateDiscussion))>,
 ) -> ApiResult<Created<NoteEntity>> {
+    app.rates.check_note(call.caller.user()?)?;
     let (grant, (on, (one, said)), urls) = (call.grant, call.params, app.urls.clone());
-    app.rates.check_note(grant.user()?)?;
     let sha = find_commit(&app, grant.project(), on.sha).await?;
     let made = app.db.write(move |tx| {
         let note = discussion::reply(tx, &grant, sha, &one.discussion_id, said.into())?;

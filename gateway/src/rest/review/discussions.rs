@@ -162,7 +162,7 @@ async fn begin<A: OnItems>(
 where
     Grant<A>: TakesPart,
 {
-    app.rates.check_note(grant.user()?)?;
+    app.rates.check_note(caller.user()?)?;
     let (asked, directory) = (grant.clone(), Directory::new(&app.urls));
     let new = NewNote { body: params.body, internal: false, created_at: params.created_at, place };
     let made = app.db.write(move |tx| actions::create(tx, &asked, &directory, iid, &new)).await?;
@@ -181,8 +181,8 @@ pub(super) async fn reply<A: OnItems>(
 where
     Grant<A>: TakesPart,
 {
+    app.rates.check_note(call.caller.user()?)?;
     let (grant, (path, (one, params))) = (call.grant, call.params);
-    app.rates.check_note(grant.user()?)?;
     let (asked, directory, iid) = (grant.clone(), Directory::new(&app.urls), path.iid());
     let place = Place::Reply(one.discussion_id);
     let new = NewNote { body: params.body, internal: false, created_at: params.created_at, place };

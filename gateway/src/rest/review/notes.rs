@@ -77,8 +77,8 @@ pub(super) async fn create<A: OnItems>(
 where
     Grant<A>: TakesPart,
 {
+    app.rates.check_note(call.caller.user()?)?;
     let (grant, (path, params)) = (call.grant, call.params);
-    app.rates.check_note(grant.user()?)?;
     let (asked, directory) = (grant.clone(), Directory::new(&app.urls));
     let new = NewNote {
         body: params.body,

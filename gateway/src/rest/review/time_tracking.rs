@@ -54,7 +54,7 @@ where
 {
     let (grant, iid) = (call.grant, call.params.iid());
     let read = app.db.read(move |tx| actions::stats(tx, &grant, iid));
-    Ok(Json(read.await?.into()))
+    Ok(Json(TimeStatsEntity::of(&app.urls, read.await?)))
 }
 
 async fn estimate<A: OnItems>(app: App, call: Call<A, (A::Path, Estimate)>) -> Stats
@@ -64,7 +64,7 @@ where
     let (grant, (path, params)) = (call.grant, call.params);
     let kept =
         app.db.write(move |tx| actions::estimate(tx, &grant, path.iid(), Some(&params.duration)));
-    Ok(Json(kept.await?.into()))
+    Ok(Json(TimeStatsEntity::of(&app.urls, kept.await?)))
 }
 
 async fn reset_estimate<A: OnItems>(app: App, call: Call<A, A::Path>) -> Stats
@@ -73,7 +73,7 @@ where
 {
     let (grant, iid) = (call.grant, call.params.iid());
     let kept = app.db.write(move |tx| actions::estimate(tx, &grant, iid, None));
-    Ok(Json(kept.await?.into()))
+    Ok(Json(TimeStatsEntity::of(&app.urls, kept.await?)))
 }
 
 async fn spend<A: OnItems>(
@@ -85,7 +85,7 @@ where
 {
     let (grant, (path, Spend { duration, summary })) = (call.grant, call.params);
     let kept = app.db.write(move |tx| actions::spend(tx, &grant, path.iid(), &duration, summary));
-    Ok(Created(kept.await?.into()))
+    Ok(Created(TimeStatsEntity::of(&app.urls, kept.await?)))
 }
 
 async fn reset_spent<A: OnItems>(app: App, call: Call<A, A::Path>) -> Stats
@@ -94,5 +94,5 @@ where
 {
     let (grant, iid) = (call.grant, call.params.iid());
     let kept = app.db.write(move |tx| actions::reset_spent(tx, &grant, iid));
-    Ok(Json(kept.await?.into()))
+    Ok(Json(TimeStatsEntity::of(&app.urls, kept.await?)))
 }

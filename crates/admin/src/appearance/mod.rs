@@ -1,0 +1,23 @@
+//! How the installation presents itself: names, texts and pictures.
+
+mod model;
+mod store;
+
+use db::Tx;
+use kernel::{Grant, Result, access::Administrate};
+
+pub use model::{Appearance, Picture};
+pub use store::AppearanceStore;
+
+/// Keeps what `change` made of the appearance, if that can be.
+pub fn update(
+    tx: &mut Tx<'_>,
+    _: &Grant<Administrate>,
+    change: impl FnOnce(&mut Appearance),
+) -> Result<Appearance> {
+    let mut appearance = tx.appearance()?;
+    change(&mut appearance);
+    appearance.check()?;
+    tx.keep_appearance(&appearance)?;
+    Ok(appearance)
+}

@@ -1,0 +1,98 @@
+//! Reading, setting and removing features.
+
+use db::Tx;
+use kernel::{Error, Faults, Grant, Result, access::Administrate};
+
+use super::{Feature, FeatureStore as _};
+
+/// So many features there may be, and so many actors each.
+pub const MOST: usize = 1000;
+const LONGEST_NAME: usize = 255;
+
+/// What a feature is set to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setting {
+    On,
+    Off,
+    PercentageOfTime(i64),
+    PercentageOfActors(i64),
+}
+
+/// For whom a feature is set; for everybody where both are empty.
+#[derive(Clone, Debug, Default)]
+pub struct Targets {
+    pub actors: Vec<String>,
+    pub groups: Vec<String>,
+}
+
+pub fn list(tx: &mut Tx<'_>, _: &Grant<Administrate>) -> Result<Vec<Feature>> {
+    tx.features()
+}
+
+pub fn set(
+    tx: &mut Tx<'_>,
+    _: &Grant<Administrate>,
+    name: &str,
+    setting: Setting,
+    targets: &Targets,
+) -> Result<Feature> {
+    let old = tx.feature(name)?;
+    if old.is_none() {
+        ensure_room(tx, name)?;
+    }
+    let mut feature = old.unwrap_or_else(|| Feature { name: name.to_owned(), ..Feature::default() });
+    match setting {
+        Setting::On => switch_on(&mut feature, targets),
+        Setting::Off => switch_off(&mut feature, targets),
+        Setting::PercentageOfTime(percentage) => feature.percentage_of_time = percentage,
+        Setting::PercentageOfActors(percentage) => feature.percentage_of_actors = percentage,
+    }
+    if feature.actors.len() + feature.groups.len() > MOST {
+        return Err(Error::bad_request().whole(format!("a feature has at most {MOST} actors")));
+    }
+    tx.keep_feature(&feature)?;
+    Ok(feature)
+}
+
+fn ensure_room(tx: &mut Tx<'_>, name: &str) -> Result<()> {
+    let mut faults = Faults::default();
+    faults.at_most("name", Some(name), LONGEST_NAME);
+    if name.trim().is_empty() {
+        faults.add("name", "can't be blank");
+    }
+    if tx.features()?.len() >= MOST {
+        faults.add("base", format!("there are at most {MOST} features"));
+    }
+    faults.into_result()
+}
+
+fn switch_on(feature: &mut Feature, targets: &Targets) {
+    if targets.actors.is_empty() && targets.groups.is_empty() {
+        *feature = Feature {
+            name: std::mem::take(&mut feature.name),
+            boolean: true,
+            ..Feature::default()
+        };
+        return;
+    }
+    for (list, new) in
+        [(&mut feature.actors, &targets.actors), (&mut feature.groups, &targets.groups)]
+    {
+        let fresh: Vec<String> = new.iter().filter(|one| !list.contains(one)).cloned().collect();
+        list.extend(fresh);
+    }
+}
+
+fn switch_off(feature: &mut Feature, targets: &Targets) {
+    if targets.actors.is_empty() && targets.groups.is_empty() {
+        *feature = Feature { name: std::mem::take(&mut feature.name), ..Feature::default() };
+        return;
+    }
+    feature.actors.retain(|actor| !targets.actors.contains(actor));
+    feature.groups.retain(|group| !targets.groups.contains(group));
+}
+
+/// Removes all that was set; a name that nobody has set is no mistake.
+pub fn remove(tx: &mut Tx<'_>, _: &Grant<Administrate>, name: &str) -> Result<()> {
+    tx.delete_feature(name)
+}

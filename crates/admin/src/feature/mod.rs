@@ -1,0 +1,8 @@
+//! Feature flags of the installation: names, each with gates that say for whom it is on.
+
+pub mod actions;
+mod model;
+mod store;
+
+pub use model::{Feature, Gate, State};
+pub use store::FeatureStore;

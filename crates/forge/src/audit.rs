@@ -1,0 +1,262 @@
+//! Audit events of what happens in the domains, written in the transaction of what they tell.
+
+use std::any::Any;
+
+use admin::audit::{AuditStore as _, Entity, NewAuditEvent};
+use db::Tx;
+use kernel::{
+    AccessLevel, Result,
+    event::Event,
+    ids::{ProjectId, UserId},
+};
+use org::{
+    member, namespace, namespace::store::NamespaceStore as _, project, project::store::ProjectStore as _,
+    settings::SettingsChanged, user, user::store::UserStore as _,
+};
+use serde_json::{Map, Value, json};
+
+/// The name of who is gone, or never was.
+const UNKNOWN: &str = "(System)";
+/// What is told of a setting is no longer than this.
+const LONGEST_VALUE: usize = 1000;
+
+/// Heard before the commit.
+pub(crate) fn heard(tx: &mut Tx<'_>, fact: &dyn Event) -> Result<()> {
+    let fact: &dyn Any = fact;
+    if let Some(fact) = fact.downcast_ref() {
+        return of_user(tx, fact);
+    }
+    if let Some(fact) = fact.downcast_ref() {
+        return of_member(tx, fact);
+    }
+    if let Some(fact) = fact.downcast_ref() {
+        return of_group(tx, fact);
+    }
+    if let Some(fact) = fact.downcast_ref() {
+        return of_settings(tx, fact);
+    }
+    match fact.downcast_ref() {
+        Some(project::event::Event::ProjectCreated { project, creator, .. }) => {
+            let entry = Entry::new("project_created", json!({ "add": "project" }));
+            entry.of_project(tx, *project, Some(*creator))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What is written of an event, but for who and where.
+struct Entry {
+    name: &'static str,
+    details: Value,
+    target: Option<Target>,
+}
+
+/// Whom or what an event concerns, where that is not the entity.
+struct Target {
+    kind: &'static str,
+    id: i64,
+    name: String,
+}
+
+impl Entry {
+    fn new(name: &'static str, details: Value) -> Self {
+        Self { name, details, target: None }
+    }
+
+    fn about(self, target: Target) -> Self {
+        Self { target: Some(target), ..self }
+    }
+
+    fn of_project(self, tx: &mut Tx<'_>, id: ProjectId, author: Option<UserId>) -> Result<()> {
+        let project = tx.project(id)?;
+        self.write(tx, Entity::Project(id), (&project.name, &project.full_path), author)
+    }
+
+    fn of_group(
+        self,
+        tx: &mut Tx<'_>,
+        group: &namespace::event::Named,
+        author: Option<UserId>,
+    ) -> Result<()> {
+        self.write(tx, Entity::Group(group.group_id), (&group.name, &group.full_path), author)
+    }
+
+    fn write(
+        self,
+        tx: &mut Tx<'_>,
+        entity: Entity,
+        (name, path): (&str, &str),
+        author: Option<UserId>,
+    ) -> Result<()> {
+        let found = author.map(|id| tx.find_user(id)).transpose()?.flatten();
+        let (author_name, email) =
+            found.map_or((UNKNOWN.to_owned(), Value::Null), |user| (user.name, user.email.into()));
+        let target = self.target.unwrap_or_else(|| Target {
+            kind: entity.type_name(),
+            id: entity.id(),
+            name: name.to_owned(),
+        });
+        let mut details = match self.details {
+            Value::Object(details) => details,
+            _ => Map::new(),
+        };
+        details.insert("author_name".to_owned(), author_name.clone().into());
+        details.insert("author_email".to_owned(), email);
+        details.insert("target_id".to_owned(), target.id.into());
+        details.insert("target_type".to_owned(), target.kind.into());
+        details.insert("target_details".to_owned(), target.name.into());
+        details.insert("entity_path".to_owned(), path.into());
+        tx.insert_audit_event(&NewAuditEvent {
+            author_id: author,
+            author_name,
+            entity,
+            entity_path: path.to_owned(),
+            event_name: self.name,
+            details,
+        })
+    }
+}
+
+fn of_user(tx: &mut Tx<'_>, fact: &user::event::Event) -> Result<()> {
+    use user::event::Event as Fact;
+    let (person, entry, author) = match fact {
+        Fact::UserCreate { person, .. } => {
+            let author = tx.find_user(person.user_id)?.and_then(|user| user.created_by);
+            (person, Entry::new("user_created", json!({ "add": "user" })), author)
+        }
+        Fact::UserRename { person, old_username, .. } => {
+            let change = json!({ "change": "username", "from": old_username, "to": person.username });
+            (person, Entry::new("user_username_updated", change), None)
+        }
+        Fact::UserDestroy { person, .. } => {
+            (person, Entry::new("user_destroyed", json!({ "remove": "user" })), None)
+        }
+        Fact::UserFailedLogin { person, .. } => {
+            let failed = json!({ "failed_login": "STANDARD", "with": "standard" });
+            (person, Entry::new("login_failed", failed), Some(person.user_id))
+        }
+        Fact::UserApprove { person, .. } => {
+            let approved = json!({ "custom_message": "Instance access approved" });
+            (person, Entry::new("user_approved", approved), None)
+        }
+    };
+    let entity = Entity::User(person.user_id);
+    entry.write(tx, entity, (&person.name, &person.username), author)
+}
+
+/// A role as people call it.
+fn role(level: AccessLevel) -> &'static str {
+    match level {
+        AccessLevel::NoAccess => "No access",
+        AccessLevel::Minimal => "Minimal Access",
+        AccessLevel::Guest => "Guest",
+        AccessLevel::Reporter => "Reporter",
+        AccessLevel::Developer => "Developer",
+        AccessLevel::Maintainer => "Maintainer",
+        AccessLevel::Owner | AccessLevel::Admin => "Owner",
+    }
+}
+
+fn of_member(tx: &mut Tx<'_>, fact: &member::Event) -> Result<()> {
+    let (name, details, fact) = match fact {
+        member::Event::Added(fact) => {
+            ("member_created", json!({ "add": "user_access", "as": role(fact.access_level) }), fact)
+        }
+        member::Event::Changed(fact) => {
+            let change = json!({ "change": "access_level", "to": role(fact.access_level),
+                "expiry_to": fact.expires_at });
+            ("member_updated", change, fact)
+        }
+        member::Event::Removed { fact, .. } => {
+            ("member_destroyed", json!({ "remove": "user_access" }), fact)
+        }
+        member::Event::Requested(_) | member::Event::RequestDenied(_) => return Ok(()),
+    };
+    let who = tx.find_user(fact.user)?.map_or_else(|| UNKNOWN.to_owned(), |user| user.name);
+    let target = Target { kind: "User", id: fact.user.0, name: who };
+    let entry = Entry::new(name, details).about(target);
+    match (fact.project, fact.group) {
+        (Some(project), _) => entry.of_project(tx, project, fact.by),
+        (None, Some(group)) => {
+            let group = tx.namespace(group)?;
+            entry.of_group(tx, &(&group).into(), fact.by)
+        }
+        (None, None) => Ok(()),
+    }
+}
+
+fn of_group(tx: &mut Tx<'_>, fact: &namespace::event::Event) -> Result<()> {
+    use namespace::event::Event as Fact;
+    let (group, name, details, author) = match fact {
+        Fact::GroupCreate { group, user } => {
+            (group, "group_created", json!({ "add": "group" }), user)
+        }
+        Fact::GroupUpdate { group, user } => {
+            let told = json!({ "custom_message": "Changed the settings of the group" });
+            (group, "group_updated", told, user)
+        }
+        Fact::GroupRename { group, old_full_path, user, .. } => {
+            let change = json!({ "change": "path", "from": old_full_path, "to": group.full_path });
+            (group, "group_path_updated", change, user)
+        }
+        Fact::GroupTransfer { group, old_full_path, user } => {
+            let change =
+                json!({ "change": "namespace", "from": old_full_path, "to": group.full_path });
+            (group, "group_transferred", change, user)
+        }
+        Fact::GroupMarkedForDeletion { group, user } => {
+            let told = json!({ "custom_message": "Group marked for deletion" });
+            (group, "group_deletion_marked", told, user)
+        }
+        Fact::GroupRestore { group, user } => {
+            (group, "group_restored", json!({ "custom_message": "Group restored" }), user)
+        }
+        Fact::GroupDestroy { group, user } => {
+            (group, "group_destroyed", json!({ "remove": "group" }), user)
+        }
+        Fact::GroupShare { group_id, invited_id, user } => {
+            return share(tx, (*group_id, *invited_id), ("group_share_with_group_link_created", "add"), *user);
+        }
+        Fact::GroupUnshare { group_id, invited_id, user } => {
+            return share(tx, (*group_id, *invited_id), ("group_share_with_group_link_removed", "remove"), *user);
+        }
+    };
+    Entry::new(name, details).of_group(tx, group, *author)
+}
+
+fn share(
+    tx: &mut Tx<'_>,
+    (group, invited): (kernel::ids::NamespaceId, kernel::ids::NamespaceId),
+    (name, verb): (&'static str, &str),
+    author: Option<UserId>,
+) -> Result<()> {
+    let group = tx.namespace(group)?;
+    let invited_name = tx.find_namespace(invited)?.map_or_else(String::new, |other| other.full_path);
+    let target = Target { kind: "Group", id: invited.0, name: invited_name };
+    let mut details = Map::new();
+    details.insert(verb.to_owned(), "group_access".into());
+    Entry::new(name, Value::Object(details)).about(target).of_group(tx, &(&group).into(), author)
+}
+
+/// One event for each setting. The values of secrets are in none.
+fn of_settings(tx: &mut Tx<'_>, fact: &SettingsChanged) -> Result<()> {
+    for change in &fact.changes {
+        let details = json!({
+            "change": change.name,
+            "from": shortened(&change.from),
+            "to": shortened(&change.to),
+        });
+        let entry = Entry::new("application_setting_updated", details);
+        entry.write(tx, Entity::Instance, ("Instance", "gitlab_instance"), fact.by)?;
+    }
+    Ok(())
+}
+
+fn shortened(value: &Value) -> Value {
+    let text = match value {
+        Value::Null => return Value::Null,
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    text.chars().take(LONGEST_VALUE).collect::<String>().into()
+}

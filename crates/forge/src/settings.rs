@@ -1,0 +1,121 @@
+//! The settings of the installation with what no row knows of them: secrets in clear, and durations in words.
+
+use std::sync::Arc;
+
+use ci::artifact::Lifetime;
+use db::Tx;
+use kernel::{Error, Grant, Result, access::Administrate};
+use org::settings::{
+    Given, Settings, actions,
+    store::SettingsStore as _,
+    table::{self, Setting},
+};
+use secrets::{Secret, Vault};
+use serde_json::{Map, Value};
+use time::Duration;
+
+use crate::Forge;
+
+/// Younger jobs are never archived.
+const YOUNGEST_ARCHIVE: Duration = Duration::days(1);
+
+/// Keeps the given values, if that can be; this server acts by them at once, others within a minute.
+pub async fn update(
+    forge: &Forge,
+    grant: Grant<Administrate>,
+    given: Given,
+) -> Result<Arc<Settings>> {
+    durations(&given)?;
+    let vault = forge.vault.clone();
+    let work = move |tx: &mut Tx<'_>| {
+        actions::update(tx, &grant, &given, |setting, clear| seal(&vault, setting, clear))
+    };
+    let settings = Arc::new(forge.db.write(work).await?);
+    forge.follow(settings.clone());
+    Ok(settings)
+}
+
+fn durations(given: &Given) -> Result<()> {
+    const ARCHIVE: &str = "archive_builds_in_human_readable";
+    let words = given.0.iter().find(|(setting, _)| setting.name == ARCHIVE);
+    match words.and_then(|(_, words)| words.as_str()).filter(|words| !words.trim().is_empty()) {
+        Some(words) if archive_age(words).is_none() => {
+            Err(Error::invalid("archive_builds_in_seconds", "must be at least 1 day"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The age from which jobs are archived, by the words of the setting; `None` where they are no age of a day or more.
+pub fn archive_age(words: &str) -> Option<Duration> {
+    match Lifetime::parse(words)? {
+        Lifetime::Of(age) if age >= YOUNGEST_ARCHIVE => Some(age),
+        Lifetime::Of(_) | Lifetime::Endless => None,
+    }
+}
+
+/// All settings as administrators see them.
+pub fn document(forge: &Forge, settings: &Settings) -> Result<Map<String, Value>> {
+    let mut document = settings.document()?;
+    for setting in table::all().filter(|setting| setting.is_secret()) {
+        if let Some(value) = document.get_mut(setting.name) {
+            *value = clear(&forge.vault, setting, value);
+        }
+    }
+    Ok(document)
+}
+
+fn seal(vault: &Vault, setting: &Setting, clear: &str) -> Result<String> {
+    vault.seal(&place(setting.name), &Secret::new(clear)).map_err(Error::internal)
+}
+
+/// Null where nothing is stored, or what is stored cannot be read.
+fn clear(vault: &Vault, setting: &Setting, stored: &Value) -> Value {
+    let sealed = stored.as_str().filter(|sealed| !sealed.is_empty());
+    let clear = sealed.and_then(|sealed| vault.unseal(&place(setting.name), sealed).ok());
+    clear.map_or(Value::Null, |secret| secret.into_revealed().into())
+}
+
+/// Where a secret is sealed for.
+fn place(name: &str) -> String {
+    format!("settings/{name}")
+}
+
+/// Names and sealed values of all secrets that are set.
+fn sealed(tx: &mut Tx<'_>) -> Result<Vec<(&'static str, String)>> {
+    let settings = tx.settings()?;
+    let secrets = table::all().filter(|setting| setting.is_secret());
+    let stored = secrets.filter_map(|setting| {
+        let value = settings.other.get(setting.name)?.as_str()?;
+        (!value.is_empty()).then(|| (setting.name, value.to_owned()))
+    });
+    Ok(stored.collect())
+}
+
+/// Whether a secret is set.
+pub(crate) fn has_sealed(tx: &mut Tx<'_>) -> Result<bool> {
+    Ok(!sealed(tx)?.is_empty())
+}
+
+/// Whether a vault has the key of the secrets; `None` where none is set.
+pub(crate) fn is_key_of(tx: &mut Tx<'_>, vault: &Vault) -> Result<Option<bool>> {
+    let sealed = sealed(tx)?;
+    let opens = |(name, value): &(&str, String)| vault.unseal(&place(name), value).is_ok();
+    Ok((!sealed.is_empty()).then(|| sealed.iter().any(opens)))
+}
+
+#[cfg(test)]
+mod tests {
+    use time::Duration;
+
+    use super::archive_age;
+
+    #[test]
+    fn jobs_are_archived_after_a_day_or_more() {
+        assert_eq!(archive_age("1 day"), Some(Duration::days(1)));
+        assert_eq!(archive_age("3 weeks"), Some(Duration::weeks(3)));
+        for words in ["23 hours", "0", "never", "soon"] {
+            assert_eq!(archive_age(words), None, "{words}");
+        }
+    }
+}

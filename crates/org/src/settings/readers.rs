@@ -1,0 +1,151 @@
+//! Settings that Forgeway acts by and that are no fields: one function for each.
+
+use serde_json::Value;
+
+use super::{Settings, table};
+
+impl Settings {
+    fn other(&self, name: &str) -> &Value {
+        self.other.get(name).unwrap_or_else(|| table::default(name))
+    }
+
+    fn flag(&self, name: &str) -> bool {
+        self.other(name).as_bool().unwrap_or_default()
+    }
+
+    /// `None` where it is null.
+    fn number(&self, name: &str) -> Option<i64> {
+        self.other(name).as_i64()
+    }
+
+    /// `None` where it is null or blank.
+    fn text(&self, name: &str) -> Option<&str> {
+        self.other(name).as_str().filter(|text| !text.trim().is_empty())
+    }
+
+    fn words(&self, name: &str) -> Vec<&str> {
+        self.other(name).as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+    }
+}
+
+macro_rules! readers {
+    ($($read:ident -> $type:ty { $($name:ident),* $(,)? })*) => {
+        impl Settings {
+            $($(pub fn $name(&self) -> $type {
+                self.$read(stringify!($name))
+            })*)*
+        }
+
+        #[cfg(test)]
+        const READ: &[&str] = &[$($(stringify!($name)),*),*];
+    };
+}
+
+readers! {
+    flag -> bool {
+        admin_mode,
+        allow_group_owners_to_manage_ldap,
+        allow_local_requests_from_system_hooks,
+        allow_local_requests_from_web_hooks_and_services,
+        disable_personal_access_tokens,
+        dns_rebinding_protection_enabled,
+        email_restrictions_enabled,
+        group_owners_can_manage_default_branch_protection,
+        housekeeping_enabled,
+        maintenance_mode,
+        password_authentication_enabled_for_git,
+        password_authentication_enabled_for_web,
+        shared_runners_enabled,
+        throttle_authenticated_api_enabled,
+        throttle_authenticated_files_api_enabled,
+        throttle_authenticated_web_enabled,
+        throttle_incident_management_notification_enabled,
+        throttle_unauthenticated_api_enabled,
+        throttle_unauthenticated_enabled,
+        throttle_unauthenticated_files_api_enabled,
+        time_tracking_limit_to_hours,
+        user_default_external,
+        user_defaults_to_private_profile,
+    }
+    number -> Option<i64> {
+        issues_create_limit,
+        max_attachment_size,
+        max_personal_access_token_lifetime,
+        notes_create_limit,
+        push_event_hooks_limit,
+        raw_blob_request_limit,
+        receive_max_input_size,
+        search_rate_limit,
+        search_rate_limit_unauthenticated,
+        throttle_authenticated_api_period_in_seconds,
+        throttle_authenticated_api_requests_per_period,
+        throttle_authenticated_files_api_period_in_seconds,
+        throttle_authenticated_files_api_requests_per_period,
+        throttle_authenticated_web_period_in_seconds,
+        throttle_authenticated_web_requests_per_period,
+        throttle_incident_management_notification_per_period,
+        throttle_incident_management_notification_period_in_seconds,
+        throttle_unauthenticated_api_period_in_seconds,
+        throttle_unauthenticated_api_requests_per_period,
+        throttle_unauthenticated_files_api_period_in_seconds,
+        throttle_unauthenticated_files_api_requests_per_period,
+        throttle_unauthenticated_period_in_seconds,
+        throttle_unauthenticated_requests_per_period,
+        users_get_by_id_limit,
+    }
+    text -> Option<&str> {
+        archive_builds_in_human_readable,
+        commit_email_hostname,
+        custom_http_clone_url_root,
+        default_ci_config_path,
+        email_additional_text,
+        email_restrictions,
+        enabled_git_access_protocol,
+        home_page_url,
+        maintenance_mode_message,
+        rate_limiting_response_text,
+        user_default_internal_regex,
+    }
+    words -> Vec<&str> {
+        import_sources,
+        notes_create_limit_allowlist,
+        outbound_local_requests_whitelist,
+        users_get_by_id_limit_allowlist,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::{READ, Settings, table};
+
+    #[test]
+    fn what_is_read_by_name_is_in_the_table_and_no_field() {
+        let fields = serde_json::to_value(Settings::default()).unwrap();
+        for name in READ {
+            assert!(table::find(name).is_some(), "{name} is not in the table");
+            assert!(fields.get(name).is_none(), "{name} is a field");
+        }
+    }
+
+    #[test]
+    fn each_setting_that_acts_is_read_or_a_field() {
+        let fields = serde_json::to_value(Settings::default()).unwrap();
+        // Decided where it is checked: only one storage is there.
+        let checked = ["repository_storages_weighted"];
+        for setting in table::all().filter(|setting| setting.acts) {
+            let read = READ.contains(&setting.name) || checked.contains(&setting.name);
+            assert!(read || fields.get(setting.name).is_some(), "{}", setting.name);
+        }
+    }
+
+    #[test]
+    fn a_setting_that_nobody_set_has_its_default() {
+        let mut settings = Settings::default();
+        assert!(settings.password_authentication_enabled_for_git());
+        assert_eq!((settings.home_page_url(), settings.issues_create_limit()), (None, None));
+        settings.other.insert("home_page_url".to_owned(), Value::from("https://a.example"));
+        assert_eq!(settings.home_page_url(), Some("https://a.example"));
+    }
+}

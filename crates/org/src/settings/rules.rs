@@ -1,0 +1,129 @@
+//! What must hold between several settings.
+
+use kernel::{Faults, Result};
+use serde_json::{Map, Value};
+
+use super::{document::Given, table};
+
+/// Refuses values that do not fit together, as far as a request touches them: what was stored before a rule existed keeps nobody
+/// from changing something else.
+pub(super) fn check(values: &Map<String, Value>, given: &Given) -> Result<()> {
+    let rules = Rules { values, given };
+    let mut faults = Faults::default();
+    rules.asset_proxy(&mut faults);
+    rules.domains(&mut faults);
+    rules.visibility(&mut faults);
+    rules.timeouts(&mut faults);
+    rules.housekeeping(&mut faults);
+    rules.paths(&mut faults);
+    rules.client_key(&mut faults);
+    faults.into_result()
+}
+
+struct Rules<'a> {
+    values: &'a Map<String, Value>,
+    given: &'a Given,
+}
+
+impl Rules<'_> {
+    fn value(&self, name: &str) -> &Value {
+        self.values.get(name).unwrap_or_else(|| table::default(name))
+    }
+
+    fn touches(&self, names: &[&str]) -> bool {
+        self.given.0.iter().any(|(setting, _)| names.contains(&setting.name))
+    }
+
+    fn is_on(&self, name: &str) -> bool {
+        self.value(name).as_bool().unwrap_or_default()
+    }
+
+    fn is_blank(&self, name: &str) -> bool {
+        self.value(name).as_str().unwrap_or_default().trim().is_empty()
+    }
+
+    fn number(&self, name: &str) -> i64 {
+        self.value(name).as_i64().unwrap_or_default()
+    }
+
+    fn words(&self, name: &str) -> Vec<&str> {
+        self.value(name).as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+    }
+
+    fn asset_proxy(&self, faults: &mut Faults) {
+        const NEEDED: [&str; 2] = ["asset_proxy_url", "asset_proxy_secret_key"];
+        if !self.is_on("asset_proxy_enabled") || !self.touches(&["asset_proxy_enabled", NEEDED[0], NEEDED[1]]) {
+            return;
+        }
+        for name in NEEDED.into_iter().filter(|name| self.is_blank(name)) {
+            faults.add(name, "can't be blank");
+        }
+    }
+
+    fn domains(&self, faults: &mut Faults) {
+        const LIST: &str = "domain_denylist";
+        let touched = self.touches(&["domain_denylist_enabled", LIST]);
+        if touched && self.is_on("domain_denylist_enabled") && self.words(LIST).is_empty() {
+            faults.add(LIST, "Domain denylist cannot be empty if denylist is enabled.");
+        }
+    }
+
+    fn visibility(&self, faults: &mut Faults) {
+        const RESTRICTED: &str = "restricted_visibility_levels";
+        let restricted = self.words(RESTRICTED);
+        for name in ["default_group_visibility", "default_project_visibility"] {
+            let level = self.value(name).as_str().unwrap_or_default();
+            if self.touches(&[name, RESTRICTED]) && restricted.contains(&level) {
+                faults.add(name, "cannot be set to a restricted visibility level");
+            }
+        }
+    }
+
+    fn timeouts(&self, faults: &mut Faults) {
+        self.ascending(
+            &["gitaly_timeout_fast", "gitaly_timeout_medium", "gitaly_timeout_default"],
+            faults,
+        );
+    }
+
+    fn housekeeping(&self, faults: &mut Faults) {
+        self.ascending(
+            &[
+                "housekeeping_incremental_repack_period",
+                "housekeeping_full_repack_period",
+                "housekeeping_gc_period",
+            ],
+            faults,
+        );
+    }
+
+    /// Each number is at least the one before.
+    fn ascending(&self, names: &[&str], faults: &mut Faults) {
+        if !self.touches(names) {
+            return;
+        }
+        for pair in names.windows(2) {
+            let [lower, upper] = pair else { continue };
+            let least = self.number(lower);
+            if self.number(upper) < least {
+                faults.add(upper, format!("must be greater than or equal to {least}"));
+            }
+        }
+    }
+
+    fn paths(&self, faults: &mut Faults) {
+        const NAME: &str = "default_ci_config_path";
+        let path = self.value(NAME).as_str().unwrap_or_default();
+        let odd = path.starts_with('/') || path.split(['/', '\\']).any(|part| part == "..");
+        if self.touches(&[NAME]) && odd {
+            faults.add(NAME, "cannot include leading slash or directory traversal.");
+        }
+    }
+
+    fn client_key(&self, faults: &mut Faults) {
+        const PAIR: [&str; 2] = ["external_auth_client_cert", "external_auth_client_key"];
+        if self.touches(&PAIR) && !self.is_blank(PAIR[0]) && self.is_blank(PAIR[1]) {
+            faults.add(PAIR[1], "can't be blank");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Accounts: who may have one, and how they prove it.
+
+use super::form::{
+    Form, Preset, Setting, choice, pattern, special, switch, typed, whole, within,
+};
+
+const BITS: Form = Form::Whole { least: i64::MIN, most: i64::MAX, optional: false };
+const DOMAINS: Form = Form::List { most: 10_000 };
+
+pub(super) const ROWS: &[Setting] = &[
+    typed("can_create_group", Form::Switch),
+    switch("deactivate_dormant_users", false),
+    typed("deactivate_dormant_users_period", BITS),
+    typed("default_projects_limit", Form::Whole { least: 0, most: i64::MAX, optional: false }),
+    typed("domain_allowlist", DOMAINS),
+    typed("domain_denylist", DOMAINS),
+    typed("domain_denylist_enabled", Form::Switch),
+    typed("dsa_key_restriction", BITS),
+    typed("ecdsa_key_restriction", BITS),
+    typed("ecdsa_sk_key_restriction", BITS),
+    typed("ed25519_key_restriction", BITS),
+    typed("ed25519_sk_key_restriction", BITS),
+    typed("rsa_key_restriction", BITS),
+    special(
+        "email_confirmation_setting",
+        Form::Choice { words: &["off", "soft", "hard"], optional: false },
+        Preset::Typed,
+    )
+    .acts(),
+    switch("email_restrictions_enabled", false).acts(),
+    pattern("email_restrictions").acts(),
+    typed("minimum_password_length", Form::Whole { least: 8, most: 128, optional: false }),
+    switch("notify_on_unknown_sign_in", true),
+    switch("password_authentication_enabled_for_git", true).acts(),
+    switch("password_authentication_enabled_for_web", true).acts(),
+    switch("require_admin_approval_after_user_signup", true),
+    switch("require_two_factor_authentication", false).needs(&["two_factor_grace_period"]),
+    whole("two_factor_grace_period", 48),
+    within("session_expire_delay", 10_080, 0, i64::MAX),
+    switch("signup_enabled", true),
+    switch("unique_ips_limit_enabled", false)
+        .needs(&["unique_ips_limit_per_user", "unique_ips_limit_time_window"]),
+    within("unique_ips_limit_per_user", 10, 1, i64::MAX),
+    whole("unique_ips_limit_time_window", 3600),
+    switch("updating_name_disabled_for_users", false),
+    switch("user_deactivation_emails_enabled", true),
+    switch("user_default_external", false).acts(),
+    pattern("user_default_internal_regex").acts(),
+    switch("user_defaults_to_private_profile", false).acts(),
+    switch("user_oauth_applications", true),
+    choice("enabled_git_access_protocol", "", &["ssh", "http", "", "nil", "all"])
+        .preset(Preset::None)
+        .acts(),
+];

@@ -1,0 +1,127 @@
+//! What counts how often: by the settings of the installation where they say it, else by the configuration of the server.
+
+use std::time::Duration;
+
+use org::settings::Settings;
+
+use super::limiter::Rule;
+use crate::limits::Limits;
+
+const TEN_MINUTES: Duration = Duration::from_secs(600);
+
+/// The rules that settings can change.
+pub(super) struct Rules {
+    pub(super) users: Rule,
+    pub(super) addresses: Rule,
+    pub(super) git_users: Rule,
+    pub(super) git_addresses: Rule,
+    pub(super) file_users: Rule,
+    pub(super) file_addresses: Rule,
+    pub(super) alerts: Rule,
+    pub(super) people: Rule,
+    pub(super) notes: Rule,
+    pub(super) issues: Rule,
+    pub(super) searches: Rule,
+    pub(super) anonymous_searches: Rule,
+    pub(super) raw_files: Rule,
+}
+
+impl Rules {
+    pub(super) fn new(limits: Limits, set: &Settings) -> Self {
+        let throttles = Throttles { set };
+        let minute = Rule::per_minute;
+        Self {
+            users: throttles.authenticated_api().unwrap_or(minute(limits.user_per_minute)),
+            addresses: throttles.unauthenticated_api().unwrap_or(minute(limits.address_per_minute)),
+            git_users: throttles.authenticated_web().unwrap_or_default(),
+            git_addresses: throttles.unauthenticated().unwrap_or_default(),
+            file_users: throttles.authenticated_files().unwrap_or_default(),
+            file_addresses: throttles.unauthenticated_files().unwrap_or_default(),
+            alerts: throttles.alerts().unwrap_or(minute(limits.alerts_per_minute)),
+            people: Rule {
+                most: given(set.users_get_by_id_limit()).unwrap_or(limits.people_per_ten_minutes),
+                interval: TEN_MINUTES,
+            },
+            notes: minute(given(set.notes_create_limit()).unwrap_or(limits.notes_per_minute)),
+            issues: minute(given(set.issues_create_limit()).unwrap_or(limits.issues_per_minute)),
+            searches: minute(given(set.search_rate_limit()).unwrap_or_default()),
+            anonymous_searches: minute(
+                given(set.search_rate_limit_unauthenticated()).unwrap_or_default(),
+            ),
+            raw_files: minute(given(set.raw_blob_request_limit()).unwrap_or_default()),
+        }
+    }
+}
+
+/// A number as a limit; what is beyond all counting is no less.
+fn given(number: Option<i64>) -> Option<u32> {
+    number.map(|number| u32::try_from(number).unwrap_or(u32::MAX))
+}
+
+struct Throttles<'a> {
+    set: &'a Settings,
+}
+
+fn rule(enabled: bool, requests: Option<i64>, seconds: Option<i64>) -> Option<Rule> {
+    let seconds = u64::try_from(seconds?).ok()?;
+    let interval = Duration::from_secs(seconds);
+    enabled.then_some(Rule { most: given(requests)?, interval })
+}
+
+impl Throttles<'_> {
+    fn authenticated_api(&self) -> Option<Rule> {
+        rule(
+            self.set.throttle_authenticated_api_enabled(),
+            self.set.throttle_authenticated_api_requests_per_period(),
+            self.set.throttle_authenticated_api_period_in_seconds(),
+        )
+    }
+
+    fn unauthenticated_api(&self) -> Option<Rule> {
+        rule(
+            self.set.throttle_unauthenticated_api_enabled(),
+            self.set.throttle_unauthenticated_api_requests_per_period(),
+            self.set.throttle_unauthenticated_api_period_in_seconds(),
+        )
+    }
+
+    fn authenticated_web(&self) -> Option<Rule> {
+        rule(
+            self.set.throttle_authenticated_web_enabled(),
+            self.set.throttle_authenticated_web_requests_per_period(),
+            self.set.throttle_authenticated_web_period_in_seconds(),
+        )
+    }
+
+    fn unauthenticated(&self) -> Option<Rule> {
+        rule(
+            self.set.throttle_unauthenticated_enabled(),
+            self.set.throttle_unauthenticated_requests_per_period(),
+            self.set.throttle_unauthenticated_period_in_seconds(),
+        )
+    }
+
+    fn authenticated_files(&self) -> Option<Rule> {
+        rule(
+            self.set.throttle_authenticated_files_api_enabled(),
+            self.set.throttle_authenticated_files_api_requests_per_period(),
+            self.set.throttle_authenticated_files_api_period_in_seconds(),
+        )
+    }
+
+    fn unauthenticated_files(&self) -> Option<Rule> {
+        rule(
+            self.set.throttle_unauthenticated_files_api_enabled(),
+            self.set.throttle_unauthenticated_files_api_requests_per_period(),
+            self.set.throttle_unauthenticated_files_api_period_in_seconds(),
+        )
+    }
+
+    fn alerts(&self) -> Option<Rule> {
+        rule(
+            self.set.throttle_incident_management_notification_enabled(),
+            self.set.throttle_incident_management_notification_per_period(),
+            self.set.throttle_incident_management_notification_period_in_seconds(),
+        )
+    }
+}

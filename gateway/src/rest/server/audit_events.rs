@@ -1,0 +1,182 @@
+//! Who did what.
+
+use admin::audit::{AuditFilter, AuditStore as _, Entity, actions};
+use kernel::{
+    Error, Ts,
+    access::Administrate,
+    page::{Page, Total},
+};
+use org::policy::{AdminGroup, AdminProject, OwnProject};
+
+use crate::{
+    app::App,
+    entities::server::audit_event::AuditEventEntity,
+    error::ApiResult,
+    extract::{Call, Raw, RawMap},
+    param_enums, params,
+    present::{Either, Json, Listed, ListedAfter},
+    routes,
+};
+
+routes! { "Audit events" at "/audit_events";
+    GET ""                  => list : Administrate,
+    GET "/{audit_event_id}" => show : Administrate,
+}
+
+pub mod of_groups {
+    use super::{AdminGroup, list_of_group, show_of_group};
+    use crate::routes;
+
+    routes! { "Audit events" at "/groups/{id}/audit_events";
+        GET ""                  => list_of_group : AdminGroup,
+        GET "/{audit_event_id}" => show_of_group : AdminGroup,
+    }
+}
+
+pub mod of_projects {
+    use super::{AdminProject, list_of_project, show_of_project};
+    use crate::routes;
+
+    routes! { "Audit events" at "/projects/{id}/audit_events";
+        GET ""                  => list_of_project : AdminProject,
+        GET "/{audit_event_id}" => show_of_project : AdminProject,
+    }
+}
+
+kernel::text_enum! {
+    /// What an audit event is about.
+    pub enum EntityType {
+        User = "User",
+        Group = "Group",
+        Project = "Project",
+        Instance = "Gitlab::Audit::InstanceScope",
+    }
+}
+
+param_enums! { EntityType }
+
+type Events = ApiResult<Either<Listed<AuditEventEntity>, ListedAfter<AuditEventEntity>>>;
+
+params! {
+    pub struct ListAllAuditEvents: keyset {
+        /// Only events that are about one of these.
+        entity_type: Option<EntityType>,
+        /// Only events about the one with this id; `entity_type` is needed, too.
+        entity_id: Option<i64>,
+        /// Only events from this moment on.
+        created_after: Option<Ts>,
+        /// Only events until this moment.
+        created_before: Option<Ts>,
+        /// With `pagination=keyset`: only events with a lower id.
+        id_before: Option<i64>,
+    } with needs("entity_id", "entity_type");
+}
+
+params! {
+    pub struct ListAuditEvents: keyset {
+        /// Only events from this moment on.
+        created_after: Option<Ts>,
+        /// Only events until this moment.
+        created_before: Option<Ts>,
+        /// With `pagination=keyset`: only events with a lower id.
+        id_before: Option<i64>,
+    }
+}
+
+params! {
+    pub struct OneAuditEvent {
+        audit_event_id: i64,
+    }
+}
+
+impl ListAuditEvents {
+    fn filter(&self, about: AuditFilter, raw: &RawMap) -> AuditFilter {
+        AuditFilter {
+            created_after: self.created_after,
+            created_before: self.created_before,
+            id_before: id_before(raw, self.id_before),
+            ..about
+        }
+    }
+}
+
+/// With keyset pagination, an id after every other where none is given.
+fn id_before(raw: &RawMap, given: Option<i64>) -> Option<i64> {
+    match raw.get("pagination") {
+        Some(Raw::Text(kind)) if kind == "keyset" => Some(given.unwrap_or(i64::MAX)),
+        _ => None,
+    }
+}
+
+fn shown(page: Page<admin::audit::AuditEvent>) -> Either<Listed<AuditEventEntity>, ListedAfter<AuditEventEntity>> {
+    let counted = !matches!(page.total, Total::Uncounted { .. });
+    let page = page.map(AuditEventEntity::from);
+    match counted {
+        true => Either::Left(Listed(page)),
+        false => {
+            Either::Right(ListedAfter::of_page(page, "id_before", |last| last.id.to_string()))
+        }
+    }
+}
+
+async fn list(app: App, call: Call<Administrate, ListAllAuditEvents>) -> Events {
+    let (grant, given, page) = (call.grant, call.params, call.page);
+    let filter = AuditFilter {
+        entity_type: given.entity_type.map(|kind| kind.to_string()),
+        entity_id: given.entity_id,
+        author_id: None,
+        created_after: given.created_after,
+        created_before: given.created_before,
+        id_before: id_before(&call.raw, given.id_before),
+    };
+    Ok(shown(app.db.read(move |tx| actions::list(tx, &grant, &filter, page)).await?))
+}
+
+async fn show(
+    app: App,
+    call: Call<Administrate, OneAuditEvent>,
+) -> ApiResult<Json<AuditEventEntity>> {
+    let (grant, id) = (call.grant, call.params.audit_event_id);
+    Ok(Json(app.db.peek(move |tx| actions::read(tx, &grant, id)).await?.into()))
+}
+
+async fn list_of_group(app: App, call: Call<AdminGroup, ListAuditEvents>) -> Events {
+    let about = AuditFilter::about(Entity::Group(call.grant.group()));
+    let (filter, page) = (call.params.filter(about, &call.raw), call.page);
+    Ok(shown(app.db.read(move |tx| tx.audit_events(&filter, page)).await?))
+}
+
+async fn show_of_group(
+    app: App,
+    call: Call<AdminGroup, OneAuditEvent>,
+) -> ApiResult<Json<AuditEventEntity>> {
+    let about = AuditFilter::about(Entity::Group(call.grant.group()));
+    one(app, about, call.params.audit_event_id).await
+}
+
+/// Owners see what everybody did, maintainers what they did themselves.
+fn about_project(grant: &kernel::Grant<AdminProject>) -> AuditFilter {
+    let about = AuditFilter::about(Entity::Project(grant.project()));
+    match grant.also::<OwnProject>() {
+        Ok(_) => about,
+        Err(_) => AuditFilter { author_id: grant.actor().id, ..about },
+    }
+}
+
+async fn list_of_project(app: App, call: Call<AdminProject, ListAuditEvents>) -> Events {
+    let about = about_project(&call.grant);
+    let (filter, page) = (call.params.filter(about, &call.raw), call.page);
+    Ok(shown(app.db.read(move |tx| tx.audit_events(&filter, page)).await?))
+}
+
+async fn show_of_project(
+    app: App,
+    call: Call<AdminProject, OneAuditEvent>,
+) -> ApiResult<Json<AuditEventEntity>> {
+    one(app, about_project(&call.grant), call.params.audit_event_id).await
+}
+
+async fn one(app: App, about: AuditFilter, id: i64) -> ApiResult<Json<AuditEventEntity>> {
+    let found = app.db.peek(move |tx| tx.audit_event(&about, id)).await?;
+    Ok(Json(found.ok_or(Error::not_found("Audit Event"))?.into()))
+}

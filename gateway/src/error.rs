@@ -15,6 +15,9 @@ use crate::rate_limit::Refusal;
 /// Seconds after which to try again what is unavailable at the moment.
 pub const SOON: &str = "5";
 
+/// The same, while the installation is maintained.
+const AFTER_MAINTENANCE: &str = "900";
+
 pub type ApiResult<T> = Result<T, ApiError>;
 
 /// The failure of a handler or an extractor: a meaning, or what exists in HTTP alone.
@@ -43,6 +46,8 @@ pub enum ApiError {
     Slow,
     /// An address of many thousand bytes.
     LongUrl,
+    /// Nothing is changed for the moment; the text says why.
+    Maintenance(String),
     /// More requests than one person or address may make.
     Rate(Refusal, Ts),
 }
@@ -146,6 +151,9 @@ impl ApiError {
                 (StatusCode::REQUEST_TIMEOUT, json!({ "message": "408 Request Timeout" }))
             }
             Self::LongUrl => (StatusCode::URI_TOO_LONG, json!({ "error": "414 URI Too Long" })),
+            Self::Maintenance(text) => {
+                (StatusCode::SERVICE_UNAVAILABLE, json!({ "message": text }))
+            }
             Self::Rate(..) => (StatusCode::TOO_MANY_REQUESTS, Value::Null),
         }
     }
@@ -175,6 +183,9 @@ impl ResponseError for ApiError {
         let (status, body) = self.parts();
         let mut response = HttpResponse::build(status);
         match self {
+            Self::Maintenance(_) => {
+                response.insert_header((header::RETRY_AFTER, AFTER_MAINTENANCE));
+            }
             Self::Token(text) => {
                 let realm = format!(
                     "Bearer realm=\"The API\", error=\"invalid_token\", error_description=\"{text}\""

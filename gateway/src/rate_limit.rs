@@ -42,8 +42,6 @@ pub struct Rates {
     issues: Limiter<UserId>,
     /// Calls of monitors for one project.
     alerts: Limiter<ProjectId>,
-    searches: Limiter<UserId>,
-    anonymous_searches: Limiter<IpAddr>,
     /// Downloads of one file of a project.
     raw_files: Limiter<(ProjectId, String)>,
     words: RwLock<Arc<Words>>,
@@ -122,11 +120,6 @@ impl Rates {
             schedule_plays: Limiter::new("play_pipeline_schedule", minute(SCHEDULE_PLAYS_PER_MINUTE)),
             issues: Limiter::new("issues_create", rules.issues),
             alerts: Limiter::new("project_alerts_notify", rules.alerts),
-            searches: Limiter::new("search_rate_limit", rules.searches),
-            anonymous_searches: Limiter::new(
-                "search_rate_limit_unauthenticated",
-                rules.anonymous_searches,
-            ),
             raw_files: Limiter::new("raw_blob", rules.raw_files),
             words: RwLock::new(Arc::new(Words::new(set))),
         }
@@ -145,8 +138,6 @@ impl Rates {
         self.notes.follow(rules.notes);
         self.issues.follow(rules.issues);
         self.alerts.follow(rules.alerts);
-        self.searches.follow(rules.searches);
-        self.anonymous_searches.follow(rules.anonymous_searches);
         self.raw_files.follow(rules.raw_files);
         let words = Arc::new(Words::new(set));
         *self.words.write().unwrap_or_else(PoisonError::into_inner) = words;
@@ -233,19 +224,6 @@ impl Rates {
         self.alerts.check(&project).map_err(Error::from)
     }
 
-    /// Words that are looked for in many places.
-    pub fn check_search(
-        &self,
-        user: Option<UserId>,
-        address: Option<IpAddr>,
-    ) -> Result<(), Error> {
-        match (user, address) {
-            (Some(user), _) => self.searches.check(&user).map_err(Error::from),
-            (None, Some(address)) => self.anonymous_searches.check(&address).map_err(Error::from),
-            (None, None) => Ok(()),
-        }
-    }
-
     /// One file that many fetch, as pages elsewhere do that embed it.
     pub fn check_raw_file(&self, project: ProjectId, path: String) -> Result<(), Error> {
         match self.raw_files.is_on() {
@@ -270,8 +248,6 @@ impl Rates {
         self.schedule_plays.forget_the_quiet();
         self.issues.forget_the_quiet();
         self.alerts.forget_the_quiet();
-        self.searches.forget_the_quiet();
-        self.anonymous_searches.forget_the_quiet();
         self.raw_files.forget_the_quiet();
     }
 }

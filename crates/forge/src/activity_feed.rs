@@ -142,13 +142,15 @@ fn pushed(
     user: UserId,
     moves: &[repo::event::Moved],
 ) -> Result<()> {
-    let shown = if moves.len() > MOST_REFS { 1 } else { moves.len() };
+    let limit = tx.settings()?.push_event_activities_limit().unwrap_or_default();
+    let bulk = i64::try_from(moves.len()).unwrap_or(i64::MAX) > limit;
+    let shown = if bulk { 1 } else { moves.len() };
     for moved in moves.iter().take(shown) {
         let (kind, name) = match moved.name.strip_prefix("refs/tags/") {
             Some(name) => ("tag", name),
             None => ("branch", moved.name.strip_prefix("refs/heads/").unwrap_or(&moved.name)),
         };
-        let count = (moves.len() > MOST_REFS).then_some(moves.len());
+        let count = bulk.then_some(moves.len());
         let details = json!({
             "commit_count": moved.commit_count,
             "action": moved.action,

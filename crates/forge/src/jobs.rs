@@ -20,6 +20,7 @@ use crate::{
     deployment::{self, SweepEnvironments},
     files::sizes::CountUploads,
     mail::{
+        self,
         account_letters::{confirm_address, send_password_link},
         email_confirmation,
     },
@@ -184,7 +185,7 @@ async fn remove_expired(forge: Forge, job: RemoveExpired) -> Result<()> {
 }
 
 async fn send_letter(forge: Forge, job: SendLetter) -> Result<()> {
-    forge.mailer.send(job.letter).await
+    mail::deliver(&forge, job.letter).await
 }
 
 async fn send_confirmation(forge: Forge, job: SendConfirmation) -> Result<()> {
@@ -197,7 +198,7 @@ async fn clear_statuses(forge: Forge, _: ClearStatuses) -> Result<()> {
 
 async fn send_invitation(forge: Forge, job: SendInvitation) -> Result<()> {
     match job.letter(&forge.db, forge.urls.at("-/invites")).await? {
-        Some(letter) => forge.mailer.send(letter).await,
+        Some(letter) => mail::deliver(&forge, letter).await,
         None => Ok(()),
     }
 }

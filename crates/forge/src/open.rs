@@ -85,7 +85,7 @@ impl Forge {
             lfs,
             git,
             journal: Journal::default(),
-            people: Arc::new(Accounts { host: urls.host_name().to_owned() }),
+            people: Arc::new(Accounts { urls: urls.clone() }),
             lending: Arc::new(Collaboration),
             repositories: Repositories::default(),
             aftermath: Arc::new(Follower(Weak::clone(services))),

@@ -2,9 +2,14 @@
 
 use std::sync::Arc;
 
-use ci::artifact::Lifetime;
+use ci::{artifact::Lifetime, job::JobStore as _};
 use db::Tx;
-use kernel::{Error, Grant, Result, access::Administrate};
+use kernel::{
+    Error, Grant, Result,
+    access::Administrate,
+    error::Kind,
+    ids::{JobId, ProjectId},
+};
 use org::settings::{
     Given, Settings, actions,
     store::SettingsStore as _,
@@ -51,6 +56,21 @@ pub fn archive_age(words: &str) -> Option<Duration> {
     match Lifetime::parse(words)? {
         Lifetime::Of(age) if age >= YOUNGEST_ARCHIVE => Some(age),
         Lifetime::Of(_) | Lifetime::Endless => None,
+    }
+}
+
+/// Whether a job of a project is too old to be done once more, by the settings of the installation.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn is_archived(tx: &mut Tx<'_>, project: ProjectId, job: JobId) -> Result<bool> {
+    let settings = tx.settings()?;
+    let age = settings.archive_builds_in_human_readable().and_then(archive_age);
+    let Some(age) = age else { return Ok(false) };
+    match tx.job(job) {
+        Ok(job) => Ok(job.project_id == project && job.created_at.plus(age) <= tx.now),
+        Err(absent) if absent.kind == Kind::NotFound => Ok(false),
+        Err(failure) => Err(failure),
     }
 }
 

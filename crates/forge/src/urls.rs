@@ -17,6 +17,8 @@ pub struct Urls {
     gravatar: Arc<AtomicBool>,
     /// Whether spans of time are told in hours and minutes alone.
     hours_only: Arc<AtomicBool>,
+    /// The host of addresses that tell nobody's real one, where the settings name one.
+    private_mail_host: Arc<RwLock<Option<String>>>,
     /// What takes the place of the origin where repositories are cloned from.
     clone_root: Arc<RwLock<Option<String>>>,
 }
@@ -27,6 +29,7 @@ impl Urls {
             base: external.trim_end_matches('/').to_owned(),
             gravatar: Arc::new(AtomicBool::new(true)),
             hours_only: Arc::default(),
+            private_mail_host: Arc::default(),
             clone_root: Arc::default(),
         }
     }
@@ -35,6 +38,8 @@ impl Urls {
     pub fn follow(&self, settings: &Settings) {
         self.gravatar.store(settings.gravatar_enabled, Ordering::Relaxed);
         self.hours_only.store(settings.time_tracking_limit_to_hours(), Ordering::Relaxed);
+        let host = settings.commit_email_hostname().map(str::to_owned);
+        *self.private_mail_host.write().unwrap_or_else(PoisonError::into_inner) = host;
         let root = settings.custom_http_clone_url_root();
         let root = root.map(|root| root.trim_end_matches('/').to_owned());
         *self.clone_root.write().unwrap_or_else(PoisonError::into_inner) = root;
@@ -95,6 +100,12 @@ impl Urls {
     pub fn host_name(&self) -> &str {
         let host = self.host();
         host.rsplit_once(':').filter(|(_, port)| !port.contains(']')).map_or(host, |(host, _)| host)
+    }
+
+    /// The host of addresses under which people commit who keep their own to themselves.
+    pub fn private_mail_host(&self) -> String {
+        let set = self.private_mail_host.read().unwrap_or_else(PoisonError::into_inner);
+        set.clone().unwrap_or_else(|| format!("users.noreply.{}", self.host_name()))
     }
 
     pub fn at(&self, path: &str) -> String {

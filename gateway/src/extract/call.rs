@@ -124,6 +124,7 @@ async fn enter<S: Locate>(
     open: bool,
     params: Parameters<'_>,
 ) -> ApiResult<Entered<S>> {
+    ensure_writable(app, route)?;
     let mut raw = body::pairs(req.query_string().as_bytes());
     let limits = match body::is_long(req) {
         true => before_a_long_body(app, req, &raw, route).await?,
@@ -174,6 +175,19 @@ async fn enter<S: Locate>(
         };
     }
     Ok(Entered { raw, caller, scope, who })
+}
+
+/// While the installation is maintained, only reading goes on, and what ends the maintenance.
+fn ensure_writable(app: &App, route: &Matched) -> ApiResult<()> {
+    const USUAL: &str = "GitLab is undergoing maintenance";
+    let exempt = ["/application/settings", "//oauth/token", "//oauth/revoke"];
+    let settings = app.settings();
+    let reads = matches!(route.0.method, "GET" | "HEAD" | "OPTIONS") || route.0.reads();
+    if reads || !settings.maintenance_mode() || exempt.contains(&route.0.pattern) {
+        return Ok(());
+    }
+    let text = settings.maintenance_mode_message().unwrap_or(USUAL);
+    Err(ApiError::Maintenance(text.to_owned()))
 }
 
 /// The path's `{id}`; empty where there is none.

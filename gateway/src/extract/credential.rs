@@ -72,6 +72,9 @@ pub(super) async fn authenticate<S: Locate>(
         }
         Credential::Job(job) => return Ok((Caller::of_job(user, *job), None)),
     };
+    // A token that is not made for it gives no administrator's rights.
+    let admin = user.admin && (!app.settings().admin_mode() || token.scopes().has(Scope::AdminMode));
+    let user = User { admin, ..user };
     if token.kind == Kind::OAuth && token.last_used_at.is_none() {
         let used = token.clone();
         app.db.write(move |tx| oauth::first_use(tx, &used)).await?;
@@ -132,6 +135,9 @@ async fn ensure_usable(token: &AccessToken, user: &User, app: &App, now: Ts) -> 
     }
     if token.revoked {
         return Err(ApiError::Token(REVOKED));
+    }
+    if token.kind == Kind::Personal && app.settings().disable_personal_access_tokens() {
+        return Err(Error::unauthenticated().into());
     }
     ensure_may_sign_in(app, user).await
 }

@@ -12,7 +12,7 @@ use kernel::{
     ids::ProjectId,
 };
 use org::{
-    token::{AccessToken, Scope, Scopes, Secret, store::TokenStore},
+    token::{AccessToken, Kind as TokenKind, Scope, Scopes, Secret, store::TokenStore},
     user::{User, account::AccountStore},
 };
 
@@ -24,6 +24,9 @@ use crate::{
 const LONGEST_SECRET: usize = 8192;
 const EXPIRED: &str = "This access token has expired. Please make a new one.";
 const REVOKED: &str = "This access token was revoked. Please make a new one.";
+const NO_HTTP: &str = "Git access over HTTP is not allowed";
+const NO_PASSWORDS: &str =
+    "Passwords are not accepted here. Please use an access token as the password.";
 const TWO_FACTOR: &str =
     "This account wants more than a password. Please use an access token as the password.";
 
@@ -80,6 +83,7 @@ fn shown(req: &HttpRequest) -> Result<Shown, Refusal> {
 /// Finds out who sent a request. Who has a good credential counts as a person, everybody else by address.
 pub(super) async fn enter(app: &App, req: &HttpRequest) -> Result<Visitor, Refusal> {
     let address = app.proxies.client(req);
+    ensure_http(app)?;
     let visitor = match identify(app, req).await {
         Ok(Credential::Good(visitor)) => visitor,
         Ok(Credential::Password { name, secret }) => {
@@ -99,6 +103,14 @@ pub(super) async fn enter(app: &App, req: &HttpRequest) -> Result<Visitor, Refus
         ensure_in_use(app, user).await?;
     }
     Ok(Visitor { address, ..visitor })
+}
+
+/// Where only SSH is wanted, nobody comes in here.
+fn ensure_http(app: &App) -> Result<(), Refusal> {
+    match app.settings().enabled_git_access_protocol() {
+        Some("ssh") => Err(Refusal::Account(NO_HTTP.to_owned())),
+        _ => Ok(()),
+    }
 }
 
 fn too_fast(app: &App, refusal: crate::rate_limit::Refusal) -> Refusal {
@@ -147,6 +159,9 @@ async fn with_token(app: &App, secret: Secret) -> Result<Option<Visitor>, Refusa
     if token.revoked {
         return Err(Refusal::Spent(REVOKED));
     }
+    if token.kind == TokenKind::Personal && app.settings().disable_personal_access_tokens() {
+        return Ok(None);
+    }
     crate::extract::touch(app, &token, now);
     let scopes = AccessToken::scopes(&token);
     Ok(Some(Visitor { user: Some(user.into()), scopes: Some(scopes), job_of: None, address: None }))
@@ -169,6 +184,9 @@ async fn with_password(
     name: &str,
     clear: String,
 ) -> Result<Visitor, Refusal> {
+    if !app.settings().password_authentication_enabled_for_git() {
+        return Err(Refusal::Spent(NO_PASSWORDS));
+    }
     let candidate = Candidate::named(app, name).await?;
     if !candidate.is_remembered(app, &clear) {
         count_address(app, address)?;

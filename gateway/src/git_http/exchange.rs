@@ -31,7 +31,7 @@ const LONGEST_WISH: u64 = 64 << 20;
 const WAITING: usize = 4;
 
 pub(super) fn longest_request(app: &App, service: Service) -> u64 {
-    match (service, app.limits.push) {
+    match (service, push_limit(app)) {
         (Service::UploadPack, _) => LONGEST_WISH,
         (Service::ReceivePack, 0) => u64::MAX,
         // Git itself refuses a pack that is too large, and says so; this ends those who go on sending.
@@ -39,8 +39,18 @@ pub(super) fn longest_request(app: &App, service: Service) -> u64 {
     }
 }
 
+/// Bytes of one push, by the configuration of the server and by the settings; 0 is no limit.
+pub(super) fn push_limit(app: &App) -> u64 {
+    let set = app.settings().receive_max_input_size().and_then(|mebibytes| u64::try_from(mebibytes).ok());
+    match (app.limits.push, set.map(|mebibytes| mebibytes << 20)) {
+        (configured, None) => configured,
+        (0, Some(set)) => set,
+        (configured, Some(set)) => configured.min(set),
+    }
+}
+
 fn limits(app: &App) -> Limits {
-    Limits { input: app.limits.push, time: LONGEST_EXCHANGE, idle: IDLE }
+    Limits { input: push_limit(app), time: LONGEST_EXCHANGE, idle: IDLE }
 }
 
 async fn in_time<T>(work: impl Future<Output = Result<T, GitError>>) -> Result<T, Refusal> {

@@ -19,7 +19,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
-use super::{Refusal, Step, Wanted, body, door, kind::Kind, permit};
+use super::{Refusal, Step, Wanted, body, door, exchange::push_limit, kind::Kind, permit};
 use crate::{app::App, error::SOON, large_files};
 
 pub(super) const CONTENT_TYPE: &str = "application/vnd.git-lfs+json";
@@ -219,7 +219,7 @@ struct Offer<'a> {
 impl Offer<'_> {
     fn of(&self, asked: &Asked, uploads: bool) -> Value {
         let mut told = json!({ "oid": asked.oid, "size": asked.size });
-        let limit = i64::try_from(self.app.limits.push).unwrap_or(i64::MAX);
+        let limit = i64::try_from(push_limit(self.app)).unwrap_or(i64::MAX);
         let trouble = if asked.oid.parse::<LfsId>().is_err() || asked.size < 0 {
             Some((422, "Object has no valid name or size"))
         } else if uploads && limit > 0 && asked.size > limit {
@@ -290,7 +290,8 @@ async fn store(
     let limit = u64::try_from(size).map_err(|_negative| {
         No::Told(StatusCode::UNPROCESSABLE_ENTITY, "Object has no valid name or size")
     })?;
-    if app.limits.push > 0 && limit > app.limits.push {
+    let most = push_limit(app);
+    if most > 0 && limit > most {
         return Err(No::Told(StatusCode::PAYLOAD_TOO_LARGE, "Object is too large"));
     }
     let files = app.lfs.clone();

@@ -123,6 +123,15 @@ pub async fn answer(app: App, req: &HttpRequest, payload: Payload, wanted: Wante
     answered.unwrap_or_else(|refusal| refusal.response())
 }
 
+/// Nothing is pushed while the installation is maintained.
+fn ensure_writable(app: &App, service: Service) -> Result<(), Refusal> {
+    const TEXT: &str = "Git push is not allowed because this GitLab instance is currently in (read-only) maintenance mode.";
+    match service == Service::ReceivePack && app.settings().maintenance_mode() {
+        true => Err(Refusal::Account(TEXT.to_owned())),
+        false => Ok(()),
+    }
+}
+
 /// `GET …/info/refs?service=…`
 async fn refs(app: &App, req: &HttpRequest, wanted: &Wanted) -> Result<HttpResponse, Refusal> {
     if !matches!(*req.method(), Method::GET | Method::HEAD) {
@@ -130,6 +139,7 @@ async fn refs(app: &App, req: &HttpRequest, wanted: &Wanted) -> Result<HttpRespo
     }
     let service = req.query_string().split('&').find_map(|pair| pair.strip_prefix("service="));
     let service = service.and_then(Service::find).ok_or(Refusal::Dumb)?;
+    ensure_writable(app, service)?;
     // Before anything is looked up: it tells nobody what is there.
     if let Some(address) = &wanted.without_suffix {
         return Ok(moved::redirect(app, req, address));
@@ -166,6 +176,7 @@ async fn pack(
     if sent != Some(&*format!("application/x-{}-request", service.name())) {
         return Err(Refusal::ContentType);
     }
+    ensure_writable(app, service)?;
     let caller = door::enter(app, req).await?;
     let address = wanted.address.as_deref();
     let body = body::read(req, payload, exchange::longest_request(app, service))?;

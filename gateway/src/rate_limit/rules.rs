@@ -21,8 +21,6 @@ pub(super) struct Rules {
     pub(super) people: Rule,
     pub(super) notes: Rule,
     pub(super) issues: Rule,
-    pub(super) searches: Rule,
-    pub(super) anonymous_searches: Rule,
     pub(super) raw_files: Rule,
 }
 
@@ -44,10 +42,6 @@ impl Rules {
             },
             notes: minute(given(set.notes_create_limit()).unwrap_or(limits.notes_per_minute)),
             issues: minute(given(set.issues_create_limit()).unwrap_or(limits.issues_per_minute)),
-            searches: minute(given(set.search_rate_limit()).unwrap_or_default()),
-            anonymous_searches: minute(
-                given(set.search_rate_limit_unauthenticated()).unwrap_or_default(),
-            ),
             raw_files: minute(given(set.raw_blob_request_limit()).unwrap_or_default()),
         }
     }

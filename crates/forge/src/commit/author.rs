@@ -9,7 +9,7 @@ use crate::Forge;
 pub fn signature(forge: &Forge, user: &User) -> Signature {
     Signature {
         name: user.name.clone(),
-        email: user.git_email(forge.urls.host_name()),
+        email: user.git_email(&forge.urls.private_mail_host()),
         at: forge.db.clock().now().unix(),
         offset: 0,
     }

@@ -7,6 +7,7 @@ use org::{
     user::links::{self, ConfirmAddress, Link, Reason, SendPasswordLink},
 };
 
+use super::deliver;
 use crate::Forge;
 
 /// Where somebody asks for another confirming letter, below the server's root.
@@ -51,5 +52,5 @@ pub async fn send_password_link(forge: Forge, job: SendPasswordLink) -> Result<(
 }
 
 async fn send(forge: &Forge, link: Link, subject: &str, text: String) -> Result<()> {
-    forge.mailer.send(Letter { to: link.address, subject: subject.to_owned(), text }).await
+    deliver(&forge, Letter { to: link.address, subject: subject.to_owned(), text }).await
 }

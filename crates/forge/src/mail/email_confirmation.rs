@@ -6,6 +6,7 @@ use org::{
     mail::Letter,
 };
 
+use super::deliver;
 use crate::Forge;
 
 /// The link's secret is made here, where the letter is, and never stored clear. Sending twice makes the first link
@@ -21,5 +22,5 @@ pub async fn send(forge: &Forge, job: SendConfirmation) -> Result<()> {
         address = email.email,
     );
     let subject = "Confirm your email address".to_owned();
-    forge.mailer.send(Letter { to: email.email, subject, text }).await
+    deliver(forge, Letter { to: email.email, subject, text }).await
 }

@@ -82,7 +82,7 @@ impl LookAtCommits {
         let seen =
             forge.git_read(row.project_id, move |reader| seen(reader, &looked, from.as_deref()));
         let (seen, pusher) = (seen.await?, self.pushed.map(|push| push.by));
-        let host = forge.urls.host_name().to_owned();
+        let host = forge.urls.private_mail_host();
         let kept = forge.db.write(move |tx| {
             let row = tx.merge_request(row.id)?;
             let look = look(tx, row.project_id, &seen, &host)?;

@@ -155,7 +155,9 @@ impl Question {
         let commit = sha.map_or(Ok(head), |sha| commit_named(reader, sha))?;
         let settings = self.forge.db.read_blocking(|tx| tx.project_settings(self.project.id))?;
         let path = settings.ci_config_path.filter(|path| !path.trim().is_empty());
-        let path = path.as_deref().unwrap_or(CONFIG_PATH);
+        let installation = self.forge.settings();
+        let usual = installation.default_ci_config_path().unwrap_or(CONFIG_PATH);
+        let path = path.as_deref().unwrap_or(usual);
         let text = match elsewhere(path) {
             Some(include) => include,
             None => Files::new(Some(Lent(reader)), &self.project.full_path, Some(commit))

@@ -55,6 +55,8 @@ pub(super) fn stored_variables(
     let project = tx.project(context.facts.id)?;
     let settings = tx.project_settings(context.facts.id)?;
     let config_path = settings.ci_config_path.filter(|path| !path.trim().is_empty());
+    let usual = || forge.settings().default_ci_config_path().map(str::to_owned);
+    let config_path = config_path.or_else(usual);
     let mut beneath = vec![
         Variable::public("CI_CONFIG_PATH", config_path.as_deref().unwrap_or(CONFIG_PATH)),
         Variable::public("CI_PIPELINE_SOURCE", context.source.to_string()),

@@ -13,6 +13,8 @@ use repo::{
     push_rule::{Person, judge::Address},
 };
 
+use crate::urls::Urls;
+
 /// Who has to do with a project, as `org` knows it.
 #[derive(Clone, Copy, Debug)]
 pub struct Members;
@@ -31,18 +33,18 @@ impl Membership for Members {
 /// Whose addresses are whose, as `org` knows it.
 #[derive(Clone, Debug)]
 pub struct Accounts {
-    /// Private addresses end in it.
-    pub host: String,
+    /// Knows how private addresses end.
+    pub urls: Urls,
 }
 
 impl People for Accounts {
     fn known(&self, tx: &mut Tx<'_>, emails: &[String]) -> Result<HashSet<String>> {
-        addresses::known(tx, emails, &self.host)
+        addresses::known(tx, emails, &self.urls.private_mail_host())
     }
 
     fn person(&self, tx: &mut Tx<'_>, user: UserId) -> Result<Person> {
         let name = tx.user(user)?.name;
-        let theirs = addresses::of(tx, user, &self.host)?.into_iter();
+        let theirs = addresses::of(tx, user, &self.urls.private_mail_host())?.into_iter();
         let addresses =
             theirs.map(|one| Address { email: one.email, confirmed: one.confirmed }).collect();
         Ok(Person { name, addresses })

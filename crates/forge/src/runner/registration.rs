@@ -2,7 +2,10 @@
 
 use db::Tx;
 use kernel::{Error, Grant, Result, access::Administrate};
-use org::runner_places::{self, RegistrationPlace};
+use org::{
+    runner_places::{self, RegistrationPlace},
+    settings::store::SettingsStore as _,
+};
 use runners::{
     policy::{AdminGroupRunners, AdminProjectRunners},
     runner::{Attributes, Owner, RegistrationStore as _, Runner, RunnerToken, register},
@@ -27,9 +30,14 @@ pub fn register(
     attributes: Attributes,
     token: &RunnerToken,
 ) -> Result<Runner> {
+    let settings = tx.settings()?;
+    let may_register = |kind: &str| settings.valid_runner_registrars().contains(&kind);
     let owner = match runner_places::registration_place(tx, shown.reveal())? {
-        Some(RegistrationPlace::Project(project)) => Owner::Project(project),
-        Some(RegistrationPlace::Group(group)) => Owner::Group(group),
+        Some(RegistrationPlace::Project(project)) if may_register("project") => {
+            Owner::Project(project)
+        }
+        Some(RegistrationPlace::Group(group)) if may_register("group") => Owner::Group(group),
+        Some(_) => return Err(Error::forbidden()),
         None if tx.is_instance_registration(&digest(shown))? => Owner::Instance,
         None => return Err(Error::forbidden()),
     };

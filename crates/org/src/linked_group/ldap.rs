@@ -8,7 +8,9 @@ use kernel::{
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
-use crate::{faults::Faults, policy::AdminGroup, token::actions::sentence};
+use crate::{
+    faults::Faults, policy::AdminGroup, settings::store::SettingsStore as _, token::actions::sentence,
+};
 
 const ABSENT: &str = "Linked LDAP group not found";
 
@@ -66,6 +68,14 @@ fn find(
     })
 }
 
+/// Owners manage links only where the installation lets them.
+fn ensure_may_manage(tx: &mut Tx<'_>, grant: &Grant<AdminGroup>) -> Result<()> {
+    match grant.actor().admin || tx.settings()?.allow_group_owners_to_manage_ldap() {
+        true => Ok(()),
+        false => Err(Error::forbidden()),
+    }
+}
+
 pub fn list(
     tx: &mut Tx<'_>,
     grant: &Grant<AdminGroup>,
@@ -92,6 +102,7 @@ pub fn add(
     whose: &Whose,
     level: AccessLevel,
 ) -> Result<LdapGroupLink> {
+    ensure_may_manage(tx, grant)?;
     let group = grant.group();
     let (field, text) = whose.field();
     let mut faults = Faults::default();
@@ -136,6 +147,7 @@ pub fn remove(
     provider: Option<&str>,
     whose: &Whose,
 ) -> Result<()> {
+    ensure_may_manage(tx, grant)?;
     let found = find(tx, grant.group(), provider, whose)?;
     let id = found.ok_or_else(|| Error::missing().whole(ABSENT))?;
     let row = diesel::delete(links::table.find(id));

@@ -240,6 +240,13 @@ pub fn update(
     change(&mut details);
     let old = group.settings();
     ensure_own_limits(grant.actor().admin, &old, &details.settings)?;
+    if details.default_branch_protection != group.default_branch_protection
+        && !grant.actor().admin
+        && !tx.settings()?.group_owners_can_manage_default_branch_protection()
+    {
+        // As for whoever may not change it at all: the wish does not count.
+        details.default_branch_protection = group.default_branch_protection;
+    }
     let mut faults = faults_of(tx, &details, parent.as_ref(), Some(&group))?;
     inherited_faults(tx, grant, (&old, &details.settings), parent.as_ref(), &mut faults)?;
     if !is_template_fit(tx, &group, (&old, &details.settings))? {

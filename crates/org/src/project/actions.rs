@@ -184,6 +184,7 @@ fn create_as(tx: &mut Tx<'_>, actor: Actor, creator: &User, wanted: &Creation) -
     };
     let project = insert(tx, &new)?;
     let mut settings = Settings::in_namespace(&home);
+    settings.shared_runners_enabled &= installation.shared_runners_enabled();
     wanted.change.settings.apply(&mut settings);
     settings.runners_token = runners_token();
     tx.save_settings(project.id, &settings)?;

@@ -2,6 +2,7 @@
 
 use db::Tx;
 use kernel::Result;
+use regex::Regex;
 
 use super::{Settings, store::SettingsStore};
 
@@ -12,6 +13,9 @@ pub fn is_welcome(tx: &mut Tx<'_>, email: &str) -> Result<bool> {
 
 impl Settings {
     pub fn welcomes(&self, email: &str) -> bool {
+        if self.is_restricted(email) {
+            return false;
+        }
         let domain = email.rsplit_once('@').map_or("", |(_, domain)| domain).to_lowercase();
         let within =
             |list: &[String]| list.iter().any(|pattern| matches(&pattern.to_lowercase(), &domain));
@@ -19,6 +23,14 @@ impl Settings {
             return within(&self.domain_allowlist);
         }
         !(self.domain_denylist_enabled && within(&self.domain_denylist))
+    }
+}
+
+impl Settings {
+    /// Whether the pattern of addresses that are not wanted fits this one.
+    fn is_restricted(&self, email: &str) -> bool {
+        let pattern = self.email_restrictions().filter(|_| self.email_restrictions_enabled());
+        pattern.and_then(|text| Regex::new(text).ok()).is_some_and(|odd| odd.is_match(email))
     }
 }
 
@@ -64,6 +76,16 @@ mod tests {
         let denied = settings(&[], &["*bad*"]);
         assert!(!denied.welcomes("eve@so.bad.test"));
         assert!(denied.welcomes("eve@good.test"));
+    }
+
+    #[test]
+    fn addresses_that_fit_the_restriction_are_not_welcome() {
+        let with = |on: bool| -> Settings {
+            let values = serde_json::json!({ "email_restrictions": "(@|\\.)bad\\.test$", "email_restrictions_enabled": on });
+            serde_json::from_value(values).unwrap()
+        };
+        assert!(!with(true).welcomes("eve@bad.test") && !with(true).welcomes("eve@so.bad.test"));
+        assert!(with(true).welcomes("eve@notbad.test") && with(false).welcomes("eve@bad.test"));
     }
 
     #[test]

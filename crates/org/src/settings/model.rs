@@ -33,9 +33,12 @@ impl EmailConfirmation {
 }
 
 /// Stored as one JSON object; a key that is not there has its default.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
+    /// Whether webhooks and integrations may reach addresses inside.
+    pub allow_local_requests_from_web_hooks_and_services: bool,
+    pub allow_local_requests_from_system_hooks: bool,
     pub can_create_group: bool,
     /// Files that a CI configuration may include, in all.
     pub ci_max_includes: i64,
@@ -77,6 +80,8 @@ pub struct Settings {
     /// Bytes of a CI configuration with its aliases written out.
     pub max_yaml_size_bytes: i64,
     pub minimum_password_length: i64,
+    /// Names, addresses and networks inside that may be reached at any rate.
+    pub outbound_local_requests_whitelist: Vec<String>,
     pub password_lowercase_required: bool,
     pub password_number_required: bool,
     pub password_symbol_required: bool,
@@ -101,6 +106,8 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            allow_local_requests_from_web_hooks_and_services: false,
+            allow_local_requests_from_system_hooks: true,
             can_create_group: true,
             ci_max_includes: 150,
             deactivate_dormant_users_period: 90,
@@ -130,6 +137,7 @@ impl Default for Settings {
             max_yaml_depth: 100,
             max_yaml_size_bytes: 2 << 20,
             minimum_password_length: 8,
+            outbound_local_requests_whitelist: Vec::new(),
             password_lowercase_required: false,
             password_number_required: false,
             password_symbol_required: false,

@@ -45,10 +45,7 @@ readers! {
     flag -> bool {
         admin_mode,
         allow_group_owners_to_manage_ldap,
-        allow_local_requests_from_system_hooks,
-        allow_local_requests_from_web_hooks_and_services,
         disable_personal_access_tokens,
-        dns_rebinding_protection_enabled,
         email_restrictions_enabled,
         group_owners_can_manage_default_branch_protection,
         housekeeping_enabled,
@@ -72,11 +69,9 @@ readers! {
         max_attachment_size,
         max_personal_access_token_lifetime,
         notes_create_limit,
-        push_event_hooks_limit,
+        push_event_activities_limit,
         raw_blob_request_limit,
         receive_max_input_size,
-        search_rate_limit,
-        search_rate_limit_unauthenticated,
         throttle_authenticated_api_period_in_seconds,
         throttle_authenticated_api_requests_per_period,
         throttle_authenticated_files_api_period_in_seconds,
@@ -94,6 +89,7 @@ readers! {
         users_get_by_id_limit,
     }
     text -> Option<&str> {
+        after_sign_up_text,
         archive_builds_in_human_readable,
         commit_email_hostname,
         custom_http_clone_url_root,
@@ -104,13 +100,13 @@ readers! {
         home_page_url,
         maintenance_mode_message,
         rate_limiting_response_text,
+        sign_in_text,
         user_default_internal_regex,
     }
     words -> Vec<&str> {
-        import_sources,
         notes_create_limit_allowlist,
-        outbound_local_requests_whitelist,
         users_get_by_id_limit_allowlist,
+        valid_runner_registrars,
     }
 }
 

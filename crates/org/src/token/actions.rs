@@ -95,6 +95,7 @@ pub fn issue_personal(
 ) -> Result<(AccessToken, Secret)> {
     let user = tx.user(new.user_id)?;
     let mut faults = faults_of(new);
+    lifetime_faults(tx, new, &mut faults)?;
     let for_administrators = [Scope::Sudo, Scope::AdminMode];
     if !user.admin && new.scopes.0.iter().any(|scope| for_administrators.contains(scope)) {
         faults.add("scopes", "can only contain available scopes");
@@ -114,10 +115,23 @@ pub fn issue_own(
     if grant.user()? != new.user_id {
         return Err(Error::forbidden());
     }
-    match sentence(faults_of(new)) {
+    let mut faults = faults_of(new);
+    lifetime_faults(tx, new, &mut faults)?;
+    match sentence(faults) {
         Some(why) => Err(Error::unprocessable().whole(why)),
         None => issue(tx, new),
     }
+}
+
+/// What the installation has against the end of a personal token.
+fn lifetime_faults(tx: &mut Tx<'_>, new: &NewToken, faults: &mut Faults) -> Result<()> {
+    let Some(days) = tx.settings()?.max_personal_access_token_lifetime() else { return Ok(()) };
+    match new.expires_at {
+        None => faults.add("expires at", "can't be blank"),
+        Some(end) if end > midnight_in(tx.now, days) => faults.add("expires at", "is invalid"),
+        Some(_) => {}
+    }
+    Ok(())
 }
 
 /// A token with which an administrator acts as somebody.

@@ -2,6 +2,7 @@
 
 use db::Tx;
 use kernel::{Error, Grant, Result, access::Administrate};
+use regex::Regex;
 
 use super::{
     Details, Profile, User,
@@ -18,7 +19,7 @@ use crate::{
     mail::{self, Letter},
     member::invitations,
     namespace::store::NamespaceStore,
-    settings::store::SettingsStore,
+    settings::{Settings, store::SettingsStore},
 };
 
 /// How an account begins.
@@ -48,10 +49,10 @@ pub fn register(
         public_email: None,
         commit_email: None,
         admin: new.admin,
-        external: new.external,
+        external: new.external || is_external_by_default(&settings, &new.email),
         projects_limit: settings.default_projects_limit,
         can_create_group: settings.can_create_group,
-        private_profile: false,
+        private_profile: settings.user_defaults_to_private_profile(),
         note: None,
         profile: Profile::default(),
         auditor: false,
@@ -97,14 +98,22 @@ pub fn register(
     Ok(user)
 }
 
+/// Whether a new account belongs to somebody from outside, unless its address is one of those from inside.
+fn is_external_by_default(settings: &Settings, email: &str) -> bool {
+    let inside = settings.user_default_internal_regex().and_then(|text| Regex::new(text).ok());
+    settings.user_default_external() && !inside.is_some_and(|inside| inside.is_match(email))
+}
+
 fn greet(tx: &mut Tx<'_>, user: &User, beginning: &Beginning) -> Result<()> {
     if beginning.by_mail {
         return links::ask_for_password(tx, user.id, Reason::NewAccount);
     }
     let text = format!(
         "Hello {},\n\nan account was made for you. Your user name is {}; the administrator who made the account \
-         tells you how to sign in.\n",
-        user.name, user.username
+         tells you how to sign in.\n{}",
+        user.name,
+        user.username,
+        tx.settings()?.after_sign_up_text().map_or_else(String::new, |more| format!("\n{more}\n"))
     );
     let subject = "Account was created for you".to_owned();
     mail::send(tx, Letter { to: user.email.clone(), subject, text })

@@ -152,7 +152,7 @@ impl OwnUser {
             two_factor_enabled: full.account.two_factor,
             external: user.external,
             private_profile: user.private_profile,
-            commit_email: user.git_email(urls.host_name()),
+            commit_email: user.git_email(&urls.private_mail_host()),
             shared_runners_minutes_limit: full.account.shared_runners_minutes_limit,
             extra_shared_runners_minutes_limit: full.account.extra_shared_runners_minutes_limit,
         }

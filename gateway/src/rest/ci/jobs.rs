@@ -8,8 +8,9 @@ use forge::{
     pipeline,
     ports::ci::{Projects, Refs},
     runner::removal,
+    settings::is_archived,
 };
-use kernel::{Result, ids::JobId, page::PageRequest};
+use kernel::{Error, Result, ids::JobId, page::PageRequest};
 
 use super::job_params::{JobVariable, Statuses, pairs};
 use crate::{
@@ -123,7 +124,13 @@ async fn retry(
 ) -> ApiResult<Either<Created<JobEntity>, Created<BridgeEntity>>> {
     let (grant, id) = (call.grant, call.params.job_id);
     let (facts, actor) = (grant.facts().clone(), grant.actor());
-    let job = app.db.write(move |tx| actions::retry(tx, &grant, &Refs, id)).await?;
+    let job = app.db.write(move |tx| {
+        if is_archived(tx, grant.project(), id)? {
+            return Err(Error::forbidden().because("Job is not retryable"));
+        }
+        actions::retry(tx, &grant, &Refs, id)
+    });
+    let job = job.await?;
     pipeline::hurry(&app, job.pipeline_id).await;
     Ok(match job.kind {
         JobKind::Bridge => {
@@ -151,9 +158,12 @@ async fn play(
     let (facts, actor, id) = (grant.facts().clone(), grant.actor(), params.job_id);
     let variables = pairs(params.job_variables_attributes.unwrap_or_default())?;
     let vault = app.vault.clone();
-    let played = app
-        .db
-        .write(move |tx| actions::play(tx, &grant, &Projects, &Refs, id, (&vault, &variables)));
+    let played = app.db.write(move |tx| {
+        if is_archived(tx, grant.project(), id)? {
+            return Err(Error::bad_request().because("Unplayable Job"));
+        }
+        actions::play(tx, &grant, &Projects, &Refs, id, (&vault, &variables))
+    });
     let job = played.await?;
     pipeline::hurry(&app, job.pipeline_id).await;
     Ok(match job.kind {
@@ -169,7 +179,13 @@ async fn play(
 async fn erase(app: App, call: Call<UpdatePipelines, OneJob>) -> ApiResult<Created<JobEntity>> {
     let (grant, id) = (call.grant, call.params.job_id);
     let (facts, actor) = (grant.facts().clone(), grant.actor());
-    let job = app.db.write(move |tx| actions::erase(tx, &grant, &Refs, id)).await?;
+    let job = app.db.write(move |tx| {
+        if is_archived(tx, grant.project(), id)? {
+            return Err(Error::forbidden().because("Job is not erasable!"));
+        }
+        actions::erase(tx, &grant, &Refs, id)
+    });
+    let job = job.await?;
     removal::hurry(&app, &job).await?;
     Ok(Created(present_one(&app, &facts, actor, job, JobEntity::new).await?))
 }

@@ -89,6 +89,9 @@ async fn by_password(
         return Err(refused("invalid_request", INCOMPLETE));
     };
     let scopes = scopes(given.scope.as_deref())?;
+    if !app.settings().password_authentication_enabled_for_web() {
+        return Err(refused("invalid_grant", INVALID_GRANT));
+    }
     let candidate = Candidate::named(app, &login).await?;
     let proven = candidate.prove(app, clear, Who::Address(address)).await?;
     let user = proven.ok_or_else(|| refused("invalid_grant", INVALID_GRANT))?;

@@ -45,6 +45,9 @@ params! {
 async fn create(app: App, call: Call<UploadFiles, NewUpload>) -> ApiResult<Created<UploadEntity>> {
     let (file, project) = (call.params.file, call.grant.project());
     let bytes = i64::try_from(file.size).unwrap_or(i64::MAX);
+    if app.settings().max_attachment_size().is_some_and(|most| bytes > most << 20) {
+        return Err(Error::too_large("the file").into());
+    }
     let kept = attachments::keep(&app, project, file).await?;
     app.db.write(move |tx| tx.note_upload(project, bytes)).await?;
     Ok(Created(UploadEntity::new(project, &kept)))

@@ -173,6 +173,8 @@ pub(crate) async fn send_raw(
     query: FileQuery,
     form: RawForm,
 ) -> ApiResult<WithHeaders<Custom>> {
+    let name = format!("{} {:?}", query.ref_name, query.path);
+    app.rates.check_raw_file(grant.project(), name)?;
     let (facts, checksum) = find(app, grant, query.clone()).await?;
     let mut headers = headers(&facts, &checksum, &query.ref_name);
     headers.extend([

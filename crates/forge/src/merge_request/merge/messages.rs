@@ -125,8 +125,8 @@ impl Around {
     }
 
     fn words(&self, forge: &Forge, row: &MergeRequest, by: &By, commits: &[CommitInfo]) -> Words {
-        let host = forge.urls.host_name();
-        let named = |user: &User| Named { name: user.name.clone(), email: user.git_email(host) };
+        let host = forge.urls.private_mail_host();
+        let named = |user: &User| Named { name: user.name.clone(), email: user.git_email(&host) };
         let commit = |commit: &CommitInfo| SourceCommit {
             message: commit.message.clone(),
             author: Named { name: commit.author.name.clone(), email: commit.author.email.clone() },

@@ -35,7 +35,7 @@ pub(super) const ROWS: &[Setting] = &[
     whole("shared_runners_minutes", 0),
     switch("suggest_pipeline_enabled", true),
     whole("terminal_max_session_time", 0),
-    choices("valid_runner_registrars", &["project", "group"], &["project", "group"]),
+    choices("valid_runner_registrars", &["project", "group"], &["project", "group"]).acts(),
     list("protected_paths", 100).preset(Preset::Words(&[
         "/users/password",
         "/users/sign_in",

@@ -1,12 +1,14 @@
 //! Other services.
 
-use super::form::{Preset, Setting, decimal, list, prose, short, switch, text, url, whole, within};
+use super::form::{
+    Form, Preset, Setting, decimal, list, prose, short, switch, text, typed, url, whole, within,
+};
 
 pub(super) const ROWS: &[Setting] = &[
     switch("akismet_enabled", false).needs(&["akismet_api_key"]),
     text("akismet_api_key").sealed(),
-    switch("allow_local_requests_from_web_hooks_and_services", false),
-    switch("allow_local_requests_from_system_hooks", true),
+    typed("allow_local_requests_from_web_hooks_and_services", Form::Switch),
+    typed("allow_local_requests_from_system_hooks", Form::Switch),
     switch("asset_proxy_enabled", false),
     url("asset_proxy_url"),
     text("asset_proxy_secret_key").write_only(),
@@ -43,7 +45,7 @@ pub(super) const ROWS: &[Setting] = &[
     switch("login_recaptcha_protection_enabled", false),
     switch("mailgun_events_enabled", false).needs(&["mailgun_signing_key"]),
     short("mailgun_signing_key").sealed(),
-    list("outbound_local_requests_whitelist", 1000),
+    typed("outbound_local_requests_whitelist", Form::List { most: 1000 }),
     switch("plantuml_enabled", false).needs(&["plantuml_url"]),
     url("plantuml_url"),
     switch("recaptcha_enabled", false).needs(&["recaptcha_private_key", "recaptcha_site_key"]),
@@ -62,7 +64,7 @@ pub(super) const ROWS: &[Setting] = &[
     url("static_objects_external_storage_url"),
     text("static_objects_external_storage_auth_token").sealed(),
     whole("push_event_hooks_limit", 3),
-    whole("push_event_activities_limit", 3),
+    whole("push_event_activities_limit", 3).acts(),
     switch("mirror_available", true),
     within("mirror_capacity_threshold", 50, 1, i64::MAX),
     within("mirror_max_capacity", 100, 1, i64::MAX),

@@ -1,18 +1,20 @@
 //! What the installation is set to.
 
-use serde_json::json;
+use actix_web::http::Method;
+use serde_json::{Value, json};
 
 use crate::support::TestApp;
+
+const PATH: &str = "/application/settings";
 
 #[actix_web::test]
 async fn administrators_change_what_new_things_are_like() {
     let app = TestApp::new();
     let root = app.admin();
-    let path = "/application/settings";
 
-    let before = root.get(path).await.ok();
+    let before = root.get(PATH).await.ok();
     let wanted = json!({ "default_group_visibility": "public", "personal_access_token_prefix": "fw-", "minimum_password_length": 12 });
-    let after = root.put(path, wanted).await.ok();
+    let after = root.put(PATH, wanted).await.ok();
 
     assert_eq!(
         (&before["default_branch_name"], &before["default_branch_protection"]),
@@ -30,15 +32,104 @@ async fn administrators_change_what_new_things_are_like() {
 async fn settings_that_cannot_be_are_refused_and_change_nothing() {
     let app = TestApp::new();
     let root = app.admin();
-    let path = "/application/settings";
 
     let short =
         json!({ "message": { "minimum_password_length": ["must be greater than or equal to 8"] } });
-    root.put(path, json!({ "minimum_password_length": 1 })).await.refused(400, short);
+    root.put(PATH, json!({ "minimum_password_length": 1 })).await.refused(400, short);
     let odd = json!({ "error": "default_branch_protection does not have a valid value" });
-    root.put(path, json!({ "default_branch_protection": 9 })).await.refused(400, odd);
-    assert_eq!(root.put(path, json!({})).await.status, 400);
-    assert_eq!(root.get(path).await.ok()["minimum_password_length"], 8);
-    assert_eq!(app.person("ada").get(path).await.status, 403);
-    assert_eq!(app.anonymous().get(path).await.status, 401);
+    root.put(PATH, json!({ "default_branch_protection": 9 })).await.refused(400, odd);
+    assert_eq!(root.put(PATH, json!({})).await.status, 400);
+    assert_eq!(root.get(PATH).await.ok()["minimum_password_length"], 8);
+    assert_eq!(app.person("ada").get(PATH).await.status, 403);
+    assert_eq!(app.anonymous().get(PATH).await.status, 401);
+}
+
+#[actix_web::test]
+async fn all_settings_are_told_and_taken_back() {
+    let app = TestApp::new();
+    let root = app.admin();
+    let all = root.get(PATH).await.ok();
+    let names = all.as_object().expect("an object").len();
+    assert!(names > 250, "{names}");
+
+    // As tools do that keep the settings in a file.
+    let mut values = all.clone();
+    let own = values.as_object_mut().expect("an object");
+    for name in ["id", "created_at", "updated_at", "signin_enabled", "password_authentication_enabled", "shared_runners_enabled"] {
+        own.remove(name);
+    }
+    let told = root.put(PATH, values).await.ok();
+    let mut wrong = Vec::new();
+    for (name, value) in all.as_object().expect("an object") {
+        if name != "updated_at" && told[name] != *value {
+            wrong.push(format!("{name}: {value} {}", told[name]));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[actix_web::test]
+async fn settings_are_taken_from_a_query_and_a_form() {
+    let app = TestApp::new();
+    let root = app.admin();
+    let told = root.put(&format!("{PATH}?first_day_of_week=1&import_sources=github,git"), json!({})).await.ok();
+    assert_eq!((&told["first_day_of_week"], &told["import_sources"]), (&json!(1), &json!(["github", "git"])));
+    let form = b"first_day_of_week=6&asset_proxy_allowlist[]=a.example&kroki_formats[bpmn]=true";
+    let kind = "application/x-www-form-urlencoded";
+    let told = root.send_bytes(Method::PUT, PATH, kind, form).await.ok();
+    assert_eq!((&told["first_day_of_week"], &told["asset_proxy_allowlist"]), (&json!(6), &json!(["a.example"])));
+    assert_eq!(told["kroki_formats"]["bpmn"], true);
+    assert_eq!(told["asset_proxy_whitelist"], json!(["a.example"]));
+}
+
+#[actix_web::test]
+async fn older_names_follow_the_newer_ones() {
+    let app = TestApp::new();
+    let root = app.admin();
+    let older = json!({ "signin_enabled": false, "admin_notification_email": "a@b.example",
+        "throttle_unauthenticated_web_requests_per_period": 7, "domain_denylist_raw": "a.test\nb.test;c.test" });
+    let told = root.put(PATH, older).await.ok();
+    for name in ["signin_enabled", "password_authentication_enabled", "password_authentication_enabled_for_web"] {
+        assert_eq!(told[name], false, "{name}");
+    }
+    assert_eq!(told["abuse_notification_email"], "a@b.example");
+    assert_eq!(told["throttle_unauthenticated_requests_per_period"], 7);
+    assert_eq!(told["domain_denylist"], json!(["a.test", "b.test", "c.test"]));
+    let both = json!({ "signin_enabled": true, "password_authentication_enabled_for_web": true });
+    let text = "password_authentication_enabled_for_web, signin_enabled are mutually exclusive";
+    root.put(PATH, both).await.refused(400, json!({ "error": text }));
+}
+
+#[actix_web::test]
+async fn a_switch_needs_its_partners() {
+    let app = TestApp::new();
+    let root = app.admin();
+    for (switch, told) in [
+        ("recaptcha_enabled", "recaptcha_private_key is missing, recaptcha_site_key is missing"),
+        ("enforce_terms", "terms is missing"),
+        ("shared_runners_enabled", "shared_runners_text is missing"),
+    ] {
+        root.put(PATH, json!({ switch: true })).await.refused(400, json!({ "error": told }));
+        root.put(PATH, json!({ switch: false })).await.ok();
+    }
+}
+
+#[actix_web::test]
+async fn secrets_are_sealed_and_two_of_them_are_never_told() {
+    let app = TestApp::new();
+    let root = app.admin();
+    let secrets = json!({ "akismet_api_key": "hunter2", "asset_proxy_secret_key": "hunter3" });
+    let told = root.put(PATH, secrets).await.ok();
+
+    assert_eq!((&told["akismet_api_key"], told.get("asset_proxy_secret_key")), (&json!("hunter2"), None));
+    let stored = app.write(|tx| {
+        use org::settings::store::SettingsStore as _;
+        let settings = tx.settings()?;
+        Ok(serde_json::to_string(&settings).expect("text"))
+    });
+    assert!(stored.contains("akismet_api_key") && !stored.contains("hunter"), "{stored}");
+    let audited = root.get("/audit_events?entity_type=Gitlab::Audit::InstanceScope").await.ok();
+    assert!(!audited.to_string().contains("hunter"), "{audited}");
+    let announced: Vec<Value> = app.announced().into_iter().map(|(kind, text)| json!([kind, text])).collect();
+    assert!(!json!(announced).to_string().contains("hunter"));
 }

@@ -1,0 +1,149 @@
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use kernel::Faults;
+use serde_json::{Value, json};
+
+use super::{ALIASES, EXCLUSIVE, Form, Setting, all, check, default, find, find_alias};
+use crate::settings::{Given, Settings};
+
+/// What people read of the settings.
+const DOCS: &str = include_str!("../../../../../docs/api.md");
+
+#[test]
+fn each_name_is_there_once() {
+    let mut seen = HashSet::new();
+    let names = all().map(|setting| setting.name).chain(ALIASES.iter().map(|alias| alias.name));
+    let twice: Vec<&str> = names.filter(|name| !seen.insert(*name)).collect();
+    assert!(twice.is_empty(), "{twice:?}");
+}
+
+#[test]
+fn what_a_row_names_is_a_row() {
+    for setting in all() {
+        for needed in setting.needs {
+            assert!(find(needed).is_some(), "{} needs {needed}", setting.name);
+        }
+    }
+    for alias in ALIASES {
+        assert!(find(alias.of).is_some(), "{} of {}", alias.name, alias.of);
+    }
+    for name in EXCLUSIVE {
+        assert!(find(name).is_some() || find_alias(name).is_some(), "{name}");
+    }
+}
+
+#[test]
+fn every_field_is_a_row_and_every_default_is_valid() {
+    let fields = serde_json::to_value(Settings::default()).unwrap();
+    let beside = ["plan_limits"];
+    for name in fields.as_object().unwrap().keys().filter(|name| !beside.contains(&name.as_str())) {
+        assert!(find(name).is_some(), "{name} is no row");
+    }
+    for setting in all() {
+        let value = default(setting.name);
+        let mut faults = Faults::default();
+        // A limit that nobody has set is the configuration's.
+        if !value.is_null() {
+            check(setting, value, &mut faults);
+        }
+        assert!(faults.is_empty(), "{}: {faults:?}", setting.name);
+        let known = match setting.form {
+            Form::Choice { words, .. } => {
+                value.as_str().is_none_or(|word| words.contains(&word))
+            }
+            Form::Number(numbers) => value.as_i64().is_some_and(|it| numbers.contains(&it)),
+            _ => true,
+        };
+        assert!(known, "{}", setting.name);
+    }
+}
+
+fn given(values: Value) -> Given {
+    let values = values.as_object().unwrap().clone();
+    Given(values.into_iter().map(|(name, value)| (find(&name).unwrap(), value)).collect())
+}
+
+fn told(settings: &Settings, values: Value) -> Vec<(String, Vec<String>)> {
+    let refused = settings.changed(&given(values), |_, clear| Ok(clear.to_owned())).unwrap_err();
+    match refused.message {
+        kernel::error::Message::Fields(fields) => fields,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn values_out_of_bounds_are_told_apart() {
+    for (name, value, text) in [
+        ("polling_interval_multiplier", json!(-1.0), "must be greater than or equal to 0"),
+        ("issues_create_limit", json!(-1), "must be greater than or equal to 0"),
+        ("gitaly_timeout_fast", Value::Null, "is not a number"),
+        ("signup_enabled", Value::Null, "must be a boolean value"),
+        ("home_page_url", json!("nowhere"), "must be a valid URL"),
+        ("default_ci_config_path", json!("a/../b"), "cannot include leading slash or directory traversal."),
+        ("restricted_visibility_levels", json!(["secret"]), "'secret' is not a valid visibility level"),
+        ("restricted_visibility_levels", json!(["private"]), "cannot be set to a restricted visibility level"),
+        ("repository_storages_weighted", json!({ "default": 101 }), "value for 'default' must be between 0 and 100"),
+        ("domain_denylist_enabled", json!(true), "Domain denylist cannot be empty if denylist is enabled."),
+        ("email_restrictions", json!("("), "is not a valid regexp"),
+        ("mailgun_signing_key", json!("x".repeat(256)), "is too long (maximum is 255 characters)"),
+        ("outbound_local_requests_whitelist", json!(vec!["a"; 1001]), "is too long (maximum is 1000 entries)"),
+        ("gitaly_timeout_fast", json!(31), "must be greater than or equal to 31"),
+        ("asset_proxy_enabled", json!(true), "can't be blank"),
+        ("deactivate_dormant_users_period", json!(89), "'89' days of inactivity must be greater than or equal to 90"),
+    ] {
+        let fields = told(&Settings::default(), json!({ name: value }));
+        assert!(fields.iter().any(|(_, texts)| texts.contains(&text.to_owned())), "{name}: {fields:?}");
+    }
+}
+
+#[test]
+fn a_secret_is_stored_sealed_and_in_no_change() {
+    let new = given(json!({ "akismet_api_key": "hunter2", "home_page_url": "https://a.example" }));
+    let sealed = |_: &Setting, clear: &str| Ok(format!("sealed {}", clear.len()));
+    let (settings, changes) = Settings::default().changed(&new, sealed).unwrap();
+    assert_eq!(settings.other["akismet_api_key"], "sealed 7");
+    let told = serde_json::to_string(&changes).unwrap();
+    assert!(told.contains("akismet_api_key") && !told.contains("sealed"), "{told}");
+    assert!(told.contains("https://a.example"), "{told}");
+}
+
+#[test]
+fn only_what_somebody_set_is_stored() {
+    let (settings, changes) = Settings::default()
+        .changed(&given(json!({ "signup_enabled": true, "first_day_of_week": 1 })), |_, clear| {
+            Ok(clear.to_owned())
+        })
+        .unwrap();
+    assert_eq!(changes.len(), 1, "{changes:?}");
+    assert_eq!(settings.other.len(), 1);
+    let document = settings.document().unwrap();
+    assert_eq!(document.len(), all().count());
+    assert_eq!(document["first_day_of_week"], 1);
+}
+
+/// The rows of the table in the documentation: name, what it says, and why or by which test.
+fn documented() -> HashMap<&'static str, (&'static str, &'static str)> {
+    let rows = DOCS.lines().filter_map(|line| {
+        let mut cells = line.strip_prefix("| `")?.split(" | ");
+        let name = cells.next()?.strip_suffix('`')?;
+        let (kind, rest) = (cells.next()?, cells.next()?.strip_suffix(" |")?);
+        ["acts", "stored"].contains(&kind).then_some((name, (kind, rest)))
+    });
+    rows.collect()
+}
+
+#[test]
+fn the_documentation_says_of_each_setting_whether_it_acts() {
+    let documented = documented();
+    for setting in all() {
+        let Some((kind, rest)) = documented.get(setting.name) else {
+            panic!("docs/api.md lacks {}", setting.name);
+        };
+        let wanted = if setting.acts { "acts" } else { "stored" };
+        assert_eq!(*kind, wanted, "{}", setting.name);
+        assert!(rest.len() > 3, "{}", setting.name);
+    }
+    let rows: BTreeSet<&str> = all().map(|setting| setting.name).collect();
+    let unknown: Vec<_> = documented.keys().filter(|name| !rows.contains(**name)).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}

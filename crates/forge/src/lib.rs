@@ -6,6 +6,7 @@
 mod access;
 mod activity_feed;
 pub mod alert;
+pub mod asset_proxy;
 mod audit;
 pub mod branch;
 pub mod commit;

@@ -96,6 +96,13 @@ fn clear(vault: &Vault, setting: &Setting, stored: &Value) -> Value {
     clear.map_or(Value::Null, |secret| secret.into_revealed().into())
 }
 
+/// One secret in clear; `None` where nobody has set it.
+pub(crate) fn secret(forge: &Forge, settings: &Settings, name: &str) -> Option<String> {
+    let setting = table::find(name)?;
+    let value = clear(&forge.vault, setting, settings.other.get(name)?);
+    value.as_str().map(str::to_owned)
+}
+
 /// Where a secret is sealed for.
 fn place(name: &str) -> String {
     format!("settings/{name}")

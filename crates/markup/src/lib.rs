@@ -12,6 +12,7 @@ mod light;
 mod links;
 mod markdown;
 mod names;
+mod pictures;
 mod plain;
 mod raw_html;
 mod sanitize;
@@ -19,6 +20,7 @@ mod sanitize;
 pub use format::Format;
 pub use links::Links;
 pub use names::{NameLink, texts, with_names};
+pub use pictures::with_pictures;
 
 /// The HTML of a text. Links that lead nowhere by themselves are resolved by `links`.
 pub fn render(text: &str, format: Format, links: &Links<'_>) -> String {

@@ -145,7 +145,7 @@ const ENTITIES: [(&str, char); 6] = [
     ("&nbsp;", '\u{a0}'),
 ];
 
-fn unescaped(html: &str) -> String {
+pub(crate) fn unescaped(html: &str) -> String {
     let mut text = String::with_capacity(html.len());
     let mut left = html;
     while let Some(at) = left.find('&') {
@@ -160,7 +160,7 @@ fn unescaped(html: &str) -> String {
     text
 }
 
-fn escape(text: &str, into: &mut String) {
+pub(crate) fn escape(text: &str, into: &mut String) {
     for letter in text.chars() {
         match ENTITIES.iter().find(|(_, known)| *known == letter) {
             Some((entity, _)) => into.push_str(entity),

@@ -18,6 +18,10 @@ impl Settings {
         self.other(name).as_i64()
     }
 
+    fn decimal(&self, name: &str) -> f64 {
+        self.other(name).as_f64().unwrap_or_default()
+    }
+
     /// `None` where it is null or blank.
     fn text(&self, name: &str) -> Option<&str> {
         self.other(name).as_str().filter(|text| !text.trim().is_empty())
@@ -45,6 +49,7 @@ readers! {
     flag -> bool {
         admin_mode,
         allow_group_owners_to_manage_ldap,
+        asset_proxy_enabled,
         disable_personal_access_tokens,
         email_restrictions_enabled,
         group_owners_can_manage_default_branch_protection,
@@ -91,6 +96,7 @@ readers! {
     text -> Option<&str> {
         after_sign_up_text,
         archive_builds_in_human_readable,
+        asset_proxy_url,
         commit_email_hostname,
         custom_http_clone_url_root,
         default_ci_config_path,
@@ -103,7 +109,11 @@ readers! {
         sign_in_text,
         user_default_internal_regex,
     }
+    decimal -> f64 {
+        polling_interval_multiplier,
+    }
     words -> Vec<&str> {
+        asset_proxy_allowlist,
         notes_create_limit_allowlist,
         users_get_by_id_limit_allowlist,
         valid_runner_registrars,
@@ -128,8 +138,8 @@ mod tests {
     #[test]
     fn each_setting_that_acts_is_read_or_a_field() {
         let fields = serde_json::to_value(Settings::default()).unwrap();
-        // Decided where it is checked: only one storage is there.
-        let checked = ["repository_storages_weighted"];
+        // Only one storage is there, which is decided where it is checked; the secret is read where it is unsealed.
+        let checked = ["repository_storages_weighted", "asset_proxy_secret_key"];
         for setting in table::all().filter(|setting| setting.acts) {
             let read = READ.contains(&setting.name) || checked.contains(&setting.name);
             assert!(read || fields.get(setting.name).is_some(), "{}", setting.name);

@@ -1,6 +1,6 @@
 //! Wikis of projects and groups. Both kinds have the same calls, which differ in where the wiki lies and in who may what.
 
-use forge::{files::Upload, references, wiki::weigh};
+use forge::{asset_proxy::with_proxy, files::Upload, references, wiki::weigh};
 use kernel::{Ability, Actor, Error, Grant, Result};
 use org::settings::store::SettingsStore as _;
 use repo::{
@@ -165,7 +165,8 @@ async fn show(app: &App, place: Place, params: ShowPage) -> Shown {
     });
     let mut page = read.await?.ok_or(find::NO_PAGE)?;
     if is_html {
-        page.content = references::linked(app, reader, Some(names), page.content).await?;
+        let linked = references::linked(app, reader, Some(names), page.content).await?;
+        page.content = with_proxy(app, linked);
     }
     Ok(Json(page.into()))
 }

@@ -1,6 +1,7 @@
 //! What a text in Markdown looks like.
 
 use forge::{
+    asset_proxy::with_proxy,
     memory,
     references::{self, Place},
 };
@@ -62,5 +63,5 @@ async fn render(app: App, call: Call<SignedIn, RenderText>) -> ApiResult<Created
         let place = place.map(|project| Place::project(project.id, &project.full_path));
         html = references::linked(&app, actor, place, html).await?;
     }
-    Ok(Created(RenderedEntity { html }))
+    Ok(Created(RenderedEntity { html: with_proxy(&app, html) }))
 }

@@ -30,6 +30,22 @@ async fn a_pack_beyond_the_limit_is_refused() {
 }
 
 #[actix_web::test]
+async fn a_push_is_as_large_as_the_settings_allow() {
+    let forge = forge(Limits::default());
+    let client = Client::with_commit().await;
+    client.commit_file("noise", &super::noise(1_500_000), "noise").await;
+    let limit = serde_json::json!({ "receive_max_input_size": 1 });
+    forge.app.admin().put("/application/settings", limit).await.ok();
+
+    let complaint = client.git(&["push", &forge.url(), "main"]).await.refused();
+
+    assert!(complaint.contains("pack exceeds maximum allowed size"), "{complaint}");
+    let none = serde_json::json!({ "receive_max_input_size": null });
+    forge.app.admin().put("/application/settings", none).await.ok();
+    client.git(&["push", "-q", &forge.url(), "main"]).await.ok();
+}
+
+#[actix_web::test]
 async fn a_small_pack_cannot_hide_a_huge_file() {
     let forge = forge(Limits { object: 1_000_000, ..Limits::default() });
     let client = Client::with_commit().await;

@@ -50,7 +50,7 @@ pub(super) const ROWS: &[Setting] = &[
     short("maintenance_mode_message").acts(),
     whole("metrics_method_call_threshold", 10),
     text("performance_bar_allowed_group_path"),
-    decimal("polling_interval_multiplier", Preset::Decimal(1.0), 0.0, f64::MAX),
+    decimal("polling_interval_multiplier", Preset::Decimal(1.0), 0.0, f64::MAX).acts(),
     switch("prometheus_metrics_enabled", true),
     switch("repository_checks_enabled", true),
     prose("sign_in_text").acts(),

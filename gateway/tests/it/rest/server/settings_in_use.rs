@@ -1,12 +1,19 @@
 //! What settings of the installation do.
 
-use kernel::Visibility::Public;
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use kernel::{
+    AccessLevel::{Developer, Maintainer},
+    Visibility::Public,
+};
 use org::{token::Scope, user::actions::NewUser};
 use repo::testing::Fixture;
 use serde_json::{Value, json};
 use time::Duration;
 
-use crate::support::{Person, TestApp};
+use crate::support::{
+    Person, TestApp,
+    ci::{commit, job},
+};
 
 async fn set(app: &TestApp, settings: Value) {
     app.admin().put("/application/settings", settings).await.ok();
@@ -206,7 +213,7 @@ async fn issues_notes_people_and_raw_files_have_limits() {
 
     assert_eq!(ask(&ada).await[0], 429);
     assert_eq!(ask(&ada).await, [429; 4]);
-    app.member(project, "bob", kernel::AccessLevel::Developer);
+    app.member(project, "bob", Developer);
     let bob = app.person("bob");
     assert_eq!(ask(&bob).await[1..3], [201, 200]);
     assert_eq!(ask(&bob).await[1..3], [201, 200], "bob is on both lists");
@@ -221,10 +228,10 @@ async fn old_jobs_are_not_done_again() {
     set(&app, json!({ "archive_builds_in_human_readable": "2 days" })).await;
     let mia = app.person("mia");
     let project = app.project_from(&Fixture::new());
-    app.member(project, "mia", kernel::AccessLevel::Maintainer);
-    crate::support::ci::commit(&mia, project, "main", "CI", "job: {script: x}\n").await;
-    let job = crate::support::ci::job(&mia, project, "job").await;
-    let path = format!("/projects/{project}/jobs/{}", job["id"]);
+    app.member(project, "mia", Maintainer);
+    commit(&mia, project, "main", "CI", "job: {script: x}\n").await;
+    let made = job(&mia, project, "job").await;
+    let path = format!("/projects/{project}/jobs/{}", made["id"]);
     mia.post(&format!("{path}/cancel"), json!({})).await.created();
 
     app.clock.advance(Duration::days(2));
@@ -267,4 +274,61 @@ async fn runners_register_where_the_settings_let_them() {
     assert_eq!(app.anonymous().post("/runners", token.clone()).await.status, 403);
     set(&app, json!({ "valid_runner_registrars": ["group", "project"] })).await;
     app.anonymous().post("/runners", token).await.created();
+}
+
+#[actix_web::test]
+async fn passwords_are_taken_where_the_settings_let_them() {
+    let app = TestApp::new();
+    let hash = org::user::password::hash("difference engine").expect("a hash");
+    let new = NewUser { password_hash: Some(hash), ..NewUser::named("ada") };
+    let ada = app.someone(&new, &[]);
+    app.project(&ada, "engine", Public);
+    let pair = BASE64_STANDARD.encode("ada:difference engine");
+    let git = app.anonymous().sending("Authorization", &format!("Basic {pair}"));
+    let sign_in = async || {
+        let form = json!({ "grant_type": "password", "username": "ada", "password": "difference engine" });
+        app.anonymous().post("//oauth/token", form).await.status
+    };
+    assert_eq!((refs(&git, "git-upload-pack").await, sign_in().await), (200, 200));
+
+    set(&app, json!({ "password_authentication_enabled_for_git": false, "signin_enabled": false })).await;
+
+    assert_eq!((refs(&git, "git-upload-pack").await, sign_in().await), (401, 400));
+}
+
+#[actix_web::test]
+async fn a_pipeline_is_made_by_the_file_that_the_settings_name() {
+    let app = TestApp::new();
+    let mia = app.person("mia");
+    let project = app.project_from(&Fixture::new());
+    app.member(project, "mia", Maintainer);
+    set(&app, json!({ "default_ci_config_path": "ci/build.yml" })).await;
+    let actions = json!([{ "action": "create", "file_path": "ci/build.yml", "content": "job: {script: x}\n" }]);
+    let body = json!({ "branch": "main", "commit_message": "CI", "actions": actions });
+    mia.post(&format!("/projects/{project}/repository/commits"), body).await.created();
+    assert_eq!(job(&mia, project, "job").await["name"], "job");
+}
+
+#[actix_web::test]
+async fn pictures_from_elsewhere_come_by_way_of_the_proxy() {
+    let app = TestApp::new();
+    set(&app, json!({ "asset_proxy_enabled": true, "asset_proxy_url": "https://assets.example",
+        "asset_proxy_secret_key": "shared-secret", "asset_proxy_allowlist": ["open.example"] })).await;
+    let text = "![a](http://example.com/test.png) ![b](http://open.example/b.png)";
+    let told = app.person("ada").post("/markdown", json!({ "text": text })).await.created();
+    let html = told["html"].as_str().expect("HTML").to_owned();
+    assert!(html.contains("https://assets.example/08df250eeeef1a8cf2c761475ac74c5065105612/"), "{html}");
+    assert!(html.contains("src=\"http://open.example/b.png\""), "{html}");
+}
+
+#[actix_web::test]
+async fn clients_ask_again_as_seldom_as_the_settings_say() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Public);
+    set(&app, json!({ "polling_interval_multiplier": "2.5" })).await;
+    let path = format!("/security/projects/{project}/vulnerability_exports");
+    let export = ada.post(&path, json!({})).await.created();
+    let asked = ada.get(&format!("/security/vulnerability_exports/{}", export["id"])).await;
+    assert_eq!((asked.status, asked.header("poll-interval")), (202, Some("12500")));
 }

@@ -1547,6 +1547,9 @@ diesel::table! {
     topics (id) {
         id -> BigInt,
         name -> Text,
+        title -> Nullable<Text>,
+        description -> Nullable<Text>,
+        avatar -> Nullable<Text>,
     }
 }
 

@@ -23,6 +23,7 @@ pub mod statistics;
 pub mod status;
 pub mod survey;
 pub mod token;
+pub mod topic;
 pub mod user;
 
 pub(crate) use db::listing;

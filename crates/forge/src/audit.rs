@@ -10,8 +10,9 @@ use kernel::{
     ids::{ProjectId, UserId},
 };
 use org::{
-    member, namespace, namespace::store::NamespaceStore as _, project, project::store::ProjectStore as _,
-    settings::SettingsChanged, user, user::store::UserStore as _,
+    member, namespace, namespace::store::NamespaceStore as _, project,
+    project::store::ProjectStore as _, settings::SettingsChanged, user,
+    user::store::UserStore as _,
 };
 use serde_json::{Map, Value, json};
 
@@ -125,7 +126,8 @@ fn of_user(tx: &mut Tx<'_>, fact: &user::event::Event) -> Result<()> {
             (person, Entry::new("user_created", json!({ "add": "user" })), author)
         }
         Fact::UserRename { person, old_username, .. } => {
-            let change = json!({ "change": "username", "from": old_username, "to": person.username });
+            let change =
+                json!({ "change": "username", "from": old_username, "to": person.username });
             (person, Entry::new("user_username_updated", change), None)
         }
         Fact::UserDestroy { person, .. } => {
@@ -215,10 +217,20 @@ fn of_group(tx: &mut Tx<'_>, fact: &namespace::event::Event) -> Result<()> {
             (group, "group_destroyed", json!({ "remove": "group" }), user)
         }
         Fact::GroupShare { group_id, invited_id, user } => {
-            return share(tx, (*group_id, *invited_id), ("group_share_with_group_link_created", "add"), *user);
+            return share(
+                tx,
+                (*group_id, *invited_id),
+                ("group_share_with_group_link_created", "add"),
+                *user,
+            );
         }
         Fact::GroupUnshare { group_id, invited_id, user } => {
-            return share(tx, (*group_id, *invited_id), ("group_share_with_group_link_removed", "remove"), *user);
+            return share(
+                tx,
+                (*group_id, *invited_id),
+                ("group_share_with_group_link_removed", "remove"),
+                *user,
+            );
         }
     };
     Entry::new(name, details).of_group(tx, group, *author)
@@ -231,7 +243,8 @@ fn share(
     author: Option<UserId>,
 ) -> Result<()> {
     let group = tx.namespace(group)?;
-    let invited_name = tx.find_namespace(invited)?.map_or_else(String::new, |other| other.full_path);
+    let invited_name =
+        tx.find_namespace(invited)?.map_or_else(String::new, |other| other.full_path);
     let target = Target { kind: "Group", id: invited.0, name: invited_name };
     let mut details = Map::new();
     details.insert(verb.to_owned(), "group_access".into());

@@ -73,7 +73,8 @@ pub(super) async fn authenticate<S: Locate>(
         Credential::Job(job) => return Ok((Caller::of_job(user, *job), None)),
     };
     // A token that is not made for it gives no administrator's rights.
-    let admin = user.admin && (!app.settings().admin_mode() || token.scopes().has(Scope::AdminMode));
+    let admin =
+        user.admin && (!app.settings().admin_mode() || token.scopes().has(Scope::AdminMode));
     let user = User { admin, ..user };
     if token.kind == Kind::OAuth && token.last_used_at.is_none() {
         let used = token.clone();

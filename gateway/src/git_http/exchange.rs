@@ -41,7 +41,8 @@ pub(super) fn longest_request(app: &App, service: Service) -> u64 {
 
 /// Bytes of one push, by the configuration of the server and by the settings; 0 is no limit.
 pub(super) fn push_limit(app: &App) -> u64 {
-    let set = app.settings().receive_max_input_size().and_then(|mebibytes| u64::try_from(mebibytes).ok());
+    let set =
+        app.settings().receive_max_input_size().and_then(|mebibytes| u64::try_from(mebibytes).ok());
     match (app.limits.push, set.map(|mebibytes| mebibytes << 20)) {
         (configured, None) => configured,
         (0, Some(set)) => set,

@@ -14,7 +14,8 @@ const NOUN: &str = "Audit Event";
 pub trait AuditStore {
     fn insert_audit_event(&mut self, new: &NewAuditEvent) -> Result<()>;
     /// The newest first.
-    fn audit_events(&mut self, filter: &AuditFilter, page: PageRequest) -> Result<Page<AuditEvent>>;
+    fn audit_events(&mut self, filter: &AuditFilter, page: PageRequest)
+    -> Result<Page<AuditEvent>>;
     fn audit_event(&mut self, filter: &AuditFilter, id: i64) -> Result<Option<AuditEvent>>;
 }
 
@@ -62,7 +63,11 @@ impl AuditStore for Tx<'_> {
         Ok(())
     }
 
-    fn audit_events(&mut self, filter: &AuditFilter, page: PageRequest) -> Result<Page<AuditEvent>> {
+    fn audit_events(
+        &mut self,
+        filter: &AuditFilter,
+        page: PageRequest,
+    ) -> Result<Page<AuditEvent>> {
         if filter.id_before.is_some() {
             return self.audit_events_before(filter, page);
         }

@@ -40,7 +40,8 @@ pub fn set(
     if old.is_none() {
         ensure_room(tx, name)?;
     }
-    let mut feature = old.unwrap_or_else(|| Feature { name: name.to_owned(), ..Feature::default() });
+    let mut feature =
+        old.unwrap_or_else(|| Feature { name: name.to_owned(), ..Feature::default() });
     match setting {
         Setting::On => switch_on(&mut feature, targets),
         Setting::Off => switch_off(&mut feature, targets),

@@ -9,7 +9,8 @@ use kernel::{
 };
 
 use crate::{
-    faults::Faults, policy::AdminGroup, settings::store::SettingsStore as _, token::actions::sentence,
+    faults::Faults, policy::AdminGroup, settings::store::SettingsStore as _,
+    token::actions::sentence,
 };
 
 const ABSENT: &str = "Linked LDAP group not found";

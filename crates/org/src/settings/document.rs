@@ -4,8 +4,7 @@ use kernel::{Error, Faults, Result};
 use serde_json::{Map, Value};
 
 use super::{
-    Settings,
-    rules,
+    Settings, rules,
     table::{self, Setting, check},
 };
 

@@ -52,7 +52,9 @@ impl Rules<'_> {
 
     fn asset_proxy(&self, faults: &mut Faults) {
         const NEEDED: [&str; 2] = ["asset_proxy_url", "asset_proxy_secret_key"];
-        if !self.is_on("asset_proxy_enabled") || !self.touches(&["asset_proxy_enabled", NEEDED[0], NEEDED[1]]) {
+        if !self.is_on("asset_proxy_enabled")
+            || !self.touches(&["asset_proxy_enabled", NEEDED[0], NEEDED[1]])
+        {
             return;
         }
         for name in NEEDED.into_iter().filter(|name| self.is_blank(name)) {

@@ -1,6 +1,9 @@
 //! Reading and keeping the settings.
 
-use db::{Tx, each_backend, error, schema::{instance_settings, users}};
+use db::{
+    Tx, each_backend, error,
+    schema::{instance_settings, users},
+};
 use diesel::prelude::*;
 use kernel::{Error, Result, Ts};
 

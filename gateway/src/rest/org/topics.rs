@@ -44,8 +44,7 @@ params! {
 
 async fn list(app: App, call: Call<Anyone, ListTopics>) -> ApiResult<Listed<TopicEntity>> {
     let (given, page) = (call.params, call.page);
-    let filter =
-        TopicFilter { search: given.search, without_projects: given.without_projects };
+    let filter = TopicFilter { search: given.search, without_projects: given.without_projects };
     let found = app.db.read(move |tx| {
         let page = tx.topics(&filter, page)?;
         let ids: Vec<i64> = page.items.iter().map(|topic| topic.id).collect();

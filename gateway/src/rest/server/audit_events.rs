@@ -108,14 +108,14 @@ fn id_before(raw: &RawMap, given: Option<i64>) -> Option<i64> {
     }
 }
 
-fn shown(page: Page<admin::audit::AuditEvent>) -> Either<Listed<AuditEventEntity>, ListedAfter<AuditEventEntity>> {
+fn shown(
+    page: Page<admin::audit::AuditEvent>,
+) -> Either<Listed<AuditEventEntity>, ListedAfter<AuditEventEntity>> {
     let counted = !matches!(page.total, Total::Uncounted { .. });
     let page = page.map(AuditEventEntity::from);
     match counted {
         true => Either::Left(Listed(page)),
-        false => {
-            Either::Right(ListedAfter::of_page(page, "id_before", |last| last.id.to_string()))
-        }
+        false => Either::Right(ListedAfter::of_page(page, "id_before", |last| last.id.to_string())),
     }
 }
 

@@ -52,13 +52,9 @@ fn number(level: AccessLevel) -> i64 {
     level.number().into()
 }
 
-async fn list(
-    app: App,
-    call: Call<Anyone, OnlyPage>,
-) -> ApiResult<Listed<BroadcastMessageEntity>> {
+async fn list(app: App, call: Call<Anyone, OnlyPage>) -> ApiResult<Listed<BroadcastMessageEntity>> {
     let (grant, page) = (call.grant, call.page);
-    let found =
-        app.db.read(move |tx| Ok((actions::list(tx, &grant, page)?, tx.now))).await?;
+    let found = app.db.read(move |tx| Ok((actions::list(tx, &grant, page)?, tx.now))).await?;
     let (messages, now) = found;
     Ok(Listed(messages.map(|message| BroadcastMessageEntity::new(message, now))))
 }
@@ -142,10 +138,8 @@ async fn create(
         broadcast_type: given.broadcast_type,
         dismissable: given.dismissable,
     };
-    let made = app
-        .db
-        .write(move |tx| Ok((actions::create(tx, &grant, change.clone())?, tx.now)))
-        .await?;
+    let made =
+        app.db.write(move |tx| Ok((actions::create(tx, &grant, change.clone())?, tx.now))).await?;
     Ok(Created(BroadcastMessageEntity::new(made.0, made.1)))
 }
 

@@ -125,7 +125,8 @@ impl SetFeature {
         }
         for path in names(&self.namespace) {
             let found = tx.find_namespace_at(path)?.ok_or_else(|| absent(path))?;
-            let kind = if found.kind == Kind::Group { "Group" } else { "Namespaces::UserNamespace" };
+            let kind =
+                if found.kind == Kind::Group { "Group" } else { "Namespaces::UserNamespace" };
             actors.push(format!("{kind}:{}", found.id));
         }
         for (kind, paths) in [("Project", &self.project), ("Repository", &self.repository)] {

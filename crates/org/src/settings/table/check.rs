@@ -21,23 +21,32 @@ pub fn check(setting: &Setting, value: &Value, faults: &mut Faults) {
             faults.add(setting.name, "must be a boolean value");
         }
         Form::Whole { optional: true, .. } if value.is_null() => {}
-        Form::Whole { least, most, .. } => whole(setting.name, value.as_i64(), (least, most), faults),
+        Form::Whole { least, most, .. } => {
+            whole(setting.name, value.as_i64(), (least, most), faults)
+        }
         Form::Decimal { least, most } => decimal(setting.name, value, (least, most), faults),
         Form::List { most } => list(setting.name, value, most, faults),
         Form::Levels => levels(setting.name, value, faults),
         Form::Weights => weights(setting.name, value, faults),
-        Form::Text { most } => faults.add_each(setting.name, fault_of_text(value, |text| {
-            length_fault(text, most)
-        })),
-        Form::Url => faults.add_each(setting.name, fault_of_text(value, |text| {
-            (!is_web_url(text)).then(|| "must be a valid URL".to_owned())
-        })),
-        Form::Email => faults.add_each(setting.name, fault_of_text(value, |text| {
-            (!is_email(text)).then(|| "is invalid".to_owned())
-        })),
-        Form::Pattern => faults.add_each(setting.name, fault_of_text(value, |text| {
-            Regex::new(text).err().map(|_odd| "is not a valid regexp".to_owned())
-        })),
+        Form::Text { most } => {
+            faults.add_each(setting.name, fault_of_text(value, |text| length_fault(text, most)))
+        }
+        Form::Url => faults.add_each(
+            setting.name,
+            fault_of_text(value, |text| {
+                (!is_web_url(text)).then(|| "must be a valid URL".to_owned())
+            }),
+        ),
+        Form::Email => faults.add_each(
+            setting.name,
+            fault_of_text(value, |text| (!is_email(text)).then(|| "is invalid".to_owned())),
+        ),
+        Form::Pattern => faults.add_each(
+            setting.name,
+            fault_of_text(value, |text| {
+                Regex::new(text).err().map(|_odd| "is not a valid regexp".to_owned())
+            }),
+        ),
         // Words and numbers that are not in the list were refused when the request was read.
         Form::Switch
         | Form::Choice { .. }

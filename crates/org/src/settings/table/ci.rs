@@ -1,8 +1,7 @@
 //! Pipelines, runners, artifacts.
 
 use super::form::{
-    Form, Preset, Setting, choices, list, optional, short, special, switch, text, typed, url,
-    whole,
+    Form, Preset, Setting, choices, list, optional, short, special, switch, text, typed, url, whole,
 };
 
 const ANY: Form = Form::Whole { least: i64::MIN, most: i64::MAX, optional: false };

@@ -117,12 +117,7 @@ pub(super) const fn optional(name: &'static str, least: i64, most: i64) -> Setti
     row(name, Form::Whole { least, most, optional: true }, Preset::None)
 }
 
-pub(super) const fn decimal(
-    name: &'static str,
-    default: Preset,
-    least: f64,
-    most: f64,
-) -> Setting {
+pub(super) const fn decimal(name: &'static str, default: Preset, least: f64, most: f64) -> Setting {
     row(name, Form::Decimal { least, most }, default)
 }
 

@@ -1,8 +1,6 @@
 //! Accounts: who may have one, and how they prove it.
 
-use super::form::{
-    Form, Preset, Setting, choice, pattern, special, switch, typed, whole, within,
-};
+use super::form::{Form, Preset, Setting, choice, pattern, special, switch, typed, whole, within};
 
 const BITS: Form = Form::Whole { least: i64::MIN, most: i64::MAX, optional: false };
 const DOMAINS: Form = Form::List { most: 10_000 };

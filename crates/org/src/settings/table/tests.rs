@@ -48,9 +48,7 @@ fn every_field_is_a_row_and_every_default_is_valid() {
         }
         assert!(faults.is_empty(), "{}: {faults:?}", setting.name);
         let known = match setting.form {
-            Form::Choice { words, .. } => {
-                value.as_str().is_none_or(|word| words.contains(&word))
-            }
+            Form::Choice { words, .. } => value.as_str().is_none_or(|word| words.contains(&word)),
             Form::Number(numbers) => value.as_i64().is_some_and(|it| numbers.contains(&it)),
             _ => true,
         };
@@ -79,20 +77,51 @@ fn values_out_of_bounds_are_told_apart() {
         ("gitaly_timeout_fast", Value::Null, "is not a number"),
         ("signup_enabled", Value::Null, "must be a boolean value"),
         ("home_page_url", json!("nowhere"), "must be a valid URL"),
-        ("default_ci_config_path", json!("a/../b"), "cannot include leading slash or directory traversal."),
-        ("restricted_visibility_levels", json!(["secret"]), "'secret' is not a valid visibility level"),
-        ("restricted_visibility_levels", json!(["private"]), "cannot be set to a restricted visibility level"),
-        ("repository_storages_weighted", json!({ "default": 101 }), "value for 'default' must be between 0 and 100"),
-        ("domain_denylist_enabled", json!(true), "Domain denylist cannot be empty if denylist is enabled."),
+        (
+            "default_ci_config_path",
+            json!("a/../b"),
+            "cannot include leading slash or directory traversal.",
+        ),
+        (
+            "restricted_visibility_levels",
+            json!(["secret"]),
+            "'secret' is not a valid visibility level",
+        ),
+        (
+            "restricted_visibility_levels",
+            json!(["private"]),
+            "cannot be set to a restricted visibility level",
+        ),
+        (
+            "repository_storages_weighted",
+            json!({ "default": 101 }),
+            "value for 'default' must be between 0 and 100",
+        ),
+        (
+            "domain_denylist_enabled",
+            json!(true),
+            "Domain denylist cannot be empty if denylist is enabled.",
+        ),
         ("email_restrictions", json!("("), "is not a valid regexp"),
         ("mailgun_signing_key", json!("x".repeat(256)), "is too long (maximum is 255 characters)"),
-        ("outbound_local_requests_whitelist", json!(vec!["a"; 1001]), "is too long (maximum is 1000 entries)"),
+        (
+            "outbound_local_requests_whitelist",
+            json!(vec!["a"; 1001]),
+            "is too long (maximum is 1000 entries)",
+        ),
         ("gitaly_timeout_fast", json!(31), "must be greater than or equal to 31"),
         ("asset_proxy_enabled", json!(true), "can't be blank"),
-        ("deactivate_dormant_users_period", json!(89), "'89' days of inactivity must be greater than or equal to 90"),
+        (
+            "deactivate_dormant_users_period",
+            json!(89),
+            "'89' days of inactivity must be greater than or equal to 90",
+        ),
     ] {
         let fields = told(&Settings::default(), json!({ name: value }));
-        assert!(fields.iter().any(|(_, texts)| texts.contains(&text.to_owned())), "{name}: {fields:?}");
+        assert!(
+            fields.iter().any(|(_, texts)| texts.contains(&text.to_owned())),
+            "{name}: {fields:?}"
+        );
     }
 }
 

@@ -41,8 +41,11 @@ async fn letters_say_what_the_installation_says() {
     let sink = MailSink::start();
     let app = TestApp::with_mail_to(&sink);
     let root = app.admin();
-    root.put(PATH, json!({ "footer_message": "Foot", "email_header_and_footer_enabled": true })).await.ok();
-    let more = json!({ "email_additional_text": "No reply, please.", "after_sign_up_text": "Welcome." });
+    root.put(PATH, json!({ "footer_message": "Foot", "email_header_and_footer_enabled": true }))
+        .await
+        .ok();
+    let more =
+        json!({ "email_additional_text": "No reply, please.", "after_sign_up_text": "Welcome." });
     root.put("/application/settings", more).await.ok();
     let new = json!({ "username": "eve", "name": "Eve", "email": "eve@else.test",
         "password": "correct horse battery", "skip_confirmation": true });
@@ -62,6 +65,9 @@ async fn administrators_see_how_much_there_is() {
     app.issue(project, &ada);
     let path = "/application/statistics";
     let told = app.admin().get(path).await.ok();
-    assert_eq!((&told["projects"], &told["issues"], &told["snippets"]), (&json!("1"), &json!("1"), &json!("0")));
+    assert_eq!(
+        (&told["projects"], &told["issues"], &told["snippets"]),
+        (&json!("1"), &json!("1"), &json!("0"))
+    );
     assert_eq!(ada.get(path).await.status, 403);
 }

@@ -14,11 +14,18 @@ async fn a_change_of_settings_is_audited() {
 
     let query = "/audit_events?entity_type=Gitlab::Audit::InstanceScope";
     let events = root.get(query).await.ok();
-    assert_eq!(events.as_array().map(Vec::len), Some(1), "what changes nothing is no event: {events}");
+    assert_eq!(
+        events.as_array().map(Vec::len),
+        Some(1),
+        "what changes nothing is no event: {events}"
+    );
     let event = &events[0];
     assert_eq!(event["author_id"], json!(app.user("root").id));
     let details = &event["details"];
-    assert_eq!((&details["change"], &details["from"], &details["to"]), (&json!("first_day_of_week"), &json!("0"), &json!("1")));
+    assert_eq!(
+        (&details["change"], &details["from"], &details["to"]),
+        (&json!("first_day_of_week"), &json!("0"), &json!("1"))
+    );
     assert_eq!(root.get(&format!("/audit_events/{}", event["id"])).await.ok(), *event);
     let absent = json!({ "message": "404 Audit Event Not Found" });
     root.get("/audit_events/999999").await.refused(404, absent);
@@ -38,7 +45,10 @@ async fn owners_see_what_happens_in_their_groups() {
     let events = ada.get(&path).await.ok();
     let first = &events[0];
     assert_eq!((&first["entity_type"], &first["entity_id"]), (&json!("Group"), &json!(group)));
-    assert_eq!((&first["details"]["add"], &first["details"]["as"]), (&json!("user_access"), &json!("Developer")));
+    assert_eq!(
+        (&first["details"]["add"], &first["details"]["as"]),
+        (&json!("user_access"), &json!("Developer"))
+    );
     assert_eq!(first["details"]["target_details"], "bob");
     assert_eq!(app.person("bob").get(&path).await.status, 403);
     let own = app.person("eve").group("others", None).await;
@@ -69,12 +79,14 @@ async fn audit_events_come_page_by_page_and_by_time() {
         root.put("/application/settings", json!({ "first_day_of_week": day })).await.ok();
     }
     let query = "entity_type=Gitlab::Audit::InstanceScope&per_page=2";
-    let first = root.get(&format!("/audit_events?{query}&pagination=keyset&order_by=id&sort=desc")).await;
+    let first =
+        root.get(&format!("/audit_events?{query}&pagination=keyset&order_by=id&sort=desc")).await;
     let next = first.header("link").expect("a link").to_owned();
     let ids = first.each("id");
     assert_eq!(ids.len(), 2);
     assert!(next.contains(&format!("id_before={}", ids[1])), "{next}");
-    let rest = root.get(&format!("/audit_events?{query}&pagination=keyset&id_before={}", ids[1])).await;
+    let rest =
+        root.get(&format!("/audit_events?{query}&pagination=keyset&id_before={}", ids[1])).await;
     assert_eq!(rest.each("id").len(), 1);
     let since = app.state.db.clock().now().plus(-time::Duration::minutes(30)).iso();
     let late = root.get(&format!("/audit_events?{query}&created_after={since}")).await;

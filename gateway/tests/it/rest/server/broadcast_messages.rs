@@ -10,14 +10,24 @@ const PATH: &str = "/broadcast_messages";
 async fn administrators_tell_everybody_something_for_some_time() {
     let app = TestApp::new();
     let root = app.admin();
-    let made = root.post(PATH, json!({ "message": "Down at noon", "target_access_levels": [10, 30] })).await.created();
+    let made = root
+        .post(PATH, json!({ "message": "Down at noon", "target_access_levels": [10, 30] }))
+        .await
+        .created();
 
     assert_eq!((&made["active"], &made["color"]), (&json!(true), &json!("#E75E40")));
-    assert_eq!((&made["broadcast_type"], &made["target_access_levels"]), (&json!("banner"), &json!([10, 30])));
+    assert_eq!(
+        (&made["broadcast_type"], &made["target_access_levels"]),
+        (&json!("banner"), &json!([10, 30]))
+    );
     let one = format!("{PATH}/{}", made["id"]);
     assert_eq!(app.anonymous().get(&one).await.ok(), made);
-    let changed = root.put(&one, json!({ "broadcast_type": "notification", "dismissable": true })).await.ok();
-    assert_eq!((&changed["broadcast_type"], &changed["message"]), (&json!("notification"), &json!("Down at noon")));
+    let changed =
+        root.put(&one, json!({ "broadcast_type": "notification", "dismissable": true })).await.ok();
+    assert_eq!(
+        (&changed["broadcast_type"], &changed["message"]),
+        (&json!("notification"), &json!("Down at noon"))
+    );
     app.clock.advance(time::Duration::hours(1));
     assert_eq!(app.anonymous().get(PATH).await.each("active"), [json!(false)]);
     assert_eq!(root.delete(&one).await.ok()["id"], made["id"]);

@@ -12,11 +12,14 @@ async fn a_feature_is_on_for_some_or_all() {
     let path = "/features/faster";
     let made = root.post(path, json!({ "value": true, "user": "ada" })).await.created();
     let actor = format!("User:{}", app.user("ada").id);
-    let gates = json!([{ "key": "boolean", "value": false }, { "key": "actors", "value": [actor] }]);
-    let wanted = json!({ "name": "faster", "state": "conditional", "gates": gates, "definition": null });
+    let gates =
+        json!([{ "key": "boolean", "value": false }, { "key": "actors", "value": [actor] }]);
+    let wanted =
+        json!({ "name": "faster", "state": "conditional", "gates": gates, "definition": null });
     assert_eq!(made, wanted);
     assert_eq!(root.get("/features").await.ok(), json!([wanted]));
-    let part = root.post(path, json!({ "value": "40", "key": "percentage_of_actors" })).await.created();
+    let part =
+        root.post(path, json!({ "value": "40", "key": "percentage_of_actors" })).await.created();
     assert_eq!(part["gates"][2], json!({ "key": "percentage_of_actors", "value": 40 }));
     assert_eq!(root.post(path, json!({ "value": "true" })).await.created()["state"], "on");
     assert_eq!(root.delete(path).await.status, 204);

@@ -55,7 +55,14 @@ async fn all_settings_are_told_and_taken_back() {
     // As tools do that keep the settings in a file.
     let mut values = all.clone();
     let own = values.as_object_mut().expect("an object");
-    for name in ["id", "created_at", "updated_at", "signin_enabled", "password_authentication_enabled", "shared_runners_enabled"] {
+    for name in [
+        "id",
+        "created_at",
+        "updated_at",
+        "signin_enabled",
+        "password_authentication_enabled",
+        "shared_runners_enabled",
+    ] {
         own.remove(name);
     }
     let told = root.put(PATH, values).await.ok();
@@ -72,12 +79,21 @@ async fn all_settings_are_told_and_taken_back() {
 async fn settings_are_taken_from_a_query_and_a_form() {
     let app = TestApp::new();
     let root = app.admin();
-    let told = root.put(&format!("{PATH}?first_day_of_week=1&import_sources=github,git"), json!({})).await.ok();
-    assert_eq!((&told["first_day_of_week"], &told["import_sources"]), (&json!(1), &json!(["github", "git"])));
+    let told = root
+        .put(&format!("{PATH}?first_day_of_week=1&import_sources=github,git"), json!({}))
+        .await
+        .ok();
+    assert_eq!(
+        (&told["first_day_of_week"], &told["import_sources"]),
+        (&json!(1), &json!(["github", "git"]))
+    );
     let form = b"first_day_of_week=6&asset_proxy_allowlist[]=a.example&kroki_formats[bpmn]=true";
     let kind = "application/x-www-form-urlencoded";
     let told = root.send_bytes(Method::PUT, PATH, kind, form).await.ok();
-    assert_eq!((&told["first_day_of_week"], &told["asset_proxy_allowlist"]), (&json!(6), &json!(["a.example"])));
+    assert_eq!(
+        (&told["first_day_of_week"], &told["asset_proxy_allowlist"]),
+        (&json!(6), &json!(["a.example"]))
+    );
     assert_eq!(told["kroki_formats"]["bpmn"], true);
     assert_eq!(told["asset_proxy_whitelist"], json!(["a.example"]));
 }
@@ -89,7 +105,11 @@ async fn older_names_follow_the_newer_ones() {
     let older = json!({ "signin_enabled": false, "admin_notification_email": "a@b.example",
         "throttle_unauthenticated_web_requests_per_period": 7, "domain_denylist_raw": "a.test\nb.test;c.test" });
     let told = root.put(PATH, older).await.ok();
-    for name in ["signin_enabled", "password_authentication_enabled", "password_authentication_enabled_for_web"] {
+    for name in [
+        "signin_enabled",
+        "password_authentication_enabled",
+        "password_authentication_enabled_for_web",
+    ] {
         assert_eq!(told[name], false, "{name}");
     }
     assert_eq!(told["abuse_notification_email"], "a@b.example");
@@ -121,7 +141,10 @@ async fn secrets_are_sealed_and_two_of_them_are_never_told() {
     let secrets = json!({ "akismet_api_key": "hunter2", "asset_proxy_secret_key": "hunter3" });
     let told = root.put(PATH, secrets).await.ok();
 
-    assert_eq!((&told["akismet_api_key"], told.get("asset_proxy_secret_key")), (&json!("hunter2"), None));
+    assert_eq!(
+        (&told["akismet_api_key"], told.get("asset_proxy_secret_key")),
+        (&json!("hunter2"), None)
+    );
     let stored = app.write(|tx| {
         use org::settings::store::SettingsStore as _;
         let settings = tx.settings()?;
@@ -130,6 +153,7 @@ async fn secrets_are_sealed_and_two_of_them_are_never_told() {
     assert!(stored.contains("akismet_api_key") && !stored.contains("hunter"), "{stored}");
     let audited = root.get("/audit_events?entity_type=Gitlab::Audit::InstanceScope").await.ok();
     assert!(!audited.to_string().contains("hunter"), "{audited}");
-    let announced: Vec<Value> = app.announced().into_iter().map(|(kind, text)| json!([kind, text])).collect();
+    let announced: Vec<Value> =
+        app.announced().into_iter().map(|(kind, text)| json!([kind, text])).collect();
     assert!(!json!(announced).to_string().contains("hunter"));
 }

@@ -44,7 +44,8 @@ async fn while_the_installation_is_maintained_nothing_is_changed() {
     let app = TestApp::new();
     let ada = app.person("ada");
     app.project(&ada, "engine", Public);
-    set(&app, json!({ "maintenance_mode": true, "maintenance_mode_message": "Back at noon" })).await;
+    set(&app, json!({ "maintenance_mode": true, "maintenance_mode_message": "Back at noon" }))
+        .await;
 
     let refused = ada.post("/projects", json!({ "name": "new" })).await;
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("900")));
@@ -90,11 +91,13 @@ async fn personal_tokens_end_in_time_or_are_not_taken_at_all() {
 #[actix_web::test]
 async fn new_accounts_begin_as_the_settings_say() {
     let app = TestApp::new();
-    set(&app, json!({ "user_default_external": true, "user_default_internal_regex": "@inside\\.test$",
-        "user_defaults_to_private_profile": true })).await;
-    let new = |name: &str, email: &str| {
-        json!({ "username": name, "name": name, "email": email, "password": "correct horse battery" })
-    };
+    set(
+        &app,
+        json!({ "user_default_external": true, "user_default_internal_regex": "@inside\\.test$",
+        "user_defaults_to_private_profile": true }),
+    )
+    .await;
+    let new = |name: &str, email: &str| json!({ "username": name, "name": name, "email": email, "password": "correct horse battery" });
 
     let outside = app.admin().post("/users", new("eve", "eve@else.test")).await.created();
     let inside = app.admin().post("/users", new("ida", "ida@inside.test")).await.created();
@@ -120,8 +123,12 @@ async fn owners_manage_only_what_the_settings_leave_them() {
     let ada = app.person("ada");
     let group = ada.group("works", None).await;
     let link = json!({ "cn": "all", "group_access": 30, "provider": "ldapmain" });
-    set(&app, json!({ "allow_group_owners_to_manage_ldap": false,
-        "group_owners_can_manage_default_branch_protection": false })).await;
+    set(
+        &app,
+        json!({ "allow_group_owners_to_manage_ldap": false,
+        "group_owners_can_manage_default_branch_protection": false }),
+    )
+    .await;
 
     let path = format!("/groups/{group}");
     assert_eq!(ada.post(&format!("{path}/ldap_group_links"), link.clone()).await.status, 403);
@@ -164,7 +171,8 @@ async fn files_are_as_large_as_the_settings_allow() {
     set(&app, json!({ "max_attachment_size": 1 })).await;
     let path = format!("/projects/{project}/uploads");
     let form = |size: usize| {
-        let head = "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n";
+        let head =
+            "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n";
         [head.as_bytes(), &vec![b'x'; size], b"\r\n--b--\r\n"].concat()
     };
     let send = async |size| {
@@ -178,10 +186,14 @@ async fn files_are_as_large_as_the_settings_allow() {
 async fn who_asks_too_often_is_told_so_in_the_words_of_the_settings() {
     let app = TestApp::new();
     let ada = app.person("ada");
-    set(&app, json!({ "throttle_authenticated_api_enabled": true,
+    set(
+        &app,
+        json!({ "throttle_authenticated_api_enabled": true,
         "throttle_authenticated_api_requests_per_period": 2,
         "throttle_authenticated_api_period_in_seconds": 3600,
-        "rate_limiting_response_text": "Slowly" })).await;
+        "rate_limiting_response_text": "Slowly" }),
+    )
+    .await;
 
     ada.get("/user").await.ok();
     ada.get("/user").await.ok();
@@ -194,9 +206,13 @@ async fn issues_notes_people_and_raw_files_have_limits() {
     let app = TestApp::new();
     let ada = app.person("ada");
     let project = app.project_from(&Fixture::new());
-    set(&app, json!({ "issues_create_limit": 1, "notes_create_limit": 1, "users_get_by_id_limit": 1,
+    set(
+        &app,
+        json!({ "issues_create_limit": 1, "notes_create_limit": 1, "users_get_by_id_limit": 1,
         "raw_blob_request_limit": 1, "notes_create_limit_allowlist": ["BOB"],
-        "users_get_by_id_limit_allowlist": "bob" })).await;
+        "users_get_by_id_limit_allowlist": "bob" }),
+    )
+    .await;
     let issues = format!("/projects/{project}/issues");
     let made = ada.post(&issues, json!({ "title": "one" })).await.created();
     let notes = format!("{issues}/{}/notes", made["iid"]);
@@ -245,7 +261,8 @@ async fn old_jobs_are_not_done_again() {
 #[actix_web::test]
 async fn people_without_a_credential_are_sent_to_the_home_page() {
     let app = TestApp::new();
-    set(&app, json!({ "home_page_url": "https://about.example", "sign_in_text": "Ask <Ada>" })).await;
+    set(&app, json!({ "home_page_url": "https://about.example", "sign_in_text": "Ask <Ada>" }))
+        .await;
     let home = app.anonymous().get("//").await;
     assert_eq!((home.status, home.header("location")), (302, Some("https://about.example")));
     let page = app.anonymous().get("//-/api").await;
@@ -286,12 +303,14 @@ async fn passwords_are_taken_where_the_settings_let_them() {
     let pair = BASE64_STANDARD.encode("ada:difference engine");
     let git = app.anonymous().sending("Authorization", &format!("Basic {pair}"));
     let sign_in = async || {
-        let form = json!({ "grant_type": "password", "username": "ada", "password": "difference engine" });
+        let form =
+            json!({ "grant_type": "password", "username": "ada", "password": "difference engine" });
         app.anonymous().post("//oauth/token", form).await.status
     };
     assert_eq!((refs(&git, "git-upload-pack").await, sign_in().await), (200, 200));
 
-    set(&app, json!({ "password_authentication_enabled_for_git": false, "signin_enabled": false })).await;
+    set(&app, json!({ "password_authentication_enabled_for_git": false, "signin_enabled": false }))
+        .await;
 
     assert_eq!((refs(&git, "git-upload-pack").await, sign_in().await), (401, 400));
 }
@@ -312,12 +331,19 @@ async fn a_pipeline_is_made_by_the_file_that_the_settings_name() {
 #[actix_web::test]
 async fn pictures_from_elsewhere_come_by_way_of_the_proxy() {
     let app = TestApp::new();
-    set(&app, json!({ "asset_proxy_enabled": true, "asset_proxy_url": "https://assets.example",
-        "asset_proxy_secret_key": "shared-secret", "asset_proxy_allowlist": ["open.example"] })).await;
+    set(
+        &app,
+        json!({ "asset_proxy_enabled": true, "asset_proxy_url": "https://assets.example",
+        "asset_proxy_secret_key": "shared-secret", "asset_proxy_allowlist": ["open.example"] }),
+    )
+    .await;
     let text = "![a](http://example.com/test.png) ![b](http://open.example/b.png)";
     let told = app.person("ada").post("/markdown", json!({ "text": text })).await.created();
     let html = told["html"].as_str().expect("HTML").to_owned();
-    assert!(html.contains("https://assets.example/08df250eeeef1a8cf2c761475ac74c5065105612/"), "{html}");
+    assert!(
+        html.contains("https://assets.example/08df250eeeef1a8cf2c761475ac74c5065105612/"),
+        "{html}"
+    );
     assert!(html.contains("src=\"http://open.example/b.png\""), "{html}");
 }
 

@@ -8,6 +8,7 @@ use kernel::{
     event::Event,
     ids::{NamespaceId, ProjectId, UserId},
 };
+use org::settings::store::SettingsStore as _;
 use repo::{event::WikiAction, wiki::PageName};
 use review::{
     activity::{Action, ActivityStore as _, COMMIT_NOTE, NewActivity, WIKI_PAGE},
@@ -133,9 +134,7 @@ fn line(
     }
 }
 
-/// As many refs of one push are told of one by one.
-const MOST_REFS: usize = 3;
-
+/// More refs of one push than the settings say are told of together.
 fn pushed(
     tx: &mut Tx<'_>,
     project: ProjectId,

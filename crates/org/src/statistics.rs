@@ -21,12 +21,12 @@ pub struct Counts {
 }
 
 pub fn count(tx: &mut Tx<'_>) -> Result<Counts> {
-    let people = users::table.filter(users::internal.eq(false)).filter(users::bot.eq(false));
-    let active = people.filter(users::state.eq(State::Active)).select(count_star());
-    let people = people.select(count_star());
-    let alive = projects::table.filter(projects::deleted_at.is_null());
-    let forks = alive.filter(projects::forked_from_id.is_not_null()).select(count_star());
-    let alive = alive.select(count_star());
+    let people = || users::table.filter(users::internal.eq(false)).filter(users::bot.eq(false));
+    let active = people().filter(users::state.eq(State::Active)).select(count_star());
+    let people = people().select(count_star());
+    let alive = || projects::table.filter(projects::deleted_at.is_null());
+    let forks = alive().filter(projects::forked_from_id.is_not_null()).select(count_star());
+    let alive = alive().select(count_star());
     let groups = namespaces::table
         .filter(namespaces::kind.eq(Kind::Group))
         .filter(namespaces::deleted_at.is_null())

@@ -83,7 +83,6 @@ fn shown(req: &HttpRequest) -> Result<Shown, Refusal> {
 /// Finds out who sent a request. Who has a good credential counts as a person, everybody else by address.
 pub(super) async fn enter(app: &App, req: &HttpRequest) -> Result<Visitor, Refusal> {
     let address = app.proxies.client(req);
-    ensure_http(app)?;
     let visitor = match identify(app, req).await {
         Ok(Credential::Good(visitor)) => visitor,
         Ok(Credential::Password { name, secret }) => {
@@ -98,6 +97,10 @@ pub(super) async fn enter(app: &App, req: &HttpRequest) -> Result<Visitor, Refus
             return Err(refusal);
         }
     };
+    // Jobs fetch by HTTP, whatever people use.
+    if visitor.job_of.is_none() {
+        ensure_http(app)?;
+    }
     if let Some(user) = &visitor.user {
         app.rates.check_user(user.id, Area::Git).map_err(|refusal| too_fast(app, refusal))?;
         ensure_in_use(app, user).await?;

@@ -69,7 +69,7 @@ impl AuditStore for Tx<'_> {
         page: PageRequest,
     ) -> Result<Page<AuditEvent>> {
         if filter.id_before.is_some() {
-            return self.audit_events_before(filter, page);
+            return page_before(self, filter, page);
         }
         let items: Vec<AuditEvent> = each_backend!(self, |conn| chosen!(filter)
             .order(events::id.desc())
@@ -95,30 +95,20 @@ impl AuditStore for Tx<'_> {
     }
 }
 
-trait Before {
-    fn audit_events_before(
-        &mut self,
-        filter: &AuditFilter,
-        page: PageRequest,
-    ) -> Result<Page<AuditEvent>>;
-}
-
-impl Before for Tx<'_> {
-    /// A page after a known row, which is not counted.
-    fn audit_events_before(
-        &mut self,
-        filter: &AuditFilter,
-        page: PageRequest,
-    ) -> Result<Page<AuditEvent>> {
-        let mut items: Vec<AuditEvent> = each_backend!(self, |conn| chosen!(filter)
-            .order(events::id.desc())
-            .limit(page.per_page + 1)
-            .select(AuditEvent::as_select())
-            .load(conn)
-            .map_err(error(NOUN)))?;
-        let wanted = usize::try_from(page.per_page).unwrap_or(usize::MAX);
-        let more = items.len() > wanted;
-        items.truncate(wanted);
-        Ok(Page { items, total: Total::Uncounted { more } })
-    }
+/// A page after a known row, which is not counted.
+fn page_before(
+    tx: &mut Tx<'_>,
+    filter: &AuditFilter,
+    page: PageRequest,
+) -> Result<Page<AuditEvent>> {
+    let mut items: Vec<AuditEvent> = each_backend!(tx, |conn| chosen!(filter)
+        .order(events::id.desc())
+        .limit(page.per_page + 1)
+        .select(AuditEvent::as_select())
+        .load(conn)
+        .map_err(error(NOUN)))?;
+    let wanted = usize::try_from(page.per_page).unwrap_or(usize::MAX);
+    let more = items.len() > wanted;
+    items.truncate(wanted);
+    Ok(Page { items, total: Total::Uncounted { more } })
 }

@@ -52,5 +52,5 @@ pub async fn send_password_link(forge: Forge, job: SendPasswordLink) -> Result<(
 }
 
 async fn send(forge: &Forge, link: Link, subject: &str, text: String) -> Result<()> {
-    deliver(&forge, Letter { to: link.address, subject: subject.to_owned(), text }).await
+    deliver(forge, Letter { to: link.address, subject: subject.to_owned(), text }).await
 }

@@ -122,6 +122,6 @@ fn property(setting: &table::Setting) -> RefOr<Schema> {
 }
 
 fn list(of: Type) -> RefOr<Schema> {
-    let items = Schema::from(ObjectBuilder::new().schema_type(of));
+    let items = ObjectBuilder::new().schema_type(of);
     RefOr::T(Schema::from(ArrayBuilder::new().items(items)))
 }

@@ -4,7 +4,7 @@
 //! and are read by name.
 
 mod alias;
-mod check;
+mod bounds;
 mod ci;
 mod form;
 mod instance;
@@ -21,7 +21,7 @@ use std::{collections::HashMap, sync::LazyLock};
 use serde_json::Value;
 
 pub use alias::{ALIASES, Alias, EXCLUSIVE, Translation, find as find_alias};
-pub use check::check;
+pub use bounds::check;
 pub use form::{Form, Preset, Secrecy, Setting};
 
 use super::Settings;

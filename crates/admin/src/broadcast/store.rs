@@ -40,21 +40,24 @@ macro_rules! columns {
 
 impl BroadcastStore for Tx<'_> {
     fn broadcast_messages(&mut self, page: PageRequest) -> Result<Page<BroadcastMessage>> {
-        let rows = messages::table
-            .order(messages::id.desc())
-            .limit(page.per_page)
-            .offset(page.offset())
-            .select(BroadcastMessage::as_select());
-        let items: Vec<BroadcastMessage> =
-            each_backend!(self, |conn| rows.load(conn).map_err(error(NOUN)))?;
+        let rows =
+            messages::table.order(messages::id.desc()).limit(page.per_page).offset(page.offset());
+        let items: Vec<BroadcastMessage> = each_backend!(self, |conn| rows
+            .select(BroadcastMessage::as_select())
+            .load(conn)
+            .map_err(error(NOUN)))?;
         let count = CountOf(messages::table.select(messages::id).limit(COUNT_LIMIT + 1));
         let total = each_backend!(self, |conn| count.get_result(conn).map_err(error(NOUN)))?;
         Ok(Page { items, total: Total::Counted(total) })
     }
 
     fn broadcast_message(&mut self, id: i64) -> Result<Option<BroadcastMessage>> {
-        let row = messages::table.find(id).select(BroadcastMessage::as_select());
-        each_backend!(self, |conn| row.first(conn).optional().map_err(error(NOUN)))
+        let row = messages::table.find(id);
+        each_backend!(self, |conn| row
+            .select(BroadcastMessage::as_select())
+            .first(conn)
+            .optional()
+            .map_err(error(NOUN)))
     }
 
     fn insert_broadcast_message(&mut self, new: &BroadcastMessage) -> Result<BroadcastMessage> {

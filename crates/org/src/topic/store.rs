@@ -67,13 +67,21 @@ impl TopicRecordStore for Tx<'_> {
     }
 
     fn topic(&mut self, id: i64) -> Result<Option<Topic>> {
-        let row = topics::table.find(id).select(Topic::as_select());
-        each_backend!(self, |conn| row.first(conn).optional().map_err(error(NOUN)))
+        let row = topics::table.find(id);
+        each_backend!(self, |conn| row
+            .select(Topic::as_select())
+            .first(conn)
+            .optional()
+            .map_err(error(NOUN)))
     }
 
     fn topic_named(&mut self, name: &str) -> Result<Option<Topic>> {
-        let row = topics::table.filter(topics::name.eq(name)).select(Topic::as_select());
-        each_backend!(self, |conn| row.first(conn).optional().map_err(error(NOUN)))
+        let row = topics::table.filter(topics::name.eq(name));
+        each_backend!(self, |conn| row
+            .select(Topic::as_select())
+            .first(conn)
+            .optional()
+            .map_err(error(NOUN)))
     }
 
     fn projects_by_topic(&mut self, ids: &[i64]) -> Result<HashMap<i64, i64>> {

@@ -89,8 +89,6 @@ params! {
         project: Option<Csv<String>>,
         /// Paths of projects whose repositories are meant.
         repository: Option<Csv<String>>,
-        /// Whether a feature without a definition may be set; every feature may.
-        force: Option<bool>,
     } with
         exclusive("key", "feature_group"),
         exclusive("key", "user"),

@@ -19,7 +19,7 @@ const DURATIONS: &[&str] = &["default_artifacts_expire_in"];
 
 /// Settings with new values.
 #[derive(Clone, Debug)]
-pub struct ChangeSettings(pub Given);
+pub(super) struct ChangeSettings(pub(super) Given);
 
 impl Params for ChangeSettings {
     const PAGED: bool = false;

@@ -20,6 +20,9 @@ const FEW: i64 = 1000;
 /// Without the children of other pipelines, which are listed only where they are asked for.
 const OWN: &str = "source <> 'parent_pipeline'";
 
+/// The id of no pipeline.
+const NOBODY: i64 = 0;
+
 kernel::text_enum! {
     pub enum PipelineOrder {
         Id = "id",
@@ -237,10 +240,11 @@ fn newest_of(tx: &mut Tx<'_>, project: ProjectId, newest: &Newest) -> Result<Vec
     };
     let tag = if newest.tags { "TRUE" } else { "FALSE" };
     let sql = format!(
-        "SELECT id FROM (SELECT (SELECT p.id FROM pipelines p WHERE p.project_id = $1 AND p.ref_name = n.value \
-         AND p.{OWN} AND p.tag = {tag} ORDER BY p.id DESC LIMIT 1) AS id FROM {names}) AS newest \
-         WHERE id IS NOT NULL"
+        "SELECT COALESCE((SELECT p.id FROM pipelines p WHERE p.project_id = $1 AND p.ref_name = n.value \
+         AND p.{OWN} AND p.tag = {tag} ORDER BY p.id DESC LIMIT 1), {NOBODY}) AS id FROM {names}"
     );
     let names = serde_json::to_string(&newest.names).map_err(Error::internal)?;
-    listing::ids(tx, &sql, &[Bind::Number(project.0), Bind::Word(names)])
+    let mut newest = listing::ids(tx, &sql, &[Bind::Number(project.0), Bind::Word(names)])?;
+    newest.retain(|id| *id != NOBODY);
+    Ok(newest)
 }

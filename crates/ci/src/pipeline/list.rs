@@ -21,7 +21,7 @@ const FEW: i64 = 1000;
 const OWN: &str = "source <> 'parent_pipeline'";
 
 /// The id of no pipeline.
-const NOBODY: i64 = 0;
+const NO_PIPELINE: i64 = 0;
 
 kernel::text_enum! {
     pub enum PipelineOrder {
@@ -241,10 +241,10 @@ fn newest_of(tx: &mut Tx<'_>, project: ProjectId, newest: &Newest) -> Result<Vec
     let tag = if newest.tags { "TRUE" } else { "FALSE" };
     let sql = format!(
         "SELECT COALESCE((SELECT p.id FROM pipelines p WHERE p.project_id = $1 AND p.ref_name = n.value \
-         AND p.{OWN} AND p.tag = {tag} ORDER BY p.id DESC LIMIT 1), {NOBODY}) AS id FROM {names}"
+         AND p.{OWN} AND p.tag = {tag} ORDER BY p.id DESC LIMIT 1), {NO_PIPELINE}) AS id FROM {names}"
     );
     let names = serde_json::to_string(&newest.names).map_err(Error::internal)?;
     let mut newest = listing::ids(tx, &sql, &[Bind::Number(project.0), Bind::Word(names)])?;
-    newest.retain(|id| *id != NOBODY);
+    newest.retain(|id| *id != NO_PIPELINE);
     Ok(newest)
 }

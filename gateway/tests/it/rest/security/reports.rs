@@ -165,9 +165,7 @@ async fn a_report_that_is_none_fails_its_scan_and_nothing_else() {
     odd["version"] = json!("13.0.0");
     let deep = "[".repeat(1_000_000);
     let zip = [0_u8, 159, 146, 150];
-    let broken =
-        [br#"{"version":"15.0.4","vulnerabilities":[{"name":""#, &[0xff, 0xfe][..], b"\"}]}"]
-            .concat();
+    let broken = b"{\"version\":\"15.0.4\",\"vulnerabilities\":[{\"name\":\"\xff\xfe\"}]}";
     let inner = format!("{{\"vulnerabilities\":[{}", "[".repeat(100_000));
     let mut versionless = report(&[weakness("b")]);
     versionless.as_object_mut().expect("a report").remove("version");
@@ -180,7 +178,7 @@ async fn a_report_that_is_none_fails_its_scan_and_nothing_else() {
         (deep.as_bytes(), "Invalid report format"),
         (&zip[..], "JSON parsing failed"),
         (b"[]", "Invalid report format"),
-        (broken.as_slice(), "JSON parsing failed"),
+        (&broken[..], "JSON parsing failed"),
         (inner.as_bytes(), "JSON parsing failed"),
         (
             versionless.as_bytes(),

@@ -1,6 +1,14 @@
-//! What administrators of an installation see and decide.
+//! What administrators of projects, groups and the installation set up and see, and what of it leaves the machine.
 
 pub mod appearance;
 pub mod audit;
 pub mod broadcast;
+pub mod delivery;
 pub mod feature;
+pub mod flags;
+pub mod home;
+pub mod hook;
+pub mod integration;
+pub mod policy;
+pub mod sealed;
+pub mod uuid;

@@ -428,6 +428,77 @@ diesel::table! {
 }
 
 diesel::table! {
+    hook_deliveries (id) {
+        id -> BigInt,
+        event_id -> BigInt,
+        hook_id -> Nullable<BigInt>,
+        integration_id -> Nullable<BigInt>,
+        lane -> Text,
+        idempotency_key -> Text,
+        requested_by -> Nullable<BigInt>,
+        attempts -> Integer,
+        run_at -> BigInt,
+        locked_until -> Nullable<BigInt>,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    hook_events (id) {
+        id -> BigInt,
+        uuid -> Text,
+        trigger_name -> Text,
+        header -> Text,
+        project_id -> Nullable<BigInt>,
+        payload -> Text,
+        gaps -> Nullable<Text>,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    hook_logs (id) {
+        id -> BigInt,
+        hook_id -> BigInt,
+        uuid -> Text,
+        idempotency_key -> Text,
+        trigger_name -> Text,
+        header -> Text,
+        url -> Text,
+        request_headers -> Text,
+        request_data -> Text,
+        response_headers -> Text,
+        response_body -> Text,
+        response_status -> Text,
+        duration -> Double,
+        requested_by -> Nullable<BigInt>,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    hooks (id) {
+        id -> BigInt,
+        project_id -> Nullable<BigInt>,
+        namespace_id -> Nullable<BigInt>,
+        uuid -> Text,
+        name -> Nullable<Text>,
+        description -> Nullable<Text>,
+        flags -> BigInt,
+        sealed -> Text,
+        enable_ssl_verification -> Bool,
+        branch_filter_strategy -> Text,
+        push_events_branch_filter -> Nullable<Text>,
+        custom_webhook_template -> Nullable<Text>,
+        failures -> Integer,
+        backoffs -> Integer,
+        disabled_until -> Nullable<BigInt>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
     inherited_variables (job_id) {
         job_id -> BigInt,
         sealed -> Text,
@@ -445,6 +516,22 @@ diesel::table! {
     instance_settings (id) {
         id -> BigInt,
         settings -> Text,
+        updated_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    integrations (id) {
+        id -> BigInt,
+        project_id -> Nullable<BigInt>,
+        namespace_id -> Nullable<BigInt>,
+        slug -> Text,
+        active -> Bool,
+        inherits -> Bool,
+        flags -> BigInt,
+        properties -> Text,
+        sealed -> Text,
+        created_at -> BigInt,
         updated_at -> BigInt,
     }
 }
@@ -1859,7 +1946,15 @@ diesel::joinable!(events -> projects (project_id));
 diesel::joinable!(freeze_periods -> projects (project_id));
 diesel::joinable!(gpg_keys -> users (user_id));
 diesel::joinable!(gpg_subkeys -> gpg_keys (gpg_key_id));
+diesel::joinable!(hook_deliveries -> hook_events (event_id));
+diesel::joinable!(hook_deliveries -> hooks (hook_id));
+diesel::joinable!(hook_deliveries -> integrations (integration_id));
+diesel::joinable!(hook_logs -> hooks (hook_id));
+diesel::joinable!(hooks -> namespaces (namespace_id));
+diesel::joinable!(hooks -> projects (project_id));
 diesel::joinable!(inherited_variables -> jobs (job_id));
+diesel::joinable!(integrations -> namespaces (namespace_id));
+diesel::joinable!(integrations -> projects (project_id));
 diesel::joinable!(issue_origins -> issues (issue_id));
 diesel::joinable!(issues -> milestones (milestone_id));
 diesel::joinable!(issues -> projects (project_id));
@@ -2134,7 +2229,15 @@ diesel::allow_tables_to_appear_in_same_query!(group_group_links, user_identities
 diesel::allow_tables_to_appear_in_same_query!(group_group_links, user_profiles);
 diesel::allow_tables_to_appear_in_same_query!(group_group_links, user_statuses);
 diesel::allow_tables_to_appear_in_same_query!(group_group_links, users);
+diesel::allow_tables_to_appear_in_same_query!(hook_deliveries, hook_events);
+diesel::allow_tables_to_appear_in_same_query!(hook_deliveries, hooks);
+diesel::allow_tables_to_appear_in_same_query!(hook_deliveries, integrations);
+diesel::allow_tables_to_appear_in_same_query!(hook_logs, hooks);
+diesel::allow_tables_to_appear_in_same_query!(hooks, namespaces);
+diesel::allow_tables_to_appear_in_same_query!(hooks, projects);
 diesel::allow_tables_to_appear_in_same_query!(inherited_variables, jobs);
+diesel::allow_tables_to_appear_in_same_query!(integrations, namespaces);
+diesel::allow_tables_to_appear_in_same_query!(integrations, projects);
 diesel::allow_tables_to_appear_in_same_query!(issue_links, issues);
 diesel::allow_tables_to_appear_in_same_query!(issue_links, item_assignees);
 diesel::allow_tables_to_appear_in_same_query!(issue_links, item_labels);

@@ -50,7 +50,10 @@ pub fn open(db: &Database, data: &Path, folder: &ServerKey) -> Result<Vault> {
 }
 
 fn has_any(tx: &mut Tx<'_>) -> Result<bool> {
-    Ok(sealed::has_any(tx)? || security::sealed::has_any(tx)? || settings::has_sealed(tx)?)
+    Ok(sealed::has_any(tx)?
+        || security::sealed::has_any(tx)?
+        || admin::sealed::has_any(tx)?
+        || settings::has_sealed(tx)?)
 }
 
 /// As each domain says of its own; one that says no is enough.
@@ -59,6 +62,7 @@ fn is_key_of(tx: &mut Tx<'_>, vault: &Vault) -> Result<Option<bool>> {
         sealed::is_key_of(tx, vault, TRIED)?,
         security::sealed::is_key_of(tx, vault, TRIED)?,
         settings::is_key_of(tx, vault)?,
+        admin::sealed::is_key_of(tx, vault, TRIED)?,
     ];
     Ok(all.into_iter().flatten().reduce(|one, other| one && other))
 }
@@ -129,7 +133,8 @@ pub fn survey(location: &Location, data: &Path) -> Result<Survey> {
     let (db, folder) = (connect(location)?, ServerKey::open(data)?);
     let vault = Vault::find(data).map_err(Error::internal)?;
     db.read_blocking(|tx| {
-        let secrets = sealed::count(tx)? + security::sealed::count(tx)?;
+        let secrets =
+            sealed::count(tx)? + security::sealed::count(tx)? + admin::sealed::count(tx)?;
         let is_readable = match &vault {
             Some(vault) => secrets > 0 && fit(tx, vault)? != Fit::Foreign,
             None => false,
@@ -146,7 +151,9 @@ pub fn survey(location: &Location, data: &Path) -> Result<Survey> {
 pub async fn forget(location: &Location) -> Result<usize> {
     let forget = |tx: &mut Tx<'_>| {
         stamp::remove(tx, KEY)?;
-        Ok(sealed::delete_all(tx)? + security::sealed::delete_all(tx)?)
+        Ok(sealed::delete_all(tx)?
+            + security::sealed::delete_all(tx)?
+            + admin::sealed::delete_all(tx)?)
     };
     connect(location)?.write(forget).await
 }

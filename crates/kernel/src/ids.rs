@@ -56,4 +56,9 @@ ids! {
     FreezePeriodId,
     ProtectedEnvironmentId,
     EnvironmentAccessId,
+    HookId,
+    HookEventId,
+    HookDeliveryId,
+    HookLogId,
+    IntegrationId,
 }

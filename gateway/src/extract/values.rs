@@ -377,6 +377,7 @@ param_ids! {
     EnvironmentId, DeploymentId,
     FreezePeriodId, EnvironmentAccessId,
     ApprovalRuleId, ProtectedBranchId, MergeRequestVersionId,
+    HookId, HookLogId,
 }
 param_enums! { kernel::Visibility, kernel::access::FeatureAccess, org::token::Scope }
 

@@ -46,6 +46,7 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
         "org" => vec!["kernel", "db", "worker", "signatures"],
         "ci" => vec!["kernel", "db", "worker", "secrets"],
         "repo" => vec!["kernel", "db", "worker", "objects"],
+        "admin" => vec!["kernel", "db", "worker", "secrets"],
         "runners" => vec!["kernel", "db", "secrets"],
         "security" => vec!["kernel", "db", "worker", "secrets"],
         domain if DOMAINS.contains(&domain) => vec!["kernel", "db", "worker"],

@@ -138,6 +138,7 @@ const OWNERS: &[(&str, &[&str])] = &[
             "alerts",
         ],
     ),
+    ("admin", &["hook_deliveries", "hook_events", "hook_logs", "hooks", "integrations"]),
     ("runners", &["runners", "runner_projects", "runner_managers", "instance_runner_registration"]),
     ("admin", &["audit_events", "broadcast_messages", "feature_gates", "appearances"]),
     (

@@ -1,0 +1,9 @@
+//! What is told to webhooks and integrations: facts, what of them is still to be sent, and what was.
+
+mod log;
+mod model;
+mod queue;
+
+pub use log::{DeliveryLog, INTERNAL_ERROR, LogStore, NewLog, StatusFilter};
+pub use model::{Delivery, HookEvent, NewEvent, Receiver};
+pub use queue::{Again, DeliveryQueue};

@@ -1,0 +1,213 @@
+//! The queue of deliveries as rows: announced with the fact, taken by one server, gone when done.
+
+use db::{
+    Tx, each_backend, error,
+    schema::{hook_deliveries as deliveries, hook_events as events},
+};
+use diesel::{dsl::exists, prelude::*};
+use kernel::{
+    Result, Ts,
+    ids::{HookDeliveryId, HookEventId, HookId},
+};
+use time::Duration;
+
+use super::{Delivery, HookEvent, NewEvent, Receiver};
+use crate::uuid;
+
+const NOUN: &str = "Hook Delivery";
+/// How long a server that took a delivery may keep it to itself: longer than any request.
+const LEASE: Duration = Duration::minutes(2);
+
+pub trait DeliveryQueue {
+    /// Notes a fact, and that each of these is to be told; nothing where there is nobody.
+    fn announce(&mut self, event: &NewEvent, receivers: &[Receiver]) -> Result<()>;
+    /// Tells something once more to one hook.
+    fn announce_again(&mut self, event: HookEventId, again: &Again) -> Result<()>;
+    /// Takes what is due, the oldest first, at most so much: of each lane the first, and nothing for `busy` hooks.
+    fn take_deliveries(&mut self, most: i64, busy: &[HookId]) -> Result<Vec<Delivery>>;
+    fn events_with(&mut self, ids: &[HookEventId]) -> Result<Vec<HookEvent>>;
+    /// Keeps a payload with what was to be added.
+    fn complete_event(&mut self, id: HookEventId, payload: &str) -> Result<()>;
+    fn finish_delivery(&mut self, id: HookDeliveryId) -> Result<()>;
+    /// Puts one back, to be sent at another time.
+    fn postpone_delivery(&mut self, id: HookDeliveryId, at: Ts, attempts: i32) -> Result<()>;
+    /// Says from when on a hook may be told what waits for it.
+    fn postpone_hook(&mut self, id: HookId, at: Ts) -> Result<()>;
+    /// Forgets what waits for a hook that wants nothing more.
+    fn drop_deliveries_of(&mut self, id: HookId) -> Result<()>;
+    /// Forgets facts of before a moment that nobody is to be told any more, at most so many; how many there were.
+    fn forget_events(&mut self, before: Ts, most: i64) -> Result<usize>;
+    fn waiting_deliveries(&mut self) -> Result<i64>;
+}
+
+/// Who wants what to be told again, and under which key the receiver knows it.
+#[derive(Clone, Debug)]
+pub struct Again {
+    pub hook: HookId,
+    pub key: String,
+    pub by: kernel::ids::UserId,
+}
+
+impl DeliveryQueue for Tx<'_> {
+    fn announce(&mut self, event: &NewEvent, receivers: &[Receiver]) -> Result<()> {
+        if receivers.is_empty() {
+            return Ok(());
+        }
+        let now = self.now;
+        let row = (
+            events::uuid.eq(uuid::new()),
+            events::trigger_name.eq(event.trigger),
+            events::header.eq(event.header),
+            events::project_id.eq(event.project),
+            events::payload.eq(&event.payload),
+            events::gaps.eq(&event.gaps),
+            events::created_at.eq(now),
+        );
+        let insert = diesel::insert_into(events::table).values(row);
+        let id: HookEventId = each_backend!(self, |conn| insert
+            .returning(events::id)
+            .get_result(conn)
+            .map_err(error(NOUN)))?;
+        let rows: Vec<_> = receivers
+            .iter()
+            .map(|receiver| {
+                let (hook, integration, from, lane) = match *receiver {
+                    Receiver::Hook(hook, from) => {
+                        (Some(hook), None, from, format!("h{hook}/{}", event.object))
+                    }
+                    Receiver::Integration(one) => {
+                        (None, Some(one), now, format!("i{one}/{}", event.object))
+                    }
+                };
+                (
+                    deliveries::event_id.eq(id),
+                    deliveries::hook_id.eq(hook),
+                    deliveries::integration_id.eq(integration),
+                    deliveries::lane.eq(lane),
+                    deliveries::idempotency_key.eq(uuid::new()),
+                    deliveries::attempts.eq(0),
+                    deliveries::run_at.eq(from.max(now)),
+                    deliveries::created_at.eq(now),
+                )
+            })
+            .collect();
+        let insert = diesel::insert_into(deliveries::table).values(rows);
+        each_backend!(self, |conn| insert.execute(conn).map_err(error(NOUN)))?;
+        Ok(())
+    }
+
+    fn announce_again(&mut self, event: HookEventId, again: &Again) -> Result<()> {
+        let row = (
+            deliveries::event_id.eq(event),
+            deliveries::hook_id.eq(Some(again.hook)),
+            deliveries::lane.eq(format!("h{}/again/{}", again.hook, again.key)),
+            deliveries::idempotency_key.eq(&again.key),
+            deliveries::requested_by.eq(Some(again.by)),
+            deliveries::attempts.eq(0),
+            deliveries::run_at.eq(self.now),
+            deliveries::created_at.eq(self.now),
+        );
+        let insert = diesel::insert_into(deliveries::table).values(row);
+        each_backend!(self, |conn| insert.execute(conn).map_err(error(NOUN)))?;
+        Ok(())
+    }
+
+    fn take_deliveries(&mut self, most: i64, busy: &[HookId]) -> Result<Vec<Delivery>> {
+        let now = self.now;
+        let earlier = diesel::alias!(deliveries as earlier);
+        let before = earlier
+            .filter(earlier.field(deliveries::lane).eq(deliveries::lane))
+            .filter(earlier.field(deliveries::id).lt(deliveries::id));
+        let free = deliveries::locked_until.is_null().or(deliveries::locked_until.le(now));
+        let open = deliveries::hook_id.is_null().or(deliveries::hook_id.ne_all(busy));
+        let due = deliveries::table
+            .filter(deliveries::run_at.le(now))
+            .filter(free)
+            .filter(open.assume_not_null())
+            .filter(diesel::dsl::not(exists(before)))
+            .order((deliveries::run_at, deliveries::id))
+            .limit(most)
+            .select(deliveries::id);
+        let ids: Vec<HookDeliveryId> =
+            each_backend!(self, |conn| due.load(conn).map_err(error(NOUN)))?;
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let free = deliveries::locked_until.is_null().or(deliveries::locked_until.le(now));
+        let mine = deliveries::table.filter(deliveries::id.eq_any(ids)).filter(free);
+        let take =
+            diesel::update(mine).set(deliveries::locked_until.eq(Some(now.plus(LEASE))));
+        let mut taken: Vec<Delivery> = each_backend!(self, |conn| take
+            .returning(Delivery::as_returning())
+            .get_results(conn)
+            .map_err(error(NOUN)))?;
+        taken.sort_by_key(|one| one.id);
+        Ok(taken)
+    }
+
+    fn events_with(&mut self, ids: &[HookEventId]) -> Result<Vec<HookEvent>> {
+        let all = events::table.filter(events::id.eq_any(ids));
+        each_backend!(self, |conn| all
+            .select(HookEvent::as_select())
+            .load(conn)
+            .map_err(error(NOUN)))
+    }
+
+    fn complete_event(&mut self, id: HookEventId, payload: &str) -> Result<()> {
+        let values = (events::payload.eq(payload), events::gaps.eq(None::<String>));
+        let update = diesel::update(events::table.find(id)).set(values);
+        each_backend!(self, |conn| update.execute(conn).map_err(error(NOUN)))?;
+        Ok(())
+    }
+
+    fn finish_delivery(&mut self, id: HookDeliveryId) -> Result<()> {
+        let row = diesel::delete(deliveries::table.find(id));
+        each_backend!(self, |conn| row.execute(conn).map_err(error(NOUN)))?;
+        Ok(())
+    }
+
+    fn postpone_delivery(&mut self, id: HookDeliveryId, at: Ts, attempts: i32) -> Result<()> {
+        let values = (
+            deliveries::run_at.eq(at),
+            deliveries::attempts.eq(attempts),
+            deliveries::locked_until.eq(None::<Ts>),
+        );
+        let update = diesel::update(deliveries::table.find(id)).set(values);
+        each_backend!(self, |conn| update.execute(conn).map_err(error(NOUN)))?;
+        Ok(())
+    }
+
+    fn postpone_hook(&mut self, id: HookId, at: Ts) -> Result<()> {
+        let all = deliveries::table.filter(deliveries::hook_id.eq(id));
+        let update = diesel::update(all).set(deliveries::run_at.eq(at));
+        each_backend!(self, |conn| update.execute(conn).map_err(error(NOUN)))?;
+        Ok(())
+    }
+
+    fn drop_deliveries_of(&mut self, id: HookId) -> Result<()> {
+        let all = diesel::delete(deliveries::table.filter(deliveries::hook_id.eq(id)));
+        each_backend!(self, |conn| all.execute(conn).map_err(error(NOUN)))?;
+        Ok(())
+    }
+
+    fn forget_events(&mut self, before: Ts, most: i64) -> Result<usize> {
+        let waits = deliveries::table.filter(deliveries::event_id.eq(events::id));
+        let old = events::table
+            .filter(events::created_at.lt(before))
+            .filter(diesel::dsl::not(exists(waits)))
+            .limit(most)
+            .select(events::id);
+        let old: Vec<HookEventId> =
+            each_backend!(self, |conn| old.load(conn).map_err(error(NOUN)))?;
+        if old.is_empty() {
+            return Ok(0);
+        }
+        let gone = diesel::delete(events::table.filter(events::id.eq_any(old)));
+        each_backend!(self, |conn| gone.execute(conn).map_err(error(NOUN)))
+    }
+
+    fn waiting_deliveries(&mut self) -> Result<i64> {
+        let all = deliveries::table.count();
+        each_backend!(self, |conn| all.get_result(conn).map_err(error(NOUN)))
+    }
+}

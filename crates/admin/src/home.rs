@@ -1,0 +1,99 @@
+//! Where an integration or a webhook belongs.
+
+use kernel::{
+    Grant, Result,
+    access::Administrate,
+    ids::{NamespaceId, ProjectId, UserId},
+};
+
+use crate::policy::{AdminGroupHooks, AdminGroupIntegrations, AdminHooks, AdminIntegrations};
+
+/// A project, a group, or the whole installation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    Project(ProjectId),
+    Group(NamespaceId),
+    Instance,
+}
+
+impl Home {
+    /// From the columns of a row.
+    pub fn of(project: Option<ProjectId>, group: Option<NamespaceId>) -> Self {
+        match (project, group) {
+            (Some(project), _) => Self::Project(project),
+            (None, Some(group)) => Self::Group(group),
+            (None, None) => Self::Instance,
+        }
+    }
+
+    /// As the columns of a row.
+    pub fn columns(self) -> (Option<ProjectId>, Option<NamespaceId>) {
+        match self {
+            Self::Project(project) => (Some(project), None),
+            Self::Group(group) => (None, Some(group)),
+            Self::Instance => (None, None),
+        }
+    }
+
+    /// Its name in the place for which a secret is sealed.
+    pub(crate) fn place(self) -> String {
+        match self {
+            Self::Project(project) => format!("project/{project}"),
+            Self::Group(group) => format!("group/{group}"),
+            Self::Instance => "instance".to_owned(),
+        }
+    }
+}
+
+/// Proof that somebody may change the webhooks of a home.
+pub trait HookKeeper {
+    fn home(&self) -> Home;
+    fn keeper(&self) -> Result<UserId>;
+}
+
+/// Proof that somebody may change the integrations of a home.
+pub trait IntegrationKeeper {
+    fn home(&self) -> Home;
+}
+
+impl HookKeeper for Grant<AdminHooks> {
+    fn home(&self) -> Home {
+        Home::Project(self.project())
+    }
+
+    fn keeper(&self) -> Result<UserId> {
+        self.user()
+    }
+}
+
+impl HookKeeper for Grant<AdminGroupHooks> {
+    fn home(&self) -> Home {
+        Home::Group(self.group())
+    }
+
+    fn keeper(&self) -> Result<UserId> {
+        self.user()
+    }
+}
+
+impl HookKeeper for Grant<Administrate> {
+    fn home(&self) -> Home {
+        Home::Instance
+    }
+
+    fn keeper(&self) -> Result<UserId> {
+        self.user()
+    }
+}
+
+impl IntegrationKeeper for Grant<AdminIntegrations> {
+    fn home(&self) -> Home {
+        Home::Project(self.project())
+    }
+}
+
+impl IntegrationKeeper for Grant<AdminGroupIntegrations> {
+    fn home(&self) -> Home {
+        Home::Group(self.group())
+    }
+}

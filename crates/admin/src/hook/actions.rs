@@ -1,0 +1,326 @@
+//! Reading, making, changing and taking away webhooks.
+
+use std::collections::BTreeMap;
+
+use db::Tx;
+use kernel::{
+    Error, Faults, Result, Ts,
+    error::Kind as ErrorKind,
+    ids::HookId,
+    page::{Page, PageRequest},
+    values::is_web_url,
+};
+use secrets::Vault;
+
+use super::{
+    BranchStrategy, Health, Hook, HookSecrets, HookStore as _,
+    address::{illegal_pair, placeholders},
+};
+use crate::{
+    delivery::{Again, DeliveryLog, DeliveryQueue as _, LogStore as _, StatusFilter},
+    flags::{Flag, Flags},
+    home::{Home, HookKeeper},
+    integration::UrlRule,
+    uuid,
+};
+
+/// Webhooks of a project, and of a group.
+const MOST_OF_PROJECT: i64 = 100;
+const MOST_OF_GROUP: i64 = 50;
+/// System hooks.
+const MOST_OF_INSTANCE: i64 = 100;
+/// Characters of a URL, and of a token.
+const LONGEST_URL: usize = 8_192;
+const LONGEST_NAME: usize = 255;
+const LONGEST_DESCRIPTION: usize = 2_048;
+const LONGEST_TEMPLATE: usize = 4_096;
+/// Headers, and URL variables, of one webhook.
+const MOST_PAIRS: usize = 20;
+
+pub fn list(tx: &mut Tx<'_>, keeper: &impl HookKeeper, page: PageRequest) -> Result<Page<Hook>> {
+    tx.hooks_of(keeper.home(), page)
+}
+
+pub fn read(tx: &mut Tx<'_>, keeper: &impl HookKeeper, id: HookId) -> Result<Hook> {
+    tx.find_hook(keeper.home(), id)?.ok_or(Error::missing())
+}
+
+/// What of a webhook is to be; the rest stays.
+#[derive(Clone, Debug, Default)]
+pub struct HookChange {
+    pub url: Option<String>,
+    pub token: Option<Option<String>>,
+    pub name: Option<Option<String>>,
+    pub description: Option<Option<String>>,
+    pub flags: Vec<(Flag, bool)>,
+    pub enable_ssl_verification: Option<bool>,
+    pub branch_filter_strategy: Option<BranchStrategy>,
+    pub push_events_branch_filter: Option<Option<String>>,
+    pub custom_webhook_template: Option<Option<String>>,
+    pub url_variables: Option<BTreeMap<String, String>>,
+    pub custom_headers: Option<BTreeMap<String, String>>,
+}
+
+pub fn create(
+    tx: &mut Tx<'_>,
+    keeper: &impl HookKeeper,
+    (vault, urls): (&Vault, &impl UrlRule),
+    change: HookChange,
+) -> Result<Hook> {
+    let home = keeper.home();
+    ensure_room(tx, home)?;
+    let (project_id, namespace_id) = home.columns();
+    let first = match home {
+        Home::Instance => Flag::RepositoryUpdate,
+        Home::Project(_) | Home::Group(_) => Flag::Push,
+    };
+    let mut row = Hook {
+        id: HookId(0),
+        project_id,
+        namespace_id,
+        uuid: uuid::new(),
+        name: None,
+        description: None,
+        flags: Flags::of(&[first]),
+        sealed: String::new(),
+        enable_ssl_verification: true,
+        branch_filter_strategy: BranchStrategy::Wildcard,
+        push_events_branch_filter: None,
+        custom_webhook_template: None,
+        failures: 0,
+        backoffs: 0,
+        disabled_until: None,
+        created_at: tx.now,
+        updated_at: tx.now,
+    };
+    let mut secrets = HookSecrets::default();
+    apply(&mut row, &mut secrets, change);
+    ensure_valid(&row, &secrets, urls)?;
+    row.seal(vault, &secrets)?;
+    tx.insert_hook(&row)
+}
+
+fn ensure_room(tx: &mut Tx<'_>, home: Home) -> Result<()> {
+    let (most, of) = match home {
+        Home::Project(_) => (MOST_OF_PROJECT, "project"),
+        Home::Group(_) => (MOST_OF_GROUP, "group"),
+        Home::Instance => (MOST_OF_INSTANCE, "system"),
+    };
+    // The last one that there may be.
+    let last = PageRequest { page: most, per_page: 1 };
+    if tx.hooks_of(home, last)?.items.is_empty() {
+        return Ok(());
+    }
+    let text = format!("Maximum number of {of} hooks ({most}) exceeded");
+    Err(Error::unprocessable().fields(vec![("base".to_owned(), vec![text])]))
+}
+
+/// Changes one; it is told again where it was left alone.
+pub fn update(
+    tx: &mut Tx<'_>,
+    keeper: &impl HookKeeper,
+    (vault, urls): (&Vault, &impl UrlRule),
+    id: HookId,
+    change: HookChange,
+) -> Result<Hook> {
+    let mut row = read(tx, keeper, id)?;
+    let mut secrets = row.secrets(vault)?;
+    if change.url.as_ref().is_some_and(|url| *url != secrets.url) {
+        // What was meant for one receiver is not sent to another.
+        (secrets.token, secrets.url_variables) = (None, BTreeMap::new());
+        secrets.custom_headers.clear();
+    }
+    apply(&mut row, &mut secrets, change);
+    ensure_valid(&row, &secrets, urls)?;
+    row.seal(vault, &secrets)?;
+    set_health(&mut row, Health::default());
+    row.updated_at = tx.now;
+    tx.keep_hook(&row)?;
+    let now = tx.now;
+    tx.postpone_hook(id, now)?;
+    Ok(row)
+}
+
+fn set_health(row: &mut Hook, health: Health) {
+    Health { failures: row.failures, backoffs: row.backoffs, disabled_until: row.disabled_until } =
+        health;
+}
+
+fn set<T>(place: &mut T, given: Option<T>) {
+    if let Some(value) = given {
+        *place = value;
+    }
+}
+
+fn apply(row: &mut Hook, secrets: &mut HookSecrets, change: HookChange) {
+    let filled = |text: Option<Option<String>>| {
+        text.map(|text| text.filter(|text| !text.is_empty()))
+    };
+    set(&mut secrets.url, change.url.map(|url| url.trim().to_owned()));
+    set(&mut secrets.token, filled(change.token));
+    secrets.url_variables.extend(change.url_variables.unwrap_or_default());
+    set(&mut secrets.custom_headers, change.custom_headers);
+    set(&mut row.name, filled(change.name));
+    set(&mut row.description, filled(change.description));
+    set(&mut row.enable_ssl_verification, change.enable_ssl_verification);
+    set(&mut row.branch_filter_strategy, change.branch_filter_strategy);
+    set(&mut row.push_events_branch_filter, filled(change.push_events_branch_filter));
+    set(&mut row.custom_webhook_template, filled(change.custom_webhook_template));
+    row.flags = row.flags.changed(&change.flags);
+}
+
+fn ensure_valid(row: &Hook, secrets: &HookSecrets, urls: &impl UrlRule) -> Result<()> {
+    let known = placeholders(&secrets.url);
+    let is_set = known.iter().all(|name| secrets.url_variables.contains_key(*name));
+    let address = secrets.address();
+    let length = secrets.url.chars().count();
+    if !is_set || length > LONGEST_URL || !is_web_url(&address) || !urls.allows(&address) {
+        return Err(Error::unprocessable().parameters("Invalid url given"));
+    }
+    if !row.branch_filter_strategy.takes(row.push_events_branch_filter.as_deref()) {
+        return Err(Error::unprocessable().parameters("Invalid branch filter given"));
+    }
+    let illegal = secrets.url_variables.iter().any(|(name, value)| illegal_pair(name, value));
+    if illegal || secrets.url_variables.len() > MOST_PAIRS {
+        return Err(Error::unprocessable().parameters("Illegal key or value"));
+    }
+    let mut faults = Faults::default();
+    let token = secrets.token.as_deref();
+    if token.is_some_and(|token| token.contains(['\n', '\r'])) {
+        faults.add("token", "can not contain newline character");
+    }
+    faults.at_most("token", token, LONGEST_URL);
+    faults.at_most("name", row.name.as_deref(), LONGEST_NAME);
+    faults.at_most("description", row.description.as_deref(), LONGEST_DESCRIPTION);
+    let template = row.custom_webhook_template.as_deref();
+    faults.at_most("custom_webhook_template", template, LONGEST_TEMPLATE);
+    if secrets.custom_headers.len() > MOST_PAIRS || !secrets.custom_headers.iter().all(is_header) {
+        faults.add("custom_headers", "must be a valid json schema");
+    }
+    match faults.is_empty() {
+        true => Ok(()),
+        false => Err(Error::unprocessable().fields(faults.into_fields())),
+    }
+}
+
+/// Whether it can be sent as a header of one's own.
+fn is_header((name, value): (&String, &String)) -> bool {
+    let sign = |sign: char| sign.is_ascii_alphanumeric() || "-_.".contains(sign);
+    let ends = |sign: char| sign.is_ascii_alphanumeric();
+    name.starts_with(ends)
+        && name.ends_with(ends)
+        && name.chars().all(sign)
+        && name.len() <= LONGEST_NAME
+        && value.len() <= 2_048
+        && !value.is_empty()
+        && value.chars().all(|sign| sign == ' ' || sign.is_ascii_graphic())
+}
+
+/// Takes one away with what waits for it, unless it changed after `unmodified_since`.
+pub fn remove(
+    tx: &mut Tx<'_>,
+    keeper: &impl HookKeeper,
+    id: HookId,
+    unmodified_since: Option<Ts>,
+) -> Result<()> {
+    let row = read(tx, keeper, id)?;
+    row.updated_at.ensure_unchanged_since(unmodified_since)?;
+    tx.delete_hook(id)
+}
+
+/// Values in the address of a webhook, or headers of its requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pairs {
+    UrlVariables,
+    CustomHeaders,
+}
+
+impl Pairs {
+    fn of(self, secrets: &mut HookSecrets) -> &mut BTreeMap<String, String> {
+        match self {
+            Self::UrlVariables => &mut secrets.url_variables,
+            Self::CustomHeaders => &mut secrets.custom_headers,
+        }
+    }
+
+    fn missing(self) -> Error {
+        Error::not_found(match self {
+            Self::UrlVariables => "URL variable",
+            Self::CustomHeaders => "Custom header",
+        })
+    }
+}
+
+/// Sets a pair, or takes one away when no value is given.
+pub fn set_pair(
+    tx: &mut Tx<'_>,
+    keeper: &impl HookKeeper,
+    (vault, urls): (&Vault, &impl UrlRule),
+    (id, pairs): (HookId, Pairs),
+    (name, value): (&str, Option<&str>),
+) -> Result<()> {
+    let mut row = read(tx, keeper, id)?;
+    let mut secrets = row.secrets(vault)?;
+    let all = pairs.of(&mut secrets);
+    match value {
+        Some(value) => drop(all.insert(name.to_owned(), value.to_owned())),
+        None => drop(all.remove(name).ok_or_else(|| pairs.missing())?),
+    }
+    match ensure_valid(&row, &secrets, urls) {
+        Err(refusal) if value.is_some() && refusal.kind == ErrorKind::Unprocessable => {
+            return Err(Error::unprocessable().parameters("Illegal key or value"));
+        }
+        checked => checked?,
+    }
+    row.seal(vault, &secrets)?;
+    row.updated_at = tx.now;
+    tx.keep_hook(&row)
+}
+
+/// Notes that somebody tests a webhook: it is told again where it was left alone.
+pub fn wake(tx: &mut Tx<'_>, keeper: &impl HookKeeper, id: HookId) -> Result<Hook> {
+    let row = read(tx, keeper, id)?;
+    tx.keep_health(id, row.health(), Health::default())?;
+    let now = tx.now;
+    tx.postpone_hook(id, now)?;
+    Ok(row)
+}
+
+/// So often somebody may have something sent to one hook in a minute.
+const MOST_REQUESTS: i64 = 5;
+
+/// Refuses whoever has had enough sent to a hook in the last minute.
+pub fn ensure_calm(tx: &mut Tx<'_>, keeper: &impl HookKeeper, id: HookId) -> Result<()> {
+    let since = tx.now.plus(-time::Duration::minutes(1));
+    match tx.requests_since(id, keeper.keeper()?, since)? < MOST_REQUESTS {
+        true => Ok(()),
+        false => Err(Error::too_many(60)),
+    }
+}
+
+/// What was sent to a hook, newest first.
+pub fn logs(
+    tx: &mut Tx<'_>,
+    keeper: &impl HookKeeper,
+    id: HookId,
+    filters: &[StatusFilter],
+    page: PageRequest,
+) -> Result<Page<DeliveryLog>> {
+    read(tx, keeper, id)?;
+    tx.logs_of(id, filters, page)
+}
+
+/// Has a delivery sent once more, as it was.
+pub fn resend(
+    tx: &mut Tx<'_>,
+    keeper: &impl HookKeeper,
+    id: HookId,
+    log: kernel::ids::HookLogId,
+) -> Result<()> {
+    read(tx, keeper, id)?;
+    let log = tx.find_log(id, log)?.ok_or(Error::missing())?;
+    ensure_calm(tx, keeper, id)?;
+    let event = tx.find_event_of(&log.uuid)?.ok_or(Error::missing())?;
+    let again = Again { hook: id, key: log.idempotency_key, by: keeper.keeper()? };
+    tx.announce_again(event, &again)
+}

@@ -1,0 +1,76 @@
+//! The address of a webhook with places for values that nobody is to see, `https://a.example.com/{key}`.
+
+use std::collections::BTreeMap;
+
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// Signs of a name, and of a value.
+const LONGEST_NAME: usize = 255;
+const LONGEST_VALUE: usize = 2_048;
+
+/// The names in braces, in order.
+pub fn placeholders(url: &str) -> Vec<&str> {
+    let parts = url.split('{').skip(1);
+    parts.filter_map(|part| part.split_once('}').map(|(name, _)| name)).filter(|n| is_name(n)).collect()
+}
+
+/// The address with all values.
+pub fn fill(url: &str, values: &BTreeMap<String, String>) -> String {
+    values.iter().fold(url.to_owned(), |url, (name, value)| {
+        let is_host = url.starts_with(&format!("{{{name}}}"));
+        // A value that holds the beginning of the address is not encoded.
+        let value = match is_host {
+            true => value.clone(),
+            false => encoded(value),
+        };
+        url.replace(&format!("{{{name}}}"), &value)
+    })
+}
+
+fn encoded(value: &str) -> String {
+    const KEPT: percent_encoding::AsciiSet =
+        NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':').remove(b'/');
+    utf8_percent_encode(value, &KEPT).to_string()
+}
+
+fn is_name(name: &str) -> bool {
+    let first = name.chars().next().is_some_and(|sign| sign.is_ascii_alphabetic());
+    first
+        && name.len() <= LONGEST_NAME
+        && name.chars().all(|sign| sign.is_ascii_alphanumeric() || "_-.".contains(sign))
+}
+
+/// Whether a name or its value cannot be.
+pub fn illegal_pair(name: &str, value: &str) -> bool {
+    let control = |sign: char| sign.is_control();
+    !is_name(name)
+        || value.is_empty()
+        || value.chars().count() > LONGEST_VALUE
+        || value.contains(control)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::{fill, illegal_pair, placeholders};
+
+    #[test]
+    fn names_in_braces_are_replaced_by_their_values() {
+        let url = "https://a.example.com/{path}?t={key}";
+        assert_eq!(placeholders(url), ["path", "key"]);
+        let values = [("path", "x/y"), ("key", "a b&c")];
+        let values: BTreeMap<_, _> =
+            values.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
+        assert_eq!(fill(url, &values), "https://a.example.com/x/y?t=a%20b%26c");
+        assert!(placeholders("https://a/{}{1}{").is_empty());
+    }
+
+    #[test]
+    fn a_pair_has_a_name_and_a_value() {
+        assert!(!illegal_pair("a-b", "x"));
+        for (name, value) in [("", "x"), ("1", "x"), ("a b", "x"), ("a", ""), ("a", "x\ny")] {
+            assert!(illegal_pair(name, value), "{name:?} {value:?}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! A webhook as it is stored: its address, token and headers sealed.
+
+use std::collections::BTreeMap;
+
+use diesel::prelude::{Queryable, Selectable};
+use kernel::{
+    Error, Result, Ts,
+    ids::{HookId, NamespaceId, ProjectId},
+};
+use secrets::{Secret, UnsealError, Vault};
+use serde::{Deserialize, Serialize};
+
+use super::{BranchStrategy, Health, address::fill, health::AlertStatus};
+use crate::{
+    flags::{Flag, Flags},
+    home::Home,
+};
+
+#[derive(Clone, Debug, Queryable, Selectable)]
+#[diesel(table_name = db::schema::hooks, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+pub struct Hook {
+    pub id: HookId,
+    pub project_id: Option<ProjectId>,
+    pub namespace_id: Option<NamespaceId>,
+    pub uuid: String,
+    pub name: Option<String>,
+    pub description: Option<String>,
+    pub flags: Flags,
+    pub sealed: String,
+    pub enable_ssl_verification: bool,
+    pub branch_filter_strategy: BranchStrategy,
+    pub push_events_branch_filter: Option<String>,
+    pub custom_webhook_template: Option<String>,
+    pub failures: i32,
+    pub backoffs: i32,
+    pub disabled_until: Option<Ts>,
+    pub created_at: Ts,
+    pub updated_at: Ts,
+}
+
+/// What nobody but the receiver is to see, and the address, which may hold such things.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub struct HookSecrets {
+    pub url: String,
+    pub token: Option<String>,
+    pub url_variables: BTreeMap<String, String>,
+    pub custom_headers: BTreeMap<String, String>,
+}
+
+impl std::fmt::Debug for HookSecrets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("HookSecrets")
+    }
+}
+
+impl HookSecrets {
+    /// Where to send to.
+    pub fn address(&self) -> String {
+        fill(&self.url, &self.url_variables)
+    }
+}
+
+impl Hook {
+    pub fn home(&self) -> Home {
+        Home::of(self.project_id, self.namespace_id)
+    }
+
+    fn place(&self) -> String {
+        format!("hook/{}/{}", self.home().place(), self.uuid)
+    }
+
+    pub(crate) fn unseal(&self, vault: &Vault) -> Result<Secret, UnsealError> {
+        vault.unseal(&self.place(), &self.sealed)
+    }
+
+    pub fn secrets(&self, vault: &Vault) -> Result<HookSecrets> {
+        let clear = self.unseal(vault).map_err(Error::internal)?;
+        serde_json::from_str(clear.reveal()).map_err(Error::internal)
+    }
+
+    pub(super) fn seal(&mut self, vault: &Vault, secrets: &HookSecrets) -> Result<()> {
+        let text = Secret::new(serde_json::to_string(secrets).map_err(Error::internal)?);
+        self.sealed = vault.seal(&self.place(), &text).map_err(Error::internal)?;
+        Ok(())
+    }
+
+    pub fn health(&self) -> Health {
+        Health {
+            failures: self.failures,
+            backoffs: self.backoffs,
+            disabled_until: self.disabled_until,
+        }
+    }
+
+    /// System hooks are always told.
+    pub fn alert_status(&self, now: Ts) -> AlertStatus {
+        match self.home() {
+            Home::Instance => AlertStatus::Executable,
+            Home::Project(_) | Home::Group(_) => self.health().status(now),
+        }
+    }
+
+    /// Whether it is told of such events; pushes only of the branches that it wants.
+    pub fn hears(&self, flag: Flag, branch: Option<&str>, now: Ts) -> bool {
+        let always = flag == Flag::Members && matches!(self.home(), Home::Group(_));
+        let filter = self.push_events_branch_filter.as_deref();
+        let is_wanted =
+            branch.is_none_or(|branch| self.branch_filter_strategy.matches(filter, branch));
+        (always || self.flags.has(flag))
+            && self.alert_status(now) != AlertStatus::Disabled
+            && (flag != Flag::Push || is_wanted)
+    }
+}

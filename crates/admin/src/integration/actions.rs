@@ -1,0 +1,224 @@
+//! Reading, setting and switching off integrations.
+
+use std::collections::HashSet;
+
+use db::Tx;
+use kernel::{Error, Result, Ts, ids::NamespaceId};
+use secrets::{Secret, Vault};
+use serde_json::Value;
+
+use super::{Effective, Integration, IntegrationStore as _, Kind, Values};
+use crate::{
+    flags::Flag,
+    home::{Home, IntegrationKeeper},
+};
+
+const NOUN: &str = "Integration";
+
+/// Whether the server may go to an address, as far as can be said without looking a name up.
+pub trait UrlRule {
+    fn allows(&self, url: &str) -> bool;
+}
+
+/// The active ones, oldest first; with those that the groups above give. `groups` are these, nearest first.
+pub fn list(
+    tx: &mut Tx<'_>,
+    keeper: &impl IntegrationKeeper,
+    groups: &[NamespaceId],
+) -> Result<Vec<Effective>> {
+    let mut all = effective(tx, keeper.home(), groups)?;
+    all.retain(|one| one.source.active && one.row.active);
+    all.sort_by_key(|one| one.row.id);
+    Ok(all)
+}
+
+/// All that a home has, with those of the groups above where it has none of the kind itself.
+pub fn effective(tx: &mut Tx<'_>, home: Home, groups: &[NamespaceId]) -> Result<Vec<Effective>> {
+    let own = tx.integrations_of(home)?;
+    let mut above = tx.integrations_of_groups(groups)?;
+    let distance = |row: &Integration| {
+        groups.iter().position(|group| Some(*group) == row.namespace_id).unwrap_or(groups.len())
+    };
+    above.retain(|row| row.active && !row.inherits);
+    above.sort_by_key(distance);
+    above.extend(tx.integrations_of(Home::Instance)?.into_iter().filter(|row| row.active));
+    let mut seen = HashSet::new();
+    above.retain(|row| seen.insert(row.slug.clone()));
+    let mut all = Vec::new();
+    for row in own {
+        let given = above.iter().position(|one| one.slug == row.slug);
+        let source = given.map(|at| above.remove(at)).filter(|_| row.inherits);
+        all.push(match source {
+            Some(source) => Effective { row, source },
+            None => Effective::own(row),
+        });
+    }
+    all.extend(above.into_iter().map(Effective::own));
+    Ok(all)
+}
+
+/// One, also when it is off.
+pub fn read(
+    tx: &mut Tx<'_>,
+    keeper: &impl IntegrationKeeper,
+    groups: &[NamespaceId],
+    kind: &Kind,
+) -> Result<Effective> {
+    let all = effective(tx, keeper.home(), groups)?;
+    let found = all.into_iter().find(|one| one.row.slug == kind.slug);
+    found.ok_or(Error::not_found(NOUN))
+}
+
+/// What of an integration is to be.
+#[derive(Clone, Debug, Default)]
+pub struct IntegrationChange {
+    /// By the names of parameters; what is not named stays.
+    pub values: Values,
+    pub flags: Vec<(Flag, bool)>,
+    /// Whether the settings of the group above are to count.
+    pub inherits: Option<bool>,
+}
+
+/// Sets one and switches it on; makes it when it is not there.
+pub fn set(
+    tx: &mut Tx<'_>,
+    keeper: &impl IntegrationKeeper,
+    (vault, urls): (&Vault, &impl UrlRule),
+    groups: &[NamespaceId],
+    kind: &'static Kind,
+    change: &IntegrationChange,
+) -> Result<Effective> {
+    let home = keeper.home();
+    let before = tx.find_integration(home, kind.slug)?;
+    let inherits = change.inherits == Some(true);
+    if !inherits {
+        ensure_complete(kind, &change.values)?;
+    }
+    let mut row = match &before {
+        Some(row) => row.clone(),
+        None => Integration::fresh(home, kind, vault, tx.now)?,
+    };
+    if !inherits {
+        let values = merged(kind, row.values(vault)?, &change.values);
+        ensure_valid(kind, urls, &values)?;
+        row.set(kind, vault, values)?;
+    }
+    row.flags = row.flags.changed(&change.flags);
+    row.active = true;
+    row.inherits = inherits;
+    row.updated_at = tx.now;
+    match before {
+        Some(_) => tx.keep_integration(&row)?,
+        None => row = tx.insert_integration(&row)?,
+    }
+    if inherits {
+        return read(tx, keeper, groups, kind);
+    }
+    Ok(Effective::own(row))
+}
+
+fn ensure_complete(kind: &Kind, given: &Values) -> Result<()> {
+    let required = kind.parameters.iter().filter(|one| one.required);
+    let missing = required.filter(|one| !given.contains_key(one.name));
+    let texts: Vec<String> = missing.map(|one| format!("{} is missing", one.name)).collect();
+    match texts.is_empty() {
+        true => Ok(()),
+        false => Err(Error::bad_request().parameters(texts.join(", "))),
+    }
+}
+
+/// What is stored with what is given. Secrets do not follow to another address.
+fn merged(kind: &Kind, stored: Values, given: &Values) -> Values {
+    let mut values = stored;
+    let moves = kind.parameters.iter().any(|one| {
+        let (old, new) = (values.get(one.name), given.get(one.name));
+        one.exposing && new.is_some() && new != old
+    });
+    if moves {
+        let secret = kind.parameters.iter().filter(|one| one.secret);
+        secret.for_each(|one| drop(values.insert(one.name.to_owned(), Value::Null)));
+    }
+    values.extend(given.iter().map(|(name, value)| (name.clone(), value.clone())));
+    values
+}
+
+fn ensure_valid(kind: &Kind, urls: &impl UrlRule, values: &Values) -> Result<()> {
+    let is_valid = kind.parameters.iter().all(|one| {
+        let value = values.get(one.name).unwrap_or(&Value::Null);
+        let address = value.as_str().filter(|text| one.rule.is_address() && !text.is_empty());
+        one.takes(value) && address.is_none_or(|address| urls.allows(address))
+    });
+    match is_valid {
+        true => Ok(()),
+        false => Err(Error::bad_request().whole("400 Bad Request")),
+    }
+}
+
+/// Switches one off, unless it changed after `unmodified_since`. Its settings stay.
+pub fn disable(
+    tx: &mut Tx<'_>,
+    keeper: &impl IntegrationKeeper,
+    (vault, groups): (&Vault, &[NamespaceId]),
+    kind: &Kind,
+    unmodified_since: Option<Ts>,
+) -> Result<()> {
+    let home = keeper.home();
+    if let Some(row) = tx.find_integration(home, kind.slug)? {
+        row.updated_at.ensure_unchanged_since(unmodified_since)?;
+        let off = Integration { active: false, inherits: false, updated_at: tx.now, ..row };
+        return tx.keep_integration(&off);
+    }
+    // What a group gives is switched off by a row of one's own.
+    read(tx, keeper, groups, kind)?;
+    let off = Integration::fresh(home, kind, vault, tx.now)?;
+    tx.insert_integration(&off).map(drop)
+}
+
+/// The active integration that knows this token, for those who ask without an account.
+pub fn find_by_token(
+    tx: &mut Tx<'_>,
+    vault: &Vault,
+    (home, groups): (Home, &[NamespaceId]),
+    kind: &Kind,
+    token: &str,
+) -> Result<Effective> {
+    let all = effective(tx, home, groups)?;
+    let found = all.into_iter().find(|one| one.row.slug == kind.slug && one.source.active);
+    let found = found.ok_or(Error::not_found(NOUN))?;
+    let values = found.source.values(vault)?;
+    let known = values.get("token").and_then(Value::as_str).unwrap_or_default();
+    match !known.is_empty() && is_same(&Secret::new(known), token) {
+        true => Ok(found),
+        false => Err(Error::not_found(NOUN)),
+    }
+}
+
+/// Compares in a time that tells nothing of where they differ.
+fn is_same(secret: &Secret, given: &str) -> bool {
+    let known = secret.reveal().as_bytes();
+    let pairs = known.iter().zip(given.as_bytes());
+    known.len() == given.len() && pairs.fold(0, |all, (a, b)| all | (a ^ b)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Kind, Values, merged};
+
+    fn values(json: Value) -> Values {
+        json.as_object().cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn secrets_do_not_follow_to_another_address() {
+        let kind = Kind::find("jenkins").unwrap();
+        let stored = values(json!({ "jenkins_url": "https://a", "password": "x", "username": "u" }));
+        let same = merged(kind, stored.clone(), &values(json!({ "jenkins_url": "https://a" })));
+        assert_eq!(same["password"], "x");
+        let moved = merged(kind, stored.clone(), &values(json!({ "jenkins_url": "https://b" })));
+        assert_eq!((&moved["password"], &moved["username"]), (&Value::Null, &json!("u")));
+        let change = values(json!({ "jenkins_url": "https://b", "password": "y" }));
+        assert_eq!(merged(kind, stored, &change)["password"], "y");
+    }
+}

@@ -1,0 +1,14 @@
+//! Integrations with products of others: which there are, how one is set, and what projects inherit from groups.
+
+pub mod actions;
+pub mod catalog;
+mod kinds;
+mod model;
+mod parameter;
+mod store;
+
+pub use actions::UrlRule;
+pub use catalog::{Class, Kind};
+pub use model::{Effective, Integration, Values};
+pub use parameter::{Parameter, ParameterType, Rule};
+pub use store::IntegrationStore;

@@ -1,0 +1,136 @@
+//! An integration as it is stored: secrets sealed for its home and kind.
+
+use diesel::prelude::{Queryable, Selectable};
+use kernel::{
+    Error, Result, Ts,
+    ids::{IntegrationId, NamespaceId, ProjectId},
+};
+use secrets::{Secret, UnsealError, Vault};
+use serde_json::{Map, Value};
+
+use super::{Kind, catalog::Class};
+use crate::{
+    flags::{Flag, Flags},
+    home::Home,
+};
+
+/// Values of parameters, by their names.
+pub type Values = Map<String, Value>;
+
+#[derive(Clone, Debug, Queryable, Selectable)]
+#[diesel(table_name = db::schema::integrations, check_for_backend(diesel::sqlite::Sqlite, diesel::pg::Pg))]
+pub struct Integration {
+    pub id: IntegrationId,
+    pub project_id: Option<ProjectId>,
+    pub namespace_id: Option<NamespaceId>,
+    pub slug: String,
+    pub active: bool,
+    /// Whether its settings are those of the nearest group above.
+    pub inherits: bool,
+    pub flags: Flags,
+    /// A JSON object of what is no secret.
+    pub properties: String,
+    pub sealed: String,
+    pub created_at: Ts,
+    pub updated_at: Ts,
+}
+
+impl Integration {
+    /// One that nobody has set yet.
+    pub(super) fn fresh(home: Home, kind: &Kind, vault: &Vault, now: Ts) -> Result<Self> {
+        let (project_id, namespace_id) = home.columns();
+        let mut fresh = Self {
+            id: IntegrationId(0),
+            project_id,
+            namespace_id,
+            slug: kind.slug.to_owned(),
+            active: false,
+            inherits: false,
+            flags: kind.initial_flags(),
+            properties: String::new(),
+            sealed: String::new(),
+            created_at: now,
+            updated_at: now,
+        };
+        let values = kind.parameters.iter().map(|one| (one.name.to_owned(), one.initial()));
+        fresh.set(kind, vault, values.collect())?;
+        Ok(fresh)
+    }
+
+    pub fn home(&self) -> Home {
+        Home::of(self.project_id, self.namespace_id)
+    }
+
+    /// For what its secrets are sealed.
+    pub(crate) fn place(&self) -> String {
+        format!("integration/{}/{}", self.home().place(), self.slug)
+    }
+
+    /// Its kind; none where a newer version knew one that is not known here.
+    pub fn kind(&self) -> Option<&'static Kind> {
+        Kind::find(&self.slug)
+    }
+
+    /// What is no secret.
+    pub fn properties(&self) -> Result<Values> {
+        serde_json::from_str(&self.properties).map_err(Error::internal)
+    }
+
+    pub(crate) fn unseal(&self, vault: &Vault) -> Result<Secret, UnsealError> {
+        vault.unseal(&self.place(), &self.sealed)
+    }
+
+    /// The secrets in clear.
+    pub(super) fn secrets(&self, vault: &Vault) -> Result<Values> {
+        let clear = self.unseal(vault).map_err(Error::internal)?;
+        serde_json::from_str(clear.reveal()).map_err(Error::internal)
+    }
+
+    /// All values in clear: for who sends to where they say.
+    pub fn values(&self, vault: &Vault) -> Result<Values> {
+        let mut values = self.properties()?;
+        values.extend(self.secrets(vault)?);
+        Ok(values)
+    }
+
+    /// Keeps values: secrets apart from the rest.
+    pub(super) fn set(&mut self, kind: &Kind, vault: &Vault, values: Values) -> Result<()> {
+        let is_secret =
+            |name: &str| kind.parameter(name).is_none_or(|parameter| parameter.secret);
+        let (hidden, shown): (Values, Values) =
+            values.into_iter().partition(|(name, _)| is_secret(name));
+        self.properties = Value::Object(shown).to_string();
+        let hidden = Secret::new(Value::Object(hidden).to_string());
+        self.sealed = vault.seal(&self.place(), &hidden).map_err(Error::internal)?;
+        Ok(())
+    }
+}
+
+/// An integration as it acts in a project or group: its own settings, or those of a group above.
+#[derive(Clone, Debug)]
+pub struct Effective {
+    pub row: Integration,
+    /// Whose settings count.
+    pub source: Integration,
+}
+
+impl Effective {
+    pub(super) fn own(row: Integration) -> Self {
+        Self { source: row.clone(), row }
+    }
+
+    pub fn is_inherited(&self) -> bool {
+        self.source.id != self.row.id || self.row.inherits
+    }
+
+    pub fn has(&self, flag: Flag) -> bool {
+        self.source.flags.has(flag)
+    }
+
+    /// Whether it is told of such events.
+    pub fn hears(&self, flag: Flag) -> bool {
+        let Some(kind) = self.source.kind() else { return false };
+        let sends = !matches!(kind.class, Class::Issues | Class::Silent | Class::Commands);
+        self.source.active && sends && kind.events.contains(&flag) && self.has(flag)
+    }
+}

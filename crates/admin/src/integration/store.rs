@@ -1,0 +1,116 @@
+//! Integrations in the database.
+
+use db::{Tx, each_backend, error, schema::integrations};
+use diesel::prelude::*;
+use kernel::{
+    Result,
+    ids::{IntegrationId, NamespaceId},
+};
+
+use super::Integration;
+use crate::home::Home;
+
+const NOUN: &str = "Integration";
+
+pub trait IntegrationStore {
+    /// Those of a home itself, oldest first.
+    fn integrations_of(&mut self, home: Home) -> Result<Vec<Integration>>;
+    /// Those of groups, in any order.
+    fn integrations_of_groups(&mut self, groups: &[NamespaceId]) -> Result<Vec<Integration>>;
+    fn integrations_with(&mut self, ids: &[IntegrationId]) -> Result<Vec<Integration>>;
+    fn find_integration(&mut self, home: Home, slug: &str) -> Result<Option<Integration>>;
+    fn insert_integration(&mut self, row: &Integration) -> Result<Integration>;
+    fn keep_integration(&mut self, row: &Integration) -> Result<()>;
+}
+
+impl IntegrationStore for Tx<'_> {
+    fn integrations_of(&mut self, home: Home) -> Result<Vec<Integration>> {
+        let (project, group) = home.columns();
+        each_backend!(self, |conn| {
+            let all = integrations::table.select(Integration::as_select()).into_boxed();
+            let all = match (project, group) {
+                (Some(project), _) => all.filter(integrations::project_id.eq(project)),
+                (None, Some(group)) => all.filter(integrations::namespace_id.eq(group)),
+                (None, None) => all
+                    .filter(integrations::project_id.is_null())
+                    .filter(integrations::namespace_id.is_null()),
+            };
+            all.order(integrations::id).load(conn).map_err(error(NOUN))
+        })
+    }
+
+    fn integrations_of_groups(&mut self, groups: &[NamespaceId]) -> Result<Vec<Integration>> {
+        if groups.is_empty() {
+            return Ok(Vec::new());
+        }
+        let all = integrations::table.filter(integrations::namespace_id.eq_any(groups));
+        each_backend!(self, |conn| all
+            .order(integrations::id)
+            .select(Integration::as_select())
+            .load(conn)
+            .map_err(error(NOUN)))
+    }
+
+    fn integrations_with(&mut self, ids: &[IntegrationId]) -> Result<Vec<Integration>> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let all = integrations::table.filter(integrations::id.eq_any(ids));
+        each_backend!(self, |conn| all
+            .select(Integration::as_select())
+            .load(conn)
+            .map_err(error(NOUN)))
+    }
+
+    fn find_integration(&mut self, home: Home, slug: &str) -> Result<Option<Integration>> {
+        let (project, group) = home.columns();
+        each_backend!(self, |conn| {
+            let all = integrations::table
+                .filter(integrations::slug.eq(slug))
+                .select(Integration::as_select())
+                .into_boxed();
+            let one = match (project, group) {
+                (Some(project), _) => all.filter(integrations::project_id.eq(project)),
+                (None, Some(group)) => all.filter(integrations::namespace_id.eq(group)),
+                (None, None) => all
+                    .filter(integrations::project_id.is_null())
+                    .filter(integrations::namespace_id.is_null()),
+            };
+            one.get_result(conn).optional().map_err(error(NOUN))
+        })
+    }
+
+    fn insert_integration(&mut self, row: &Integration) -> Result<Integration> {
+        let values = (
+            integrations::project_id.eq(row.project_id),
+            integrations::namespace_id.eq(row.namespace_id),
+            integrations::slug.eq(&row.slug),
+            integrations::active.eq(row.active),
+            integrations::inherits.eq(row.inherits),
+            integrations::flags.eq(row.flags),
+            integrations::properties.eq(&row.properties),
+            integrations::sealed.eq(&row.sealed),
+            integrations::created_at.eq(row.created_at),
+            integrations::updated_at.eq(row.updated_at),
+        );
+        let insert = diesel::insert_into(integrations::table).values(values);
+        each_backend!(self, |conn| insert
+            .returning(Integration::as_returning())
+            .get_result(conn)
+            .map_err(error(NOUN)))
+    }
+
+    fn keep_integration(&mut self, row: &Integration) -> Result<()> {
+        let values = (
+            integrations::active.eq(row.active),
+            integrations::inherits.eq(row.inherits),
+            integrations::flags.eq(row.flags),
+            integrations::properties.eq(&row.properties),
+            integrations::sealed.eq(&row.sealed),
+            integrations::updated_at.eq(row.updated_at),
+        );
+        let update = diesel::update(integrations::table.find(row.id)).set(values);
+        each_backend!(self, |conn| update.execute(conn).map_err(error(NOUN)))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,69 @@
+//! All rows of this crate that hold something sealed: for whoever opens the vault, and whoever has lost its key.
+
+use db::{
+    Tx, each_backend, error,
+    schema::{hooks, integrations},
+};
+use diesel::prelude::*;
+use kernel::Result;
+use secrets::Vault;
+
+use crate::{hook::Hook, integration::Integration};
+
+const NOUN: &str = "Hook";
+
+/// The tables with a column `sealed`; `cargo xtask check` compares them with the schema.
+pub const SEALED_TABLES: [&str; 2] = ["hooks", "integrations"];
+
+/// Whether a vault has the key of what is sealed: of the newest `most` rows of each table one must be readable. `None`
+/// where nothing is sealed.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn is_key_of(tx: &mut Tx<'_>, vault: &Vault, most: i64) -> Result<Option<bool>> {
+    let hooks = hooks::table.order(hooks::id.desc()).limit(most);
+    let hooks: Vec<Hook> = each_backend!(tx, |conn| hooks
+        .select(Hook::as_select())
+        .load(conn)
+        .map_err(error(NOUN)))?;
+    let rows = integrations::table.order(integrations::id.desc()).limit(most);
+    let rows: Vec<Integration> = each_backend!(tx, |conn| rows
+        .select(Integration::as_select())
+        .load(conn)
+        .map_err(error(NOUN)))?;
+    let of_hooks = (!hooks.is_empty()).then(|| hooks.iter().any(|row| row.unseal(vault).is_ok()));
+    let of_rows = (!rows.is_empty()).then(|| rows.iter().any(|row| row.unseal(vault).is_ok()));
+    Ok([of_hooks, of_rows].into_iter().flatten().reduce(|one, other| one && other))
+}
+
+/// Whether anything is sealed.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn has_any(tx: &mut Tx<'_>) -> Result<bool> {
+    Ok(count(tx)? > 0)
+}
+
+/// How many rows hold something sealed.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn count(tx: &mut Tx<'_>) -> Result<i64> {
+    each_backend!(tx, |conn| {
+        let hooks: i64 = hooks::table.count().get_result(conn).map_err(error(NOUN))?;
+        let rows: i64 = integrations::table.count().get_result(conn).map_err(error(NOUN))?;
+        Ok(hooks + rows)
+    })
+}
+
+/// Deletes all rows that hold something sealed; returns their number.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn delete_all(tx: &mut Tx<'_>) -> Result<usize> {
+    each_backend!(tx, |conn| {
+        let hooks = diesel::delete(hooks::table).execute(conn).map_err(error(NOUN))?;
+        let rows = diesel::delete(integrations::table).execute(conn).map_err(error(NOUN))?;
+        Ok(hooks + rows)
+    })
+}

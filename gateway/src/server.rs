@@ -177,6 +177,7 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     let upkeep = tokio::spawn(keep_up(app.clone()));
     let releasing = tokio::spawn(release_locks(app.clone(), Instant::now()));
     let (stop, stopping) = watch::channel(false);
+    let sending = tokio::spawn(webhook::run(app.forge.clone(), stopping.clone()));
     let working = tokio::spawn(app.worker().run(stopping));
     app.set_ready(true);
     let served = server.await;
@@ -188,6 +189,9 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
     let _ = stop.send(true);
     if tokio::time::timeout(DRAIN, working).await.is_err() {
         tracing::warn!("background work was cut short; it is done again at the next start");
+    }
+    if tokio::time::timeout(DRAIN, sending).await.is_err() {
+        tracing::warn!("deliveries were cut short; they are sent again at the next start");
     }
     tracing::info!("stopped");
     served.context("the server failed")

@@ -435,7 +435,6 @@ diesel::table! {
         integration_id -> Nullable<BigInt>,
         lane -> Text,
         idempotency_key -> Text,
-        requested_by -> Nullable<BigInt>,
         attempts -> Integer,
         run_at -> BigInt,
         locked_until -> Nullable<BigInt>,

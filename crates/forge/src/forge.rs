@@ -33,6 +33,7 @@ use crate::{
     server_key::ServerKey,
     slots::Slots,
     urls::Urls,
+    webhook::Courier,
 };
 
 /// What is read from a repository, whatever it is.
@@ -69,6 +70,8 @@ pub struct Services {
     pub roots: TrustedRoots,
     /// Goes out of the machine on somebody's word.
     pub outbound: outbound::Client,
+    /// Sends what happens to webhooks and integrations.
+    pub courier: Arc<Courier>,
     pub key: ServerKey,
     /// Seals secrets that rows hold.
     pub vault: Arc<Vault>,
@@ -131,6 +134,7 @@ impl Forge {
     /// Follows what the installation is set to, where answers depend on it everywhere.
     pub fn follow(&self, settings: Arc<Settings>) {
         self.urls.follow(&settings);
+        self.courier.rules.follow(&settings);
         *self.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
     }
 

@@ -42,6 +42,7 @@ use crate::{
     },
     security::{exports, imports},
     user::removal,
+    webhook::{ForgetDeliveries, forget_deliveries},
     wiki::MaintainWiki,
 };
 
@@ -76,6 +77,8 @@ pub(crate) fn worker(forge: Forge) -> Worker<Forge> {
         .daily(time!(1:00), RemoveOverdue {})
         .on(forget_facts)
         .daily(time!(2:00), ForgetFacts {})
+        .on(forget_deliveries)
+        .daily(time!(2:30), ForgetDeliveries {})
         .every(Duration::hours(6), PurgeRemoved {})
         .every(Duration::hours(1), EmptyTrash {})
         .every(Duration::days(1), SweepLfs {})

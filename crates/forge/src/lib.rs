@@ -13,6 +13,7 @@ pub mod commit;
 pub mod deployment;
 pub mod files;
 mod forge;
+mod integration;
 pub mod issue;
 pub mod job_token;
 mod jobs;
@@ -38,6 +39,7 @@ pub mod urls;
 pub mod user;
 pub mod vault;
 pub mod version;
+pub mod webhook;
 pub mod wiki;
 
 pub use access::AccessWatch;

@@ -25,6 +25,7 @@ use repo::{
 };
 use secrets::Vault;
 use signatures::TrustedRoots;
+use tokio::sync::Notify;
 use worker::Underway;
 
 use crate::{
@@ -38,6 +39,7 @@ use crate::{
     slots::Slots,
     urls::Urls,
     vault,
+    webhook::{self, Announcer, Courier, OutgoingRules},
 };
 
 /// What a [`Forge`] is opened with.
@@ -73,11 +75,16 @@ impl Forge {
         let exports = contents("exports")?;
         let bell = Arc::new(Bell::default());
         let followers = LogFollowers::default();
-        listen(&db, Heard::new(&urls, &vault, &access_changes, &bell, &followers));
+        let wake = Arc::new(Notify::new());
+        let announcer =
+            Announcer { urls: urls.clone(), vault: Arc::clone(&vault), wake: Arc::clone(&wake) };
+        let heard = Heard::new(&urls, &vault, &access_changes, &bell, &followers);
+        listen(&db, heard, announcer);
         org::access::follow_rules(&db)?;
         let set = Arc::new(db.read_blocking(|tx| tx.settings())?);
         let mailer = Mailer::open(settings.mail.as_ref())?;
         let inner = settings.inner_networks.clone();
+        let rules = OutgoingRules::new(inner.clone());
         let outbound = Client::new(Arc::new(move |address| inner.hold(address)));
         let services = Arc::new_cyclic(|services| Services {
             db,
@@ -96,6 +103,7 @@ impl Forge {
             mailer,
             roots: settings.roots.clone(),
             outbound,
+            courier: Arc::new(Courier::new(rules, wake)),
             key,
             vault,
             bell,
@@ -152,7 +160,7 @@ impl Heard {
 }
 
 /// Installs whoever hears facts: what they do is part of the transaction in which the fact became true.
-fn listen(db: &Database, heard: Heard) {
+fn listen(db: &Database, heard: Heard, announcer: Announcer) {
     db.listen(move |tx, fact| {
         let any: &dyn Any = fact;
         if any.is::<org::access::Event>() {
@@ -162,7 +170,8 @@ fn listen(db: &Database, heard: Heard) {
         heard.followers.heard(tx, any);
         audit::heard(tx, fact)?;
         listeners::inside(tx, &heard.vault, fact)?;
-        activity_feed::heard(tx, &heard.directory, fact)
+        activity_feed::heard(tx, &heard.directory, fact)?;
+        webhook::heard(tx, &announcer, fact)
     });
 }
 

@@ -4,7 +4,7 @@ use std::{io::Read as _, net::IpAddr, sync::Arc, time::Duration};
 
 use ureq::{Agent, Error, http::Uri, unversioned::transport::DefaultConnector};
 
-use crate::guard::{AddressAllowlist, Guard, Refusal, check_uri};
+use crate::guard::{AddressAllowlist, Guard, PlaceAllowlist, Refusal, check_uri};
 
 /// How much of an answer is taken, and how long it may take from the first lookup to its last byte.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ pub enum FetchError {
 /// Goes where the guard lets it.
 #[derive(Debug)]
 pub struct Client {
-    agent: Agent,
+    pub(crate) agent: Agent,
 }
 
 /// So often an answer may send elsewhere.
@@ -49,6 +49,11 @@ impl Default for Client {
 impl Client {
     /// One that also goes to those addresses inside.
     pub fn new(allowlist: AddressAllowlist) -> Self {
+        Self::to_places(Arc::new(move |_, address| allowlist(address.ip())))
+    }
+
+    /// One that also goes to those places inside.
+    pub fn to_places(allowlist: PlaceAllowlist) -> Self {
         let config = Agent::config_builder()
             // A proxy would look names up itself, unseen by the guard.
             .proxy(None)
@@ -86,7 +91,7 @@ impl Client {
     }
 }
 
-fn failure(error: Error) -> FetchError {
+pub(crate) fn failure(error: Error) -> FetchError {
     match error {
         Error::StatusCode(status) => FetchError::Status(status),
         Error::Timeout(_) => FetchError::Timeout,
@@ -101,6 +106,6 @@ fn failure(error: Error) -> FetchError {
     }
 }
 
-fn refused(refusal: Refusal) -> FetchError {
+pub(crate) fn refused(refusal: Refusal) -> FetchError {
     FetchError::Refused(refusal.text())
 }

@@ -20,6 +20,9 @@ use ureq::{
 /// Which addresses inside may be reached all the same.
 pub type AddressAllowlist = Arc<dyn Fn(IpAddr) -> bool + Send + Sync>;
 
+/// Which places inside may be reached all the same, by the name that was asked for and where it leads.
+pub type PlaceAllowlist = Arc<dyn Fn(&str, SocketAddr) -> bool + Send + Sync>;
+
 /// Ports below speak other protocols, whose servers may obey what looks like a request.
 const FIRST_OF_PEOPLE: u16 = 1024;
 
@@ -52,16 +55,17 @@ impl From<Refusal> for Error {
 
 pub(crate) struct Guard {
     lookup: DefaultResolver,
-    allowlist: AddressAllowlist,
+    allowlist: PlaceAllowlist,
 }
 
 impl Guard {
-    pub(crate) fn new(allowlist: AddressAllowlist) -> Self {
+    pub(crate) fn new(allowlist: PlaceAllowlist) -> Self {
         Self { lookup: DefaultResolver::default(), allowlist }
     }
 
-    fn check(&self, address: SocketAddr) -> Result<(), Refusal> {
-        let is_reachable = is_outside(address) || (self.allowlist)(address.ip().to_canonical());
+    fn check(&self, host: &str, address: SocketAddr) -> Result<(), Refusal> {
+        let canonical = SocketAddr::new(address.ip().to_canonical(), address.port());
+        let is_reachable = is_outside(address) || (self.allowlist)(host, canonical);
         if is_reachable { Ok(()) } else { Err(Refusal::Host) }
     }
 }
@@ -82,7 +86,8 @@ impl Resolver for Guard {
         check_uri(uri)?;
         let found = self.lookup.resolve(uri, config, timeout)?;
         // A name that leads inside with any of its addresses is meant to.
-        found.iter().try_for_each(|address| self.check(*address))?;
+        let host = uri.host().unwrap_or_default();
+        found.iter().try_for_each(|address| self.check(host, *address))?;
         Ok(found)
     }
 }

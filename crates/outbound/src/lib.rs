@@ -4,7 +4,11 @@
 mod address;
 mod client;
 mod guard;
+mod local;
+mod post;
 
 pub use address::is_open;
 pub use client::{Client, FetchError, FetchLimits};
-pub use guard::AddressAllowlist;
+pub use guard::{AddressAllowlist, PlaceAllowlist};
+pub use local::LocalRequests;
+pub use post::{Answer, Post};

@@ -66,7 +66,6 @@ CREATE TABLE hook_deliveries (
     -- Receiver and object: rows of one lane are sent one after the other.
     lane TEXT NOT NULL,
     idempotency_key TEXT NOT NULL,
-    requested_by BIGINT,
     attempts INTEGER NOT NULL,
     run_at BIGINT NOT NULL,
     locked_until BIGINT,

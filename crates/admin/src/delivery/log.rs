@@ -1,10 +1,10 @@
 //! What was sent to webhooks, and what came back.
 
-use db::{CountOf, Tx, each_backend, error, schema::{hook_events as events, hook_logs as logs}};
+use db::{CountOf, Tx, each_backend, error, schema::hook_logs as logs};
 use diesel::prelude::*;
 use kernel::{
     Result, Ts,
-    ids::{HookEventId, HookId, HookLogId, UserId},
+    ids::{HookId, HookLogId, UserId},
     page::{COUNT_LIMIT, Page, PageRequest, Total},
 };
 
@@ -92,8 +92,6 @@ pub trait LogStore {
     fn find_log(&mut self, hook: HookId, id: HookLogId) -> Result<Option<DeliveryLog>>;
     /// How often somebody had something sent to a hook since a moment.
     fn requests_since(&mut self, hook: HookId, by: UserId, since: Ts) -> Result<i64>;
-    /// The fact of a delivery, while it is known.
-    fn find_event_of(&mut self, uuid: &str) -> Result<Option<HookEventId>>;
     /// Forgets what was sent before a moment, at most so many; how many there were.
     fn forget_logs(&mut self, before: Ts, most: i64) -> Result<usize>;
 }
@@ -167,11 +165,6 @@ impl LogStore for Tx<'_> {
             .filter(logs::created_at.gt(since))
             .count();
         each_backend!(self, |conn| all.get_result(conn).map_err(error(NOUN)))
-    }
-
-    fn find_event_of(&mut self, uuid: &str) -> Result<Option<HookEventId>> {
-        let row = events::table.filter(events::uuid.eq(uuid)).select(events::id);
-        each_backend!(self, |conn| row.get_result(conn).optional().map_err(error(NOUN)))
     }
 
     fn forget_logs(&mut self, before: Ts, most: i64) -> Result<usize> {

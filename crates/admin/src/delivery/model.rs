@@ -3,7 +3,7 @@
 use diesel::prelude::{Queryable, Selectable};
 use kernel::{
     Ts,
-    ids::{HookDeliveryId, HookEventId, HookId, IntegrationId, ProjectId, UserId},
+    ids::{HookDeliveryId, HookEventId, HookId, IntegrationId, ProjectId},
 };
 
 use crate::flags::Flag;
@@ -53,8 +53,6 @@ pub struct Delivery {
     pub integration_id: Option<IntegrationId>,
     pub lane: String,
     pub idempotency_key: String,
-    /// Who wants it to be sent once more.
-    pub requested_by: Option<UserId>,
     pub attempts: i32,
     pub run_at: Ts,
     pub locked_until: Option<Ts>,

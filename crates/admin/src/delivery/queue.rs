@@ -21,8 +21,6 @@ const LEASE: Duration = Duration::minutes(2);
 pub trait DeliveryQueue {
     /// Notes a fact, and that each of these is to be told; nothing where there is nobody.
     fn announce(&mut self, event: &NewEvent, receivers: &[Receiver]) -> Result<()>;
-    /// Tells something once more to one hook.
-    fn announce_again(&mut self, event: HookEventId, again: &Again) -> Result<()>;
     /// Takes what is due, the oldest first, at most so much: of each lane the first, and nothing for `busy` hooks.
     fn take_deliveries(&mut self, most: i64, busy: &[HookId]) -> Result<Vec<Delivery>>;
     fn events_with(&mut self, ids: &[HookEventId]) -> Result<Vec<HookEvent>>;
@@ -38,14 +36,6 @@ pub trait DeliveryQueue {
     /// Forgets facts of before a moment that nobody is to be told any more, at most so many; how many there were.
     fn forget_events(&mut self, before: Ts, most: i64) -> Result<usize>;
     fn waiting_deliveries(&mut self) -> Result<i64>;
-}
-
-/// Who wants what to be told again, and under which key the receiver knows it.
-#[derive(Clone, Debug)]
-pub struct Again {
-    pub hook: HookId,
-    pub key: String,
-    pub by: kernel::ids::UserId,
 }
 
 impl DeliveryQueue for Tx<'_> {
@@ -92,22 +82,6 @@ impl DeliveryQueue for Tx<'_> {
             })
             .collect();
         let insert = diesel::insert_into(deliveries::table).values(rows);
-        each_backend!(self, |conn| insert.execute(conn).map_err(error(NOUN)))?;
-        Ok(())
-    }
-
-    fn announce_again(&mut self, event: HookEventId, again: &Again) -> Result<()> {
-        let row = (
-            deliveries::event_id.eq(event),
-            deliveries::hook_id.eq(Some(again.hook)),
-            deliveries::lane.eq(format!("h{}/again/{}", again.hook, again.key)),
-            deliveries::idempotency_key.eq(&again.key),
-            deliveries::requested_by.eq(Some(again.by)),
-            deliveries::attempts.eq(0),
-            deliveries::run_at.eq(self.now),
-            deliveries::created_at.eq(self.now),
-        );
-        let insert = diesel::insert_into(deliveries::table).values(row);
         each_backend!(self, |conn| insert.execute(conn).map_err(error(NOUN)))?;
         Ok(())
     }

@@ -6,7 +6,7 @@ use db::Tx;
 use kernel::{
     Error, Faults, Result, Ts,
     error::Kind as ErrorKind,
-    ids::HookId,
+    ids::{HookId, HookLogId},
     page::{Page, PageRequest},
     values::is_web_url,
 };
@@ -17,7 +17,7 @@ use super::{
     address::{illegal_pair, placeholders},
 };
 use crate::{
-    delivery::{Again, DeliveryLog, DeliveryQueue as _, LogStore as _, StatusFilter},
+    delivery::{DeliveryLog, DeliveryQueue as _, LogStore as _, StatusFilter},
     flags::{Flag, Flags},
     home::{Home, HookKeeper},
     integration::UrlRule,
@@ -310,17 +310,15 @@ pub fn logs(
     tx.logs_of(id, filters, page)
 }
 
-/// Has a delivery sent once more, as it was.
+/// What is to be sent once more, as it was, and to whom.
 pub fn resend(
     tx: &mut Tx<'_>,
     keeper: &impl HookKeeper,
     id: HookId,
-    log: kernel::ids::HookLogId,
-) -> Result<()> {
-    read(tx, keeper, id)?;
+    log: HookLogId,
+) -> Result<(Hook, DeliveryLog)> {
+    let hook = read(tx, keeper, id)?;
     let log = tx.find_log(id, log)?.ok_or(Error::missing())?;
     ensure_calm(tx, keeper, id)?;
-    let event = tx.find_event_of(&log.uuid)?.ok_or(Error::missing())?;
-    let again = Again { hook: id, key: log.idempotency_key, by: keeper.keeper()? };
-    tx.announce_again(event, &again)
+    Ok((hook, log))
 }

@@ -1,7 +1,10 @@
 //! Webhooks in the database.
 
-use db::{CountOf, Tx, each_backend, error, schema::hooks};
-use diesel::prelude::*;
+use db::{
+    CountOf, Tx, each_backend, error,
+    schema::{hooks, integrations},
+};
+use diesel::{dsl::exists, prelude::*};
 use kernel::{
     Result,
     ids::{HookId, NamespaceId, ProjectId},
@@ -25,6 +28,8 @@ pub trait HookStore {
         groups: &[NamespaceId],
     ) -> Result<Vec<Hook>>;
     fn system_hooks(&mut self) -> Result<Vec<Hook>>;
+    /// Whether there is anybody at all who is told of anything.
+    fn has_receivers(&mut self) -> Result<bool>;
     fn insert_hook(&mut self, row: &Hook) -> Result<Hook>;
     fn keep_hook(&mut self, row: &Hook) -> Result<()>;
     /// Notes how a webhook fares, where that has not changed since `before`.
@@ -108,6 +113,13 @@ impl HookStore for Tx<'_> {
             .select(Hook::as_select())
             .load(conn)
             .map_err(error(NOUN)))
+    }
+
+    fn has_receivers(&mut self) -> Result<bool> {
+        let any = (exists(hooks::table.select(hooks::id)), exists(integrations::table.select(integrations::id)));
+        let (hooks, integrations): (bool, bool) =
+            each_backend!(self, |conn| diesel::select(any).get_result(conn).map_err(error(NOUN)))?;
+        Ok(hooks || integrations)
     }
 
     fn insert_hook(&mut self, row: &Hook) -> Result<Hook> {

@@ -53,6 +53,7 @@ pub trait IssueStore {
         reader: Actor,
     ) -> Result<Option<(Issue, Beside)>>;
     fn find_issue_by_id(&mut self, id: IssueId) -> Result<Option<Issue>>;
+    fn newest_issue(&mut self, project: ProjectId) -> Result<Option<Issue>>;
     /// Rows in the order of their ids here; what is gone is left out.
     fn issues_in_order(&mut self, ids: &[i64]) -> Result<Vec<Issue>>;
 }
@@ -83,6 +84,16 @@ impl IssueStore for Tx<'_> {
             let beside = Beside::new(row, issue.author_id, reader);
             (issue, beside)
         }))
+    }
+
+    fn newest_issue(&mut self, project: ProjectId) -> Result<Option<Issue>> {
+        let newest = issues::table.filter(issues::project_id.eq(project)).order(issues::iid.desc());
+        each_backend!(self, |conn| newest
+            .limit(1)
+            .select(Issue::as_select())
+            .get_result(conn)
+            .optional()
+            .map_err(error("Issue")))
     }
 
     fn find_issue_by_id(&mut self, id: IssueId) -> Result<Option<Issue>> {

@@ -89,6 +89,7 @@ pub trait MergeRequestStore {
         reader: Actor,
     ) -> Result<Option<(MergeRequest, Beside)>>;
     fn merge_request(&mut self, id: MergeRequestId) -> Result<MergeRequest>;
+    fn newest_merge_request(&mut self, project: ProjectId) -> Result<Option<MergeRequest>>;
     /// Rows in the order of their ids here; what is gone is left out.
     fn merge_requests_in_order(&mut self, ids: &[i64]) -> Result<Vec<MergeRequest>>;
     /// The number of a merge request between these branches that is not over, other than `except`.
@@ -182,6 +183,18 @@ impl MergeRequestStore for Tx<'_> {
             let beside = Beside::new(kept, row.author_id, reader);
             (row, beside)
         }))
+    }
+
+    fn newest_merge_request(&mut self, project: ProjectId) -> Result<Option<MergeRequest>> {
+        let newest = merge_requests::table
+            .filter(merge_requests::project_id.eq(project))
+            .order(merge_requests::iid.desc());
+        each_backend!(self, |conn| newest
+            .limit(1)
+            .select(MergeRequest::as_select())
+            .get_result(conn)
+            .optional()
+            .map_err(error("Merge Request")))
     }
 
     fn merge_request(&mut self, id: MergeRequestId) -> Result<MergeRequest> {

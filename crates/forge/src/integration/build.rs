@@ -1,0 +1,98 @@
+//! Build servers: what was pushed, as they ask for it.
+
+use admin::integration::Values;
+use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
+use serde_json::{Value, json};
+
+use super::{Message, below, branch, is_on, text};
+
+pub(super) fn message(slug: &str, values: &Values, payload: &Value) -> Option<Message> {
+    let verify = is_on(values, "enable_ssl_verification") || slug == "buildkite";
+    let message = match slug {
+        "bamboo" => {
+            branch(payload)?;
+            let key = text(values, "build_key")?;
+            let url = below(text(values, "bamboo_url")?, "updateAndBuild.action");
+            let url = format!("{url}?buildKey={}&os_authType=basic", encoded(key));
+            basic(Message::json(url, &json!({})), values)
+        }
+        "teamcity" => {
+            let url = below(text(values, "teamcity_url")?, "httpAuth/app/rest/buildQueue");
+            let name = encoded_xml(branch(payload)?);
+            let build = encoded_xml(text(values, "build_type")?);
+            let body =
+                format!("<build branchName=\"{name}\"><buildType id=\"{build}\"/></build>");
+            let message = Message { body, ..Message::json(url, &json!({})) };
+            basic(message, values).header("Content-Type", "application/xml".to_owned())
+        }
+        "jenkins" => {
+            let project = text(values, "project_name")?;
+            let url = below(text(values, "jenkins_url")?, &format!("project/{}", encoded(project)));
+            basic(Message::json(url, payload), values)
+        }
+        "drone-ci" => {
+            let path = payload["project"]["path_with_namespace"].as_str()?;
+            let (owner, name) = path.rsplit_once('/')?;
+            let token = encoded(text(values, "token")?);
+            let (owner, name) = (encoded(owner), encoded(name));
+            let query = format!("hook?owner={owner}&name={name}&access_token={token}");
+            Message::json(below(text(values, "drone_url")?, &query), payload)
+        }
+        "buildkite" => {
+            // A token ends in the key of the webhook.
+            let token = text(values, "token")?;
+            let key = token.split_once(':').map_or(token, |(key, _)| key);
+            let url = format!("https://webhook.buildkite.com/deliver/{}", encoded(key));
+            Message::json(url, payload)
+        }
+        "squash-tm" => {
+            let mut url = text(values, "url")?.to_owned();
+            if let Some(token) = text(values, "token") {
+                let sign = if url.contains('?') { '&' } else { '?' };
+                url = format!("{url}{sign}token={}", encoded(token));
+            }
+            Message::json(url, payload)
+        }
+        _ => return None,
+    };
+    Some(message.verifying(verify))
+}
+
+fn basic(message: Message, values: &Values) -> Message {
+    let Some(username) = text(values, "username") else { return message };
+    let password = text(values, "password").unwrap_or_default();
+    let person = BASE64.encode(format!("{username}:{password}"));
+    message.header("Authorization", format!("Basic {person}"))
+}
+
+fn encoded(text: &str) -> String {
+    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
+}
+
+fn encoded_xml(text: &str) -> String {
+    let pairs = [('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('"', "&quot;")];
+    pairs.into_iter().fold(text.to_owned(), |text, (sign, name)| text.replace(sign, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::message;
+
+    #[test]
+    fn a_build_server_is_asked_with_its_key_and_password() {
+        let push = json!({ "object_kind": "push", "ref": "refs/heads/main" });
+        let values = json!({
+            "bamboo_url": "https://b.example.com/", "build_key": "FOO-BAR", "username": "ada",
+            "password": "x", "enable_ssl_verification": true,
+        });
+        let Value::Object(values) = values else { return };
+        let sent = message("bamboo", &values, &push).unwrap();
+        let url = "https://b.example.com/updateAndBuild.action?buildKey=FOO%2DBAR&os_authType=basic";
+        assert_eq!((sent.url.as_str(), sent.verify), (url, true));
+        assert_eq!(sent.headers, [("Authorization".to_owned(), "Basic YWRhOng=".to_owned())]);
+        let tag = json!({ "object_kind": "tag_push", "ref": "refs/tags/v1" });
+        assert!(message("bamboo", &values, &tag).is_none());
+    }
+}

@@ -1,0 +1,185 @@
+//! Chat rooms: one line for people about what happened.
+
+use admin::{flags::Flag, integration::Values};
+use serde_json::{Value, json};
+
+use super::{Message, is_on, text};
+
+pub(super) fn message(slug: &str, values: &Values, flag: Flag, payload: &Value) -> Option<Message> {
+    if is_unwanted_pipeline(values, payload) {
+        return None;
+    }
+    let url = text(values, "webhook")?.to_owned();
+    let line = line(payload)?;
+    let body = match slug {
+        "discord" => json!({ "content": line }),
+        "webex-teams" => json!({ "markdown": line }),
+        "unify-circuit" => json!({ "subject": payload["project"]["path_with_namespace"], "text": line, "markdown": true }),
+        "microsoft-teams" => json!({
+            "@type": "MessageCard", "@context": "http://schema.org/extensions",
+            "summary": line, "text": line,
+        }),
+        "slack" | "mattermost" => with_room(values, flag, &line),
+        _ => json!({ "text": line }),
+    };
+    Some(Message::json(url, &body))
+}
+
+fn with_room(values: &Values, flag: Flag, line: &str) -> Value {
+    let mut body = json!({ "text": line });
+    let name = match flag {
+        Flag::Push => "push_channel",
+        Flag::Issues => "issue_channel",
+        Flag::ConfidentialIssues => "confidential_issue_channel",
+        Flag::MergeRequests => "merge_request_channel",
+        Flag::Notes => "note_channel",
+        Flag::ConfidentialNotes => "confidential_note_channel",
+        Flag::TagPush => "tag_push_channel",
+        Flag::Pipelines => "pipeline_channel",
+        _ => "wiki_page_channel",
+    };
+    if let Some(room) = text(values, name).or(text(values, "channel")) {
+        body["channel"] = json!(room);
+    }
+    if let Some(username) = text(values, "username") {
+        body["username"] = json!(username);
+    }
+    body
+}
+
+/// Only pipelines that have ended are told of; of some receivers only those that failed.
+fn is_unwanted_pipeline(values: &Values, payload: &Value) -> bool {
+    if payload["object_kind"] != json!("pipeline") {
+        return false;
+    }
+    match payload["object_attributes"]["status"].as_str() {
+        Some("failed") => false,
+        Some("success") => is_on(values, "notify_only_broken_pipelines"),
+        _ => true,
+    }
+}
+
+/// One line about what happened, in Markdown.
+pub(super) fn line(payload: &Value) -> Option<String> {
+    let project = &payload["project"];
+    let home = link(project["path_with_namespace"].as_str()?, project["web_url"].as_str()?);
+    let attributes = &payload["object_attributes"];
+    let user = payload["user"]["name"].as_str().or(payload["user_name"].as_str());
+    let user = user.unwrap_or("Somebody");
+    let titled = |sign: char| {
+        let title = attributes["title"].as_str().unwrap_or_default();
+        let number = format!("{sign}{} {title}", attributes["iid"]);
+        link(&number, attributes["url"].as_str().unwrap_or_default())
+    };
+    Some(match payload["object_kind"].as_str()? {
+        "push" | "tag_push" => pushed(payload, user, &home),
+        "issue" => {
+            let done = past(attributes["action"].as_str());
+            format!("{user} {done} issue {} in {home}", titled('#'))
+        }
+        "merge_request" => {
+            let done = past(attributes["action"].as_str());
+            format!("{user} {done} merge request {} in {home}", titled('!'))
+        }
+        "note" => {
+            let place = link("commented", attributes["url"].as_str()?);
+            let words: String = attributes["note"].as_str()?.chars().take(300).collect();
+            format!("{user} {place} in {home}: {words}")
+        }
+        "pipeline" => {
+            let number = format!("#{}", attributes["id"]);
+            let place = link(&number, attributes["url"].as_str().unwrap_or_default());
+            let (branch, status) = (attributes["ref"].as_str()?, attributes["status"].as_str()?);
+            format!("{home}: Pipeline {place} of {branch} by {user} {}", ended(status))
+        }
+        "wiki_page" => {
+            let page = link(attributes["title"].as_str()?, attributes["url"].as_str()?);
+            format!("{user} {} wiki page {page} in {home}", past(attributes["action"].as_str()))
+        }
+        "deployment" => {
+            let (place, status) = (payload["environment"].as_str()?, payload["status"].as_str()?);
+            format!("{home}: Deployment to {place} by {user}: {status}")
+        }
+        _ => return None,
+    })
+}
+
+fn pushed(payload: &Value, user: &str, home: &str) -> String {
+    let name = payload["ref"].as_str().unwrap_or_default();
+    let (kind, name) = match name.strip_prefix("refs/tags/") {
+        Some(name) => ("tag", name),
+        None => ("branch", name.strip_prefix("refs/heads/").unwrap_or(name)),
+    };
+    let is_none = |key: &str| payload[key].as_str().is_some_and(|id| id.bytes().all(|b| b == b'0'));
+    let done = match (is_none("before"), is_none("after")) {
+        (_, true) => "removed",
+        (true, false) => "pushed new",
+        (false, false) => "pushed to",
+    };
+    let mut text = format!("{user} {done} {kind} {name} of {home}");
+    for commit in payload["commits"].as_array().map(Vec::as_slice).unwrap_or_default() {
+        let id: String = commit["id"].as_str().unwrap_or_default().chars().take(8).collect();
+        let title = commit["title"].as_str().unwrap_or_default();
+        text.push_str(&format!("\n{}: {title}", link(&id, commit["url"].as_str().unwrap_or_default())));
+    }
+    text
+}
+
+fn link(words: &str, url: &str) -> String {
+    let words = words.replace(['[', ']', '\n', '\r'], " ");
+    format!("[{words}]({url})")
+}
+
+fn past(action: Option<&str>) -> &'static str {
+    match action {
+        Some("open") => "opened",
+        Some("close") => "closed",
+        Some("reopen") => "reopened",
+        Some("merge") => "merged",
+        Some("approved" | "approval") => "approved",
+        Some("unapproved" | "unapproval") => "unapproved",
+        Some("create") => "created",
+        Some("delete") => "deleted",
+        _ => "updated",
+    }
+}
+
+fn ended(status: &str) -> &'static str {
+    if status == "success" { "passed" } else { "failed" }
+}
+
+#[cfg(test)]
+mod tests {
+    use admin::flags::Flag;
+    use serde_json::{Value, json};
+
+    use super::message;
+
+    fn pipeline(status: &str) -> Value {
+        json!({
+            "object_kind": "pipeline", "user": { "name": "Ada" },
+            "project": { "path_with_namespace": "a/b", "web_url": "http://f/a/b" },
+            "object_attributes": { "id": 3, "ref": "main", "status": status, "url": "http://f/3" },
+        })
+    }
+
+    #[test]
+    fn a_line_says_what_happened_and_where() {
+        let Value::Object(values) = json!({ "webhook": "https://c/x" }) else { return };
+        let sent = message("pumble", &values, Flag::Pipelines, &pipeline("failed")).unwrap();
+        assert_eq!(sent.url, "https://c/x");
+        let line = r#"{"text":"[a/b](http://f/a/b): Pipeline [#3](http://f/3) of main by Ada failed"}"#;
+        assert_eq!(sent.body, line);
+    }
+
+    #[test]
+    fn only_ends_of_pipelines_are_told_and_of_some_only_failures() {
+        let Value::Object(mut values) = json!({ "webhook": "https://c/x" }) else { return };
+        let is_told = |values: &_, status: &str| {
+            message("discord", values, Flag::Pipelines, &pipeline(status)).is_some()
+        };
+        assert!(is_told(&values, "success") && !is_told(&values, "running"));
+        values.insert("notify_only_broken_pipelines".to_owned(), json!(true));
+        assert!(!is_told(&values, "success") && is_told(&values, "failed"));
+    }
+}

@@ -1,0 +1,150 @@
+//! Trying a webhook out, and sending something once more: done at once, for somebody who waits for it.
+
+use admin::{
+    delivery::{DeliveryLog, HookEvent, LogStore as _},
+    flags::Flag,
+    home::{Home, HookKeeper},
+    hook::{Hook, actions},
+    uuid,
+};
+use kernel::{
+    Error, Result,
+    ids::{HookEventId, HookId, HookLogId, UserId},
+};
+
+use super::{
+    courier::{Sent, note_health},
+    gaps::{Gaps, fill},
+    payload::project::example,
+    request::Request,
+    trial,
+};
+use crate::Forge;
+
+/// What came of a request that somebody waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrialResult {
+    pub status: Option<u16>,
+    /// The answer, or what went wrong.
+    pub text: String,
+}
+
+impl TrialResult {
+    pub fn is_success(&self) -> bool {
+        self.status.is_some_and(|status| (200..300).contains(&status))
+    }
+}
+
+/// Sends an example of an event to a hook, also to one that is left alone.
+///
+/// # Errors
+/// As the use case refuses, and where there is nothing of which an example could be made.
+pub async fn test<K: HookKeeper + Send + 'static>(
+    forge: &Forge,
+    keeper: K,
+    id: HookId,
+    flag: Flag,
+) -> Result<TrialResult> {
+    let by = keeper.keeper()?;
+    let (urls, vault) = (forge.urls.clone(), forge.vault.clone());
+    let made = forge.db.write(move |tx| {
+        let hook = actions::wake(tx, &keeper, id)?;
+        actions::ensure_calm(tx, &keeper, id)?;
+        let example = trial::example(tx, &urls, &vault, hook.home(), (flag, by))?;
+        Ok((hook, example))
+    });
+    let (hook, example) = made.await?;
+    let payload = match example.gaps {
+        Some(gaps) => fill(forge, gaps, example.payload).await?,
+        None => example.payload,
+    };
+    let event = event(&hook, forge, (flag, example.header), payload.to_string());
+    send(forge, &hook, event, (&uuid::new(), by)).await
+}
+
+fn event(
+    hook: &Hook,
+    forge: &Forge,
+    (flag, header): (Flag, &str),
+    payload: String,
+) -> HookEvent {
+    let header = if hook.home() == Home::Instance { "System Hook" } else { header };
+    HookEvent {
+        id: HookEventId(0),
+        uuid: uuid::new(),
+        trigger_name: flag,
+        header: header.to_owned(),
+        project_id: hook.project_id,
+        payload,
+        gaps: None,
+        created_at: forge.db.clock().now(),
+    }
+}
+
+/// Sends an example to a system hook; returns what was sent.
+///
+/// # Errors
+/// As the use case refuses.
+pub async fn test_system<K: HookKeeper + Send + 'static>(
+    forge: &Forge,
+    keeper: K,
+    id: HookId,
+) -> Result<serde_json::Value> {
+    let by = keeper.keeper()?;
+    let hook = forge.db.write(move |tx| actions::wake(tx, &keeper, id)).await?;
+    let payload = example();
+    let event = event(&hook, forge, (Flag::Projects, "System Hook"), payload.to_string());
+    send(forge, &hook, event, (&uuid::new(), by)).await?;
+    Ok(payload)
+}
+
+/// Sends a delivery once more, as it was.
+///
+/// # Errors
+/// As the use case refuses.
+pub async fn resend<K: HookKeeper + Send + 'static>(
+    forge: &Forge,
+    keeper: K,
+    id: HookId,
+    log: HookLogId,
+) -> Result<TrialResult> {
+    let by = keeper.keeper()?;
+    let found = forge.db.read(move |tx| actions::resend(tx, &keeper, id, log)).await?;
+    let (hook, DeliveryLog { uuid, idempotency_key, trigger_name, header, request_data, .. }) =
+        found;
+    let again = event(&hook, forge, (trigger_name, &header), request_data);
+    // What a template made of it is sent as it was.
+    let hook = Hook { custom_webhook_template: None, ..hook };
+    send(forge, &hook, HookEvent { uuid, header, ..again }, (&idempotency_key, by)).await
+}
+
+async fn send(
+    forge: &Forge,
+    hook: &Hook,
+    event: HookEvent,
+    (key, by): (&str, UserId),
+) -> Result<TrialResult> {
+    let request = Request::to_hook(forge.urls.base(), &forge.vault, hook, &event, key)?;
+    let answer = forge.courier.send(request.clone()).await?;
+    let own = hook.secrets(&forge.vault)?.custom_headers.into_keys().collect();
+    let sent = Sent { event: &event, request: &request, answer: &answer, own };
+    let (log, outcome) = (sent.log(hook, key, Some(by)), sent.outcome());
+    let (id, is_system) = (hook.id, hook.home() == Home::Instance);
+    let noted = forge.db.write(move |tx| {
+        tx.insert_log(&log)?;
+        if !is_system {
+            note_health(tx, id, outcome)?;
+        }
+        Ok(())
+    });
+    noted.await?;
+    Ok(match answer {
+        Ok(answer) => TrialResult { status: Some(answer.status), text: answer.body },
+        Err(cause) => TrialResult { status: None, text: cause.to_string() },
+    })
+}
+
+/// Refuses an example that cannot be made.
+pub(super) fn no_data(what: &str) -> Error {
+    Error::unprocessable().whole(format!("Ensure the project has {what}."))
+}

@@ -1,0 +1,82 @@
+//! Who is told of what happens in a project or group.
+
+use admin::{
+    delivery::Receiver,
+    flags::Flag,
+    home::Home,
+    hook::{Hook, HookStore as _},
+    integration::{Effective, actions::effective},
+};
+use db::Tx;
+use kernel::{
+    Result, Ts,
+    ids::{NamespaceId, ProjectId},
+};
+use org::{namespace::chain::group_chain, project::store::ProjectStore as _};
+
+/// Everybody who may be told of what happens in one place.
+#[derive(Debug, Default)]
+pub(super) struct Audience {
+    hooks: Vec<Hook>,
+    system: Vec<Hook>,
+    integrations: Vec<Effective>,
+    now: Option<Ts>,
+}
+
+impl Audience {
+    /// Of a project and the groups above it.
+    pub(super) fn of_project(tx: &mut Tx<'_>, project: ProjectId) -> Result<Self> {
+        if !tx.has_receivers()? {
+            return Ok(Self::default());
+        }
+        let Some(row) = tx.find_project(project)? else { return Self::of_instance(tx) };
+        let groups = group_chain(tx, row.namespace_id)?;
+        Ok(Self {
+            hooks: tx.hooks_around(Some(project), &groups)?,
+            system: tx.system_hooks()?,
+            integrations: effective(tx, Home::Project(project), &groups)?,
+            now: Some(tx.now),
+        })
+    }
+
+    /// Of a group and those above it.
+    pub(super) fn of_group(tx: &mut Tx<'_>, group: NamespaceId) -> Result<Self> {
+        if !tx.has_receivers()? {
+            return Ok(Self::default());
+        }
+        let groups = group_chain(tx, group)?;
+        Ok(Self {
+            hooks: tx.hooks_around(None, &groups)?,
+            system: tx.system_hooks()?,
+            integrations: Vec::new(),
+            now: Some(tx.now),
+        })
+    }
+
+    /// Of the installation.
+    pub(super) fn of_instance(tx: &mut Tx<'_>) -> Result<Self> {
+        let system = tx.system_hooks()?;
+        Ok(Self { system, now: Some(tx.now), ..Self::default() })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.hooks.is_empty() && self.system.is_empty() && self.integrations.is_empty()
+    }
+
+    /// Webhooks and integrations that want to hear of such events; of pushes, those to this branch.
+    pub(super) fn receivers(&self, flag: Flag, branch: Option<&str>) -> Vec<Receiver> {
+        let Some(now) = self.now else { return Vec::new() };
+        let hooks = self.hooks.iter().filter(|hook| hook.hears(flag, branch, now));
+        let hooks = hooks.map(|hook| Receiver::Hook(hook.id, hook.disabled_until.unwrap_or(now)));
+        let others = self.integrations.iter().filter(|one| one.hears(flag));
+        hooks.chain(others.map(|one| Receiver::Integration(one.source.id))).collect()
+    }
+
+    /// System hooks that have the flag; all of them where an event has none.
+    pub(super) fn system(&self, flag: Option<Flag>) -> Vec<Receiver> {
+        let Some(now) = self.now else { return Vec::new() };
+        let hooks = self.system.iter();
+        let hooks = hooks.filter(|hook| flag.is_none_or(|flag| hook.hears(flag, None, now)));
+        hooks.map(|hook| Receiver::Hook(hook.id, now)).collect()
+    }
+}

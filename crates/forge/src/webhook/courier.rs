@@ -1,0 +1,382 @@
+//! Sends what is due: many at once, few to one host, and what happened to one object in its order. What is not finished
+//! when the server ends is sent by the next one.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use admin::{
+    delivery::{Delivery, DeliveryQueue as _, HookEvent, LogStore as _, NewLog},
+    home::Home,
+    hook::{AlertStatus, Hook, HookStore as _, Outcome},
+    integration::{Integration, IntegrationStore as _},
+};
+use kernel::{
+    Result, Ts,
+    ids::{HookEventId, HookId, IntegrationId, UserId},
+};
+use outbound::{Answer, Client, FetchError};
+use serde_json::Value;
+use tokio::{
+    sync::{Notify, OwnedSemaphorePermit, Semaphore, watch},
+    task::{JoinSet, spawn_blocking},
+};
+
+use super::{
+    gaps::{Gaps, fill},
+    request::Request,
+    rules::OutgoingRules,
+};
+use crate::Forge;
+
+/// Requests under way at once, and to one host.
+const IN_FLIGHT: usize = 64;
+const TO_ONE_HOST: usize = 4;
+/// How long an idle courier rests before it looks again.
+const REST: Duration = Duration::from_secs(1);
+/// What could not be sent for so long is not sent any more.
+const LONGEST_WAIT: time::Duration = time::Duration::days(2);
+/// Pauses of receivers that have no state of their own.
+const FIRST_PAUSE: time::Duration = time::Duration::seconds(30);
+const MOST_DOUBLINGS: i32 = 8;
+
+/// What is shared by all who send.
+#[derive(Debug)]
+pub struct Courier {
+    pub(crate) wake: Arc<Notify>,
+    pub rules: OutgoingRules,
+    web: Client,
+    system: Client,
+    in_flight: Arc<Semaphore>,
+    hosts: Mutex<HashMap<String, Arc<Semaphore>>>,
+    /// The hosts of hooks for which there was no place.
+    busy: Mutex<HashMap<HookId, String>>,
+}
+
+impl Courier {
+    pub(crate) fn new(rules: OutgoingRules, wake: Arc<Notify>) -> Self {
+        Self {
+            wake,
+            web: rules.web().client(),
+            system: rules.system().client(),
+            rules,
+            in_flight: Arc::new(Semaphore::new(IN_FLIGHT)),
+            hosts: Mutex::default(),
+            busy: Mutex::default(),
+        }
+    }
+
+    fn host(&self, name: &str) -> Arc<Semaphore> {
+        let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those to which nothing is under way are forgotten from time to time.
+        if hosts.len() > 10 * IN_FLIGHT {
+            hosts.retain(|_, places| places.available_permits() < TO_ONE_HOST);
+        }
+        let places = hosts.entry(name.to_owned());
+        Arc::clone(places.or_insert_with(|| Arc::new(Semaphore::new(TO_ONE_HOST))))
+    }
+
+    /// Hooks for which there is still no place.
+    fn busy(&self) -> Vec<HookId> {
+        let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        busy.retain(|_, host| self.host(host).available_permits() == 0);
+        busy.keys().copied().collect()
+    }
+
+    fn note_busy(&self, hook: HookId, host: String) {
+        self.busy.lock().unwrap_or_else(PoisonError::into_inner).insert(hook, host);
+    }
+
+    /// Sends a request on a thread that may block.
+    pub(crate) async fn send(
+        self: &Arc<Self>,
+        request: Request,
+    ) -> Result<std::result::Result<Answer, FetchError>> {
+        if request.is_too_large() {
+            return Ok(Err(FetchError::TooLarge));
+        }
+        let courier = Arc::clone(self);
+        let sent = spawn_blocking(move || {
+            let client = if request.is_system { &courier.system } else { &courier.web };
+            client.send(&request.post())
+        });
+        sent.await.map_err(kernel::Error::internal)
+    }
+}
+
+/// Sends until `stop` turns true; what is under way is finished first.
+pub async fn run(forge: Forge, mut stop: watch::Receiver<bool>) {
+    let mut tasks = JoinSet::new();
+    while !*stop.borrow() {
+        while tasks.try_join_next().is_some() {}
+        match round(&forge, &mut tasks).await {
+            Ok(0) => {}
+            Ok(_) => continue,
+            Err(cause) => tracing::error!(error = %cause, "deliveries cannot be read"),
+        }
+        let rest = tokio::time::timeout(REST, async {
+            tokio::select! {
+                () = forge.courier.wake.notified() => {}
+                _ = tasks.join_next(), if !tasks.is_empty() => {}
+                _ = stop.changed() => {}
+            }
+        });
+        let _ = rest.await;
+    }
+    while tasks.join_next().await.is_some() {}
+}
+
+impl Forge {
+    /// Sends everything that is due now; returns how much that was. For tests and tools.
+    ///
+    /// # Errors
+    /// When the queue cannot be read.
+    pub async fn deliver_due(&self) -> Result<usize> {
+        let (mut tasks, mut count) = (JoinSet::new(), 0);
+        loop {
+            let taken = round(self, &mut tasks).await?;
+            count += taken;
+            if taken == 0 && tasks.join_next().await.is_none() {
+                return Ok(count);
+            }
+        }
+    }
+}
+
+/// Takes what is due and there is a place for, and begins to send it; how much that was.
+async fn round(forge: &Forge, tasks: &mut JoinSet<()>) -> Result<usize> {
+    let courier = &forge.courier;
+    let free = courier.in_flight.available_permits();
+    if free == 0 {
+        return Ok(0);
+    }
+    let busy = courier.busy();
+    let most = i64::try_from(free).unwrap_or(1);
+    let taken = forge.db.write(move |tx| {
+        let taken = tx.take_deliveries(most, &busy)?;
+        Around::load(tx, taken)
+    });
+    let around = Arc::new(taken.await?);
+    for delivery in &around.deliveries {
+        let Ok(place) = Arc::clone(&courier.in_flight).try_acquire_owned() else { break };
+        let (forge, around, delivery) = (forge.clone(), Arc::clone(&around), delivery.clone());
+        tasks.spawn(async move {
+            if let Err(cause) = deliver(&forge, &around, &delivery).await {
+                tracing::error!(error = %cause, "a delivery was put back");
+                let put_back = put_back(&forge, &delivery).await;
+                put_back.unwrap_or_else(|cause| tracing::error!(error = %cause, "it stays taken"));
+            }
+            drop(place);
+        });
+    }
+    Ok(around.deliveries.len())
+}
+
+/// Deliveries with all that they are made of.
+#[derive(Debug)]
+struct Around {
+    deliveries: Vec<Delivery>,
+    events: HashMap<HookEventId, HookEvent>,
+    hooks: HashMap<HookId, Hook>,
+    integrations: HashMap<IntegrationId, Integration>,
+}
+
+impl Around {
+    fn load(tx: &mut db::Tx<'_>, deliveries: Vec<Delivery>) -> Result<Self> {
+        let events: Vec<_> = deliveries.iter().map(|one| one.event_id).collect();
+        let hooks: Vec<_> = deliveries.iter().filter_map(|one| one.hook_id).collect();
+        let others: Vec<_> = deliveries.iter().filter_map(|one| one.integration_id).collect();
+        Ok(Self {
+            events: tx.events_with(&events)?.into_iter().map(|row| (row.id, row)).collect(),
+            hooks: tx.hooks_with(&hooks)?.into_iter().map(|row| (row.id, row)).collect(),
+            integrations: tx
+                .integrations_with(&others)?
+                .into_iter()
+                .map(|row| (row.id, row))
+                .collect(),
+            deliveries,
+        })
+    }
+}
+
+/// What could not even be tried is tried again after a while.
+async fn put_back(forge: &Forge, delivery: &Delivery) -> Result<()> {
+    let (id, attempts) = (delivery.id, delivery.attempts.saturating_add(1));
+    forge.db.write(move |tx| tx.postpone_delivery(id, tx.now.plus(pause(attempts)), attempts)).await
+}
+
+fn pause(attempts: i32) -> time::Duration {
+    FIRST_PAUSE * (1 << attempts.clamp(0, MOST_DOUBLINGS))
+}
+
+async fn deliver(forge: &Forge, around: &Around, delivery: &Delivery) -> Result<()> {
+    let Some(event) = around.events.get(&delivery.event_id) else {
+        return finish(forge, delivery).await;
+    };
+    let event = completed(forge, event.clone()).await?;
+    let hook = delivery.hook_id.and_then(|id| around.hooks.get(&id));
+    let integration = delivery.integration_id.and_then(|id| around.integrations.get(&id));
+    let (base, key) = (forge.urls.base(), &delivery.idempotency_key);
+    let request = match (hook, integration) {
+        (Some(hook), _) => Some(Request::to_hook(base, &forge.vault, hook, &event, key)?),
+        (None, Some(row)) if row.active => {
+            Request::to_integration(base, &forge.vault, row, &event, key)?
+        }
+        _ => None,
+    };
+    let Some(request) = request else { return finish(forge, delivery).await };
+    let Some(_place) = place_at(forge, delivery, &request).await? else { return Ok(()) };
+    let answer = forge.courier.send(request.clone()).await?;
+    let own = own_headers(forge, hook)?;
+    let sent = Sent { event: &event, request: &request, answer: &answer, own };
+    conclude(forge, delivery, hook, sent).await
+}
+
+/// A place at the host of a request. Where there is none, a hook's delivery waits in the queue.
+async fn place_at(
+    forge: &Forge,
+    delivery: &Delivery,
+    request: &Request,
+) -> Result<Option<OwnedSemaphorePermit>> {
+    let name = request.host();
+    let places = forge.courier.host(&name);
+    let Some(hook) = delivery.hook_id else {
+        return Ok(Some(places.acquire_owned().await.map_err(kernel::Error::internal)?));
+    };
+    if let Ok(place) = places.try_acquire_owned() {
+        return Ok(Some(place));
+    }
+    forge.courier.note_busy(hook, name);
+    let (id, at, attempts) = (delivery.id, delivery.run_at, delivery.attempts);
+    forge.db.write(move |tx| tx.postpone_delivery(id, at, attempts)).await?;
+    Ok(None)
+}
+
+/// Headers that people set themselves: their values are nobody's business.
+fn own_headers(forge: &Forge, hook: Option<&Hook>) -> Result<Vec<String>> {
+    let secrets = hook.map(|hook| hook.secrets(&forge.vault)).transpose()?;
+    Ok(secrets.map(|all| all.custom_headers.into_keys().collect()).unwrap_or_default())
+}
+
+async fn completed(forge: &Forge, event: HookEvent) -> Result<HookEvent> {
+    let Some(gaps) = &event.gaps else { return Ok(event) };
+    let payload: Value = serde_json::from_str(&event.payload).map_err(kernel::Error::internal)?;
+    let payload = fill(forge, Gaps::from_text(gaps)?, payload).await?.to_string();
+    let (id, text) = (event.id, payload.clone());
+    forge.db.write(move |tx| tx.complete_event(id, &text)).await?;
+    Ok(HookEvent { payload, gaps: None, ..event })
+}
+
+async fn finish(forge: &Forge, delivery: &Delivery) -> Result<()> {
+    let id = delivery.id;
+    forge.db.write(move |tx| tx.finish_delivery(id)).await
+}
+
+/// What was sent, and what came of it.
+pub(super) struct Sent<'a> {
+    pub(super) event: &'a HookEvent,
+    pub(super) request: &'a Request,
+    pub(super) answer: &'a std::result::Result<Answer, FetchError>,
+    /// The names of headers that people set themselves.
+    pub(super) own: Vec<String>,
+}
+
+impl Sent<'_> {
+    pub(super) fn outcome(&self) -> Outcome {
+        match self.answer {
+            Ok(answer) if (200..400).contains(&answer.status) => Outcome::Success,
+            Ok(answer) if (400..500).contains(&answer.status) => Outcome::Refusal,
+            // What is not allowed will not be allowed by waiting.
+            Err(FetchError::Refused(_) | FetchError::TooLarge) => Outcome::Refusal,
+            Ok(_) | Err(_) => Outcome::Failure,
+        }
+    }
+
+    pub(super) fn log(&self, hook: &Hook, key: &str, by: Option<UserId>) -> NewLog {
+        let headers = |all: &[(String, String)]| {
+            let all = all.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));
+            Value::Object(all.collect()).to_string()
+        };
+        let (response_headers, response_body, response_status, duration) = match self.answer {
+            Ok(answer) => (
+                headers(&answer.headers),
+                answer.body.clone(),
+                Some(answer.status),
+                answer.duration,
+            ),
+            Err(cause) => ("{}".to_owned(), cause.to_string(), None, 0.0),
+        };
+        NewLog {
+            hook: hook.id,
+            uuid: self.event.uuid.clone(),
+            idempotency_key: key.to_owned(),
+            trigger: self.event.trigger_name,
+            header: self.event.header.clone(),
+            url: self.request.shown_url.clone(),
+            request_headers: self.request.shown_headers(&self.own),
+            request_data: self.request.body.clone(),
+            response_headers,
+            response_body,
+            response_status,
+            duration,
+            requested_by: by,
+        }
+    }
+}
+
+async fn conclude(
+    forge: &Forge,
+    delivery: &Delivery,
+    hook: Option<&Hook>,
+    sent: Sent<'_>,
+) -> Result<()> {
+    let outcome = sent.outcome();
+    let log = hook.map(|hook| sent.log(hook, &delivery.idempotency_key, None));
+    let delivery = delivery.clone();
+    let home = hook.map(Hook::home);
+    let done = forge.db.write(move |tx| {
+        if let Some(log) = &log {
+            tx.insert_log(log)?;
+        }
+        let guarded = delivery.hook_id.filter(|_| home != Some(Home::Instance));
+        let next = match guarded {
+            Some(id) => note_health(tx, id, outcome)?,
+            None => Some(tx.now.plus(pause(delivery.attempts))),
+        };
+        let is_old = delivery.created_at.plus(LONGEST_WAIT) <= tx.now;
+        match (outcome, next) {
+            (Outcome::Failure, Some(at)) if !is_old => {
+                tx.postpone_delivery(delivery.id, at, delivery.attempts.saturating_add(1))
+            }
+            _ => tx.finish_delivery(delivery.id),
+        }
+    });
+    done.await
+}
+
+/// Notes how a hook fares; from when on it may be told again, and nothing where it wants nothing more.
+pub(super) fn note_health(
+    tx: &mut db::Tx<'_>,
+    id: HookId,
+    outcome: Outcome,
+) -> Result<Option<Ts>> {
+    let Some(hook) = tx.hooks_with(&[id])?.pop() else { return Ok(None) };
+    let before = hook.health();
+    let after = before.after(outcome, tx.now);
+    if after != before {
+        tx.keep_health(id, before, after)?;
+    }
+    match (after.status(tx.now), after.disabled_until) {
+        (AlertStatus::Disabled, _) => {
+            tx.drop_deliveries_of(id)?;
+            Ok(None)
+        }
+        (_, Some(until)) if after != before => {
+            tx.postpone_hook(id, until)?;
+            Ok(Some(until))
+        }
+        (_, until) => Ok(Some(until.unwrap_or(tx.now))),
+    }
+}

@@ -1,0 +1,240 @@
+//! What of a payload only git knows. It is read before the payload is sent, outside of every transaction.
+
+use bstr::BString;
+use kernel::{Error, Result, ids::ProjectId};
+use repo::{
+    commit::{Answers, read::deadline},
+    event::Moved,
+    git::{ChangeKind, CommitInfo, FileDiff, LogQuery, Oid, Reader, RefName, Wiki},
+    wiki::find,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::payload;
+use crate::Forge;
+
+/// Commits of a push that are told one by one.
+const MOST_COMMITS: i64 = 20;
+
+/// What is to be read, and where it goes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub(super) enum Gaps {
+    Push {
+        project: ProjectId,
+        name: String,
+        before: Option<String>,
+        after: Option<String>,
+        count: i64,
+    },
+    /// The newest commit of a branch, as if it had just been pushed.
+    Head { project: ProjectId, branch: String },
+    /// A whole commit, at a place of the payload.
+    Commit { project: ProjectId, sha: String, place: String },
+    /// What a job says of its commit.
+    Job { project: ProjectId, sha: String },
+    /// The title of a deployed commit.
+    Deployment { project: ProjectId, sha: String },
+    /// The text of a page; of one that is gone, its last.
+    Wiki { project: ProjectId, path: String, version: String, is_gone: bool },
+}
+
+impl Gaps {
+    pub(super) fn push(project: ProjectId, moved: &Moved) -> Self {
+        Self::Push {
+            project,
+            name: moved.name.clone(),
+            before: moved.before.clone(),
+            after: moved.after.clone(),
+            count: moved.commit_count,
+        }
+    }
+
+    pub(super) fn commit(project: ProjectId, sha: &str, place: &str) -> Self {
+        Self::Commit { project, sha: sha.to_owned(), place: place.to_owned() }
+    }
+
+    pub(super) fn job(project: ProjectId, sha: &str) -> Self {
+        Self::Job { project, sha: sha.to_owned() }
+    }
+
+    pub(super) fn deployment(project: ProjectId, sha: &str) -> Self {
+        Self::Deployment { project, sha: sha.to_owned() }
+    }
+
+    pub(super) fn wiki(project: ProjectId, path: &str, version: &str, is_gone: bool) -> Self {
+        let (path, version) = (path.to_owned(), version.to_owned());
+        Self::Wiki { project, path, version, is_gone }
+    }
+
+    pub(super) fn to_text(&self) -> Result<String> {
+        serde_json::to_string(self).map_err(Error::internal)
+    }
+
+    pub(super) fn from_text(text: &str) -> Result<Self> {
+        serde_json::from_str(text).map_err(Error::internal)
+    }
+}
+
+/// The payload with what git says. What is gone by now stays as it is.
+///
+/// # Errors
+/// When git cannot be read at the moment.
+pub(super) async fn fill(forge: &Forge, gaps: Gaps, payload: Value) -> Result<Value> {
+    let unfilled = payload.clone();
+    let filled = match gaps {
+        Gaps::Push { project, name, before, after, count } => {
+            let answers = forge.answers.clone();
+            let read = move |reader: &Reader| {
+                let range = (before.as_deref(), after.as_deref(), count);
+                push(reader, &answers, &name, range, payload)
+            };
+            forge.git_read(project, read).await
+        }
+        Gaps::Head { project, branch } => {
+            let answers = forge.answers.clone();
+            let read = move |reader: &Reader| head(reader, &answers, &branch, payload);
+            forge.git_read(project, read).await
+        }
+        Gaps::Commit { project, sha, place } => {
+            let read = move |reader: &Reader| Ok(commit(reader, &sha, &place, payload));
+            forge.git_read(project, read).await
+        }
+        Gaps::Job { project, sha } => {
+            forge.git_read(project, move |reader| Ok(job(reader, &sha, payload))).await
+        }
+        Gaps::Deployment { project, sha } => {
+            let read = move |reader: &Reader| Ok(deployment(reader, &sha, payload));
+            forge.git_read(project, read).await
+        }
+        Gaps::Wiki { project, path, version, is_gone } => {
+            let read = move |reader: &Reader| {
+                Ok(page(reader, (&path, &version), is_gone, payload))
+            };
+            let read = forge.wiki_read(Wiki::Project(project), read).await;
+            read.map(|filled| filled.unwrap_or(Value::Null))
+        }
+    };
+    match filled {
+        Ok(Value::Null) => Ok(unfilled),
+        Err(gone) if gone.is_gone() => Ok(unfilled),
+        filled => filled,
+    }
+}
+
+fn find_commit(reader: &Reader, sha: &str) -> Option<CommitInfo> {
+    reader.commit(sha.parse().ok()?).ok()
+}
+
+fn push(
+    reader: &Reader,
+    answers: &Answers,
+    name: &str,
+    (before, after, count): (Option<&str>, Option<&str>, i64),
+    mut payload: Value,
+) -> Result<Value> {
+    let Some(after) = after.and_then(|after| after.parse::<Oid>().ok()) else { return Ok(payload) };
+    if name.starts_with("refs/tags/") {
+        let tag = RefName::full(name).ok().and_then(|name| reader.tag(&name).ok());
+        if let Some(tag) = tag {
+            payload["message"] = json!(tag.message);
+            payload["checkout_sha"] = json!(tag.commit.map(|id| id.to_string()));
+        }
+    }
+    let Ok(take) = usize::try_from(count.min(MOST_COMMITS)) else { return Ok(payload) };
+    let exclude: Vec<Oid> = before.and_then(|before| before.parse().ok()).into_iter().collect();
+    let tip = reader.peeled(after)?.unwrap_or(after);
+    let query = LogQuery { exclude, take, ..LogQuery::of(tip) };
+    let url = payload["project"]["web_url"].as_str().unwrap_or_default().to_owned();
+    let mut commits = Vec::new();
+    for info in reader.log(&query, deadline())?.iter().rev() {
+        let diff = answers.commit_diff(reader, info.id, deadline())?;
+        commits.push(with_files(payload::commit(&url, info), &diff));
+    }
+    payload["commits"] = json!(commits);
+    Ok(payload)
+}
+
+fn head(
+    reader: &Reader,
+    answers: &Answers,
+    branch: &str,
+    mut payload: Value,
+) -> Result<Value> {
+    let tip = reader.reference(&RefName::branch(branch)?)?.target;
+    let info = reader.commit(tip)?;
+    let before = info.parents.first().map(ToString::to_string);
+    payload["after"] = json!(tip.to_string());
+    payload["checkout_sha"] = json!(tip.to_string());
+    if let Some(before) = &before {
+        payload["before"] = json!(before);
+    }
+    payload["total_commits_count"] = json!(1);
+    let after = tip.to_string();
+    push(reader, answers, "refs/heads/", (before.as_deref(), Some(&after), 1), payload)
+}
+
+fn with_files(mut commit: Value, diff: &[FileDiff]) -> Value {
+    let text = |path: &BString| path.to_string();
+    let (mut added, mut modified, mut removed) = (Vec::new(), Vec::new(), Vec::new());
+    for file in diff {
+        let (old, new) = (file.old_path.as_bstr().to_owned(), file.new_path.as_bstr().to_owned());
+        match file.change {
+            ChangeKind::Added => added.push(text(&new)),
+            ChangeKind::Deleted => removed.push(text(&old)),
+            ChangeKind::Modified => modified.push(text(&new)),
+            ChangeKind::Renamed => {
+                added.push(text(&new));
+                removed.push(text(&old));
+            }
+        }
+    }
+    commit["added"] = json!(added);
+    commit["modified"] = json!(modified);
+    commit["removed"] = json!(removed);
+    commit
+}
+
+fn commit(reader: &Reader, sha: &str, place: &str, mut payload: Value) -> Value {
+    let url = payload["project"]["web_url"].as_str().unwrap_or_default().to_owned();
+    if let (Some(info), Some(slot)) = (find_commit(reader, sha), payload.pointer_mut(place)) {
+        *slot = payload::commit(&url, &info);
+    }
+    payload
+}
+
+fn job(reader: &Reader, sha: &str, mut payload: Value) -> Value {
+    if let Some(info) = find_commit(reader, sha) {
+        let commit = &mut payload["commit"];
+        commit["message"] = json!(info.message);
+        commit["author_name"] = json!(info.author.name);
+        commit["author_email"] = json!(info.author.email);
+        commit["author_url"] = json!(format!("mailto:{}", info.author.email));
+    }
+    payload
+}
+
+fn deployment(reader: &Reader, sha: &str, mut payload: Value) -> Value {
+    if let Some(info) = find_commit(reader, sha) {
+        payload["commit_title"] = json!(info.title);
+    }
+    payload
+}
+
+fn page(
+    reader: &Reader,
+    (path, version): (&str, &str),
+    is_gone: bool,
+    mut payload: Value,
+) -> Value {
+    let Some(info) = find_commit(reader, version) else { return payload };
+    let at = if is_gone { info.parents.first().copied() } else { Some(info.id) };
+    let attributes = &mut payload["object_attributes"];
+    attributes["message"] = json!(info.message.trim_end());
+    let page = at.and_then(|at| find::at_path(reader, at, path).ok()?.read(reader).ok());
+    if let Some(page) = page {
+        attributes["content"] = json!(page.content);
+    }
+    payload
+}

@@ -1,0 +1,19 @@
+//! Webhooks and integrations at work: what happened becomes a payload and a row for each receiver in the transaction that
+//! made it true, and is sent from there, in order, at least once.
+
+pub mod actions;
+mod announce;
+mod audience;
+mod courier;
+mod gaps;
+mod payload;
+mod request;
+mod retention;
+mod rules;
+mod system_events;
+mod trial;
+
+pub(crate) use announce::{Announcer, heard};
+pub use courier::{Courier, run};
+pub(crate) use retention::{ForgetDeliveries, forget_deliveries};
+pub use rules::OutgoingRules;

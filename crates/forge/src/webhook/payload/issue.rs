@@ -1,0 +1,233 @@
+//! Issues.
+
+use db::Tx;
+use kernel::{
+    Result,
+    ids::{LabelId, UserId},
+    time::date_text,
+};
+use review::{
+    event::Change,
+    issue::{Issue, IssueState, IssueType},
+    item::{ItemKind, ItemStore as _},
+    label::{Label, LabelStore as _},
+};
+use serde_json::{Map, Value, json};
+
+use super::common::{
+    People, Scene, all_new, change, field_value, human_time, ids_of, label_json, number_value, utc,
+    utc_or_null, word,
+};
+
+/// Attributes that a new issue tells as changes.
+const NEW: [&str; 14] = [
+    "author_id",
+    "created_at",
+    "description",
+    "due_date",
+    "id",
+    "iid",
+    "milestone_id",
+    "project_id",
+    "title",
+    "updated_at",
+    "weight",
+    "confidential",
+    "state_id",
+    "discussion_locked",
+];
+
+/// An issue with its labels and people.
+#[derive(Debug)]
+pub(crate) struct IssuePart {
+    pub(crate) issue: Issue,
+    pub(super) labels: Vec<Label>,
+    pub(super) assignees: Vec<UserId>,
+}
+
+impl IssuePart {
+    pub(crate) fn load(tx: &mut Tx<'_>, issue: Issue) -> Result<Self> {
+        let id = issue.id.0;
+        let labels = tx.labels_of(ItemKind::Issue, &[id])?.remove(&id).unwrap_or_default();
+        let assignees = tx.assignees_of(ItemKind::Issue, &[id])?.remove(&id).unwrap_or_default();
+        Ok(Self { issue, labels, assignees })
+    }
+
+    pub(super) fn labels_json(&self) -> Vec<Value> {
+        self.labels.iter().map(label_json).collect()
+    }
+
+    /// The attributes themselves.
+    pub(super) fn attributes(&self, scene: &Scene) -> Value {
+        let issue = &self.issue;
+        let state_id = if issue.state == IssueState::Opened { 1 } else { 2 };
+        let mut all = json!({
+            "author_id": issue.author_id,
+            "closed_at": utc_or_null(issue.closed_at),
+            "confidential": issue.confidential,
+            "created_at": utc(issue.created_at),
+            "description": issue.description,
+            "discussion_locked": issue.discussion_locked,
+            "due_date": issue.due_date.map(|day| date_text(day.date())),
+            "id": issue.id,
+            "iid": issue.iid,
+            "last_edited_at": null,
+            "last_edited_by_id": null,
+            "milestone_id": issue.milestone_id,
+            "moved_to_id": issue.moved_to_id,
+            "duplicated_to_id": issue.duplicated_to_id,
+            "project_id": issue.project_id,
+            "relative_position": issue.relative_position,
+            "state_id": state_id,
+            "time_estimate": issue.time_estimate,
+            "title": issue.title,
+            "updated_at": utc(issue.updated_at),
+            "updated_by_id": null,
+            "weight": issue.weight,
+            "type": kind(issue.issue_type),
+            "url": scene.at(&format!("issues/{}", issue.iid)),
+            "total_time_spent": issue.total_time_spent,
+            "time_change": 0,
+            "human_total_time_spent": human_time(issue.total_time_spent),
+            "human_time_change": null,
+            "human_time_estimate": human_time(issue.time_estimate),
+            "assignee_ids": self.assignees,
+            "assignee_id": self.assignees.first(),
+            "labels": self.labels_json(),
+            "state": word(issue.state),
+            "severity": word(issue.shown_severity()),
+            "customer_relations_contacts": [],
+        });
+        if issue.issue_type == IssueType::Incident {
+            all["escalation_status"] = Value::Null;
+            all["escalation_policy"] = Value::Null;
+        }
+        all
+    }
+}
+
+fn kind(of: IssueType) -> &'static str {
+    match of {
+        IssueType::Issue => "Issue",
+        IssueType::Incident => "Incident",
+        IssueType::TestCase => "Test Case",
+    }
+}
+
+/// What happened to an issue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Deed<'a> {
+    Open,
+    Update(&'a [Change]),
+    Close,
+    Reopen,
+    /// Somebody tries a webhook out.
+    Trial,
+}
+
+impl Deed<'_> {
+    fn action(self) -> Option<&'static str> {
+        match self {
+            Self::Open => Some("open"),
+            Self::Update(_) => Some("update"),
+            Self::Close => Some("close"),
+            Self::Reopen => Some("reopen"),
+            Self::Trial => None,
+        }
+    }
+}
+
+pub(crate) fn issue(
+    tx: &mut Tx<'_>,
+    scene: &Scene,
+    part: &IssuePart,
+    user: UserId,
+    deed: Deed<'_>,
+) -> Result<Value> {
+    let changes = match deed {
+        Deed::Update(changes) => changes,
+        _ => &[],
+    };
+    let mut ids = vec![user];
+    ids.extend(&part.assignees);
+    ids.extend(people_in(changes));
+    let people = People::load(tx, &ids)?;
+    let mut attributes = part.attributes(scene);
+    let mut changed = match deed {
+        Deed::Open => all_new(&attributes, &NEW),
+        Deed::Update(changes) => changes_json(tx, scene, &people, changes)?,
+        Deed::Close => state_change(1, 2),
+        Deed::Reopen => state_change(2, 1),
+        Deed::Trial => Map::new(),
+    };
+    if matches!(deed, Deed::Close | Deed::Reopen | Deed::Update(_)) {
+        changed.insert("updated_at".to_owned(), change(Value::Null, attributes["updated_at"].clone()));
+    }
+    if let Some(action) = deed.action() {
+        attributes["action"] = json!(action);
+    }
+    let confidential = part.issue.confidential;
+    let mut payload = json!({
+        "object_kind": "issue",
+        "event_type": if confidential { "confidential_issue" } else { "issue" },
+        "user": people.json(scene.urls(), Some(user)),
+        "project": scene.project_json(),
+        "object_attributes": attributes,
+        "labels": part.labels_json(),
+        "changes": changed,
+        "repository": scene.short_repository(),
+    });
+    if !part.assignees.is_empty() {
+        payload["assignees"] = json!(people.all(scene.urls(), &part.assignees));
+        payload["assignee"] = people.json(scene.urls(), part.assignees.first().copied());
+    }
+    Ok(payload)
+}
+
+fn state_change(from: i64, to: i64) -> Map<String, Value> {
+    let mut changes = Map::new();
+    changes.insert("state_id".to_owned(), change(json!(from), json!(to)));
+    changes
+}
+
+/// Everybody whom changes of people name.
+pub(super) fn people_in(changes: &[Change]) -> Vec<UserId> {
+    let named = changes.iter().filter(|one| matches!(one.field, "assignees" | "reviewers"));
+    let ids = named.flat_map(|one| [ids_of(one.before.as_deref()), ids_of(one.after.as_deref())]);
+    ids.flatten().map(UserId).collect()
+}
+
+/// Changes, with the records that they name.
+pub(super) fn changes_json(
+    tx: &mut Tx<'_>,
+    scene: &Scene,
+    people: &People,
+    changes: &[Change],
+) -> Result<Map<String, Value>> {
+    let mut all = Map::new();
+    for one in changes {
+        let (before, after) = (one.before.as_deref(), one.after.as_deref());
+        let (before, after) = match one.field {
+            "labels" => (labels(tx, before)?, labels(tx, after)?),
+            "assignees" | "reviewers" => {
+                let named = |text| {
+                    let ids: Vec<UserId> = ids_of(text).into_iter().map(UserId).collect();
+                    json!(people.all(scene.urls(), &ids))
+                };
+                (named(before), named(after))
+            }
+            field if field.ends_with("_id") || field == "weight" => {
+                (number_value(before), number_value(after))
+            }
+            _ => (field_value(before), field_value(after)),
+        };
+        all.insert(one.field.to_owned(), change(before, after));
+    }
+    Ok(all)
+}
+
+fn labels(tx: &mut Tx<'_>, ids: Option<&str>) -> Result<Value> {
+    let ids: Vec<LabelId> = ids_of(ids).into_iter().map(LabelId).collect();
+    let found = tx.labels_by_id(&ids)?;
+    Ok(json!(found.iter().map(label_json).collect::<Vec<_>>()))
+}

@@ -1,0 +1,78 @@
+//! Jobs.
+
+use ci::{job::Job, pipeline::Pipeline};
+use kernel::{Result, Ts};
+use org::user::User;
+use runners::runner::Runner;
+use serde_json::{Value, json};
+
+use super::common::{Scene, user_json, utc_or_null, utc, word};
+
+/// What is known beside the job.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beside<'a> {
+    pub(crate) pipeline: &'a Pipeline,
+    pub(crate) user: Option<&'a User>,
+    pub(crate) runner: Option<&'a Runner>,
+    pub(crate) now: Ts,
+}
+
+pub(crate) fn runner_json(runner: &Runner) -> Result<Value> {
+    let tags: Value =
+        serde_json::from_str(&runner.tags).map_err(kernel::Error::internal)?;
+    Ok(json!({
+        "id": runner.id,
+        "description": runner.description,
+        "runner_type": word(runner.runner_type),
+        "active": runner.active,
+        "is_shared": runner.runner_type == runners::runner::RunnerType::Instance,
+        "tags": tags,
+    }))
+}
+
+/// A job that moved; what its commit says is added when it was read.
+pub(crate) fn job(scene: &Scene, row: &Job, beside: Beside<'_>) -> Result<Value> {
+    let pipeline = beside.pipeline;
+    let runner = beside.runner.map(runner_json).transpose()?;
+    let reason = row.failure_reason.as_deref().unwrap_or("unknown_failure");
+    Ok(json!({
+        "object_kind": "build",
+        "ref": row.ref_name,
+        "tag": row.tag,
+        "before_sha": pipeline.before_sha.clone().unwrap_or_else(|| "0".repeat(40)),
+        "sha": row.sha,
+        "retries_count": row.attempt,
+        "build_id": row.id,
+        "build_name": row.name,
+        "build_stage": row.stage,
+        "build_status": word(row.status),
+        "build_created_at": utc(row.created_at),
+        "build_started_at": utc_or_null(row.started_at),
+        "build_finished_at": utc_or_null(row.finished_at),
+        "build_duration": row.duration(beside.now),
+        "build_queued_duration": row.queued_duration(beside.now),
+        "build_allow_failure": row.allow_failure,
+        "build_failure_reason": reason,
+        "pipeline_id": row.pipeline_id,
+        "runner": runner,
+        "project_id": scene.project.id,
+        "project_name": scene.project.full_name,
+        "user": beside.user.map(|user| user_json(scene.urls(), user)),
+        "commit": {
+            "id": pipeline.id,
+            "name": pipeline.name,
+            "sha": row.sha,
+            "message": null,
+            "author_name": null,
+            "author_email": null,
+            "author_url": null,
+            "status": word(pipeline.status),
+            "duration": pipeline.duration,
+            "started_at": utc_or_null(pipeline.started_at),
+            "finished_at": utc_or_null(pipeline.finished_at),
+        },
+        "repository": scene.repository(),
+        "project": scene.project_json(),
+        "environment": row.environment.as_ref().map(|name| json!({ "name": name, "action": null })),
+    }))
+}

@@ -1,0 +1,251 @@
+//! Merge requests.
+
+use ci::pipeline::PipelineStore as _;
+use db::Tx;
+use kernel::{Result, ids::UserId};
+use review::{
+    event::Change,
+    item::{ItemKind, ItemStore as _},
+    label::Label,
+    merge_request::{MergeRequest, MergeRequestState, MergeStatus, ReviewerStore as _},
+};
+use serde_json::{Map, Value, json};
+
+use super::{
+    common::{
+        People, Scene, all_new, change, human_time, label_json, utc, word,
+    },
+    issue::{changes_json, people_in},
+};
+
+const NEW: [&str; 11] = [
+    "id",
+    "iid",
+    "target_branch",
+    "source_branch",
+    "title",
+    "description",
+    "author_id",
+    "created_at",
+    "updated_at",
+    "merge_status",
+    "state_id",
+];
+
+/// A merge request with its labels and people.
+#[derive(Debug)]
+pub(crate) struct MergeRequestPart {
+    pub(crate) row: MergeRequest,
+    labels: Vec<Label>,
+    assignees: Vec<UserId>,
+    reviewers: Vec<UserId>,
+    source: Option<Scene>,
+    head_pipeline: Option<i64>,
+}
+
+impl MergeRequestPart {
+    pub(crate) fn load(tx: &mut Tx<'_>, scene: &Scene, row: MergeRequest) -> Result<Self> {
+        let (id, kind) = (row.id.0, ItemKind::MergeRequest);
+        let labels = tx.labels_of(kind, &[id])?.remove(&id).unwrap_or_default();
+        let assignees = tx.assignees_of(kind, &[id])?.remove(&id).unwrap_or_default();
+        let reviewers = tx.reviewers_of(&[row.id])?.remove(&row.id).unwrap_or_default();
+        let source = match row.source_project_id {
+            Some(source) if source != row.project_id => Scene::load(tx, scene.urls(), source)?,
+            Some(_) => Some(scene.clone()),
+            None => None,
+        };
+        let head_pipeline = match &row.head_sha {
+            Some(sha) => tx.newest_pipeline(row.source_project_id.unwrap_or(row.project_id), sha)?,
+            None => None,
+        };
+        Ok(Self {
+            labels,
+            assignees,
+            reviewers: reviewers.into_iter().map(|one| one.user_id).collect(),
+            source,
+            head_pipeline: head_pipeline.map(|pipeline| pipeline.id.0),
+            row,
+        })
+    }
+
+    pub(super) fn labels_json(&self) -> Vec<Value> {
+        self.labels.iter().map(label_json).collect()
+    }
+
+    /// The attributes themselves. The last commit is added when it was read.
+    pub(super) fn attributes(&self, scene: &Scene) -> Value {
+        let row = &self.row;
+        let mut all = self.identity();
+        let more = json!({
+            "merge_commit_sha": row.merge_commit_sha,
+            "merge_error": row.merge_error,
+            "merge_user_id": row.merge_user_id,
+            "merge_when_pipeline_succeeds": row.auto_merge.is_some(),
+            "head_pipeline_id": self.head_pipeline,
+            "url": scene.at(&format!("merge_requests/{}", row.iid)),
+            "source": self.source.as_ref().map(Scene::project_json),
+            "target": scene.project_json(),
+            "last_commit": null,
+            "labels": self.labels_json(),
+            "total_time_spent": row.total_time_spent,
+            "time_change": 0,
+            "human_total_time_spent": human_time(row.total_time_spent),
+            "human_time_change": null,
+            "human_time_estimate": human_time(row.time_estimate),
+        });
+        if let (Some(all), Value::Object(more)) = (all.as_object_mut(), more) {
+            all.extend(more);
+        }
+        all
+    }
+
+    fn identity(&self) -> Value {
+        let row = &self.row;
+        let (status, detailed) = status(row);
+        json!({
+            "id": row.id,
+            "iid": row.iid,
+            "target_branch": row.target_branch,
+            "source_branch": row.source_branch,
+            "source_project_id": row.source_project_id,
+            "target_project_id": row.project_id,
+            "author_id": row.author_id,
+            "assignee_ids": self.assignees,
+            "assignee_id": self.assignees.first(),
+            "reviewer_ids": self.reviewers,
+            "title": row.title,
+            "description": row.description,
+            "created_at": utc(row.created_at),
+            "updated_at": utc(row.updated_at),
+            "milestone_id": row.milestone_id,
+            "state": word(row.state),
+            "state_id": state_id(row.state),
+            "blocking_discussions_resolved": row.unresolved_threads == 0,
+            "work_in_progress": row.draft,
+            "draft": row.draft,
+            "first_contribution": false,
+            "last_edited_at": null,
+            "last_edited_by_id": null,
+            "updated_by_id": null,
+            "merge_params": { "force_remove_source_branch": row.force_remove_source_branch },
+            "time_estimate": row.time_estimate,
+            "prepared_at": utc(row.created_at),
+            "merge_status": status,
+            "detailed_merge_status": detailed,
+        })
+    }
+
+    /// As pipelines name it.
+    pub(super) fn brief(&self, scene: &Scene) -> Value {
+        let row = &self.row;
+        let (status, detailed) = status(row);
+        json!({
+            "id": row.id,
+            "iid": row.iid,
+            "title": row.title,
+            "source_branch": row.source_branch,
+            "source_project_id": row.source_project_id,
+            "target_branch": row.target_branch,
+            "target_project_id": row.project_id,
+            "state": word(row.state),
+            "merge_status": status,
+            "detailed_merge_status": detailed,
+            "url": scene.at(&format!("merge_requests/{}", row.iid)),
+        })
+    }
+}
+
+fn state_id(state: MergeRequestState) -> i64 {
+    match state {
+        MergeRequestState::Opened => 1,
+        MergeRequestState::Closed => 2,
+        MergeRequestState::Merged => 3,
+        MergeRequestState::Locked => 4,
+    }
+}
+
+fn status(row: &MergeRequest) -> (&'static str, &'static str) {
+    let status = row.known_merge_status();
+    let detailed = match (row.state, status) {
+        (state, _) if state != MergeRequestState::Opened => "not_open",
+        _ if row.draft => "draft_status",
+        (_, MergeStatus::CanBeMerged) => "mergeable",
+        (_, MergeStatus::CannotBeMerged) => "conflict",
+        (_, MergeStatus::Checking) => "checking",
+        (_, MergeStatus::Unchecked | MergeStatus::CannotBeMergedRecheck) => "unchecked",
+    };
+    (word(status), detailed)
+}
+
+/// What happened to a merge request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Deed<'a> {
+    Open,
+    Update(&'a [Change]),
+    /// Commits were pushed to its source branch.
+    Push { before: Option<&'a str> },
+    Step(&'static str),
+    Trial,
+}
+
+pub(crate) fn merge_request(
+    tx: &mut Tx<'_>,
+    scene: &Scene,
+    part: &MergeRequestPart,
+    user: Option<UserId>,
+    deed: Deed<'_>,
+) -> Result<Value> {
+    let changes = match deed {
+        Deed::Update(changes) => changes,
+        _ => &[],
+    };
+    let mut ids: Vec<UserId> = user.into_iter().chain(people_in(changes)).collect();
+    ids.extend(part.assignees.iter().chain(&part.reviewers));
+    let people = People::load(tx, &ids)?;
+    let mut attributes = part.attributes(scene);
+    let mut changed = match deed {
+        Deed::Open => all_new(&attributes, &NEW),
+        Deed::Update(changes) => changes_json(tx, scene, &people, changes)?,
+        Deed::Push { .. } | Deed::Step(_) | Deed::Trial => Map::new(),
+    };
+    if let Some((from, to)) = moved(deed) {
+        changed.insert("state_id".to_owned(), change(json!(from), json!(to)));
+    }
+    let action = match deed {
+        Deed::Open => Some("open"),
+        Deed::Update(_) | Deed::Push { .. } => Some("update"),
+        Deed::Step(action) => Some(action),
+        Deed::Trial => None,
+    };
+    if let Some(action) = action {
+        attributes["action"] = json!(action);
+    }
+    if let Deed::Push { before: Some(before) } = deed {
+        attributes["oldrev"] = json!(before);
+    }
+    let mut payload = json!({
+        "object_kind": "merge_request",
+        "event_type": "merge_request",
+        "user": people.json(scene.urls(), user),
+        "project": scene.project_json(),
+        "object_attributes": attributes,
+        "labels": part.labels_json(),
+        "changes": changed,
+        "repository": scene.short_repository(),
+    });
+    for (name, ids) in [("assignees", &part.assignees), ("reviewers", &part.reviewers)] {
+        if !ids.is_empty() {
+            payload[name] = json!(people.all(scene.urls(), ids));
+        }
+    }
+    Ok(payload)
+}
+
+fn moved(deed: Deed<'_>) -> Option<(i64, i64)> {
+    match deed {
+        Deed::Step("close") => Some((1, 2)),
+        Deed::Step("reopen") => Some((2, 1)),
+        Deed::Step("merge") => Some((1, 3)),
+        _ => None,
+    }
+}

@@ -1,0 +1,17 @@
+//! What receivers are told, key by key.
+
+mod common;
+pub(super) mod deployment;
+pub(super) mod issue;
+pub(super) mod job;
+pub(super) mod member;
+pub(super) mod merge_request;
+pub(super) mod note;
+pub(super) mod pipeline;
+pub(super) mod project;
+pub(super) mod push;
+pub(super) mod subgroup;
+pub(super) mod user;
+pub(super) mod wiki;
+
+pub(super) use common::{Scene, commit, role, user_json, utc};

@@ -1,0 +1,57 @@
+//! Projects, for system hooks.
+
+use db::Tx;
+use kernel::{Result, Ts};
+use org::user::{User, store::UserStore as _};
+use serde_json::{Value, json};
+
+use super::common::{Scene, shown_email, utc, word};
+
+/// A project that is there, or goes.
+pub(crate) fn project(
+    tx: &mut Tx<'_>,
+    scene: &Scene,
+    event: &str,
+    old_path: Option<&str>,
+) -> Result<Value> {
+    let owner = tx.find_user(scene.project.creator_id)?;
+    let now = tx.now;
+    Ok(json(scene, event, owner.as_ref(), (old_path, now)))
+}
+
+fn json(scene: &Scene, event: &str, owner: Option<&User>, (old, now): (Option<&str>, Ts)) -> Value {
+    let project = &scene.project;
+    let (name, email) = (owner.map(|user| &user.name), owner.map(shown_email));
+    let owners: Vec<Value> =
+        owner.iter().map(|user| json!({ "name": user.name, "email": shown_email(user) })).collect();
+    let mut payload = json!({
+        "event_name": event,
+        "created_at": utc(project.created_at),
+        "updated_at": utc(now),
+        "name": project.name,
+        "path": project.path,
+        "path_with_namespace": project.full_path,
+        "project_id": project.id,
+        "project_namespace_id": project.namespace_id,
+        "owners": owners,
+        "owner_name": name,
+        "owner_email": email,
+        "project_visibility": word(project.visibility),
+    });
+    if let Some(old) = old {
+        payload["old_path_with_namespace"] = json!(old);
+    }
+    payload
+}
+
+/// An example, for who tries a system hook out.
+pub(crate) fn example() -> Value {
+    json!({
+        "event_name": "project_create",
+        "name": "Ruby",
+        "path": "ruby",
+        "project_id": 1,
+        "owner_name": "Someone",
+        "owner_email": "someone@example.com",
+    })
+}

@@ -1,0 +1,42 @@
+//! Groups, and groups in them.
+
+use kernel::Ts;
+use org::namespace::{Namespace, event::Named};
+use serde_json::{Value, json};
+
+use super::common::utc;
+
+/// A group in another one.
+pub(crate) fn subgroup(event: &str, group: &Named, parent: &Namespace, now: Ts) -> Value {
+    json!({
+        "created_at": utc(now),
+        "updated_at": utc(now),
+        "event_name": event,
+        "name": group.name,
+        "path": group.path,
+        "full_path": group.full_path,
+        "group_id": group.group_id,
+        "parent_group_id": parent.id,
+        "parent_name": parent.name,
+        "parent_path": parent.path,
+        "parent_full_path": parent.full_path,
+    })
+}
+
+/// A group, for system hooks; with what it was called before, where that changed.
+pub(crate) fn group(event: &str, group: &Named, old: Option<(&str, &str)>, now: Ts) -> Value {
+    let mut payload = json!({
+        "created_at": utc(now),
+        "updated_at": utc(now),
+        "event_name": event,
+        "name": group.name,
+        "path": group.path,
+        "full_path": group.full_path,
+        "group_id": group.group_id,
+    });
+    if let Some((path, full_path)) = old {
+        payload["old_path"] = json!(path);
+        payload["old_full_path"] = json!(full_path);
+    }
+    payload
+}

@@ -1,0 +1,39 @@
+//! Pages of wikis.
+
+use org::user::User;
+use repo::{event::WikiAction, wiki::PageName};
+use serde_json::{Value, json};
+
+use super::common::{Scene, user_json};
+
+/// A page; its text and the message of its version are added when they were read.
+pub(crate) fn page(
+    scene: &Scene,
+    user: Option<&User>,
+    page: &PageName,
+    (action, version): (WikiAction, &str),
+) -> Value {
+    let action = match action {
+        WikiAction::Create => "create",
+        WikiAction::Update | WikiAction::Attach => "update",
+        WikiAction::Delete => "delete",
+    };
+    let url = scene.at(&format!("wikis/{}", page.slug));
+    json!({
+        "object_kind": "wiki_page",
+        "user": user.map(|user| user_json(scene.urls(), user)),
+        "project": scene.project_json(),
+        "wiki": scene.wiki(),
+        "object_attributes": {
+            "title": page.title(),
+            "content": null,
+            "format": page.markup.as_str(),
+            "message": null,
+            "slug": page.slug,
+            "version_id": version,
+            "url": url,
+            "diff_url": format!("{url}/diff?version_id={version}"),
+            "action": action,
+        },
+    })
+}

@@ -1,0 +1,139 @@
+//! Facts about members, groups, projects and accounts: told to system hooks, and of groups to their webhooks.
+
+use std::any::Any;
+
+use admin::flags::Flag;
+use db::Tx;
+use kernel::{Result, ids::NamespaceId};
+use org::{
+    member,
+    namespace::{self, event::Named, store::NamespaceStore as _},
+    project,
+    user::{self, store::UserStore as _},
+};
+
+use super::{
+    announce::{Announcer, plain},
+    audience::Audience,
+    payload::{self, Scene},
+};
+
+const HEADER: &str = "System Hook";
+
+pub(super) fn heard(tx: &mut Tx<'_>, by: &Announcer, any: &dyn Any) -> Result<()> {
+    if let Some(fact) = any.downcast_ref() {
+        return of_member(tx, by, fact);
+    }
+    if let Some(fact) = any.downcast_ref() {
+        return of_group(tx, by, fact);
+    }
+    if let Some(fact) = any.downcast_ref() {
+        return of_project(tx, by, fact);
+    }
+    match any.downcast_ref() {
+        Some(fact) => of_user(tx, by, fact),
+        None => Ok(()),
+    }
+}
+
+fn of_member(tx: &mut Tx<'_>, by: &Announcer, fact: &member::Event) -> Result<()> {
+    let event = kernel::event::Event::kind(fact);
+    if matches!(fact, member::Event::Requested(_) | member::Event::RequestDenied(_)) {
+        return Ok(());
+    }
+    let fact = fact.fact();
+    let now = tx.now;
+    match (fact.project, fact.group) {
+        (Some(project), _) => {
+            let audience = Audience::of_project(tx, project)?;
+            if audience.is_empty() {
+                return Ok(());
+            }
+            let Some(scene) = Scene::load(tx, &by.urls, project)? else { return Ok(()) };
+            let Some(user) = tx.find_user(fact.user)? else { return Ok(()) };
+            let payload = payload::member::of_project(event, &scene, &user, fact, now);
+            let object = format!("member/{project}/{}", user.id);
+            by.tell_system(tx, &audience, plain(HEADER, Flag::Members, object, payload), None)
+        }
+        (None, Some(group)) => of_group_member(tx, by, event, group, fact),
+        (None, None) => Ok(()),
+    }
+}
+
+fn of_group_member(
+    tx: &mut Tx<'_>,
+    by: &Announcer,
+    event: &str,
+    group: NamespaceId,
+    fact: &member::event::Fact,
+) -> Result<()> {
+    let Some(row) = tx.find_namespace(group)? else { return Ok(()) };
+    let audience = Audience::of_group(tx, group)?;
+    if audience.is_empty() {
+        return Ok(());
+    }
+    let Some(user) = tx.find_user(fact.user)? else { return Ok(()) };
+    let payload = payload::member::of_group(event, &row, &user, fact, tx.now);
+    let object = format!("group_member/{group}/{}", user.id);
+    let news = plain("Member Hook", Flag::Members, object.clone(), payload.clone());
+    by.tell(tx, &audience, news, None)?;
+    by.tell_system(tx, &audience, plain(HEADER, Flag::Members, object, payload), None)
+}
+
+fn of_group(tx: &mut Tx<'_>, by: &Announcer, fact: &namespace::event::Event) -> Result<()> {
+    use namespace::event::Event;
+    let (event, group, old) = match fact {
+        Event::GroupCreate { group, .. } => ("group_create", group, None),
+        Event::GroupDestroy { group, .. } => ("group_destroy", group, None),
+        Event::GroupRename { group, old_path, old_full_path, .. } => {
+            ("group_rename", group, Some((old_path.as_str(), old_full_path.as_str())))
+        }
+        _ => return Ok(()),
+    };
+    let now = tx.now;
+    let audience = Audience::of_instance(tx)?;
+    let payload = payload::subgroup::group(event, group, old, now);
+    let object = format!("group/{}", group.group_id);
+    by.tell_system(tx, &audience, plain(HEADER, Flag::Subgroups, object, payload), None)?;
+    match (event, group.parent_group_id) {
+        ("group_create", Some(parent)) => subgroup(tx, by, "subgroup_create", group, parent),
+        ("group_destroy", Some(parent)) => subgroup(tx, by, "subgroup_destroy", group, parent),
+        _ => Ok(()),
+    }
+}
+
+fn subgroup(
+    tx: &mut Tx<'_>,
+    by: &Announcer,
+    event: &str,
+    group: &Named,
+    parent: NamespaceId,
+) -> Result<()> {
+    let Some(above) = tx.find_namespace(parent)? else { return Ok(()) };
+    let audience = Audience::of_group(tx, parent)?;
+    let payload = payload::subgroup::subgroup(event, group, &above, tx.now);
+    let object = format!("group/{}", group.group_id);
+    by.tell(tx, &audience, plain("Subgroup Hook", Flag::Subgroups, object, payload), None)
+}
+
+fn of_project(tx: &mut Tx<'_>, by: &Announcer, fact: &project::event::Event) -> Result<()> {
+    let project::event::Event::ProjectCreated { project, .. } = fact else { return Ok(()) };
+    let audience = Audience::of_instance(tx)?;
+    if audience.is_empty() {
+        return Ok(());
+    }
+    let Some(scene) = Scene::load(tx, &by.urls, *project)? else { return Ok(()) };
+    let payload = payload::project::project(tx, &scene, "project_create", None)?;
+    let object = format!("project/{project}");
+    by.tell_system(tx, &audience, plain(HEADER, Flag::Projects, object, payload), None)
+}
+
+fn of_user(tx: &mut Tx<'_>, by: &Announcer, fact: &user::event::Event) -> Result<()> {
+    let audience = Audience::of_instance(tx)?;
+    if audience.is_empty() {
+        return Ok(());
+    }
+    let Some((_, payload)) = payload::user::user(fact, tx.now) else { return Ok(()) };
+    let object = format!("user/{}", payload["user_id"]);
+    by.tell_system(tx, &audience, plain(HEADER, Flag::Members, object, payload), None)
+}

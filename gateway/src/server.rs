@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use forge::{memory, merge_request::merge};
+use forge::{memory, merge_request::merge, webhook};
 use kernel::{Clock, Ts};
 use org::settings::store::SettingsStore;
 use repo::git::{

@@ -1,5 +1,6 @@
 //! The JSON shapes of the API, in folders by domain.
 
+pub mod admin;
 pub mod ci;
 pub mod deployments;
 pub mod org;

@@ -2,6 +2,7 @@
 
 use crate::{route::RouteRow, web};
 
+pub mod admin;
 pub mod ci;
 pub mod deployments;
 pub mod org;
@@ -23,6 +24,7 @@ pub fn tables() -> Vec<&'static [RouteRow]> {
         deployments::TABLES,
         runners::TABLES,
         security::TABLES,
+        admin::TABLES,
         web::TABLES,
     ];
     tables.concat()

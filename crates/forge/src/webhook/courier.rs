@@ -17,6 +17,7 @@ use kernel::{
     Result, Ts,
     ids::{HookEventId, HookId, IntegrationId, UserId},
 };
+use org::settings::store::SettingsStore as _;
 use outbound::{Answer, Client, FetchError};
 use serde_json::Value;
 use tokio::{
@@ -156,9 +157,15 @@ async fn round(forge: &Forge, tasks: &mut JoinSet<()>) -> Result<usize> {
     let most = i64::try_from(free).unwrap_or(1);
     let taken = forge.db.write(move |tx| {
         let taken = tx.take_deliveries(most, &busy)?;
-        Around::load(tx, taken)
+        let settings = if taken.is_empty() { None } else { Some(tx.settings()?) };
+        Ok((Around::load(tx, taken)?, settings))
     });
-    let around = Arc::new(taken.await?);
+    let (around, settings) = taken.await?;
+    // Another server may have changed where requests may go.
+    if let Some(settings) = settings {
+        courier.rules.follow(&settings);
+    }
+    let around = Arc::new(around);
     for delivery in &around.deliveries {
         let Ok(place) = Arc::clone(&courier.in_flight).try_acquire_owned() else { break };
         let (forge, around, delivery) = (forge.clone(), Arc::clone(&around), delivery.clone());

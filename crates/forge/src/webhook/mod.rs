@@ -16,4 +16,4 @@ mod trial;
 pub(crate) use announce::{Announcer, heard};
 pub use courier::{Courier, run};
 pub(crate) use retention::{ForgetDeliveries, forget_deliveries};
-pub use rules::OutgoingRules;
+pub use rules::{OutgoingRule, OutgoingRules};

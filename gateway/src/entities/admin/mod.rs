@@ -1,0 +1,5 @@
+//! Webhooks and integrations.
+
+pub mod hook;
+pub mod hook_log;
+pub mod integration;

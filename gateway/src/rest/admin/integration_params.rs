@@ -1,0 +1,134 @@
+//! Parameters of integrations: which ones there are, the table of kinds says.
+
+use std::collections::BTreeMap;
+
+use admin::{
+    flags::Flag,
+    integration::{Kind, Parameter, ParameterType, actions::IntegrationChange},
+};
+use kernel::TextEnum as _;
+use serde_json::{Value, json};
+
+use crate::{
+    extract::{
+        Flaws, Param, Params, Raw, RawMap,
+        params::{NOT_LISTED, ParamDoc, field},
+    },
+    params,
+};
+
+/// A kind, by its slug in either spelling.
+#[derive(Clone, Copy, Debug)]
+pub struct Slug(pub &'static Kind);
+
+impl Param for Slug {
+    fn read(raw: &Raw) -> Result<Option<Self>, Flaws> {
+        let Some(text) = String::read(raw)? else { return Ok(None) };
+        let found = Kind::find(&text).map(|kind| Some(Self(kind)));
+        found.ok_or(Flaws::one(NOT_LISTED))
+    }
+
+    fn schema() -> Value {
+        let slugs: Vec<&str> = Kind::all().iter().map(|kind| kind.slug).collect();
+        json!({ "type": "string", "enum": slugs })
+    }
+}
+
+params! {
+    pub struct OneIntegration {
+        slug: Slug,
+    }
+}
+
+/// What of an integration is to be. Its parameters are those of its kind.
+#[derive(Clone, Debug)]
+pub struct SetIntegration {
+    /// Nothing for a slug that nobody knows.
+    pub kind: Option<&'static Kind>,
+    pub change: IntegrationChange,
+}
+
+/// The events that can be switched on and off.
+fn is_event(flag: Flag) -> bool {
+    !matches!(flag, Flag::ArchivedTraces)
+}
+
+fn value_of(parameter: &Parameter, raw: &Raw, flaws: &mut Flaws) -> Option<Value> {
+    let read = match parameter.kind {
+        ParameterType::Text => String::read(raw).map(|value| json!(value)),
+        ParameterType::Bool => bool::read(raw).map(|value| json!(value)),
+        ParameterType::Integer => i64::read(raw).map(|value| json!(value)),
+    };
+    match read {
+        Ok(value) => Some(value),
+        Err(inner) => {
+            flaws.add_under(parameter.name, inner);
+            None
+        }
+    }
+}
+
+fn read_change(kind: &Kind, raw: &RawMap, flaws: &mut Flaws) -> IntegrationChange {
+    let mut change = IntegrationChange::default();
+    for parameter in kind.parameters {
+        let given = raw.get(parameter.name).or(parameter.alias.and_then(|name| raw.get(name)));
+        let value = given.and_then(|raw| value_of(parameter, raw, flaws));
+        if let Some(value) = value {
+            change.values.insert(parameter.name.to_owned(), value);
+        }
+    }
+    for flag in Flag::ALL.iter().copied().filter(|flag| is_event(*flag)) {
+        if let Some(Some(on)) = field::<Option<bool>>(raw, flag.as_str(), None, flaws) {
+            change.flags.push((flag, on));
+        }
+    }
+    change.inherits = field(raw, "use_inherited_settings", None, flaws).flatten();
+    change
+}
+
+impl Params for SetIntegration {
+    const PAGED: bool = false;
+
+    fn read(raw: &RawMap) -> Result<Self, Flaws> {
+        let kind = raw.text("slug").and_then(Kind::find);
+        let mut flaws = Flaws::default();
+        let change = kind.map(|kind| read_change(kind, raw, &mut flaws)).unwrap_or_default();
+        if flaws.is_empty() { Ok(Self { kind, change }) } else { Err(flaws) }
+    }
+
+    fn describe() -> Vec<ParamDoc> {
+        let doc = |name, required, schema, text: &str| ParamDoc {
+            name,
+            required,
+            schema,
+            text: text.to_owned(),
+        };
+        let mut all = vec![doc("slug", true, Slug::schema(), "Kind of the integration.")];
+        let mut users: BTreeMap<&'static str, (Value, Vec<&str>)> = BTreeMap::new();
+        for kind in Kind::all() {
+            for one in kind.parameters {
+                let schema = match one.kind {
+                    ParameterType::Text => String::schema(),
+                    ParameterType::Bool => bool::schema(),
+                    ParameterType::Integer => i64::schema(),
+                };
+                for name in [Some(one.name), one.alias].into_iter().flatten() {
+                    users.entry(name).or_insert((schema.clone(), Vec::new())).1.push(kind.slug);
+                }
+            }
+        }
+        for (name, (schema, kinds)) in users {
+            all.push(doc(name, false, schema, &format!("Of {}.", kinds.join(", "))));
+        }
+        for flag in Flag::ALL.iter().copied().filter(|flag| is_event(*flag)) {
+            all.push(doc(flag.as_str(), false, bool::schema(), ""));
+        }
+        let text = "Whether the settings of the group above count.";
+        all.push(doc("use_inherited_settings", false, bool::schema(), text));
+        all
+    }
+
+    fn defaults() -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+}

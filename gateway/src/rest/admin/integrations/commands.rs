@@ -1,0 +1,69 @@
+//! Slash commands of chat rooms: whoever knows the integration's token is heard.
+
+use admin::{
+    home::Home,
+    integration::{Kind, actions},
+};
+use kernel::{Error, access::Anyone};
+use org::project::store::ProjectStore as _;
+
+use super::groups_above;
+use crate::{
+    app::App, entities::admin::integration::ReplyEntity, error::ApiResult, extract::Call, params,
+    present::Json, routes,
+};
+
+routes! { "Slash commands" at "";
+    POST "/projects/{id}/integrations/slack_slash_commands/trigger"      => slack      : Anyone,
+    POST "/projects/{id}/integrations/mattermost_slash_commands/trigger" => mattermost : Anyone,
+    POST "/projects/{id}/services/slack_slash_commands/trigger"          => slack      : Anyone,
+    POST "/projects/{id}/services/mattermost_slash_commands/trigger"     => mattermost : Anyone,
+}
+
+params! {
+    pub struct SlashCommand {
+        /// ID or path of the project.
+        id: String,
+        /// Token of the integration.
+        token: String,
+        /// What was written behind the command.
+        text: Option<String>,
+    }
+}
+
+async fn slack(app: App, call: Call<Anyone, SlashCommand>) -> ApiResult<Json<ReplyEntity>> {
+    reply(app, call.params, "slack-slash-commands").await
+}
+
+async fn mattermost(app: App, call: Call<Anyone, SlashCommand>) -> ApiResult<Json<ReplyEntity>> {
+    reply(app, call.params, "mattermost-slash-commands").await
+}
+
+async fn reply(
+    app: App,
+    command: SlashCommand,
+    slug: &'static str,
+) -> ApiResult<Json<ReplyEntity>> {
+    let vault = app.vault.clone();
+    let missing = || Error::not_found("Integration");
+    let text = command.text.unwrap_or_default();
+    let found = app.db.read(move |tx| {
+        let kind = Kind::find(slug).ok_or_else(missing)?;
+        let project = match command.id.parse() {
+            Ok(id) => tx.find_project(kernel::ids::ProjectId(id))?,
+            Err(_) => tx.find_project_at(&command.id)?,
+        };
+        let project = project.ok_or_else(missing)?;
+        let home = Home::Project(project.id);
+        let groups = groups_above(tx, home)?;
+        actions::find_by_token(tx, &vault, (home, &groups), kind, &command.token)?;
+        Ok(project)
+    });
+    let project = found.await?;
+    let page = app.urls.at(&project.full_path);
+    let text = match text.trim() {
+        "" | "help" => format!("Commands of {} are not known yet. See {page}.", project.full_path),
+        other => format!("The command `{}` is not known. See {page}.", other.replace('`', "'")),
+    };
+    Ok(Json(ReplyEntity { response_type: "ephemeral", text }))
+}

@@ -1,0 +1,16 @@
+//! Webhooks and integrations.
+
+use crate::route::RouteRow;
+
+pub mod hook_params;
+pub mod hooks;
+pub mod integration_params;
+pub mod integrations;
+
+pub(super) const TABLES: &[&[RouteRow]] = &[
+    hooks::ROUTES,
+    hooks::trials::ROUTES,
+    hooks::system::ROUTES,
+    integrations::ROUTES,
+    integrations::commands::ROUTES,
+];

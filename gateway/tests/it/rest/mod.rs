@@ -1,5 +1,6 @@
 //! A folder for each domain and a file for each resource, as in the gateway.
 
+mod admin;
 mod ci;
 mod deployments;
 pub(crate) mod org;

@@ -1,0 +1,220 @@
+//! What is sent to webhooks, how often, and what becomes of those that do not answer.
+
+use kernel::{AccessLevel::Maintainer, Visibility::Private, ids::ProjectId};
+use org::settings::store::SettingsStore as _;
+use serde_json::{Value, json};
+use time::Duration;
+
+use super::receiver::{Receiver, deliver};
+use crate::support::{Person, TestApp, ci::commit};
+
+fn set_up(app: &TestApp) -> (Person<'_>, ProjectId, String) {
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    (ada, project, format!("/projects/{project}/hooks"))
+}
+
+async fn open_issue(person: &Person<'_>, project: ProjectId, title: &str) -> Value {
+    person.post(&format!("/projects/{project}/issues"), json!({ "title": title })).await.created()
+}
+
+#[actix_web::test]
+async fn a_delivery_has_its_headers_and_is_sent_once() {
+    let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
+    let (ada, project, path) = set_up(&app);
+    let mut new = receiver.hook(&["issues_events"]);
+    new["token"] = json!("t0p");
+    new["custom_headers"] = json!([{ "key": "X-Own", "value": "v" }]);
+    ada.post(&path, new).await.created();
+
+    open_issue(&ada, project, "One").await;
+    deliver(&app).await;
+
+    let told = receiver.told();
+    let [told] = told.as_slice() else { panic!("{told:?}") };
+    for (name, value) in [
+        ("Content-Type", "application/json"),
+        ("X-Gitlab-Event", "Issue Hook"),
+        ("X-Gitlab-Instance", "http://forge.test"),
+        ("X-Gitlab-Token", "t0p"),
+        ("X-Own", "v"),
+    ] {
+        assert_eq!(told.header(name), Some(value), "{name}");
+    }
+    for name in ["X-Gitlab-Event-UUID", "Idempotency-Key", "X-Gitlab-Webhook-UUID"] {
+        assert_eq!(told.header(name).map(str::len), Some(36), "{name}");
+    }
+    assert_eq!(told.body["object_attributes"]["title"], "One");
+    deliver(&app).await;
+    assert!(receiver.told().is_empty());
+}
+
+#[actix_web::test]
+async fn inner_addresses_are_reached_only_where_settings_say_so() {
+    let (app, receiver) = (TestApp::new(), Receiver::new());
+    let (ada, project, path) = set_up(&app);
+    let refusal = json!({ "error": "Invalid url given" });
+    ada.post(&path, receiver.hook(&["issues_events"])).await.refused(422, refusal);
+    let allow = |allowed: bool| {
+        let set = app.write(move |tx| {
+            let mut settings = tx.settings()?;
+            settings.allow_local_requests_from_web_hooks_and_services = allowed;
+            tx.keep_settings(&settings)?;
+            Ok(settings)
+        });
+        app.state.follow(&set);
+    };
+    allow(true);
+    let hook = ada.post(&path, receiver.hook(&["issues_events"])).await.created();
+    open_issue(&ada, project, "One").await;
+    deliver(&app).await;
+    assert_eq!(receiver.told().len(), 1);
+
+    allow(false);
+    open_issue(&ada, project, "Two").await;
+    deliver(&app).await;
+
+    assert!(receiver.told().is_empty());
+    let logs = ada.get(&format!("{path}/{}/events", hook["id"])).await.ok();
+    assert_eq!(logs[0]["response_status"], "internal error");
+}
+
+#[actix_web::test]
+async fn a_receiver_in_trouble_is_given_time_and_told_again_in_order() {
+    let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
+    let (ada, project, path) = set_up(&app);
+    let hook = ada.post(&path, receiver.hook(&["issues_events"])).await.created();
+    let one = format!("{path}/{}", hook["id"]);
+    receiver.answers(503);
+    let issue = open_issue(&ada, project, "One").await;
+    deliver(&app).await;
+    let first = receiver.told();
+    assert_eq!(ada.get(&one).await.ok()["alert_status"], "temporarily_disabled");
+    let place = format!("/projects/{project}/issues/{}", issue["iid"]);
+    ada.put(&place, json!({ "title": "Two" })).await.ok();
+    deliver(&app).await;
+    assert!(receiver.told().is_empty(), "nothing is sent meanwhile");
+
+    receiver.answers(200);
+    app.clock.advance(Duration::minutes(11));
+    deliver(&app).await;
+
+    let told = receiver.told();
+    let actions: Vec<&Value> = told.iter().map(|one| &one.body["object_attributes"]["action"]).collect();
+    assert_eq!(actions, ["open", "update"]);
+    let key = |one: &super::receiver::Told| one.header("Idempotency-Key").map(str::to_owned);
+    assert_eq!(key(&told[0]), key(&first[0]), "the receiver knows it by its key");
+    assert_eq!(ada.get(&one).await.ok()["alert_status"], "executable");
+}
+
+#[actix_web::test]
+async fn a_receiver_that_refuses_is_left_alone_until_somebody_looks_after_it() {
+    let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
+    let (ada, project, path) = set_up(&app);
+    let hook = ada.post(&path, receiver.hook(&["issues_events"])).await.created();
+    let one = format!("{path}/{}", hook["id"]);
+    receiver.answers(404);
+    for title in ["1", "2", "3", "4", "5"] {
+        open_issue(&ada, project, title).await;
+        deliver(&app).await;
+    }
+    assert_eq!(receiver.told().len(), 4);
+    assert_eq!(ada.get(&one).await.ok()["alert_status"], "disabled");
+
+    receiver.answers(302);
+    ada.put(&one, json!({ "issues_events": true })).await.ok();
+    open_issue(&ada, project, "6").await;
+    deliver(&app).await;
+
+    assert_eq!(receiver.told().len(), 1, "a redirect is an answer, and not followed");
+    assert_eq!(ada.get(&one).await.ok()["alert_status"], "executable");
+}
+
+#[actix_web::test]
+async fn what_was_sent_is_listed_and_sent_once_more() {
+    let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
+    let (ada, project, path) = set_up(&app);
+    let mut new = receiver.hook(&["issues_events"]);
+    new["token"] = json!("t0p");
+    let hook = ada.post(&path, new).await.created();
+    open_issue(&ada, project, "One").await;
+    deliver(&app).await;
+    let events = format!("{path}/{}/events", hook["id"]);
+
+    let logs = ada.get(&events).await.ok();
+
+    assert_eq!(logs[0]["response_status"], "200");
+    assert_eq!(logs[0]["trigger"], "issues_events");
+    assert_eq!(logs[0]["request_headers"]["X-Gitlab-Token"], "[REDACTED]");
+    assert_eq!(logs[0]["request_data"]["object_kind"], "issue");
+    assert_eq!(ada.get(&format!("{events}?status=client_failure")).await.ok(), json!([]));
+    let first = receiver.told().remove(0);
+    let again = ada.post(&format!("{events}/{}/resend", logs[0]["id"]), json!({})).await.created();
+    assert_eq!(again["response_status"], 200);
+    let second = receiver.told().remove(0);
+    assert_eq!(second.body, first.body);
+    assert_eq!(second.header("Idempotency-Key"), first.header("Idempotency-Key"));
+    app.clock.advance(Duration::days(8));
+    app.recurring().await;
+    assert_eq!(ada.get(&events).await.ok(), json!([]));
+}
+
+#[actix_web::test]
+async fn a_hook_is_tried_out_five_times_a_minute() {
+    let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
+    let (ada, project, path) = set_up(&app);
+    let hook = ada.post(&path, receiver.hook(&[])).await.created();
+    let test = format!("{path}/{}/test", hook["id"]);
+    let issues = format!("{test}/issues_events");
+    ada.post(&issues, json!({})).await.refused(422, json!({ "message": "Ensure the project has issues." }));
+    open_issue(&ada, project, "One").await;
+    commit(&ada, project, "main", "a", "b\n").await;
+
+    ada.post(&issues, json!({})).await.refused(201, json!({ "message": "201 Created" }));
+
+    ada.post(&format!("{test}/push_events"), json!({})).await.created();
+    let told = receiver.told();
+    assert!(told[0].body["object_attributes"].get("action").is_none());
+    assert_eq!(told[1].body["total_commits_count"], 1);
+    ada.post(&format!("{test}/nothing"), json!({})).await.with(400);
+    receiver.answers(500);
+    ada.post(&issues, json!({})).await.refused(422, json!({ "message": "ok" }));
+    for _ in 0..2 {
+        ada.post(&issues, json!({})).await.with(422);
+    }
+    ada.post(&issues, json!({})).await.with(429);
+}
+
+#[actix_web::test]
+async fn nothing_is_sent_to_a_hook_that_is_gone() {
+    let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
+    let (ada, project, path) = set_up(&app);
+    let hook = ada.post(&path, receiver.hook(&["issues_events"])).await.created();
+    open_issue(&ada, project, "One").await;
+    ada.delete(&format!("{path}/{}", hook["id"])).await.with(204);
+
+    deliver(&app).await;
+
+    assert!(receiver.told().is_empty());
+}
+
+#[actix_web::test]
+async fn chat_rooms_of_a_group_hear_of_projects_below() {
+    let (app, receiver) = (TestApp::reaching("127.0.0.1"), Receiver::new());
+    let ada = app.person("ada");
+    let group = ada.group("crew", None).await;
+    let new = json!({ "name": "engine", "namespace_id": group });
+    let project = ada.post("/projects", new).await.created()["id"].as_i64().expect("an id");
+    let given = json!({ "webhook": receiver.url("room") });
+    ada.put(&format!("/groups/{group}/integrations/pumble"), given).await.ok();
+
+    open_issue(&ada, ProjectId(project), "One").await;
+    deliver(&app).await;
+
+    let told = receiver.told();
+    let [told] = told.as_slice() else { panic!("{told:?}") };
+    let text = told.body["text"].as_str().expect("a text");
+    assert!(told.path == "/room" && text.contains("opened issue [#1 One]"), "{text}");
+    let mia = app.member(ProjectId(project), "mia", Maintainer);
+    mia.get(&format!("/projects/{project}/integrations")).await.ok();
+}

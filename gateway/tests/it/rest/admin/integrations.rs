@@ -1,0 +1,148 @@
+//! Integrations: `gateway/src/rest/admin/integrations.rs`.
+
+use admin::integration::{Kind, ParameterType, Rule};
+use kernel::{AccessLevel::Maintainer, Visibility::Private};
+use serde_json::{Value, json};
+
+use super::receiver::keys;
+use crate::support::{Person, TestApp};
+
+fn set_up(app: &TestApp) -> (Person<'_>, String) {
+    let ada = app.person("ada");
+    let project = app.project(&ada, "engine", Private);
+    (app.member(project, "mia", Maintainer), format!("/projects/{project}/integrations"))
+}
+
+#[actix_web::test]
+async fn an_integration_is_set_shown_and_switched_off() {
+    let app = TestApp::new();
+    let (mia, path) = set_up(&app);
+    let one = format!("{path}/unify-circuit");
+    mia.get(&one).await.refused(404, json!({ "message": "404 Integration Not Found" }));
+    let given = json!({ "webhook": "https://c.example.com/s3cret", "push_events": false });
+
+    let set = mia.put(&one, given).await.ok();
+
+    assert_eq!(set["properties"], json!({ "notify_only_broken_pipelines": true, "branches_to_be_notified": "default" }));
+    assert_eq!((&set["slug"], &set["active"]), (&json!("unify-circuit"), &json!(true)));
+    assert_eq!((&set["push_events"], &set["issues_events"]), (&json!(false), &json!(true)));
+    assert_eq!(mia.get(&one.replace('-', "_")).await.ok(), set);
+    assert_eq!(mia.get(&one.replace("integrations", "services")).await.ok(), set);
+    let listed = mia.get(&path).await.ok();
+    assert!(listed[0].get("properties").is_none());
+    assert_eq!(keys(&listed[0])[..4], ["id", "title", "slug", "created_at"]);
+    mia.delete(&one).await.with(204);
+    assert_eq!(mia.get(&path).await.ok(), json!([]));
+    let kept = mia.get(&one).await.ok();
+    assert_eq!((&kept["active"], &kept["push_events"]), (&json!(false), &json!(false)));
+    assert_eq!(kept["properties"], set["properties"]);
+}
+
+/// A value that a parameter takes.
+fn sample(rule: Rule, kind: ParameterType) -> Value {
+    match (kind, rule) {
+        (ParameterType::Bool, _) => json!(true),
+        (ParameterType::Integer, _) => json!(7),
+        (_, Rule::Url) => json!("https://a.example.com/s3cret"),
+        (_, Rule::IssueUrl) => json!("https://a.example.com/:id"),
+        (_, Rule::ConfluenceUrl) => json!("https://a.atlassian.net/wiki"),
+        (_, Rule::Branches) => json!("all"),
+        (_, Rule::Any | Rule::Word) => json!("s3cret"),
+    }
+}
+
+#[actix_web::test]
+async fn every_kind_takes_its_parameters_and_shows_no_secret() {
+    let app = TestApp::new();
+    let (mia, path) = set_up(&app);
+    for kind in Kind::all() {
+        let one = format!("{path}/{}", kind.slug);
+        let values = kind.parameters.iter().map(|one| (one.name.to_owned(), sample(one.rule, one.kind)));
+        let all: serde_json::Map<String, Value> = values.collect();
+
+        let set = mia.put(&one, Value::Object(all.clone())).await.ok();
+
+        for parameter in kind.parameters {
+            let shown = set["properties"].get(parameter.name);
+            let expected = (!parameter.secret).then(|| &all[parameter.name]);
+            assert_eq!(shown, expected, "{} {}", kind.slug, parameter.name);
+        }
+        for required in kind.parameters.iter().filter(|one| one.required) {
+            let mut without = all.clone();
+            without.remove(required.name);
+            let refusal = json!({ "error": format!("{} is missing", required.name) });
+            mia.put(&one, Value::Object(without)).await.refused(400, refusal);
+        }
+    }
+    assert_eq!(mia.get(&path).await.ok().as_array().map(Vec::len), Some(Kind::all().len()));
+}
+
+#[actix_web::test]
+async fn bad_values_and_unknown_kinds_are_refused() {
+    let app = TestApp::new();
+    let (mia, path) = set_up(&app);
+    let bad = json!({ "message": "400 Bad Request" });
+    for url in ["nothing", "ftp://x", "http://127.0.0.1/", "http://10.0.0.1/x"] {
+        let given = json!({ "webhook": url });
+        mia.put(&format!("{path}/pumble"), given).await.refused(400, bad.clone());
+    }
+    let odd = json!({ "webhook": "https://x.example.com", "notify_only_broken_pipelines": "maybe" });
+    let refusal = json!({ "error": "notify_only_broken_pipelines is invalid" });
+    mia.put(&format!("{path}/pumble"), odd).await.refused(400, refusal);
+    let unknown = format!("{path}/nothing");
+    mia.put(&unknown, json!({})).await.refused(404, json!({ "error": "404 Not Found" }));
+    let refusal = json!({ "error": "slug does not have a valid value" });
+    mia.get(&unknown).await.refused(400, refusal.clone());
+    mia.delete(&unknown).await.refused(400, refusal);
+    mia.get(&format!("{path}/pumble")).await.with(404);
+}
+
+#[actix_web::test]
+async fn secrets_do_not_follow_to_another_address_and_old_names_are_taken() {
+    let app = TestApp::new();
+    let (mia, path) = set_up(&app);
+    let one = format!("{path}/bamboo");
+    let new = json!({ "build_server_url": "https://b.example.com", "build_key": "K", "username": "u", "password": "p" });
+    let set = mia.put(&one, new).await.ok();
+    assert_eq!(set["properties"]["bamboo_url"], "https://b.example.com");
+    let url = format!("{path}/assembla");
+    mia.put(&url, json!({ "token": "t", "subdomain": "a" })).await.ok();
+    mia.put(&url, json!({ "subdomain": "b" })).await.refused(400, json!({ "error": "token is missing" }));
+}
+
+#[actix_web::test]
+async fn a_project_inherits_what_its_group_sets() {
+    let app = TestApp::new();
+    let ada = app.person("ada");
+    let group = ada.group("crew", None).await;
+    let new = json!({ "name": "engine", "namespace_id": group });
+    let project = ada.post("/projects", new).await.created()["id"].clone();
+    let given = json!({ "webhook": "https://c.example.com/x", "branches_to_be_notified": "all" });
+    ada.put(&format!("/groups/{group}/integrations/pumble"), given).await.ok();
+    let one = format!("/projects/{project}/integrations/pumble");
+
+    let inherited = ada.get(&one).await.ok();
+
+    assert_eq!((&inherited["inherited"], &inherited["active"]), (&json!(true), &json!(true)));
+    assert_eq!(inherited["properties"]["branches_to_be_notified"], "all");
+    ada.delete(&one).await.with(204);
+    assert_eq!(ada.get(&format!("/projects/{project}/integrations")).await.ok(), json!([]));
+    let again = ada.put(&one, json!({ "use_inherited_settings": true })).await.ok();
+    assert_eq!((&again["inherited"], &again["active"]), (&json!(true), &json!(true)));
+}
+
+#[actix_web::test]
+async fn slash_commands_are_heard_from_who_knows_the_token() {
+    let app = TestApp::new();
+    let (mia, path) = set_up(&app);
+    mia.put(&format!("{path}/slack-slash-commands"), json!({ "token": "t0p" })).await.ok();
+    let trigger = format!("{path}/slack_slash_commands/trigger");
+    let nobody = app.anonymous();
+
+    let reply = nobody.post(&trigger, json!({ "token": "t0p", "text": "help" })).await.ok();
+
+    assert_eq!(reply["response_type"], "ephemeral");
+    let refusal = json!({ "message": "404 Integration Not Found" });
+    nobody.post(&trigger, json!({ "token": "no" })).await.refused(404, refusal);
+    nobody.post(&trigger, json!({})).await.refused(400, json!({ "error": "token is missing" }));
+}

@@ -1,0 +1,7 @@
+//! Webhooks and integrations.
+
+mod deliveries;
+mod hooks;
+mod integrations;
+mod payloads;
+mod receiver;

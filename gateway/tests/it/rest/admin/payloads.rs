@@ -1,0 +1,230 @@
+//! What webhooks are told, key by key.
+
+use kernel::{Visibility::Private, ids::ProjectId};
+use serde_json::{Value, json};
+
+use super::receiver::{Receiver, deliver, keys};
+use crate::support::{Person, TestApp, ci::commit};
+
+struct Scene<'a> {
+    app: &'a TestApp,
+    receiver: Receiver,
+    ada: Person<'a>,
+    project: ProjectId,
+}
+
+impl<'a> Scene<'a> {
+    /// A project with a hook for these events.
+    async fn with(app: &'a TestApp, flags: &[&str]) -> Self {
+        let (receiver, ada) = (Receiver::new(), app.person("ada"));
+        let project = app.project(&ada, "engine", Private);
+        let hook = receiver.hook(flags);
+        ada.post(&format!("/projects/{project}/hooks"), hook).await.created();
+        Self { app, receiver, ada, project }
+    }
+
+    /// What was told since the last look.
+    async fn told(&self) -> Vec<Value> {
+        deliver(self.app).await;
+        self.receiver.told().into_iter().map(|one| one.body).collect()
+    }
+
+    fn at(&self, path: &str) -> String {
+        format!("/projects/{}/{path}", self.project)
+    }
+}
+
+const PROJECT: [&str; 16] = [
+    "id", "name", "description", "web_url", "avatar_url", "git_ssh_url", "git_http_url",
+    "namespace", "visibility_level", "path_with_namespace", "default_branch", "ci_config_path",
+    "homepage", "url", "ssh_url", "http_url",
+];
+
+#[actix_web::test]
+async fn a_push_tells_its_commits_with_their_files() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["push_events"]).await;
+    commit(&scene.ada, scene.project, "main", "one", "1\n").await;
+    scene.told().await;
+
+    commit(&scene.ada, scene.project, "main", "two", "2\n").await;
+
+    let told = scene.told().await;
+    let [push] = told.as_slice() else { panic!("{told:?}") };
+    let expected = [
+        "object_kind", "event_name", "before", "after", "ref", "checkout_sha", "message", "user_id",
+        "user_name", "user_username", "user_email", "user_avatar", "project_id", "project",
+        "commits", "total_commits_count", "push_options", "repository",
+    ];
+    assert_eq!(keys(push), expected);
+    assert_eq!(keys(&push["project"]), PROJECT);
+    let commit = &push["commits"][0];
+    let expected =
+        ["id", "message", "title", "timestamp", "url", "author", "added", "modified", "removed"];
+    assert_eq!(keys(commit), expected);
+    assert_eq!((&push["after"], &push["checkout_sha"]), (&commit["id"], &commit["id"]));
+    assert_eq!(push["total_commits_count"], 1);
+    let expected =
+        ["name", "url", "description", "homepage", "git_http_url", "git_ssh_url", "visibility_level"];
+    assert_eq!(keys(&push["repository"]), expected);
+}
+
+#[actix_web::test]
+async fn an_issue_tells_what_was_done_and_changed() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["issues_events", "confidential_issues_events"]).await;
+    let new = json!({ "title": "One", "labels": "bug", "assignee_ids": [app.user("ada").id] });
+    let issue = scene.ada.post(&scene.at("issues"), new).await.created();
+    let place = scene.at(&format!("issues/{}", issue["iid"]));
+    scene.ada.put(&place, json!({ "title": "Two", "labels": "ci" })).await.ok();
+    scene.ada.put(&place, json!({ "state_event": "close" })).await.ok();
+
+    let told = scene.told().await;
+
+    let actions: Vec<&Value> = told.iter().map(|one| &one["object_attributes"]["action"]).collect();
+    assert_eq!(actions, ["open", "update", "close"]);
+    let expected = [
+        "object_kind", "event_type", "user", "project", "object_attributes", "labels", "changes",
+        "repository", "assignees", "assignee",
+    ];
+    assert_eq!(keys(&told[0]), expected);
+    assert_eq!(keys(&told[0]["user"]), ["id", "name", "username", "avatar_url", "email"]);
+    assert_eq!(told[0]["user"]["email"], "[REDACTED]");
+    let title = json!({ "previous": "One", "current": "Two" });
+    assert_eq!(told[1]["changes"]["title"], title);
+    assert_eq!(told[1]["changes"]["labels"]["current"][0]["title"], "ci");
+    assert_eq!(told[2]["changes"]["state_id"], json!({ "previous": 1, "current": 2 }));
+    assert_eq!(told[2]["object_attributes"]["state"], "closed");
+}
+
+#[actix_web::test]
+async fn what_is_confidential_is_told_only_to_who_asks_for_that() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["issues_events", "note_events"]).await;
+    let new = json!({ "title": "Secret", "confidential": true });
+    let issue = scene.ada.post(&scene.at("issues"), new).await.created();
+    let notes = scene.at(&format!("issues/{}/notes", issue["iid"]));
+    scene.ada.post(&notes, json!({ "body": "hush" })).await.created();
+
+    assert!(scene.told().await.is_empty());
+}
+
+#[actix_web::test]
+async fn a_comment_tells_what_it_is_about() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["note_events"]).await;
+    let issue = scene.ada.post(&scene.at("issues"), json!({ "title": "One" })).await.created();
+    let notes = scene.at(&format!("issues/{}/notes", issue["iid"]));
+
+    scene.ada.post(&notes, json!({ "body": "Hello" })).await.created();
+
+    let told = scene.told().await;
+    let [note] = told.as_slice() else { panic!("{told:?}") };
+    let expected = [
+        "object_kind", "event_type", "user", "project_id", "project", "object_attributes",
+        "repository", "issue",
+    ];
+    assert_eq!(keys(note), expected);
+    assert_eq!((&note["object_attributes"]["note"], &note["object_attributes"]["action"]), (&json!("Hello"), &json!("create")));
+    assert_eq!(note["issue"]["title"], "One");
+}
+
+#[actix_web::test]
+async fn a_merge_request_tells_its_ends_and_last_commit() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["merge_requests_events"]).await;
+    commit(&scene.ada, scene.project, "main", "one", "1\n").await;
+    let branch = json!({ "branch": "work", "ref": "main" });
+    scene.ada.post(&scene.at("repository/branches"), branch).await.created();
+    commit(&scene.ada, scene.project, "work", "two", "2\n").await;
+    let new = json!({ "source_branch": "work", "target_branch": "main", "title": "One" });
+
+    let made = scene.ada.post(&scene.at("merge_requests"), new).await.created();
+
+    let told = scene.told().await;
+    let [opened] = told.as_slice() else { panic!("{told:?}") };
+    let expected = [
+        "object_kind", "event_type", "user", "project", "object_attributes", "labels", "changes",
+        "repository",
+    ];
+    assert_eq!(keys(opened), expected);
+    let attributes = &opened["object_attributes"];
+    assert_eq!((&attributes["action"], &attributes["iid"]), (&json!("open"), &made["iid"]));
+    assert_eq!(keys(&attributes["target"]), PROJECT);
+    assert_eq!(attributes["last_commit"]["id"], made["sha"]);
+    let close = json!({ "state_event": "close" });
+    scene.ada.put(&scene.at(&format!("merge_requests/{}", made["iid"])), close).await.ok();
+    assert_eq!(scene.told().await[0]["object_attributes"]["action"], "close");
+}
+
+#[actix_web::test]
+async fn a_pipeline_and_its_jobs_tell_how_far_they_are() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["pipeline_events", "job_events"]).await;
+    commit(&scene.ada, scene.project, "main", "ci", "build: {script: x}\n").await;
+    app.work().await;
+
+    let told = scene.told().await;
+
+    let pipeline = told.iter().find(|one| one["object_kind"] == "pipeline").expect("a pipeline");
+    let expected = [
+        "object_kind", "object_attributes", "merge_request", "user", "project", "commit", "builds",
+    ];
+    assert_eq!(keys(pipeline), expected);
+    assert_eq!(pipeline["object_attributes"]["stages"], json!(["test"]));
+    let build = told.iter().find(|one| one["object_kind"] == "build").expect("a job");
+    assert_eq!((&build["build_name"], &build["build_stage"]), (&json!("build"), &json!("test")));
+    assert_eq!(build["commit"]["message"].as_str().is_some(), true);
+}
+
+#[actix_web::test]
+async fn a_wiki_page_tells_its_text_also_when_it_goes() {
+    let app = TestApp::reaching("127.0.0.1");
+    let scene = Scene::with(&app, &["wiki_page_events"]).await;
+    let new = json!({ "title": "Home", "content": "Hello" });
+    scene.ada.post(&scene.at("wikis"), new).await.created();
+    scene.ada.delete(&scene.at("wikis/Home")).await.with(204);
+
+    let told = scene.told().await;
+
+    let page = |one: &Value| one["object_attributes"].clone();
+    assert_eq!(keys(&told[0]), ["object_kind", "user", "project", "wiki", "object_attributes"]);
+    let expected =
+        ["title", "content", "format", "message", "slug", "version_id", "url", "diff_url", "action"];
+    assert_eq!(keys(&page(&told[0])), expected);
+    assert_eq!((page(&told[0])["action"].clone(), page(&told[1])["action"].clone()), (json!("create"), json!("delete")));
+    assert_eq!(page(&told[1])["content"], "Hello");
+}
+
+#[actix_web::test]
+async fn groups_and_the_installation_hear_of_members_groups_projects_and_people() {
+    let app = TestApp::reaching("127.0.0.1");
+    let (receiver, system, ada) = (Receiver::new(), Receiver::new(), app.person("ada"));
+    let group = ada.group("crew", None).await;
+    let hook = receiver.hook(&["subgroup_events"]);
+    ada.post(&format!("/groups/{group}/hooks"), hook).await.created();
+    app.admin().post("/hooks", json!({ "url": system.url("system") })).await.created();
+    app.person("bob");
+    ada.adds("bob", 30, &format!("/groups/{group}")).await;
+    ada.group("inner", Some(group)).await;
+    ada.post("/projects", json!({ "name": "engine", "namespace_id": group })).await.created();
+    deliver(&app).await;
+
+    let told = receiver.told();
+    let names: Vec<&Value> = told.iter().map(|one| &one.body["event_name"]).collect();
+
+    assert_eq!(names, ["user_add_to_group", "subgroup_create"]);
+    assert_eq!(told[0].header("X-Gitlab-Event"), Some("Member Hook"));
+    let expected = [
+        "created_at", "updated_at", "group_name", "group_path", "group_id", "user_username",
+        "user_name", "user_email", "user_id", "group_access", "group_plan", "expires_at",
+        "event_name",
+    ];
+    assert_eq!(keys(&told[0].body), expected);
+    assert_eq!(told[0].body["group_access"], "Developer");
+    let told = system.told();
+    assert!(told.iter().all(|one| one.header("X-Gitlab-Event") == Some("System Hook")));
+    for name in ["user_add_to_group", "group_create", "project_create"] {
+        assert!(told.iter().any(|one| one.body["event_name"] == name), "{name}");
+    }
+}

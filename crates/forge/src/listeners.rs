@@ -217,6 +217,9 @@ fn of_project(tx: &mut Tx<'_>, fact: &project::event::Event) -> Result<()> {
         project::event::Event::NetworkLeft { project, user } => {
             forks::close_from(tx, *project, *user)
         }
+        project::event::Event::ProjectUpdated { .. }
+        | project::event::Event::ProjectMoved { .. }
+        | project::event::Event::ProjectDestroyed { .. } => Ok(()),
     }
 }
 

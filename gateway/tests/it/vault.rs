@@ -26,15 +26,18 @@ async fn set_up(app: &TestApp) -> (Person<'_>, ProjectId) {
 
 /// All tables that hold something sealed.
 fn sealed_tables() -> impl Iterator<Item = &'static str> {
-    sealed::SEALED_TABLES.into_iter().chain(security::sealed::SEALED_TABLES)
+    let domains = security::sealed::SEALED_TABLES.into_iter().chain(admin::sealed::SEALED_TABLES);
+    sealed::SEALED_TABLES.into_iter().chain(domains)
 }
 
 fn count(tx: &mut db::Tx<'_>) -> kernel::Result<i64> {
-    Ok(sealed::count(tx)? + security::sealed::count(tx)?)
+    Ok(sealed::count(tx)? + security::sealed::count(tx)? + admin::sealed::count(tx)?)
 }
 
 fn delete_all(tx: &mut db::Tx<'_>) -> kernel::Result<usize> {
-    Ok(sealed::delete_all(tx)? + security::sealed::delete_all(tx)?)
+    Ok(sealed::delete_all(tx)?
+        + security::sealed::delete_all(tx)?
+        + admin::sealed::delete_all(tx)?)
 }
 
 /// Has the server seal something in each of its tables.
@@ -70,6 +73,14 @@ async fn seal(ada: &Person<'_>, project: ProjectId, table: &str) {
         "alert_integrations" => {
             let new = json!({ "name": "monitor", "active": true });
             ada.post(&at("alert_management_integrations"), new).await.created();
+        }
+        "hooks" => {
+            let new = json!({ "url": "https://a.example.com", "token": CLEAR });
+            ada.post(&at("hooks"), new).await.created();
+        }
+        "integrations" => {
+            let given = json!({ "api_key": CLEAR });
+            ada.put(&at("integrations/asana"), given).await.ok();
         }
         other => panic!("nothing is sealed in {other}"),
     }

@@ -9,7 +9,7 @@ use kernel::{
 use crate::flags::Flag;
 
 /// Somebody who is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Receiver {
     /// From when on it may be told.
     Hook(HookId, Ts),

@@ -67,7 +67,7 @@ impl Health {
 
 fn pause(backoffs: i32) -> Duration {
     match backoffs {
-        0..MOST_DOUBLINGS => (FIRST_PAUSE * (1 << backoffs)).min(LONGEST_PAUSE),
+        0..MOST_DOUBLINGS => LONGEST_PAUSE.min(FIRST_PAUSE * (1_i32 << backoffs)),
         _ => LONGEST_PAUSE,
     }
 }

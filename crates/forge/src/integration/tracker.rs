@@ -39,15 +39,15 @@ fn asana(values: &Values, payload: &Value) -> Option<Message> {
     let user = payload["user_name"].as_str().unwrap_or_default();
     let project = payload["project"]["path_with_namespace"].as_str().unwrap_or_default();
     let (url, words) = (commit["url"].as_str()?, commit["message"].as_str()?);
-    let text_ = format!("{user} pushed to branch {branch} of {project} ( {url} ): {words}");
+    let comment = format!("{user} pushed to branch {branch} of {project} ( {url} ): {words}");
     let to = format!("https://app.asana.com/api/1.0/tasks/{task}/stories");
-    let message = Message::json(to, &json!({ "data": { "text": text_ } }));
+    let message = Message::json(to, &json!({ "data": { "text": comment } }));
     Some(message.header("Authorization", format!("Bearer {}", text(values, "api_key")?)))
 }
 
 /// The number of the first task that a message names.
 fn task_in(message: &str) -> Option<&str> {
-    let digits = |text: &'_ str| text.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(text.len());
+    let digits = |text: &str| text.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(text.len());
     for (at, sign) in message.char_indices() {
         let rest = &message[at..];
         let (number, least) = match sign {

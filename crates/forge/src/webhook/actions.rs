@@ -39,7 +39,7 @@ impl TrialResult {
 ///
 /// # Errors
 /// As the use case refuses, and where there is nothing of which an example could be made.
-pub async fn test<K: HookKeeper + Send + 'static>(
+pub async fn test<K: HookKeeper + Clone + Send + 'static>(
     forge: &Forge,
     keeper: K,
     id: HookId,
@@ -85,7 +85,7 @@ fn event(
 ///
 /// # Errors
 /// As the use case refuses.
-pub async fn test_system<K: HookKeeper + Send + 'static>(
+pub async fn test_system<K: HookKeeper + Clone + Send + 'static>(
     forge: &Forge,
     keeper: K,
     id: HookId,
@@ -102,7 +102,7 @@ pub async fn test_system<K: HookKeeper + Send + 'static>(
 ///
 /// # Errors
 /// As the use case refuses.
-pub async fn resend<K: HookKeeper + Send + 'static>(
+pub async fn resend<K: HookKeeper + Clone + Send + 'static>(
     forge: &Forge,
     keeper: K,
     id: HookId,

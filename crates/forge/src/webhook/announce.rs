@@ -17,9 +17,11 @@ use kernel::{
     Result,
     event::Event,
     ids::{CommitNoteId, JobId, MergeRequestId, NoteId, PipelineId, ProjectId, RunnerId, UserId},
+    page::PageRequest,
 };
 use org::user::{State, store::UserStore as _};
 use repo::{
+    push::journal::JournalStore as _,
     commit::note::CommitNoteStore as _,
     event::{Moved, WikiAction},
     wiki::PageName,
@@ -314,11 +316,22 @@ fn of_merge_request(
             };
             tell_merge_request(tx, by, (*merge_request, *project), *user, deed)
         }
-        Fact::Moved { merge_request, project, opener: None, .. } => {
-            let heads = tx.version_heads(*merge_request)?;
-            let before = heads.iter().rev().nth(1).or(heads.last());
-            let deed = Deed::Push { before: before.map(String::as_str) };
-            tell_merge_request(tx, by, (*merge_request, *project), None, deed)
+        Fact::Moved { merge_request, project, opener: None, head: Some(head) } => {
+            let page = PageRequest { page: 1, per_page: 2 };
+            let versions = tx.versions(*merge_request, page)?.items;
+            // Where the target alone has moved, it holds what it held before.
+            let before = versions.get(1).filter(|version| version.head_commit_sha != *head);
+            let Some(before) = before.map(|version| version.head_commit_sha.clone()) else {
+                return Ok(());
+            };
+            let Some(row) = tx.merge_requests_in_order(&[merge_request.0])?.pop() else {
+                return Ok(());
+            };
+            let source = row.source_project_id.unwrap_or(*project);
+            let name = format!("refs/heads/{}", row.source_branch);
+            let pusher = tx.find_pusher(source, &name, head)?;
+            let deed = Deed::Push { before: Some(&before) };
+            tell_merge_request(tx, by, (*merge_request, *project), pusher, deed)
         }
         Fact::Moved { .. } | Fact::Removed { .. } => Ok(()),
     }

@@ -215,7 +215,7 @@ async fn put_back(forge: &Forge, delivery: &Delivery) -> Result<()> {
 }
 
 fn pause(attempts: i32) -> time::Duration {
-    FIRST_PAUSE * (1 << attempts.clamp(0, MOST_DOUBLINGS))
+    FIRST_PAUSE * (1_i32 << attempts.clamp(0, MOST_DOUBLINGS))
 }
 
 async fn deliver(forge: &Forge, around: &Around, delivery: &Delivery) -> Result<()> {

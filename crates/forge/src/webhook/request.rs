@@ -87,7 +87,10 @@ impl Request {
             return Ok(None);
         };
         let mut headers = common_headers(base, event, key);
-        headers.extend(message.headers);
+        for (name, value) in message.headers {
+            headers.retain(|(one, _)| !one.eq_ignore_ascii_case(&name));
+            headers.push((name, value));
+        }
         Ok(Some(Self {
             method: message.method,
             shown_url: format!("integration {}", row.slug),
@@ -171,7 +174,7 @@ fn rendered(template: &str, payload: &str) -> String {
             // Inside of the template's own quotes.
             Value::String(inner) => {
                 let quoted = Value::from(inner.as_str()).to_string();
-                text.push_str(quoted.trim_matches('"'));
+                text.push_str(quoted.get(1..quoted.len() - 1).unwrap_or_default());
             }
             value => text.push_str(&value.to_string()),
         }

@@ -6,9 +6,9 @@ use admin::flags::Flag;
 use db::Tx;
 use kernel::{Result, ids::NamespaceId};
 use org::{
-    member,
+    key, member,
     namespace::{self, event::Named, store::NamespaceStore as _},
-    project,
+    project::{self, Project, store::ProjectStore as _},
     user::{self, store::UserStore as _},
 };
 
@@ -29,6 +29,9 @@ pub(super) fn heard(tx: &mut Tx<'_>, by: &Announcer, any: &dyn Any) -> Result<()
     }
     if let Some(fact) = any.downcast_ref() {
         return of_project(tx, by, fact);
+    }
+    if let Some(fact) = any.downcast_ref() {
+        return of_key(tx, by, fact);
     }
     match any.downcast_ref() {
         Some(fact) => of_user(tx, by, fact),
@@ -117,15 +120,44 @@ fn subgroup(
 }
 
 fn of_project(tx: &mut Tx<'_>, by: &Announcer, fact: &project::event::Event) -> Result<()> {
-    let project::event::Event::ProjectCreated { project, .. } = fact else { return Ok(()) };
+    use project::event::Event;
+    let (event, id, old) = match fact {
+        Event::ProjectCreated { project, .. } => ("project_create", project, None),
+        Event::ProjectUpdated { project } => ("project_update", project, None),
+        Event::ProjectMoved { project, old_path, transferred: true } => {
+            ("project_transfer", project, Some(old_path.as_str()))
+        }
+        Event::ProjectMoved { project, old_path, .. } => {
+            ("project_rename", project, Some(old_path.as_str()))
+        }
+        Event::ProjectDestroyed { project, .. } => ("project_destroy", project, None),
+        Event::ApprovalsRequired { .. } | Event::NetworkLeft { .. } => return Ok(()),
+    };
     let audience = Audience::of_instance(tx)?;
     if audience.is_empty() {
         return Ok(());
     }
-    let Some(scene) = Scene::load(tx, &by.urls, *project)? else { return Ok(()) };
-    let payload = payload::project::project(tx, &scene, "project_create", None)?;
-    let object = format!("project/{project}");
+    let row = match fact {
+        Event::ProjectDestroyed { record, .. } => Some(Project::clone(record)),
+        _ => tx.find_project(*id)?,
+    };
+    let Some(row) = row else { return Ok(()) };
+    let payload = payload::project::project(tx, &row, event, old)?;
+    let object = format!("project/{id}");
     by.tell_system(tx, &audience, plain(HEADER, Flag::Projects, object, payload), None)
+}
+
+fn of_key(tx: &mut Tx<'_>, by: &Announcer, fact: &key::ssh::Event) -> Result<()> {
+    let audience = Audience::of_instance(tx)?;
+    if audience.is_empty() {
+        return Ok(());
+    }
+    let event = kernel::event::Event::kind(fact);
+    let (key::ssh::Event::Created { key, username } | key::ssh::Event::Removed { key, username }) =
+        fact;
+    let payload = payload::user::key(event, key, username, tx.now);
+    let object = format!("key/{}", key.id);
+    by.tell_system(tx, &audience, plain(HEADER, Flag::Members, object, payload), None)
 }
 
 fn of_user(tx: &mut Tx<'_>, by: &Announcer, fact: &user::event::Event) -> Result<()> {

@@ -236,7 +236,11 @@ pub fn update(
         }
         home::settle(tx, &project, &home, name, path)?;
     }
-    change::write(tx, project.id, change)
+    let changed = change::write(tx, project.id, change)?;
+    if changed.full_path == project.full_path {
+        tx.mention(Event::ProjectUpdated { project: project.id });
+    }
+    Ok(changed)
 }
 
 /// Refuses a reach that the installation keeps to its administrators.
@@ -372,6 +376,7 @@ fn remove(tx: &mut Tx<'_>, project: &Project) -> Result<()> {
     changes::groups(tx)?;
     let paths = redirects::table.filter(redirects::project_id.eq(project.id));
     each_backend!(tx, |conn| diesel::delete(paths).execute(conn).map_err(error("Project")))?;
+    tx.mention(Event::ProjectDestroyed { project: project.id, record: Box::new(project) });
     tx.enqueue(&PurgeRemoved {})
 }
 

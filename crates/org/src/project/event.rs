@@ -3,6 +3,8 @@
 use kernel::ids::{NamespaceId, ProjectId, UserId};
 use serde::Serialize;
 
+use super::Project;
+
 /// A fact about a project.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -13,6 +15,16 @@ pub enum Event {
     ApprovalsRequired { project: ProjectId, required: i64 },
     /// Nothing leads from it to other projects any more: it is deleted, or is no fork of theirs from now on.
     NetworkLeft { project: ProjectId, user: Option<UserId> },
+    /// Its record reads otherwise; its address is the same.
+    ProjectUpdated { project: ProjectId },
+    /// It has another address; `transferred` where it lies in another namespace.
+    ProjectMoved { project: ProjectId, old_path: String, transferred: bool },
+    /// It is gone for everybody; its rows follow.
+    ProjectDestroyed {
+        project: ProjectId,
+        #[serde(skip)]
+        record: Box<Project>,
+    },
 }
 
 impl kernel::event::Event for Event {
@@ -21,6 +33,9 @@ impl kernel::event::Event for Event {
             Self::ProjectCreated { .. } => "project.created",
             Self::ApprovalsRequired { .. } => "project.approvals_required",
             Self::NetworkLeft { .. } => "project.network_left",
+            Self::ProjectUpdated { .. } => "project.updated",
+            Self::ProjectMoved { .. } => "project.moved",
+            Self::ProjectDestroyed { .. } => "project.destroyed",
         }
     }
 
@@ -28,7 +43,10 @@ impl kernel::event::Event for Event {
         match self {
             Self::ProjectCreated { project, .. }
             | Self::ApprovalsRequired { project, .. }
-            | Self::NetworkLeft { project, .. } => Some(*project),
+            | Self::NetworkLeft { project, .. }
+            | Self::ProjectUpdated { project }
+            | Self::ProjectMoved { project, .. }
+            | Self::ProjectDestroyed { project, .. } => Some(*project),
         }
     }
 

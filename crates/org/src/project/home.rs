@@ -13,6 +13,7 @@ use kernel::{
 use super::{
     Project, Settings,
     change::{self, Columns, FeatureChange},
+    event::Event,
     settings::SettingsStore,
 };
 use crate::{
@@ -139,7 +140,15 @@ pub(super) fn settle(
         path_key: Some(key),
         ..Columns::default()
     };
-    change::update(tx, project.id, columns, FeatureChange::default())
+    let settled = change::update(tx, project.id, columns, FeatureChange::default())?;
+    if settled.full_path != project.full_path {
+        tx.mention(Event::ProjectMoved {
+            project: project.id,
+            old_path: project.full_path.clone(),
+            transferred: project.namespace_id != home.id,
+        });
+    }
+    Ok(settled)
 }
 
 /// An address that something now has leads nowhere else any more.

@@ -52,7 +52,7 @@ type ToEntity<E> = fn(&Vault, &Hook, Detail, Ts) -> Result<E>;
 
 async fn list_as<E: Send + 'static>(
     app: App,
-    keeper: impl HookKeeper + Send + 'static,
+    keeper: impl HookKeeper + Clone + Send + 'static,
     page: PageRequest,
     to_entity: ToEntity<E>,
 ) -> ApiResult<Listed<E>> {
@@ -69,7 +69,7 @@ async fn list_as<E: Send + 'static>(
 
 async fn show_as<E: Send + 'static>(
     app: App,
-    keeper: impl HookKeeper + Send + 'static,
+    keeper: impl HookKeeper + Clone + Send + 'static,
     id: HookId,
     to_entity: ToEntity<E>,
 ) -> ApiResult<Json<E>> {
@@ -90,7 +90,7 @@ async fn create_as<E: Send + 'static>(
     let vault = app.vault.clone();
     let made = app.db.write(move |tx| {
         let now = tx.now;
-        let made = actions::create(tx, &keeper, (&vault, &rule), change)?;
+        let made = actions::create(tx, &keeper, (&*vault, &rule), change)?;
         to_entity(&vault, &made, Detail::Full, now)
     });
     Ok(Created(made.await?))
@@ -106,7 +106,7 @@ async fn update_as<E: Send + 'static>(
     let vault = app.vault.clone();
     let changed = app.db.write(move |tx| {
         let now = tx.now;
-        let after = actions::update(tx, &keeper, (&vault, &rule), id, change)?;
+        let after = actions::update(tx, &keeper, (&*vault, &rule), id, change)?;
         to_entity(&vault, &after, Detail::Full, now)
     });
     Ok(Json(changed.await?))
@@ -193,7 +193,7 @@ async fn set_pair(
     let (vault, rule) = (app.vault.clone(), app.courier.rules.web());
     let done = app.db.write(move |tx| {
         let pair = (key.as_str(), value.as_deref());
-        actions::set_pair(tx, &keeper, (&vault, &rule), (id, pairs), pair)
+        actions::set_pair(tx, &keeper, (&*vault, &rule), (id, pairs), pair)
     });
     done.await?;
     Ok(NoContent)

@@ -88,7 +88,7 @@ where
     let (vault, rule) = (app.vault.clone(), app.courier.rules.web());
     let done = app.db.write(move |tx| {
         let groups = groups_above(tx, grant.home())?;
-        let set = actions::set(tx, &grant, (&vault, &rule), &groups, kind, &change)?;
+        let set = actions::set(tx, &grant, (&*vault, &rule), &groups, kind, &change)?;
         IntegrationSettingsEntity::new(&set)
     });
     Ok(Json(done.await?))
@@ -102,7 +102,7 @@ where
     let (grant, kind, vault) = (call.grant, call.params.slug.0, app.vault.clone());
     let done = app.db.write(move |tx| {
         let groups = groups_above(tx, grant.home())?;
-        actions::disable(tx, &grant, (&vault, &groups), kind, since)
+        actions::disable(tx, &grant, (&*vault, groups.as_slice()), kind, since)
     });
     done.await?;
     Ok(NoContent)

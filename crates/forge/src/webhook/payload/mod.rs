@@ -14,4 +14,4 @@ pub(super) mod subgroup;
 pub(super) mod user;
 pub(super) mod wiki;
 
-pub(super) use common::{Scene, commit, role, user_json, utc};
+pub(super) use common::{Scene, commit};

@@ -2,25 +2,32 @@
 
 use db::Tx;
 use kernel::{Result, Ts};
-use org::user::{User, store::UserStore as _};
+use org::{
+    project::Project,
+    user::{User, store::UserStore as _},
+};
 use serde_json::{Value, json};
 
-use super::common::{Scene, shown_email, utc, word};
+use super::common::{shown_email, utc, word};
 
 /// A project that is there, or goes.
 pub(crate) fn project(
     tx: &mut Tx<'_>,
-    scene: &Scene,
+    project: &Project,
     event: &str,
     old_path: Option<&str>,
 ) -> Result<Value> {
-    let owner = tx.find_user(scene.project.creator_id)?;
+    let owner = tx.find_user(project.creator_id)?;
     let now = tx.now;
-    Ok(json(scene, event, owner.as_ref(), (old_path, now)))
+    Ok(record(project, event, owner.as_ref(), (old_path, now)))
 }
 
-fn json(scene: &Scene, event: &str, owner: Option<&User>, (old, now): (Option<&str>, Ts)) -> Value {
-    let project = &scene.project;
+fn record(
+    project: &Project,
+    event: &str,
+    owner: Option<&User>,
+    (old, now): (Option<&str>, Ts),
+) -> Value {
     let (name, email) = (owner.map(|user| &user.name), owner.map(shown_email));
     let owners: Vec<Value> =
         owner.iter().map(|user| json!({ "name": user.name, "email": shown_email(user) })).collect();

@@ -1,7 +1,7 @@
 //! Accounts, for system hooks.
 
 use kernel::Ts;
-use org::user::event::Event;
+use org::{key::ssh::SshKey, user::event::Event};
 use serde_json::{Value, json};
 
 use super::common::{utc, word};
@@ -30,4 +30,16 @@ pub(crate) fn user(event: &Event, now: Ts) -> Option<(&'static str, Value)> {
         _ => {}
     }
     Some((name, payload))
+}
+
+/// An SSH key.
+pub(crate) fn key(event: &str, key: &SshKey, username: &str, now: Ts) -> Value {
+    json!({
+        "event_name": event,
+        "created_at": utc(key.created_at),
+        "updated_at": utc(now),
+        "username": username,
+        "key": key.key,
+        "id": key.id,
+    })
 }

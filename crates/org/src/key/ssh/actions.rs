@@ -9,7 +9,7 @@ use signatures::ssh::{KeyType, PublicKey};
 use time::Duration;
 
 use super::{
-    SshKey,
+    Event, SshKey,
     store::{NewSshKey, SshKeyStore},
 };
 use crate::{
@@ -27,7 +27,7 @@ const FORBIDDEN: i64 = -1;
 
 /// Gives somebody a key. No two people share one.
 pub fn add(tx: &mut Tx<'_>, new: &NewSshKey, text: &str) -> Result<SshKey> {
-    tx.user(new.user_id)?;
+    let owner = tx.user(new.user_id)?;
     let settings = tx.settings()?;
     let mut faults = Faults::default();
     if new.title.trim().is_empty() {
@@ -63,15 +63,19 @@ pub fn add(tx: &mut Tx<'_>, new: &NewSshKey, text: &str) -> Result<SshKey> {
     }
     faults.into_result()?;
     let key = parsed.ok_or(Error::missing())?;
-    tx.insert_ssh_key(new, &key)
+    let made = tx.insert_ssh_key(new, &key)?;
+    tx.mention(Event::Created { key: made.clone(), username: owner.username });
+    Ok(made)
 }
 
 /// Takes a key away; what it signed counts no more.
 pub fn remove(tx: &mut Tx<'_>, user: UserId, id: SshKeyId, unless_newer: Option<Ts>) -> Result<()> {
-    tx.user(user)?;
+    let username = tx.user(user)?.username;
     let key = tx.ssh_key(user, id)?;
     key.updated_at.ensure_unchanged_since(unless_newer)?;
-    tx.delete_ssh_key(id)
+    tx.delete_ssh_key(id)?;
+    tx.mention(Event::Removed { key, username });
+    Ok(())
 }
 
 fn restriction(key_type: KeyType, settings: &Settings) -> i64 {

@@ -56,7 +56,7 @@ async fn reply(
         let project = project.ok_or_else(missing)?;
         let home = Home::Project(project.id);
         let groups = groups_above(tx, home)?;
-        actions::find_by_token(tx, &vault, (home, &groups), kind, &command.token)?;
+        actions::find_by_token(tx, &vault, (home, groups.as_slice()), kind, &command.token)?;
         Ok(project)
     });
     let project = found.await?;

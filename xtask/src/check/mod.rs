@@ -2,6 +2,7 @@
 
 mod circles;
 mod graph;
+mod names;
 mod outcome;
 mod owners;
 mod sealed;
@@ -37,6 +38,7 @@ const STEPS: &[Step] = &[
     Step { name: "text", check: text::check },
     Step { name: "graph", check: graph::check },
     Step { name: "circles", check: circles::check },
+    Step { name: "names", check: names::check },
     Step { name: "unused", check: unused::check },
     Step { name: "owners", check: owners::check },
     Step { name: "sealed", check: sealed::check },

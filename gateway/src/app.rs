@@ -14,8 +14,7 @@ use repo::git::Git;
 
 pub use crate::limits::Limits;
 use crate::{
-    git_http::Transport, identity::Signer, passwords::Passwords, proxies::Proxies,
-    rate_limit::Rates, room::Room, sign_ins::SignIns,
+    git_http::Transport, identity::Signer, proxies::Proxies, rate_limit::Rates, room::Room,
 };
 
 /// Shared by all requests; cheap to clone.
@@ -32,8 +31,6 @@ pub struct State {
     pub rates: Rates,
     /// Clones and pushes of git clients.
     pub transport: Transport,
-    pub passwords: Passwords,
-    pub sign_ins: SignIns,
     pub identity: Signer,
     ready: AtomicBool,
     /// Texts that are being rendered for their own sake.
@@ -70,8 +67,6 @@ impl State {
             room: Room::default(),
             rates,
             transport: Transport::new(),
-            passwords: Passwords::default(),
-            sign_ins: SignIns::default(),
             identity,
             ready: AtomicBool::new(false),
             renderings: Slots::new(renderings_at_once()),

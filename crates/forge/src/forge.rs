@@ -31,6 +31,7 @@ use crate::{
     memory,
     runner::{Bell, HandingOver, LogFollowers, built_in_rule::BuiltIn, contact::Contacts},
     server_key::ServerKey,
+    sign_in::{Passwords, SignIns},
     slots::Slots,
     urls::Urls,
     webhook::Courier,
@@ -72,6 +73,10 @@ pub struct Services {
     pub outbound: outbound::Client,
     /// Sends what happens to webhooks and integrations.
     pub courier: Arc<Courier>,
+    /// Hashes and checks passwords.
+    pub passwords: Passwords,
+    /// Wrong passwords by account.
+    pub sign_ins: SignIns,
     pub key: ServerKey,
     /// Seals secrets that rows hold.
     pub vault: Arc<Vault>,

@@ -5,7 +5,7 @@ use std::{net::IpAddr, sync::Arc};
 use actix_web::{HttpRequest, http::header};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use ci::job::JobToken;
-use forge::{job_token::job_with_user, slots::Who};
+use forge::{job_token::job_with_user, sign_in::Candidate, slots::Who};
 use kernel::{
     Actor, Error,
     error::{Kind, Message},
@@ -18,7 +18,7 @@ use org::{
 
 use super::Refusal;
 use crate::{
-    app::App, error::ApiError, extract::ensure_may_sign_in, rate_limit::Area, sign_ins::Candidate,
+    app::App, error::ApiError, extract::ensure_may_sign_in, rate_limit::Area,
 };
 
 const LONGEST_SECRET: usize = 8192;

@@ -3,10 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use bstr::{BStr, BString, ByteSlice as _};
-use kernel::{
-    Error, Result,
-    error::{Kind, Message},
-};
+use forge::push_message::push_message;
+use kernel::{Error, Result};
 use repo::{
     git::{Oid, RefName, hook::RefCommand, push_head::PushHead},
     push::{
@@ -46,31 +44,13 @@ fn prefixed(texts: Vec<String>) -> Vec<String> {
 
 impl From<Error> for Refused {
     fn from(error: Error) -> Self {
-        Self::one(sentence(&error))
+        Self::one(push_message(&error))
     }
 }
 
 impl From<repo::git::GitError> for Refused {
     fn from(error: repo::git::GitError) -> Self {
         Error::from(error).into()
-    }
-}
-
-/// What the pusher is told of an error.
-pub(super) fn sentence(error: &Error) -> String {
-    match error {
-        Error {
-            kind: Kind::BadRequest | Kind::Conflict, message: Message::Whole(text), ..
-        }
-        | Error { kind: Kind::Forbidden, message: Message::Reason(text), .. } => text.clone(),
-        Error { kind: Kind::Forbidden, .. } => {
-            "You are not allowed to push to this project.".to_owned()
-        }
-        gone if gone.is_gone() => "There is no such project, or you may not see it.".to_owned(),
-        other => {
-            tracing::error!(error = %other, details = ?other, "a push could not be decided");
-            "Something failed in the server. Please try again.".to_owned()
-        }
     }
 }
 
@@ -160,7 +140,7 @@ impl Judgement {
             self.allowed.insert(change.name.as_bstr().to_owned(), change);
         }
         for (changes, error) in parts.refused {
-            let text = sentence(&error);
+            let text = push_message(&error);
             for change in changes {
                 self.refuse(change.name.as_bstr().to_owned(), DECLINED, text.clone());
             }
@@ -179,7 +159,7 @@ impl Judgement {
 
     /// What the pusher reads above the statuses.
     pub(super) fn lines(&self, parts: &Parts) -> Vec<String> {
-        let late = parts.refused.iter().map(|(_, error)| sentence(error));
+        let late = parts.refused.iter().map(|(_, error)| push_message(error));
         let all = self.sentences.iter().cloned().chain(late).collect();
         prefixed(shortened(all))
     }
@@ -193,7 +173,7 @@ impl Judgement {
         let mut late: HashMap<BString, String> = HashMap::new();
         for (changes, error) in &parts.refused {
             for (place, change) in changes.iter().enumerate() {
-                let reason = if place == 0 { sentence(error) } else { NOT_ALONE.to_owned() };
+                let reason = if place == 0 { push_message(error) } else { NOT_ALONE.to_owned() };
                 late.insert(change.name.as_bstr().to_owned(), reason);
             }
         }

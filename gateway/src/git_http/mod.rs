@@ -9,7 +9,6 @@ mod kind;
 mod lfs;
 mod lfs_locks;
 mod listen;
-mod merge_request_options;
 mod moved;
 mod permit;
 mod pushes;

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, path::PathBuf};
 
-use forge::pipeline::refused_push_options;
+use forge::{merge_request::push_options, pipeline::refused_push_options};
 use kernel::{Actor, Error, Result, Standing, access::Project, head::Growth, ids::ProjectId};
 use org::access::{IdOrPath, locate_project};
 use repo::{
@@ -17,7 +17,6 @@ use repo::{
 use super::{
     judgement::{DECLINED, Judgement, Named, Refused},
     kind::Kind,
-    merge_request_options,
     pushes::{Progress, Underway},
     wiki_referee::WikiTarget,
 };
@@ -225,7 +224,7 @@ impl Gate {
             lines.extend(self.pipeline_refusal(target, who, &underway.head.options).await);
         }
         lines.extend(
-            merge_request_options::follow(
+            push_options::apply(
                 &self.app,
                 (target.project, target.actor),
                 &underway.head.options,

@@ -1,8 +1,8 @@
 //! Passwords at every door where one is shown: guesses are counted, and only a few are hashed at once.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use forge::slots::Who;
-use gateway::{app::Limits, passwords::Seat};
+use forge::{sign_in::Seat, slots::Who};
+use gateway::app::Limits;
 use kernel::{Visibility, ids::UserId};
 use org::user::{actions::NewUser, password};
 use serde_json::{Value, json};

@@ -8,4 +8,5 @@ pub mod diff_notes;
 pub mod head_refs;
 pub mod heads;
 pub mod merge;
+pub mod push_options;
 pub mod update;

@@ -1,13 +1,11 @@
 //! The page that the link in an invitation opens, and where it is accepted.
 
 use actix_web::{HttpResponse, HttpResponseBuilder};
-use forge::slots::Who;
+use forge::{sign_in::Candidate, slots::Who};
 use kernel::{Error, access::Anyone};
 use org::{member::invitations, token::Secret, user::User};
 
-use crate::{
-    app::App, error::ApiResult, extract::Call, params, present::Custom, routes, sign_ins::Candidate,
-};
+use crate::{app::App, error::ApiResult, extract::Call, params, present::Custom, routes};
 
 routes! { "Invitations" at "//-/invites";
     GET  "/{token}" => show   : Anyone,

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use actix_web::http::StatusCode;
-use forge::slots::Who;
+use forge::{sign_in::Candidate, slots::Who};
 use kernel::{TextEnum, access::Anyone};
 use org::{
     token::{Kind, Scope, Scopes, Secret, oauth},
@@ -18,7 +18,6 @@ use crate::{
     params,
     present::{Json, WithHeaders},
     routes,
-    sign_ins::Candidate,
 };
 
 routes! { "OAuth" at "//oauth", any scope;

@@ -1,6 +1,8 @@
 //! Approving merge requests.
 
-use forge::{merge_request::approvals::ensure_source_exists, ports::approvals::Approvers};
+use forge::{
+    merge_request::approvals::ensure_source_exists, ports::approvals::Approvers, sign_in::Candidate,
+};
 use kernel::{
     Error,
     error::{Kind, Message},
@@ -22,7 +24,6 @@ use crate::{
     params,
     present::{Accepted, Created, Json},
     routes,
-    sign_ins::Candidate,
 };
 
 routes! { "Approvals of merge requests" at "/projects/{id}/merge_requests/{merge_request_iid}";

@@ -1,7 +1,4 @@
-//! Signing in by a password: at every door in the same way. Somebody who guesses passwords of an account is made to
-//! wait, under whichever of its names and at whichever door they go on.
-
-mod candidate;
+//! Counts wrong passwords by account: whoever guesses too often waits, under whichever of the account's names they go on.
 
 use std::{
     collections::HashMap,
@@ -12,8 +9,7 @@ use kernel::{Error, Result, Ts, ids::UserId};
 use org::user::User;
 use time::Duration;
 
-pub use self::candidate::Candidate;
-use crate::passwords::Fingerprint;
+use super::passwords::Fingerprint;
 
 /// How many failures are borne within [`SPAN`].
 const BORNE: u32 = 10;
@@ -27,7 +23,7 @@ pub struct SignIns(Mutex<HashMap<Account, Failures>>);
 
 /// Whose password is tried.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Account {
+pub(super) enum Account {
     /// Somebody, under whichever name.
     User(UserId),
     /// A name that nobody has.
@@ -36,7 +32,7 @@ enum Account {
 
 impl Account {
     /// Names differ by more than the case of their letters, and none is longer than this.
-    fn of(login: &str, user: Option<&User>) -> Self {
+    pub(super) fn of(login: &str, user: Option<&User>) -> Self {
         let shortened = || login.chars().take(255).collect::<String>().to_lowercase();
         user.map_or_else(|| Self::Nobody(shortened()), |user| Self::User(user.id))
     }
@@ -61,7 +57,7 @@ impl Failures {
 }
 
 /// One guess that is being checked: it counts as a failure until it turns out to be right.
-struct Guess<'a> {
+pub(super) struct Guess<'a> {
     all: &'a SignIns,
     account: Account,
     print: Fingerprint,
@@ -79,7 +75,12 @@ impl Drop for Guess<'_> {
 
 impl SignIns {
     /// Counts a guess before it is looked at, so that many at once are not more than one after the other.
-    fn guess(&self, account: &Account, print: Fingerprint, now: Ts) -> Result<Guess<'_>> {
+    pub(super) fn guess(
+        &self,
+        account: &Account,
+        print: Fingerprint,
+        now: Ts,
+    ) -> Result<Guess<'_>> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= REMEMBERED {
             all.retain(|_, failures| !failures.are_over(now));
@@ -101,7 +102,7 @@ impl SignIns {
     }
 
     /// The guess was right: those before it are forgotten.
-    fn forget(&self, guess: Guess<'_>) {
+    pub(super) fn forget(&self, guess: Guess<'_>) {
         let account = guess.account.clone();
         drop(guess);
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -12,11 +12,10 @@ use std::{
     thread,
 };
 
-use forge::slots::Who;
 use kernel::{Error, Result};
 use tokio::sync::oneshot;
 
-use crate::metrics;
+use crate::slots::Who;
 
 /// Always the same threads: what the allocator keeps for each is as much as one hash needs.
 const THREADS: usize = 2;
@@ -65,7 +64,8 @@ impl Hashers {
         let mut seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
         let (taken, own) = (seats.values().sum::<usize>(), seats.get(&who).copied());
         if taken >= SEATS || own.is_some_and(|own| own >= SEATS_OF_ONE) {
-            metrics::refused("passwords_at_once");
+            metrics::counter!("forgeway_rate_limited_total", "limit" => "passwords_at_once")
+                .increment(1);
             return Err(Error::too_many(SOON));
         }
         *seats.entry(who).or_default() += 1;
@@ -172,13 +172,13 @@ mod tests {
     };
 
     use super::{Hashers, SEATS, SEATS_OF_ONE, Seat};
-    use forge::slots::Who;
+    use crate::slots::Who;
 
     fn seats(hashers: &Hashers, who: Who, count: usize) -> Vec<Seat> {
         (0..count).map(|_| hashers.seat(who).ok()).collect::<Option<_>>().expect("seats")
     }
 
-    #[actix_web::test]
+    #[tokio::test]
     async fn so_many_wait_and_the_next_is_sent_away() {
         let hashers = Hashers::default();
         let (ada, bob) = (Who::User(UserId(1)), Who::User(UserId(2)));
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(seats(&hashers, ada, SEATS_OF_ONE).len(), SEATS_OF_ONE, "they were given back");
     }
 
-    #[actix_web::test]
+    #[tokio::test]
     async fn threads_that_could_not_be_begun_are_begun_by_the_next() {
         let none = |_| Err(std::io::Error::other("too many threads"));
         let mut hashers = Hashers { spawn: none, ..Hashers::default() };
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[cfg(target_os = "linux")]
-    #[actix_web::test]
+    #[tokio::test]
     async fn those_who_hash_step_back_for_others() {
         let hashers = Hashers::default();
         let here = rustix::process::getpriority_process(None).unwrap();
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(rustix::process::getpriority_process(None).unwrap(), here);
     }
 
-    #[actix_web::test]
+    #[tokio::test]
     async fn work_that_breaks_off_takes_no_thread_along() {
         let hashers = Hashers::default();
         for _ in 0..4 {

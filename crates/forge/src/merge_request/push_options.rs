@@ -1,16 +1,8 @@
-//! What push options say about merge requests: each pushed branch is proposed, or its open merge request is changed.
+//! Push options about merge requests: creates a merge request for each pushed branch, or changes the one that is open.
 
 mod options;
 
 use db::Tx;
-use forge::{
-    merge_request::{
-        create::{MergeRequestDraft, create_merge_request},
-        merge::{self, Wish},
-        update::update_merge_request,
-    },
-    ports::directory::Directory,
-};
 use kernel::{
     Ability, Actor, Error, Grant, Result,
     access::Project,
@@ -39,8 +31,12 @@ use review::{
 };
 
 use self::options::{Options, humanized};
-use super::judgement::sentence;
-use crate::app::App;
+use super::{
+    create::{MergeRequestDraft, create_merge_request},
+    merge::{self, Wish},
+    update::update_merge_request,
+};
+use crate::{Forge, ports::directory::Directory, push_message::push_message};
 
 /// So many branches of one push are proposed.
 const MOST_BRANCHES: usize = 10;
@@ -52,18 +48,18 @@ struct Pusher {
     user: User,
 }
 
-/// Does what the options say of the branches that moved; what the pusher reads of it.
-pub(super) async fn follow(
-    app: &App,
+/// Applies the options to the branches that moved. Returns the lines that the pusher reads.
+pub async fn apply(
+    forge: &Forge,
     (project, actor): (ProjectId, Actor),
     options: &[String],
     moved: &[RefChange],
 ) -> Vec<String> {
     let Some(options) = Options::parse(options) else { return Vec::new() };
     let Ok(id) = actor.user() else { return Vec::new() };
-    let user = match app.db.read(move |tx| tx.user(id)).await {
+    let user = match forge.db.read(move |tx| tx.user(id)).await {
         Ok(user) => user,
-        Err(error) => return vec![sentence(&error)],
+        Err(error) => return vec![push_message(&error)],
     };
     let pusher = Pusher { project, actor, user };
     let branches: Vec<&RefChange> =
@@ -71,7 +67,7 @@ pub(super) async fn follow(
     let mut lines = Vec::new();
     for change in branches.iter().take(MOST_BRANCHES) {
         let branch = change.name.short();
-        match propose(app, &pusher, &options, change).await {
+        match propose(forge, &pusher, &options, change).await {
             Ok(address) => lines.extend([
                 String::new(),
                 format!("View merge request for {branch}:"),
@@ -100,23 +96,23 @@ fn told(error: &Error) -> String {
             kind: Kind::Unprocessable | Kind::Conflict, message: Message::Whole(text), ..
         } => text.clone(),
         gone if gone.is_not_found("Branch") => "its target branch is not there.".to_owned(),
-        other => sentence(other),
+        other => push_message(other),
     }
 }
 
 /// Creates the merge request of a branch, or changes the one that is open; its address.
 async fn propose(
-    app: &App,
+    forge: &Forge,
     pusher: &Pusher,
     options: &Options,
     change: &RefChange,
 ) -> Result<String> {
     let branch = change.name.short().into_owned();
-    let ends = find_ends(app, pusher, options, branch).await?;
+    let ends = find_ends(forge, pusher, options, branch).await?;
     let found = {
         let (source, branch) = (pusher.project, ends.branch.clone());
         let (target, into) = (ends.target, options.target.clone());
-        app.db.read(move |tx| {
+        forge.db.read(move |tx| {
             let mut open = tx.open_merge_requests_from(source, &branch)?;
             open.retain(|one| one.project_id == target);
             open.retain(|one| into.as_ref().is_none_or(|into| one.target_branch == *into));
@@ -124,19 +120,19 @@ async fn propose(
         })
     };
     let row = match found.await? {
-        Some(row) => alter(app, pusher, options, &row).await?,
-        None if options.create => create(app, pusher, options, ends, change).await?,
+        Some(row) => alter(forge, pusher, options, &row).await?,
+        None if options.create => create(forge, pusher, options, ends, change).await?,
         None => {
             let text = "merge_request.create is needed to create one.";
             return Err(Error::bad_request().whole(text.to_owned()));
         }
     };
     if options.when_pipeline_succeeds {
-        wait_for_pipeline(app, pusher, &row).await?;
+        wait_for_pipeline(forge, pusher, &row).await?;
     }
     let project = row.project_id;
-    let path = app.db.read(move |tx| Ok(tx.project(project)?.full_path));
-    Ok(app.urls.at(&format!("{}/-/merge_requests/{}", path.await?, row.iid)))
+    let path = forge.db.read(move |tx| Ok(tx.project(project)?.full_path));
+    Ok(forge.urls.at(&format!("{}/-/merge_requests/{}", path.await?, row.iid)))
 }
 
 /// From where to where.
@@ -147,14 +143,15 @@ struct MergeRequestEnds {
 }
 
 async fn find_ends(
-    app: &App,
+    forge: &Forge,
     pusher: &Pusher,
     options: &Options,
     branch: String,
 ) -> Result<MergeRequestEnds> {
     let (project, actor) = (pusher.project, pusher.actor);
     let (named, into) = (options.target_project.clone(), options.target.clone());
-    app.db
+    forge
+        .db
         .read(move |tx| {
             let target = match named {
                 Some(path) => locate_project(tx, actor, &IdOrPath::parse(&path))?.0,
@@ -178,12 +175,13 @@ fn usual_target(tx: &mut Tx<'_>, actor: Actor, project: ProjectId) -> Result<Pro
     Ok(locate_project(tx, actor, &IdOrPath::Id(project.0))?.0)
 }
 
-async fn granted<A>(app: &App, pusher: &Pusher, project: ProjectId) -> Result<Grant<A>>
+async fn granted<A>(forge: &Forge, pusher: &Pusher, project: ProjectId) -> Result<Grant<A>>
 where
     A: Ability<Scope = Project> + Send + 'static,
 {
     let actor = pusher.actor;
-    app.db
+    forge
+        .db
         .read(move |tx| {
             let (project, who) = locate_project(tx, actor, &IdOrPath::Id(project.0))?;
             Grant::check(&who, project)
@@ -192,19 +190,19 @@ where
 }
 
 async fn create(
-    app: &App,
+    forge: &Forge,
     pusher: &Pusher,
     options: &Options,
     ends: MergeRequestEnds,
     change: &RefChange,
 ) -> Result<MergeRequest> {
-    let source: Grant<ProposeMergeRequests> = granted(app, pusher, pusher.project).await?;
+    let source: Grant<ProposeMergeRequests> = granted(forge, pusher, pusher.project).await?;
     let title = match (&options.title, &change.commit_title) {
         (Some(title), _) => title.clone(),
         (None, Some(title)) if change.commit_count == 1 => title.clone(),
         (None, _) => humanized(&ends.branch),
     };
-    let wishes = look_up(app, pusher, options, ends.target).await?;
+    let wishes = look_up(forge, pusher, options, ends.target).await?;
     let attributes = NewMergeRequest {
         title: if options.draft { drafted(&title) } else { title },
         description: options.description.clone(),
@@ -217,19 +215,19 @@ async fn create(
     };
     let MergeRequestEnds { branch, target, target_branch } = ends;
     let draft = MergeRequestDraft { source_branch: branch, target, target_branch, attributes };
-    Ok(create_merge_request(app, &source, &pusher.user, draft).await?.row)
+    Ok(create_merge_request(forge, &source, &pusher.user, draft).await?.row)
 }
 
 async fn alter(
-    app: &App,
+    forge: &Forge,
     pusher: &Pusher,
     options: &Options,
     row: &MergeRequest,
 ) -> Result<MergeRequest> {
-    let grant: Grant<TakePartInMergeRequests> = granted(app, pusher, row.project_id).await?;
-    let wishes = look_up(app, pusher, options, row.project_id).await?;
+    let grant: Grant<TakePartInMergeRequests> = granted(forge, pusher, row.project_id).await?;
+    let wishes = look_up(forge, pusher, options, row.project_id).await?;
     let item = row.item();
-    let people = app.db.read(move |tx| {
+    let people = forge.db.read(move |tx| {
         let mut known = tx.assignees_of(item.id.kind, &[item.id.id])?;
         Ok(known.remove(&item.id.id).unwrap_or_default())
     });
@@ -255,7 +253,7 @@ async fn alter(
         squash: options.squash.then_some(true),
         ..MergeRequestChange::default()
     };
-    update_merge_request(app, &grant, &pusher.user, row.iid, change).await
+    update_merge_request(forge, &grant, &pusher.user, row.iid, change).await
 }
 
 /// What names in options stand for; names that nobody knows are passed over.
@@ -266,13 +264,14 @@ struct Wishes {
 }
 
 async fn look_up(
-    app: &App,
+    forge: &Forge,
     pusher: &Pusher,
     options: &Options,
     target: ProjectId,
 ) -> Result<Wishes> {
-    let (options, me, directory) = (options.clone(), pusher.user.id, Directory::new(&app.urls));
-    app.db
+    let (options, me, directory) = (options.clone(), pusher.user.id, Directory::new(&forge.urls));
+    forge
+        .db
         .read(move |tx| {
             let milestone = match &options.milestone {
                 Some(title) => milestone(tx, &directory, target, title)?,
@@ -312,10 +311,10 @@ fn people(tx: &mut Tx<'_>, me: UserId, names: &[String]) -> Result<Vec<UserId>> 
 }
 
 /// Where there is no pipeline that it could wait for, it waits for nothing.
-async fn wait_for_pipeline(app: &App, pusher: &Pusher, row: &MergeRequest) -> Result<()> {
-    let grant: Grant<ReadMergeRequests> = granted(app, pusher, row.project_id).await?;
+async fn wait_for_pipeline(forge: &Forge, pusher: &Pusher, row: &MergeRequest) -> Result<()> {
+    let grant: Grant<ReadMergeRequests> = granted(forge, pusher, row.project_id).await?;
     let wish = Wish { when_pipeline_succeeds: true, ..Wish::default() };
-    if let Err(refusal) = merge::accept(app, &grant, &pusher.user, row.iid, wish).await {
+    if let Err(refusal) = merge::accept(forge, &grant, &pusher.user, row.iid, wish).await {
         tracing::debug!(%refusal, "a merge request waits for no pipeline");
     }
     Ok(())

@@ -1,11 +1,10 @@
 //! Somebody who signs in by a password.
 
-use forge::slots::Who;
 use kernel::Result;
 use org::{token::oauth, user::User};
 
-use super::Account;
-use crate::app::{App, State};
+use super::throttle::Account;
+use crate::{Forge, slots::Who};
 
 /// Somebody who says who they are, and has yet to prove it.
 pub struct Candidate {
@@ -15,9 +14,9 @@ pub struct Candidate {
 
 impl Candidate {
     /// Whoever has this user name or address, if anybody.
-    pub async fn named(app: &App, login: &str) -> Result<Self> {
+    pub async fn named(forge: &Forge, login: &str) -> Result<Self> {
         let wanted = login.to_owned();
-        let user = app.db.peek(move |tx| oauth::find_account(tx, &wanted)).await?;
+        let user = forge.db.peek(move |tx| oauth::find_account(tx, &wanted)).await?;
         Ok(Self { account: Account::of(login, user.as_ref()), user })
     }
 
@@ -30,31 +29,31 @@ impl Candidate {
     }
 
     /// Whether the password was right a moment ago, so that checking it costs nothing.
-    pub fn is_remembered(&self, app: &State, clear: &str) -> bool {
-        app.passwords.is_known(&app.passwords.print(clear, self.stored()))
+    pub fn is_remembered(&self, forge: &Forge, clear: &str) -> bool {
+        forge.passwords.is_known(&forge.passwords.print(clear, self.stored()))
     }
 
     /// The person, where the password is theirs.
     ///
     /// # Errors
     /// `TooMany` for who guesses too often, and while too many others wait for theirs.
-    pub async fn prove(self, app: &State, clear: String, who: Who) -> Result<Option<User>> {
-        let print = app.passwords.print(&clear, self.stored());
-        let known = app.passwords.is_known(&print);
+    pub async fn prove(self, forge: &Forge, clear: String, who: Who) -> Result<Option<User>> {
+        let print = forge.passwords.print(&clear, self.stored());
+        let known = forge.passwords.is_known(&print);
         // Who gets no seat has not guessed.
-        let seat = if known { None } else { Some(app.passwords.seat(who)?) };
-        let guess = app.sign_ins.guess(&self.account, print, app.db.clock().now())?;
+        let seat = if known { None } else { Some(forge.passwords.seat(who)?) };
+        let guess = forge.sign_ins.guess(&self.account, print, forge.db.clock().now())?;
         let right = match seat {
             None => true,
             Some(seat) => {
                 let stored = self.stored().map(str::to_owned);
-                app.passwords.verify(seat, clear, stored).await?
+                forge.passwords.verify(seat, clear, stored).await?
             }
         };
         if !right {
             return Ok(None);
         }
-        app.sign_ins.forget(guess);
+        forge.sign_ins.forget(guess);
         Ok(self.user)
     }
 }

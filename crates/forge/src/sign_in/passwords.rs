@@ -1,17 +1,14 @@
 //! Passwords: the one place of the server that hashes and checks them, each off the threads that answer requests.
 
-mod hashers;
-
 use std::time::Duration;
 
-use forge::slots::Who;
 use kernel::Result;
 use moka::sync::Cache;
 use org::user::password::{self, Chosen};
 use sha2::{Digest, Sha256};
 
-use hashers::Hashers;
-pub use hashers::Seat;
+use super::hashers::{Hashers, Seat};
+use crate::slots::Who;
 
 /// How long a password that was right is taken to be right, so that each of a clone's several requests does not pay
 /// for it.
@@ -19,7 +16,7 @@ const TRUSTED: Duration = Duration::from_secs(60);
 const REMEMBERED: u64 = 10_000;
 
 /// A password beside what is stored; means nothing outside of this process.
-pub(crate) type Fingerprint = [u8; 32];
+pub(super) type Fingerprint = [u8; 32];
 
 pub struct Passwords {
     right: Cache<Fingerprint, ()>,
@@ -54,12 +51,12 @@ impl Passwords {
     }
 
     /// Whether this password was right a moment ago. One that was changed is forgotten at once.
-    pub(crate) fn is_known(&self, print: &Fingerprint) -> bool {
+    pub(super) fn is_known(&self, print: &Fingerprint) -> bool {
         self.right.contains_key(print)
     }
 
     /// Whether `clear` is the password whose hash is stored.
-    pub(crate) async fn verify(
+    pub(super) async fn verify(
         &self,
         seat: Seat,
         clear: String,
@@ -73,7 +70,7 @@ impl Passwords {
         Ok(same)
     }
 
-    pub(crate) fn print(&self, clear: &str, stored: Option<&str>) -> Fingerprint {
+    pub(super) fn print(&self, clear: &str, stored: Option<&str>) -> Fingerprint {
         let mut digest = Sha256::new();
         digest.update(self.salt);
         // The stored hash begins with a fixed length; a zero byte keeps the two apart all the same.
@@ -87,9 +84,9 @@ impl Passwords {
 #[cfg(test)]
 mod tests {
     use super::Passwords;
-    use forge::slots::Who;
+    use crate::slots::Who;
 
-    #[actix_web::test]
+    #[tokio::test]
     async fn a_right_password_is_remembered_until_it_changes() {
         let passwords = Passwords::default();
         let chosen = passwords.choose(Who::Address(None), "correct horse".to_owned()).await;

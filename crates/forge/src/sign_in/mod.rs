@@ -1,0 +1,12 @@
+//! Signing in by a password, the same for the API, OAuth and git: who guesses too often waits, and only a few passwords are hashed
+//! at once.
+
+mod candidate;
+mod hashers;
+mod passwords;
+mod throttle;
+
+pub use candidate::Candidate;
+pub use hashers::Seat;
+pub use passwords::Passwords;
+pub use throttle::SignIns;

@@ -10,6 +10,7 @@ pub mod git;
 pub mod heirs;
 pub mod jobs;
 pub mod lfs;
+pub mod license;
 pub mod merge;
 pub mod name_filter;
 pub mod policy;

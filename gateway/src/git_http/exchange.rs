@@ -3,6 +3,7 @@
 use std::{io, time::Duration};
 
 use bytes::Bytes;
+use forge::project::push_to_create::remove_if_empty;
 use futures_util::{StreamExt, stream};
 use kernel::ids::ProjectId;
 use repo::git::{
@@ -16,7 +17,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{Chunks, Refusal, create, permit::Place, transport::PATIENCE};
+use super::{Chunks, Refusal, permit::Place, transport::PATIENCE};
 use crate::{
     app::App,
     identity::{Identity, Purpose},
@@ -138,7 +139,7 @@ pub(super) async fn receive(
 async fn end(app: &App, push: &str, made: Option<ProjectId>) {
     let brought_something = app.transport.pushes.close(push).await;
     if let Some(project) = made.filter(|_| !brought_something)
-        && let Err(cause) = create::take_back(app, project).await
+        && let Err(cause) = remove_if_empty(app, project).await
     {
         tracing::warn!(%project, error = %cause, "a project without any push stays");
     }

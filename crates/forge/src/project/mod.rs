@@ -5,6 +5,7 @@ pub mod default_branch;
 pub mod downloads;
 pub mod fork;
 pub mod maintenance;
+pub mod push_to_create;
 pub mod remove;
 pub mod repository;
 pub mod statistics;

@@ -11,6 +11,7 @@ pub mod internal;
 pub mod life;
 pub mod links;
 pub mod list;
+pub mod list_rules;
 pub mod model;
 pub mod names;
 pub mod password;

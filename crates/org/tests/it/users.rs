@@ -7,10 +7,12 @@ use forgeway_org::{
         Details, State, User,
         actions::{Changes, NewUser, create, update},
         life::{activate, ban, block, deactivate, unban, unblock},
+        list::{Order, UserFilter},
+        list_rules::ensure_may_list,
         store::UserStore as _,
     },
 };
-use kernel::{Result, error::Kind};
+use kernel::{Actor, Result, error::Kind};
 
 use crate::world::{World, administers, test};
 
@@ -136,4 +138,41 @@ fn only_a_banned_user_is_unbanned() {
         assert_eq!(tx.user(world.bob.id)?.state, State::Active);
         Ok(())
     });
+}
+
+#[test]
+fn anonymous_callers_look_up_names_alone() {
+    test(|tx, _| {
+        let named = UserFilter { username: Some("bob".to_owned()), ..UserFilter::default() };
+        assert!(ensure_may_list(tx, Actor::ANONYMOUS, &named).is_ok());
+        let refused = ensure_may_list(tx, Actor::ANONYMOUS, &UserFilter::default());
+        assert_eq!(refused.unwrap_err().kind, Kind::Forbidden);
+        Ok(())
+    });
+}
+
+#[test]
+fn identities_are_searched_by_administrators() {
+    test(|tx, world| {
+        let identity = Some(("saml".to_owned(), "bob".to_owned()));
+        let filter =
+            UserFilter { username: Some("bob".to_owned()), identity, ..UserFilter::default() };
+        let refused =
+            |tx: &mut Tx<'_>, actor| ensure_may_list(tx, actor, &filter).unwrap_err().kind;
+        assert_eq!(refused(tx, Actor::ANONYMOUS), Kind::Unauthenticated);
+        assert_eq!(refused(tx, world.bob.actor()), Kind::Forbidden);
+        let admin = Actor { admin: true, ..world.admin.actor() };
+        assert!(ensure_may_list(tx, admin, &filter).is_ok());
+        Ok(())
+    });
+}
+
+#[test]
+fn filters_of_administrators_do_nothing_for_others() {
+    let filter = || UserFilter { admins: true, order: Order::Name, ..UserFilter::default() };
+    let others = filter().allowed_for(Actor::ANONYMOUS);
+    assert!(!others.admins && !others.any_email && others.descending);
+    assert_eq!(others.order, Order::Id);
+    let own = filter().allowed_for(Actor { admin: true, ..Actor::ANONYMOUS });
+    assert!(own.admins && own.any_email);
 }

@@ -11,6 +11,7 @@ use org::project::{
     shown::{Full, GroupLink},
     statistics::Statistics,
 };
+use repo::license::License;
 use review::issue::open_count::OpenIssues;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -75,6 +76,13 @@ pub struct LicenseEntity {
     pub nickname: Option<&'static str>,
     pub html_url: &'static str,
     pub source_url: &'static str,
+}
+
+impl From<License> for LicenseEntity {
+    fn from(license: License) -> Self {
+        let License { key, name, nickname, url } = license;
+        Self { key, name, nickname, html_url: url, source_url: url }
+    }
 }
 
 #[derive(Debug, Serialize, ToSchema)]

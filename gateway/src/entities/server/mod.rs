@@ -1,10 +1,9 @@
-//! Settings, licences and the like.
+//! Settings and limits of the installation.
 
 pub mod appearance;
 pub mod audit_event;
 pub mod broadcast_message;
 pub mod feature;
-pub mod licenses;
 pub mod plan_limits;
 pub mod settings;
 pub mod statistics;

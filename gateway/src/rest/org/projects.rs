@@ -21,7 +21,8 @@ use org::{
     },
 };
 use repo::{
-    git::{GitError, Oid, Reader, RefName},
+    git::RefName,
+    license::{self, License},
     policy::ReadCode,
 };
 use review::issue::open_count::{BESIDE_PROJECTS, OpenIssues};
@@ -32,10 +33,7 @@ use super::{
 };
 use crate::{
     app::App,
-    entities::{
-        org::project::{LicenseEntity, ProjectForm},
-        server::licenses,
-    },
+    entities::org::project::ProjectForm,
     error::ApiResult,
     extract::Call,
     params,
@@ -133,51 +131,29 @@ async fn show(app: App, call: Call<ReadProject, ShowProject>) -> ApiResult<Json<
     let mut record = ProjectForm::new(&app.urls, &found, &OpenIssues::beside([(id, open)]));
     record.basic_mut().custom_attributes = notes.map(entities);
     if call.params.license.unwrap_or_default() && call.grant.also::<ReadCode>().is_ok() {
-        let found = licence(&app, &call).await?;
+        let found = license(&app, &call).await?;
         let basic = record.basic_mut();
         basic.license_url = Some(found.as_ref().map(|(path, _)| {
             let branch = call.grant.facts().default_branch.clone().unwrap_or_default();
             format!("{}/-/blob/{branch}/{path}", basic.web_url)
         }));
-        basic.license = Some(found.map(|(_, license)| license));
+        basic.license = Some(found.map(|(_, license)| license.into()));
     }
     Ok(Json(record))
 }
 
-/// The licence of the default branch, with its file: of several files the first that is recognised, else the first.
-async fn licence(
+/// The license of the default branch, with the path of its file.
+async fn license(
     app: &App,
     call: &Call<ReadProject, ShowProject>,
-) -> ApiResult<Option<(String, LicenseEntity)>> {
+) -> ApiResult<Option<(String, License)>> {
     let Some(branch) = call.grant.facts().default_branch.clone() else { return Ok(None) };
     let branch = RefName::branch(&branch).map_err(Error::from)?;
     let found = app.git_read(call.grant.project(), move |reader| {
         let Some(tip) = reader.find_reference(&branch)? else { return Ok(None) };
-        let mut first = None;
-        for file in reader.licenses(tip.target)?.into_iter().take(MOST_LICENCES) {
-            let path = file.path.to_text().into_owned();
-            match recognized(reader, file.id)? {
-                Some(license) => return Ok(Some((path, license))),
-                None => first = first.or(Some((path, licenses::OTHER))),
-            }
-        }
-        Ok(first)
+        license::of_commit(reader, tip.target)
     });
     Ok(found.await?)
-}
-
-/// Nobody offers a choice of more.
-const MOST_LICENCES: usize = 20;
-
-/// What a file says, where it is a licence that people know.
-fn recognized(reader: &Reader, file: Oid) -> Result<Option<LicenseEntity>, Error> {
-    /// No licence is longer.
-    const LONGEST: u64 = 1 << 20;
-    match reader.blob(file, LONGEST) {
-        Ok(text) => Ok(licenses::of_text(&String::from_utf8_lossy(&text))),
-        Err(GitError::TooLarge) => Ok(None),
-        Err(failure) => Err(failure.into()),
-    }
 }
 
 async fn update(app: App, call: Call<AdminProject, UpdateProject>) -> ApiResult<Json<ProjectForm>> {

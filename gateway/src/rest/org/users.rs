@@ -2,18 +2,18 @@
 
 use forge::user::{account, removal::remove_now};
 use kernel::{
-    Actor, Error, Ts, Visibility,
+    Actor, Error, Ts,
     access::{Administrate, Anyone},
     ids::UserId,
 };
 use org::{
     custom_attribute::{Subject, store::CustomAttributeStore},
-    settings::store::SettingsStore,
     user::{
         self, Details, User, UserFilter,
         account::AccountStore,
         actions::{Changes, NewUser},
         list::{Order, TwoFactor, UserLists},
+        list_rules::ensure_may_list,
         model::ExternalIdentity,
         registration::Beginning,
         removal::{self, Removal},
@@ -79,14 +79,11 @@ params! { struct RemoveUser { id: UserId, hard_delete: bool = false } }
 params! { struct OneIdentity { id: UserId, provider: String } }
 
 impl ListUsers {
-    /// What only administrators may ask for is left out for others.
     fn filter(self, actor: Actor) -> UserFilter {
-        let admin = actor.admin;
-        let identity = self.provider.zip(self.extern_uid);
         UserFilter {
             username: self.username.filter(|name| !name.is_empty()),
             search: self.search.filter(|term| !term.is_empty()),
-            any_email: admin,
+            any_email: false,
             active: self.active,
             blocked: self.blocked,
             external: self.external,
@@ -94,38 +91,19 @@ impl ListUsers {
             exclude_internal: self.exclude_internal,
             humans: self.humans,
             without_bots: self.without_project_bots,
-            without_projects: admin && self.without_projects,
-            admins: admin && self.admins,
-            two_factor: self.two_factor.filter(|_| admin),
-            identity: identity.filter(|_| admin),
-            saml_provider: self.saml_provider_id.filter(|_| admin),
+            without_projects: self.without_projects,
+            admins: self.admins,
+            two_factor: self.two_factor,
+            identity: self.provider.zip(self.extern_uid),
+            saml_provider: self.saml_provider_id,
             provisioned_by: None,
-            created_after: self.created_after.filter(|_| admin),
-            created_before: self.created_before.filter(|_| admin),
+            created_after: self.created_after,
+            created_before: self.created_before,
             custom_attributes: WantedAttributes::of(self.custom_attributes, actor),
-            order: if admin { self.order_by } else { Order::Id },
-            descending: !admin || self.sort == Sort::Desc,
+            order: self.order_by,
+            descending: self.sort == Sort::Desc,
         }
     }
-}
-
-/// People without an account find only whom they can name, and nobody where nothing is public.
-async fn ensure_may_list(app: &App, actor: Actor, params: &ListUsers) -> ApiResult<()> {
-    if actor.id.is_none() {
-        let restricted = app.db.peek(|tx| tx.settings()).await?.restricted_visibility_levels;
-        let named = params.username.as_ref().is_some_and(|name| !name.is_empty());
-        if !named || restricted.contains(&Visibility::Public) {
-            return Err(Error::forbidden()
-                .because("Not authorized to access /api/v4/users")
-                .into());
-        }
-    }
-    if params.extern_uid.is_some() && !actor.admin {
-        let refused =
-            if actor.id.is_none() { Error::unauthenticated() } else { Error::forbidden() };
-        return Err(refused.into());
-    }
-    Ok(())
 }
 
 async fn list(
@@ -133,11 +111,11 @@ async fn list(
     call: Call<Anyone, ListUsers>,
 ) -> ApiResult<Either<Listed<BriefUser>, Listed<AdminUser>>> {
     let actor = call.grant.actor();
-    ensure_may_list(&app, actor, &call.params).await?;
     let (annotated, page) = (call.params.with_custom_attributes, call.page);
     let filter = call.params.filter(actor);
     let found = app.db.read(move |tx| {
-        let users = tx.users(&filter, page)?;
+        ensure_may_list(tx, actor, &filter)?;
+        let users = tx.users(&filter.clone().allowed_for(actor), page)?;
         if actor.admin {
             let ids: Vec<UserId> = users.items.iter().map(|user| user.id).collect();
             let notes = match annotated {

@@ -1,9 +1,26 @@
-//! Which licence a text is.
+//! The license of a repository, recognised by the text of its file.
 
-use crate::entities::org::project::LicenseEntity;
+use kernel::{Error, Result};
 
-/// Each licence by phrases that only its text has, all of them; the more particular ones come first.
-const KNOWN: &[(&[&str], LicenseEntity)] = &[
+use crate::git::{GitError, Oid, Reader};
+
+/// Longer files are no license.
+const LONGEST: u64 = 1 << 20;
+/// A repository with more license files is judged by the first of them.
+const MOST_FILES: usize = 20;
+
+/// A license as people and search engines know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct License {
+    pub key: &'static str,
+    pub name: &'static str,
+    pub nickname: Option<&'static str>,
+    /// Where its text is published.
+    pub url: &'static str,
+}
+
+/// Each license by phrases that only its text has, all of them; the more particular ones come first.
+const KNOWN: &[(&[&str], License)] = &[
     (
         &["gnu affero general public license", "version 3"],
         license(
@@ -108,24 +125,45 @@ const KNOWN: &[(&[&str], LicenseEntity)] = &[
     ),
 ];
 
-pub const OTHER: LicenseEntity = license("other", "Other", None, "");
+const OTHER: License = license("other", "Other", None, "");
 
 const fn license(
     key: &'static str,
     name: &'static str,
     nickname: Option<&'static str>,
     url: &'static str,
-) -> LicenseEntity {
-    LicenseEntity { key, name, nickname, html_url: url, source_url: url }
+) -> License {
+    License { key, name, nickname, url }
 }
 
-/// The licence that a text is, by what only that one says; nothing where nobody knows it.
-pub fn of_text(text: &str) -> Option<LicenseEntity> {
+/// The license at a commit, with the path of its file: of several files the first that is recognised, otherwise the first.
+pub fn of_commit(reader: &Reader, commit: Oid) -> Result<Option<(String, License)>> {
+    let mut first = None;
+    for file in reader.licenses(commit)?.into_iter().take(MOST_FILES) {
+        let path = file.path.to_text().into_owned();
+        match of_file(reader, file.id)? {
+            Some(license) => return Ok(Some((path, license))),
+            None => first = first.or(Some((path, OTHER))),
+        }
+    }
+    Ok(first)
+}
+
+fn of_file(reader: &Reader, file: Oid) -> Result<Option<License>> {
+    match reader.blob(file, LONGEST) {
+        Ok(text) => Ok(of_text(&String::from_utf8_lossy(&text))),
+        Err(GitError::TooLarge) => Ok(None),
+        Err(failure) => Err(Error::from(failure)),
+    }
+}
+
+/// Recognises a license by phrases that only its text has.
+fn of_text(text: &str) -> Option<License> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let plain = words.join(" ").to_lowercase();
     let known =
         KNOWN.iter().find(|(phrases, _)| phrases.iter().all(|phrase| plain.contains(phrase)));
-    known.map(|(_, license)| license.clone())
+    known.map(|(_, license)| *license)
 }
 
 #[cfg(test)]
@@ -133,7 +171,7 @@ mod tests {
     use super::of_text;
 
     #[test]
-    fn a_licence_is_known_by_its_words() {
+    fn a_license_is_recognised_by_its_words() {
         let mit = "Permission is hereby granted, free\n  of charge, to anybody.\nTHE SOFTWARE IS PROVIDED \"AS IS\"";
         for (text, key) in [
             (mit, "mit"),

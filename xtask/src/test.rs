@@ -85,8 +85,16 @@ fn on_sqlite(options: &Options) -> Result<()> {
 
 /// Programs that show how a crate is used alone. Each makes what it needs, and fails where it finds something else than it
 /// should.
-const EXAMPLES: &[&str] =
-    &["close_stale_issues", "evaluate_approvals", "mirror_repository", "report_members"];
+const EXAMPLES: &[&str] = &[
+    "clean_review_apps",
+    "close_stale_issues",
+    "evaluate_approvals",
+    "gate_on_findings",
+    "match_runners",
+    "mirror_repository",
+    "plan_pipeline",
+    "report_members",
+];
 
 fn run_examples() -> Result<()> {
     for name in EXAMPLES {

@@ -62,11 +62,11 @@ impl AnswerDoc {
     #[must_use]
     pub fn with_parts(mut self, kind: &'static str) -> Self {
         let of = |status, text, bodies| Described { status, text, bodies };
-        self.answers.push(of(206, "the part that `Range` names", vec![(kind, binary())]));
-        self.answers.push(of(416, "the part lies behind the end", Vec::new()));
+        self.answers.push(of(206, "the part given by `Range`", vec![(kind, binary())]));
+        self.answers.push(of(416, "the range starts beyond the end", Vec::new()));
         self.heeding(
             "Range",
-            "A part of the content, as `bytes=FIRST-LAST`, `bytes=FIRST-` or `bytes=-COUNT`.",
+            "Byte range: `bytes=FIRST-LAST`, `bytes=FIRST-` or `bytes=-COUNT`.",
         )
     }
 

@@ -19,7 +19,7 @@ routes! { "Archives" at "//-/project/{id}/archive";
 
 params! {
     pub struct ArchivePlace {
-        /// The revision, a slash, and a name of any kind with an ending; or the revision with an ending.
+        /// Revision, a slash and a file name with the format's extension, or the revision with the extension.
         place: String,
         /// Restricts the archive to this folder.
         path: Option<PathBytes>,

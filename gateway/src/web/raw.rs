@@ -23,7 +23,7 @@ routes! { "Repository files" at "//-/project/{id}/raw", also [ReadRepository];
 
 params! {
     pub struct RawPlace {
-        /// The revision, a slash, and the path of the file.
+        /// Revision, a slash and the path of the file.
         place: FilePath,
         /// Whether the browser may display the file instead of saving it.
         inline: bool = true,

@@ -26,7 +26,7 @@ impl From<ProjectGroupLink> for GroupLinkEntity {
     }
 }
 
-/// A group that contains a project or that it is shared with.
+/// A group that contains the project or with which it is shared.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ProjectGroup {
     pub id: i64,

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 #[derive(Debug, Serialize, ToSchema)]
 pub struct RepositoryStorage {
     pub project_id: i64,
-    /// Path of the repository below the storage folder, without `.git`.
+    /// Path of the repository in the storage folder, without `.git`.
     pub disk_path: String,
     #[schema(value_type = String)]
     pub created_at: Ts,

@@ -33,7 +33,7 @@ params! {
     struct CreateFork {
         namespace_id: Option<NamespaceId>,
         namespace_path: Option<String>,
-        /// An id or a path: an older form of the other two.
+        /// ID or full path of a namespace; deprecated in favor of `namespace_id` and `namespace_path`.
         namespace: Option<String>,
         name: Option<String>,
         path: Option<String>,

@@ -35,7 +35,7 @@ params! {
         path: Option<String>,
         visibility: Option<Visibility>,
         prevent_sharing_groups_outside_hierarchy: Option<bool>,
-        /// Whether groups below may demand a second factor; of groups at the top alone.
+        /// Whether subgroups may require two-factor authentication; only for top-level groups.
         allow_mfa_for_subgroups: Option<bool>,
         shared_runners_setting: Option<SharedRunners>,
         file_template_project_id: Change<ProjectId>,

@@ -37,13 +37,13 @@ routes! { "Invitations" at "";
 
 params! {
     pub struct Invite {
-        /// One address, or several with commas.
+        /// Email addresses, separated by commas.
         email: Option<Csv<Address>>,
-        /// One id, or several with commas.
+        /// User IDs, separated by commas.
         user_id: Option<Csv<UserId>>,
         access_level: Level,
         expires_at: Option<Date>,
-        /// What made the caller invite somebody; told nobody.
+        /// Accepted for compatibility and not stored.
         invite_source: String = "invitations-api".to_owned(),
     }
 }

@@ -16,7 +16,7 @@ params! { struct OneInvite { token: String } }
 params! {
     struct Accept {
         token: String,
-        /// Who accepts, where no access token says so: a user name or an e-mail address.
+        /// Username or email address of the invited user; not needed with an access token.
         login: Option<String>,
         password: Option<String>,
     }

@@ -28,7 +28,7 @@ routes! { "SSH keys" at "/keys";
 params! { struct OneKey { key_id: SshKeyId } }
 params! {
     struct FindKey {
-        /// `SHA256:…`, or MD5 as hexadecimal pairs.
+        /// Fingerprint: `SHA256:…`, or MD5 as hexadecimal pairs.
         fingerprint: String,
     }
 }

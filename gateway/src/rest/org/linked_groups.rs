@@ -42,9 +42,9 @@ routes! { "Groups elsewhere" at "/groups/{id}";
 
 params! {
     struct NewLdapLink {
-        /// The common name of a group there.
+        /// Common name (CN) of an LDAP group.
         cn: Option<String>,
-        /// Whom the directory is asked for instead.
+        /// LDAP filter; replaces `cn`.
         filter: Option<String>,
         group_access: Level,
         provider: String,

@@ -75,13 +75,13 @@ params! {
 params! { pub struct OneMember { user_id: UserId } }
 params! {
     pub struct AddMembers {
-        /// One id, or several with commas.
+        /// User IDs, separated by commas.
         user_id: Csv<UserId>,
         access_level: i64,
         expires_at: Option<Date>,
-        /// What made the caller add somebody; told nobody.
+        /// Accepted for compatibility and not stored.
         invite_source: String = "members-api".to_owned(),
-        /// Taken and of no effect: this is about a tour for newcomers that is no part of the API.
+        /// Accepted without effect: for an onboarding tour that is not part of the API.
         tasks_to_be_done: Option<Csv<String>>,
         tasks_project_id: Option<i64>,
     }

@@ -38,7 +38,7 @@ params! {
         visibility: Option<Visibility>,
         default_branch: Option<String>,
         topics: Option<Csv<String>>,
-        /// An older name of `topics`.
+        /// Same as `topics`; deprecated.
         tag_list: Option<Csv<String>>,
         avatar: Change<Upload>,
         repository_access_level: Option<FeatureAccess>,
@@ -54,7 +54,7 @@ params! {
         wiki_enabled: Option<bool>,
         snippets_enabled: Option<bool>,
         container_registry_enabled: Option<bool>,
-        /// An older name of `public_jobs`.
+        /// Same as `public_jobs`; deprecated.
         public_builds: Option<bool>,
         container_expiration_policy_attributes: Option<PolicyParams>,
         repository_storage: Option<String>,

@@ -58,7 +58,7 @@ params! { struct SetState { id: String, user_id: UserId, state: InForce } }
 
 type Asked<P = crate::extract::params::NoParams> = Call<AskForSeats, P>;
 
-/// That something was done.
+/// Confirmation of an action.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SuccessFlag {
     success: bool,

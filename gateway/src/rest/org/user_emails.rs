@@ -41,7 +41,7 @@ params! {
     struct AddEmailTo {
         id: UserId,
         email: String,
-        /// Takes the address as confirmed.
+        /// Whether to treat the email address as confirmed.
         skip_confirmation: bool = false,
     }
 }

@@ -44,7 +44,7 @@ params! {
     struct AddKey {
         title: String,
         key: String,
-        /// When the key stops being good for anything.
+        /// Expiry time of the key.
         expires_at: Option<Ts>,
         usage_type: Usage = Usage::Both,
     }

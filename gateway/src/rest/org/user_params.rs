@@ -27,7 +27,7 @@ params! {
         name: Option<String>,
         username: Option<String>,
         password: Option<String>,
-        /// Send a link by which they set a new one.
+        /// Whether to send the user a link for setting a new password.
         reset_password: bool = false,
         force_random_password: bool = false,
         skip_reconfirmation: bool = false,
@@ -73,7 +73,7 @@ params! {
         note: Change<String>,
         extern_uid: Option<String>,
         provider: Option<String>,
-        /// The group whose single sign-on the identity is of.
+        /// ID of the group whose single sign-on provides the identity.
         group_id_for_saml: Option<i64>,
         auditor: Option<bool>,
         view_diffs_file_by_file: Option<bool>,

@@ -20,7 +20,7 @@ param_enums! { ClearAfter }
 params! { struct WhoseStatus { id: String } }
 params! {
     struct Say {
-        /// The short name of a picture.
+        /// File name of the avatar.
         emoji: Option<String>,
         message: Option<String>,
         /// `busy`; anything else is `not_set`.

@@ -31,7 +31,7 @@ const WHOLE_BYTES: u64 = 1 << 20;
 
 params! {
     pub struct OneBlob {
-        /// The whole id.
+        /// Full commit SHA.
         sha: String,
     }
 }

@@ -126,7 +126,7 @@ async fn exists(app: App, call: Call<ReadCode, OneBranch>) -> ApiResult<NoConten
 params! {
     pub struct CreateBranch {
         branch: Filled,
-        /// The branch, tag or commit at which it begins.
+        /// Branch, tag or commit SHA to start from.
         r#ref: Filled,
     }
 }

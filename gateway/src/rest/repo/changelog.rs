@@ -158,10 +158,10 @@ params! {
         date: Option<Ts>,
         trailer: String = TRAILER.to_owned(),
         config_file: Option<String>,
-        /// The branch that gets the commit; the default branch when left out.
+        /// Branch to commit to. Default: the default branch.
         branch: Option<String>,
         file: String = FILE.to_owned(),
-        /// Of the commit.
+        /// Attributes of the commit.
         message: Option<String>,
     }
 }

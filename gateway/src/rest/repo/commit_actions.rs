@@ -67,14 +67,14 @@ params! {
     pub struct ActionFields {
         action: Deed,
         file_path: PathBytes,
-        /// Where a moved file was.
+        /// Previous path of a moved file.
         previous_path: Option<PathBytes>,
-        /// Needed to create and update; a move without it keeps what the file says.
+        /// Content of the file. Required by `create` and `update`; a `move` without it keeps the content.
         content: Option<Content>,
         encoding: Encoding = Encoding::Text,
-        /// The last commit of the file that the caller knows.
+        /// Last known commit SHA of the file.
         last_commit_id: Option<String>,
-        /// Needed to change the mode; acts when a file is made, too.
+        /// Whether the file is executable. Required by `chmod`.
         execute_filemode: Option<bool>,
     }
 }
@@ -142,15 +142,15 @@ params! {
         branch: Filled,
         commit_message: String,
         actions: Vec<Action>,
-        /// Needed, or `start_sha`, to make a new branch.
+        /// Branch from which a new branch starts. A new branch requires this or `start_sha`.
         start_branch: Option<String>,
         start_sha: Option<String>,
-        /// Another project of the fork network, in which the start is looked up.
+        /// ID or path of another project of the fork network, in which the start is looked up.
         start_project: Option<String>,
         author_email: Option<String>,
         author_name: Option<String>,
         stats: bool = true,
-        /// Overwrite the branch with the new commit on top of the start.
+        /// Whether to overwrite the branch with the new commit on top of the start.
         force: bool = false,
     } with exclusive("start_branch", "start_sha");
 }
@@ -228,7 +228,7 @@ params! {
         sha: String,
         branch: Filled,
         dry_run: bool = false,
-        /// Instead of the original message.
+        /// Replaces the original message.
         message: Option<String>,
     }
 }

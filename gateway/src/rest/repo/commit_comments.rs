@@ -58,7 +58,7 @@ params! {
     pub struct CreateComment {
         sha: String,
         note: String,
-        /// A file that the commit changed; `line` is needed with it.
+        /// Path of a file changed by the commit. Requires `line`.
         path: Option<String>,
         line: Option<i64>,
         line_type: LineType = LineType::New,

@@ -38,14 +38,14 @@ routes! { "Commit discussions" at "/projects/{id}/repository/commits/{sha}/discu
 
 params! {
     pub struct OnCommit {
-        /// An id, or the name of a branch or tag.
+        /// Commit SHA, or name of a branch or tag.
         sha: String,
     }
 }
 
 params! {
     pub struct InDiff {
-        /// A place in the diff of the commit.
+        /// A position in the diff of the commit.
         position: Option<PositionParams>,
     }
 }

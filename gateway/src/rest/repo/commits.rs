@@ -113,7 +113,7 @@ async fn list(app: App, call: Call<ReadCode, ListCommits>) -> ApiResult<Listed<C
 
 params! {
     pub struct OneCommit {
-        /// A hash, which may be cut short, or a branch or tag.
+        /// Full or abbreviated commit SHA, or name of a branch or tag.
         sha: String,
         stats: bool = true,
     }

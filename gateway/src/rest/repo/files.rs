@@ -227,9 +227,9 @@ params! {
         author_email: Option<String>,
         author_name: Option<String>,
         execute_filemode: Option<bool>,
-        /// Where a new branch begins.
+        /// Branch from which a new branch starts.
         start_branch: Option<String>,
-        /// The last commit of the file that the caller knows; only for updates.
+        /// Last known commit SHA of the file; only for updates.
         last_commit_id: Option<String>,
     }
 }

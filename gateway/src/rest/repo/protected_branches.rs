@@ -52,7 +52,7 @@ async fn list(
 
 params! {
     pub struct OneProtectedBranch {
-        /// The branch or wildcard, as it was protected.
+        /// Name or wildcard of the protected branch.
         name: String,
     }
 }
@@ -71,7 +71,7 @@ async fn show(
 
 params! {
     pub struct ProtectBranch {
-        /// A branch, which need not exist, or a wildcard.
+        /// Name of a branch or a wildcard. The branch need not exist.
         name: String,
         push_access_level: Option<PushLevel>,
         merge_access_level: Option<PushLevel>,

@@ -42,7 +42,7 @@ async fn list(
 
 params! {
     pub struct OneProtectedTag {
-        /// The tag or wildcard, as it was protected.
+        /// Name or wildcard of the protected tag.
         name: String,
     }
 }
@@ -61,7 +61,7 @@ async fn show(
 
 params! {
     pub struct ProtectTag {
-        /// A tag, which need not exist, or a wildcard.
+        /// Name of a tag or a wildcard. The tag need not exist.
         name: String,
         create_access_level: Option<CreateLevel>,
         allowed_to_create: Option<Vec<AllowedToCreate>>,

@@ -25,25 +25,25 @@ impl<T: Param> Param for Reset<T> {
 params! {
     pub struct RuleParams {
         deny_delete_tag: Option<Reset<bool>>,
-        /// Authors must be known here.
+        /// Whether the author must be a user of this instance.
         member_check: Option<Reset<bool>>,
-        /// Refuse files that are likely to hold secrets.
+        /// Whether to reject files that are likely to contain secrets.
         prevent_secrets: Option<Reset<bool>>,
         commit_message_regex: Option<Reset<String>>,
-        /// No message may match it.
+        /// Regular expression that commit messages must not match.
         commit_message_negative_regex: Option<Reset<String>>,
         branch_name_regex: Option<Reset<String>>,
         author_email_regex: Option<Reset<String>>,
-        /// No new file may match it.
+        /// Regular expression that paths of new files must not match.
         file_name_regex: Option<Reset<String>>,
-        /// In MB; 0 is no limit.
+        /// Maximum file size in MB; 0 for no limit.
         max_file_size: Option<Reset<i64>>,
-        /// Committers must have confirmed that the address is theirs.
+        /// Whether the committer's email address must be one of the user's verified addresses.
         commit_committer_check: Option<Reset<bool>>,
-        /// Authors must be called as the account of whoever pushes.
+        /// Whether the author's name must be the name of the pushing user.
         commit_committer_name_check: Option<Reset<bool>>,
         reject_unsigned_commits: Option<Reset<bool>>,
-        /// Refuse messages without a line that takes the responsibility.
+        /// Whether to reject commits without a `Signed-off-by` line.
         reject_non_dco_commits: Option<Reset<bool>>,
     } with at_least_one(
         "deny_delete_tag",

@@ -123,9 +123,9 @@ async fn signature(app: App, call: Call<ReadCode, OneTag>) -> ApiResult<Json<Sig
 params! {
     pub struct CreateTag {
         tag_name: String,
-        /// The branch, tag or commit that gets the tag.
+        /// Branch, tag or commit SHA to tag.
         r#ref: String,
-        /// Makes it an annotated tag.
+        /// Message; creates an annotated tag.
         message: Option<String>,
     }
 }

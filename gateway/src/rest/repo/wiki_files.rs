@@ -26,7 +26,7 @@ routes! { "Wikis" at "//-";
 
 params! {
     pub struct OneFile {
-        /// From the root of the wiki, as in `uploads/…/plan.png`.
+        /// Path from the root of the wiki, such as `uploads/…/plan.png`.
         file_path: String,
     }
 }

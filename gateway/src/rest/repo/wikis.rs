@@ -46,7 +46,7 @@ params! {
 
 params! {
     pub struct OnePage {
-        /// The path of the page without its ending.
+        /// Path of the page without its extension.
         slug: String,
     }
 }
@@ -54,7 +54,7 @@ params! {
 params! {
     pub struct ShowPage {
         slug: String,
-        /// Whether to answer with the content as HTML.
+        /// Whether to return the content as HTML.
         render_html: bool = false,
         /// Commit SHA of the wiki's repository. Default: the latest.
         version: Option<String>,
@@ -63,7 +63,7 @@ params! {
 
 params! {
     pub struct NewPage {
-        /// May name folders.
+        /// Path of the page, including folders.
         title: String,
         content: RawText,
         format: PageFormat = PageFormat::Markdown,
@@ -73,7 +73,7 @@ params! {
 params! {
     pub struct ChangePage {
         slug: String,
-        /// Without a slash the page stays in its folder; one that begins with a slash leads to the top.
+        /// Title. Without a slash the page stays in its folder; a leading slash moves it to the root.
         title: Option<String>,
         content: Option<RawText>,
         format: PageFormat = PageFormat::Markdown,
@@ -83,7 +83,7 @@ params! {
 params! {
     pub struct NewAttachment {
         file: Upload,
-        /// The wiki's default branch when left out.
+        /// Branch of the wiki. Default: the wiki's default branch.
         branch: Option<String>,
     }
 }

@@ -79,11 +79,11 @@ params! {
     /// Whom a rule names.
     pub struct Named {
         user_ids: Option<Ids>,
-        /// Another name of `user_ids`.
+        /// Same as `user_ids`.
         users: Option<Ids>,
         usernames: Option<Csv<String>>,
         group_ids: Option<Ids>,
-        /// Another name of `group_ids`.
+        /// Same as `group_ids`.
         groups: Option<Ids>,
     }
 }
@@ -94,7 +94,7 @@ params! {
         name: String,
         rule_type: Option<AskedRuleType>,
         report_type: Option<ReportType>,
-        /// When true, `protected_branch_ids` does not count.
+        /// Whether the rule applies to all protected branches. If true, `protected_branch_ids` is ignored.
         applies_to_all_protected_branches: bool = false,
         protected_branch_ids: Option<Ids>,
     }
@@ -107,7 +107,7 @@ params! {
         report_type: Option<ReportType>,
         applies_to_all_protected_branches: Option<bool>,
         protected_branch_ids: Option<Ids>,
-        /// Also those groups that the caller may not see.
+        /// Whether to include groups that the caller may not see.
         remove_hidden_groups: bool = false,
     }
 }
@@ -118,7 +118,7 @@ params! {
         approvals_required: i64,
         name: String,
         rule_type: Option<AskedRuleType>,
-        /// A rule of the project, whose name, people and groups it takes over.
+        /// ID of a project rule from which name, users and groups are copied.
         approval_project_rule_id: Option<ApprovalRuleId>,
     }
 }

@@ -31,7 +31,7 @@ async fn show(
 
 params! {
     pub struct ChangeApprovals {
-        /// So many approvals by whomever; rules say it better.
+        /// Number of approvals required from any approver; deprecated, use approval rules.
         approvals_before_merge: Option<i64>,
         reset_approvals_on_push: Option<bool>,
         selective_code_owner_removals: Option<bool>,

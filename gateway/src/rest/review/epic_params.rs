@@ -42,7 +42,7 @@ params! {
         /// Labels that items must all have, or `None` or `Any`.
         labels: Option<TextsChoice>,
         iids: Option<Csv<i64>>,
-        /// Words that the title or the description must contain.
+        /// Words that must occur in title or description.
         search: Option<String>,
         state: IssueStates = IssueStates::All,
         confidential: Option<bool>,
@@ -124,7 +124,7 @@ impl ListEpics {
 
 params! {
     pub struct OneEpic {
-        /// Its number in the group.
+        /// IID in the group.
         epic_iid: i64,
     }
 }
@@ -135,13 +135,13 @@ params! {
         description: Option<String>,
         labels: Option<Csv<String>>,
         confidential: bool = false,
-        /// `#rrggbb`, or a name that style sheets know.
+        /// Color as `#rrggbb` or CSS color name.
         color: Option<String>,
         start_date_is_fixed: Option<bool>,
         start_date_fixed: Option<Date>,
         due_date_is_fixed: Option<bool>,
         due_date_fixed: Option<Date>,
-        /// The id of the epic that it is to be inside of.
+        /// ID of the parent epic.
         parent_id: Option<i64>,
         /// Creation time. Owners only.
         created_at: Option<Ts>,
@@ -175,7 +175,7 @@ params! {
     pub struct ChangeEpic {
         title: Option<String>,
         description: Change<String>,
-        /// In place of those that are there.
+        /// Replaces the existing ones.
         labels: Option<Csv<String>>,
         add_labels: Option<Csv<String>>,
         remove_labels: Option<Csv<String>>,
@@ -186,7 +186,7 @@ params! {
         due_date_is_fixed: Option<bool>,
         due_date_fixed: Change<Date>,
         state_event: Option<IssueStep>,
-        /// The id of the epic that it is to be inside of; 0, or a blank, takes it out of any.
+        /// ID of the parent epic. `0` or an empty value removes the parent.
         parent_id: Change<i64>,
         /// Update time. Owners only.
         updated_at: Option<Ts>,
@@ -223,23 +223,23 @@ impl From<ChangeEpic> for EpicChange {
 
 params! {
     pub struct OneIssueToAdd {
-        /// Its number in the whole installation.
+        /// Global ID.
         issue_id: IssueId,
     }
 }
 
 params! {
     pub struct OneEpicIssue {
-        /// Under what the epic's list of issues shows it.
+        /// ID of the association between epic and issue.
         epic_issue_id: IssueId,
     }
 }
 
 params! {
     pub struct ReorderEpicIssue {
-        /// What is to come before it.
+        /// ID of the item that comes before this one.
         move_before_id: Option<IssueId>,
-        /// What is to come after it.
+        /// ID of the item that comes after this one.
         move_after_id: Option<IssueId>,
     } with at_least_one("move_before_id", "move_after_id");
 }
@@ -259,16 +259,16 @@ params! {
 
 params! {
     pub struct OneChildEpic {
-        /// Its number in the whole installation.
+        /// Global ID.
         child_epic_id: i64,
     }
 }
 
 params! {
     pub struct ReorderChildEpic {
-        /// What is to come before it.
+        /// ID of the item that comes before this one.
         move_before_id: Option<i64>,
-        /// What is to come after it.
+        /// ID of the item that comes after this one.
         move_after_id: Option<i64>,
     } with at_least_one("move_before_id", "move_after_id");
 }

@@ -36,9 +36,9 @@ param_enums! { LinkType }
 
 params! {
     pub struct CreateLink {
-        /// A number or a full path; null is the project itself.
+        /// ID or full path of the project; null for the current project.
         target_project_id: OrNull<String>,
-        /// The number of the other issue in its project.
+        /// IID of the other issue.
         target_issue_iid: i64,
         link_type: LinkType = LinkType::RelatesTo,
     }

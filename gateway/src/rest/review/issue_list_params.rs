@@ -220,7 +220,7 @@ impl ShowIssues {
 
 params! {
     pub struct OneIssueById {
-        /// Its number in the whole installation.
+        /// Global ID.
         issue_id: IssueId,
     }
 }

@@ -41,16 +41,16 @@ params! {
 params! {
     pub struct CloneIssue {
         to_project_id: ProjectId,
-        /// With what was said about it.
+        /// Whether to include its comments.
         with_notes: bool = false,
     }
 }
 
 params! {
     pub struct ReorderIssue {
-        /// The number, in the whole installation, of an issue that is to come after it.
+        /// ID of the issue that comes after this one.
         move_after_id: Option<IssueId>,
-        /// Of one that is to come before it.
+        /// ID of the issue that comes before this one.
         move_before_id: Option<IssueId>,
     } with at_least_one("move_after_id", "move_before_id");
 }

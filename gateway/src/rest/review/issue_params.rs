@@ -28,7 +28,7 @@ params! {
         title: String,
         description: Option<String>,
         assignee_ids: Option<Csv<UserId>>,
-        /// Older than `assignee_ids`.
+        /// Same as `assignee_ids` with one ID; deprecated.
         assignee_id: Option<UserId>,
         milestone_id: Option<MilestoneId>,
         labels: Option<Csv<String>>,
@@ -38,16 +38,16 @@ params! {
         issue_type: Option<IssueType>,
         weight: Option<i64>,
         epic_id: Option<i64>,
-        /// Its number in the project's group; older than `epic_id`.
+        /// IID of the epic in the project's group; deprecated in favor of `epic_id`.
         epic_iid: Option<i64>,
         health_status: Option<HealthStatus>,
         /// Creation time. Owners only.
         created_at: Option<Ts>,
         /// IID of the issue. Owners only.
         iid: Option<i64>,
-        /// The number of a merge request: the issue goes on with its open threads, and settles them.
+        /// IID of a merge request whose open threads the issue takes over and resolves.
         merge_request_to_resolve_discussions_of: Option<i64>,
-        /// Only this one of its threads.
+        /// ID of a thread; only this one is considered.
         discussion_to_resolve: Option<String>,
     }
 }
@@ -86,13 +86,13 @@ params! {
     pub struct ChangeIssue {
         title: Option<String>,
         description: Change<String>,
-        /// Nobody, or 0, takes it from everybody.
+        /// User IDs. `0` or an empty value removes all assignees.
         assignee_ids: Option<Csv<UserId>>,
-        /// Older than `assignee_ids`.
+        /// Same as `assignee_ids` with one ID; deprecated.
         assignee_id: Change<UserId>,
-        /// 0, or a blank, takes it out of its milestone.
+        /// `0` or an empty value removes the milestone.
         milestone_id: Change<MilestoneId>,
-        /// In place of those that are there.
+        /// Replaces the existing ones.
         labels: Option<Csv<String>>,
         add_labels: Option<Csv<String>>,
         remove_labels: Option<Csv<String>>,
@@ -102,9 +102,9 @@ params! {
         issue_type: Option<IssueType>,
         state_event: Option<IssueStep>,
         weight: Change<i64>,
-        /// 0, or a blank, takes it out of its epic.
+        /// `0` or an empty value removes the issue from its epic.
         epic_id: Change<i64>,
-        /// Its number in the project's group; older than `epic_id`.
+        /// IID of the epic in the project's group; deprecated in favor of `epic_id`.
         epic_iid: Change<i64>,
         health_status: Change<HealthStatus>,
         /// Creation time. Owners only.

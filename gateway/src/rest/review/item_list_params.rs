@@ -21,7 +21,7 @@ params! {
         /// Title of the milestone, or `None` or `Any`.
         milestone: Option<TextChoice>,
         iids: Option<Csv<i64>>,
-        /// Words that the title or the description must contain.
+        /// Words that must occur in title or description.
         search: Option<String>,
         r#in: Option<SearchedFields>,
         author_id: Option<UserId>,
@@ -32,7 +32,7 @@ params! {
         created_before: Option<Ts>,
         updated_after: Option<Ts>,
         updated_before: Option<Ts>,
-        /// Emoji with which the caller reacted, or `None` or `Any`.
+        /// Name of an emoji with which the caller reacted, or `None` or `Any`.
         my_reaction_emoji: Option<TextChoice>,
     } with exclusive("author_id", "author_username"), exclusive("assignee_id", "assignee_username");
 }

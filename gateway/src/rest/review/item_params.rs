@@ -36,7 +36,7 @@ pub trait OnItems: Ability<Scope: Locate> + Clone + Send + Sync {
 
 params! {
     pub struct OneIssue {
-        /// Its number in the project.
+        /// IID in the project.
         issue_iid: i64,
     }
 }

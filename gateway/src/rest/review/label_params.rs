@@ -12,7 +12,7 @@ use crate::{
 
 params! {
     pub struct OneLabel {
-        /// Its id, or its name.
+        /// ID or name.
         label_id: String,
     }
 }
@@ -26,10 +26,10 @@ impl OneLabel {
 params! {
     pub struct CreateLabel {
         name: String,
-        /// `#rrggbb`, or a name that style sheets know.
+        /// Color as `#rrggbb` or CSS color name.
         color: String,
         description: Option<String>,
-        /// How urgent it is in the project; 0 comes first.
+        /// Priority in the project; 0 is the highest.
         priority: Option<i64>,
     }
 }
@@ -46,7 +46,7 @@ params! {
         new_name: Option<String>,
         color: Option<String>,
         description: Change<String>,
-        /// Null takes it away.
+        /// Null removes it.
         priority: Change<i64>,
     } with at_least_one("new_name", "color", "description", "priority");
 }

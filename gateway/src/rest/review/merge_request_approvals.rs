@@ -62,7 +62,7 @@ async fn state(
 params! {
     pub struct RequireApprovals {
         merge_request_iid: i64,
-        /// By whomever; rules say it better.
+        /// Number of approvals required from any approver; deprecated, use approval rules.
         approvals_required: i64,
     }
 }
@@ -88,9 +88,9 @@ async fn require(
 params! {
     pub struct Approve {
         merge_request_iid: i64,
-        /// The commit that is approved, so that it is no other one.
+        /// SHA of the head commit to approve; the request fails if the head has changed.
         sha: Option<String>,
-        /// The caller's own, where the project wants to see it.
+        /// Password of the caller, if the project requires it to approve.
         approval_password: Option<String>,
     }
 }

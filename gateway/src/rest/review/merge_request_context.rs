@@ -78,7 +78,7 @@ async fn remove(
 
 params! {
     struct OneSha: paged {
-        /// A hash, which may be cut short, or a branch or tag.
+        /// Full or abbreviated commit SHA, or name of a branch or tag.
         sha: String,
     }
 }

@@ -27,15 +27,15 @@ routes! { "Merge requests" at "/projects/{id}/merge_requests/{merge_request_iid}
 
 params! {
     pub struct MergeParams {
-        /// Instead of the usual message of the merge commit.
+        /// Message of the merge commit. Default: from the project's template.
         merge_commit_message: Option<String>,
-        /// Instead of the usual message of the one commit that others are squashed into.
+        /// Message of the squash commit. Default: from the project's template.
         squash_commit_message: Option<String>,
-        /// Not before the pipeline has succeeded.
+        /// Whether to merge when the pipeline succeeds.
         merge_when_pipeline_succeeds: bool = false,
-        /// The same by another name.
+        /// Same as `merge_when_pipeline_succeeds`.
         auto_merge: bool = false,
-        /// The newest commit of the source, as far as the caller knows.
+        /// SHA of the head of the source branch; the request fails if the head has changed.
         sha: Option<String>,
         should_remove_source_branch: Option<bool>,
         squash: bool = false,
@@ -102,7 +102,7 @@ async fn cancel(
 
 params! {
     pub struct RebaseParams {
-        /// Nothing is to be run for the new commits.
+        /// Whether to skip the pipeline for the new commits.
         skip_ci: bool = false,
     }
 }

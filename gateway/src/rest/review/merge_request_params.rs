@@ -42,7 +42,7 @@ params! {
         title: String,
         source_branch: String,
         target_branch: String,
-        /// The project that it leads to; this one where none is given.
+        /// ID of the target project. Default: this project.
         target_project_id: Option<ProjectId>,
         assignee_id: Change<UserId>,
         assignee_ids: Option<Csv<UserId>>,

@@ -41,13 +41,13 @@ params! {
 params! {
     pub struct CreateNote {
         body: String,
-        /// For members from Reporter on alone.
+        /// Only for members with at least the Reporter role.
         internal: Option<bool>,
-        /// The older name of `internal`.
+        /// Same as `internal`; deprecated.
         confidential: Option<bool>,
-        /// Heeded from owners and administrators.
+        /// Ignored unless the caller is an owner or administrator.
         created_at: Option<Ts>,
-        /// The newest commit as far as the caller knows, so that `/merge` merges no other one.
+        /// SHA of the head commit known to the caller; `/merge` fails if the head has changed.
         merge_request_diff_head_sha: Option<String>,
     }
 }
@@ -67,7 +67,7 @@ params! {
 params! {
     pub struct CreateDiscussion {
         body: String,
-        /// Heeded from owners and administrators.
+        /// Ignored unless the caller is an owner or administrator.
         created_at: Option<Ts>,
     }
 }
@@ -91,9 +91,9 @@ param_enums! { PositionType }
 params! {
     /// Where several lines begin or end.
     pub struct RangeEnd {
-        /// As diffs name the line: `<digest of the path>_<old line>_<new line>`.
+        /// Line code: `<SHA-1 of the path>_<old line>_<new line>`.
         line_code: Option<String>,
-        /// `new`, `old`, or nothing for a line that stays.
+        /// `new`, `old`, or null for an unchanged line.
         r#type: Option<String>,
         old_line: Option<i64>,
         new_line: Option<i64>,

@@ -32,16 +32,16 @@ routes! { "Time tracking" at "/projects/{id}";
 
 params! {
     pub struct Estimate {
-        /// `3h 30m`; a month has four weeks, a week five days, a day eight hours.
+        /// Duration such as `3h 30m`. A month has 4 weeks, a week 5 days, a day 8 hours.
         duration: String,
     }
 }
 
 params! {
     pub struct Spend {
-        /// As of estimates; with a minus it is taken back.
+        /// Duration as in `3h 30m`. A leading minus subtracts it.
         duration: String,
-        /// What was done.
+        /// Summary of how the time was spent.
         summary: Option<String>,
     }
 }

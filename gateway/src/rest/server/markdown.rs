@@ -27,9 +27,9 @@ routes! { "Markdown" at "/markdown";
 params! {
     pub struct RenderText {
         text: RawText,
-        /// Make links of what the text names: `#1`, `!1`, `@name`, `~label`, `%milestone`, files of the project.
+        /// Whether to turn references into links: `#1`, `!1`, `@name`, `~label`, `%milestone` and files of the project.
         gfm: bool = false,
-        /// Where the text is, by its full path.
+        /// Full path of the project in whose context the text is rendered.
         project: Option<String>,
     }
 }

@@ -42,33 +42,33 @@ params! {
     pub struct ChangePlanLimits {
         /// The only plan.
         plan_name: Plan,
-        /// Jobs in all pipelines of a project that have not ended; 0 for no limit.
+        /// Maximum number of unfinished jobs in all pipelines of a project; 0 for no limit.
         ci_active_jobs: Option<i64>,
-        /// Variables of the installation; 0 for no limit.
+        /// Maximum number of instance variables; 0 for no limit.
         ci_instance_level_variables: Option<i64>,
-        /// Megabytes of the log of a job; 0 for no limit.
+        /// Maximum size of a job log in MB; 0 for no limit.
         ci_jobs_trace_size_limit: Option<i64>,
-        /// Megabytes of an artifact of type `lsif`; 0 for the limit of all artifacts.
+        /// Maximum size of an `lsif` artifact in MB; 0 for the limit of all artifacts.
         ci_max_artifact_size_lsif: Option<i64>,
-        /// Jobs that one job may need; 0 for none.
+        /// Maximum number of entries in `needs` of a job; 0 forbids `needs`.
         ci_needs_size_limit: Option<i64>,
-        /// Jobs with an environment in one pipeline; 0 for no limit.
+        /// Maximum number of deployment jobs in a pipeline; 0 for no limit.
         ci_pipeline_deployments: Option<i64>,
-        /// Schedules of a project; 0 for no limit.
+        /// Maximum number of pipeline schedules in a project; 0 for no limit.
         ci_pipeline_schedules: Option<i64>,
-        /// Jobs of one pipeline; 0 for the limit of the server, 5,000.
+        /// Maximum number of jobs in a pipeline; 0 for the server's limit of 5,000.
         ci_pipeline_size: Option<i64>,
-        /// Bytes of a dotenv report; 0 for the limit of the server, a megabyte.
+        /// Maximum size of a dotenv report in bytes; 0 for the server's limit of 1 MB.
         dotenv_size: Option<i64>,
-        /// Variables in a dotenv report; 0 for no limit.
+        /// Maximum number of variables in a dotenv report; 0 for no limit.
         dotenv_variables: Option<i64>,
-        /// Variables of a group; 0 for no limit.
+        /// Maximum number of variables of a group; 0 for no limit.
         group_ci_variables: Option<i64>,
-        /// Pipelines that made one another; 0 for no limit.
+        /// Maximum number of pipelines in a hierarchy of downstream pipelines; 0 for no limit.
         pipeline_hierarchy_size: Option<i64>,
-        /// Trigger tokens of a project; 0 for no limit.
+        /// Maximum number of trigger tokens in a project; 0 for no limit.
         pipeline_triggers: Option<i64>,
-        /// Variables of a project; 0 for no limit.
+        /// Maximum number of variables of a project; 0 for no limit.
         project_ci_variables: Option<i64>,
     }
 }

@@ -147,7 +147,10 @@ impl Answer for Content {
         AnswerDoc::bytes(200)
             .with_parts("application/octet-stream")
             .heeding("If-None-Match", tagged)
-            .heeding("If-Range", "Entity tag; of another content all of it is sent.")
+            .heeding(
+                "If-Range",
+                "Entity tag; if the content has another one, the range is ignored.",
+            )
     }
 }
 

@@ -64,10 +64,7 @@ impl AnswerDoc {
         let of = |status, text, bodies| Described { status, text, bodies };
         self.answers.push(of(206, "the part given by `Range`", vec![(kind, binary())]));
         self.answers.push(of(416, "the range starts beyond the end", Vec::new()));
-        self.heeding(
-            "Range",
-            "Byte range: `bytes=FIRST-LAST`, `bytes=FIRST-` or `bytes=-COUNT`.",
-        )
+        self.heeding("Range", "Byte range: `bytes=FIRST-LAST`, `bytes=FIRST-` or `bytes=-COUNT`.")
     }
 
     /// The answer depends on this header of the request.
@@ -161,14 +158,14 @@ pub(super) fn failure() -> Value {
                 "anyOf": [{ "type": "string" }, texts, { "type": "object", "additionalProperties": true }],
             },
             "error": {
-                "description": "What is wrong with the parameters or the token, or a code of OAuth.",
+                "description": "What is wrong with the parameters or the token, or an OAuth error code.",
                 "anyOf": [{ "type": "string" }, texts],
             },
             "error_description": { "type": "string" },
         },
     });
     json!({
-        "description": "A failure. Read `error`, and else `message`.",
+        "description": "An error: either `error` or `message` is set.",
         "content": { "application/json": { "schema": schema } },
     })
 }

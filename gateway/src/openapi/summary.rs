@@ -23,14 +23,15 @@ pub(super) fn summary(method: &str, pattern: &str) -> Option<String> {
     if let Some((_, _, text)) = WHOLE.iter().find(|row| (row.0, row.1) == (method, pattern)) {
         return Some((*text).to_owned());
     }
+    let pattern = pattern.strip_prefix("/security").unwrap_or(pattern);
     let pattern = pattern
         .strip_prefix("/projects/{id}/repository")
         .map_or_else(|| pattern.to_owned(), |rest| format!("/projects/{{id}}{rest}"));
     let parts: Vec<&str> = pattern.trim_start_matches('/').split('/').collect();
     let (last, above) = parts.split_last()?;
     if is_name(last) {
-        let item = owner(&parts)?;
-        return Some(format!("{} {item}", verb(method)?));
+        let verb = if method == "POST" { "Create" } else { verb(method)? };
+        return Some(format!("{verb} {}", owner(&parts)?));
     }
     if let Some((_, _, text)) = ACTIONS.iter().find(|row| (row.0, row.1) == (method, *last)) {
         return Some(text.replace("{}", &owner(above)?));
@@ -61,7 +62,7 @@ fn is_name(part: &str) -> bool {
 fn verb(method: &str) -> Option<&'static str> {
     Some(match method {
         "GET" => "Get",
-        "HEAD" => "Check",
+        "HEAD" => "Check the existence of",
         "POST" => "Set",
         "PUT" | "PATCH" => "Change",
         "DELETE" => "Delete",
@@ -186,7 +187,6 @@ const NOUNS: &[(&str, &str, &str)] = &[
 /// What there is one of.
 const SINGLE: &[(&str, &str)] = &[
     ("alert_management_settings", "the settings of alerts"),
-    ("security", "security"),
     ("test_report", "the test report"),
     ("test_report_summary", "the summary of the test report"),
     ("approval_state", "the approval rules and approvals"),
@@ -212,7 +212,7 @@ const SINGLE: &[(&str, &str)] = &[
     ("signature", "the signature"),
     ("snapshot", "a snapshot of the repository"),
     ("status", "the status"),
-    ("storage", "the place of the repository"),
+    ("storage", "the storage location of the repository"),
     ("time_stats", "the time statistics"),
     ("user", "the signed-in user"),
     ("user_agent_detail", "the address and browser of the author"),
@@ -223,6 +223,10 @@ const SINGLE: &[(&str, &str)] = &[
 /// What a last part does to what stands before it.
 const ACTIONS: &[(&str, &str, &str)] = &[
     ("POST", "approval", "Approve or reject {}"),
+    ("POST", "members", "Add a member to {}"),
+    ("POST", "invitations", "Invite people to {}"),
+    ("GET", "transfer_locations", "List the namespaces to which {} can be transferred"),
+    ("GET", "starrers", "List users who starred {}"),
     ("POST", "stop", "Stop {}"),
     ("POST", "stop_stale", "Stop stale environments of {}"),
     ("POST", "confirm", "Confirm {}"),
@@ -256,7 +260,7 @@ const ACTIONS: &[(&str, &str, &str)] = &[
     ("PATCH", "disable_two_factor", "Disable two-factor sign-in of {}"),
     ("GET", "exists", "Check whether the path of {} is taken"),
     ("POST", "follow", "Follow {}"),
-    ("GET", "following", "List people whom {} follows"),
+    ("GET", "following", "List users whom {} follows"),
     ("DELETE", "fork", "Remove the fork relation of {}"),
     ("POST", "fork", "Fork {}"),
     ("POST", "housekeeping", "Start housekeeping of {}"),
@@ -286,10 +290,10 @@ const ACTIONS: &[(&str, &str, &str)] = &[
     ("PUT", "state", "Change the state of {}"),
     ("POST", "subscribe", "Subscribe to {}"),
     ("POST", "time_estimate", "Set the time estimate of {}"),
-    ("POST", "todo", "Add {} to one's to-dos"),
+    ("POST", "todo", "Add {} to the caller's to-dos"),
     ("POST", "transfer", "Transfer {}"),
     ("PUT", "transfer", "Transfer {} to another namespace"),
-    ("POST", "unapprove", "Withdraw one's approval of {}"),
+    ("POST", "unapprove", "Withdraw the caller's approval of {}"),
     ("POST", "unarchive", "Unarchive {}"),
     ("POST", "unban", "Unban {}"),
     ("POST", "unblock", "Unblock {}"),
@@ -310,7 +314,7 @@ const WHOLE: &[(&str, &str, &str)] = &[
     (
         "GET",
         "/projects/{id}/job_token_scope/allowlist",
-        "List the projects whose jobs reach a project",
+        "List the projects in the job token allowlist",
     ),
     (
         "POST",
@@ -325,7 +329,7 @@ const WHOLE: &[(&str, &str, &str)] = &[
     (
         "GET",
         "/projects/{id}/job_token_scope/groups_allowlist",
-        "List the groups whose jobs reach a project",
+        "List the groups in the job token allowlist",
     ),
     (
         "POST",
@@ -355,11 +359,11 @@ const WHOLE: &[(&str, &str, &str)] = &[
     ("POST", "/projects/{id}/runners", "Assign a runner to a project"),
     ("DELETE", "/projects/{id}/runners/{runner_id}", "Unassign a runner from a project"),
     ("POST", "/runners", "Register a runner"),
-    ("DELETE", "/runners", "Delete the runner that shows its token"),
+    ("DELETE", "/runners", "Delete the runner that has a token"),
     ("POST", "/runners/verify", "Verify the token of a runner"),
-    ("POST", "/runners/reset_authentication_token", "Reset the token of the runner that shows it"),
-    ("DELETE", "/runners/managers", "Delete a manager of the runner that shows its token"),
-    ("GET", "/runners/router/discovery", "Find the job router, which there is none"),
+    ("POST", "/runners/reset_authentication_token", "Reset the token of a runner by this token"),
+    ("DELETE", "/runners/managers", "Delete a manager of the runner that has a token"),
+    ("GET", "/runners/router/discovery", "Discover the job router (there is none)"),
     ("POST", "/jobs/request", "Request a job"),
     ("PUT", "/jobs/{job_id}", "Report the state of a job"),
     ("PATCH", "/jobs/{job_id}/trace", "Append to the log of a job"),
@@ -391,11 +395,7 @@ const WHOLE: &[(&str, &str, &str)] = &[
     ("GET", "/admin/ci/variables/{key}", "Get a CI/CD variable of the instance"),
     ("PUT", "/admin/ci/variables/{key}", "Change a CI/CD variable of the instance"),
     ("DELETE", "/admin/ci/variables/{key}", "Delete a CI/CD variable of the instance"),
-    (
-        "POST",
-        "/projects/{id}/pipeline/latest",
-        "Run the pipeline of the newest commit of a branch again",
-    ),
+    ("POST", "/projects/{id}/pipeline/latest", "Get the latest pipeline of a project (older URL)"),
     ("POST", "/projects/{id}/trigger/pipeline", "Run a pipeline with a trigger token"),
     (
         "POST",
@@ -407,8 +407,8 @@ const WHOLE: &[(&str, &str, &str)] = &[
     ("GET", "//-/health", "Check that the server answers"),
     ("GET", "//-/invites/{token}", "Show an invitation"),
     ("POST", "//-/invites/{token}", "Accept an invitation"),
-    ("GET", "//-/liveness", "Check that the process lives"),
-    ("GET", "//-/metrics", "Get measurements for Prometheus"),
+    ("GET", "//-/liveness", "Check that the process runs"),
+    ("GET", "//-/metrics", "Get metrics for Prometheus"),
     ("GET", "//-/readiness", "Check that requests can be served"),
     ("GET", "//-/profile/emails/confirmation", "Confirm an email address"),
     ("GET", "/application/appearance", "Get the appearance of the instance"),
@@ -418,7 +418,7 @@ const WHOLE: &[(&str, &str, &str)] = &[
     ("GET", "/application/settings", "Get the settings of the instance"),
     ("PUT", "/application/settings", "Change the settings of the instance"),
     ("GET", "/avatar", "Get the avatar that belongs to an email address"),
-    ("GET", "/events", "List one's own events"),
+    ("GET", "/events", "List events of the caller"),
     ("GET", "/groups/{id}/members/all", "List direct and inherited members of a group"),
     ("GET", "/projects/{id}/members/all", "List direct and inherited members of a project"),
     ("GET", "/groups/{id}/members/all/{user_id}", "Get a direct or inherited member of a group"),
@@ -452,12 +452,9 @@ const WHOLE: &[(&str, &str, &str)] = &[
     ("POST", "/projects/user/{user_id}", "Create a project for a user"),
     ("POST", "/projects/{id}/fork/{forked_from_id}", "Set which project a project is a fork of"),
     ("POST", "/projects/{id}/statuses/{sha}", "Report the status of a commit"),
-    (
-        "GET",
-        "/projects/{id}/pipeline/latest",
-        "Get the latest pipeline of a project, at its older address",
-    ),
+    ("GET", "/projects/{id}/pipeline/latest", "Get the latest pipeline of a project (older URL)"),
     ("GET", "/projects/{id}/pipelines/latest", "Get the latest pipeline of a project"),
+    ("POST", "/projects/{id}/pipelines/latest", "Get the latest pipeline of a project"),
     ("GET", "/projects/{id}/repository/blobs/{sha}/raw", "Get the raw contents of a blob"),
     ("GET", "/projects/{id}/users", "List users who can reach a project"),
     ("GET", "/projects/{id}/groups", "List groups above a project and groups it is shared with"),
@@ -473,46 +470,45 @@ const WHOLE: &[(&str, &str, &str)] = &[
         "/groups/{id}/epics/{epic_iid}/issues/{epic_issue_id}",
         "Remove an issue from an epic",
     ),
-    ("POST", "/groups/{id}/epics/{epic_iid}/epics/{child_epic_id}", "Add an epic to an epic"),
+    ("GET", "/groups/{id}/epics/{epic_iid}/epics", "List child epics of an epic"),
+    ("POST", "/groups/{id}/epics/{epic_iid}/epics", "Create a child epic of an epic"),
+    (
+        "POST",
+        "/groups/{id}/epics/{epic_iid}/epics/{child_epic_id}",
+        "Make an epic the child of an epic",
+    ),
     (
         "PUT",
         "/groups/{id}/epics/{epic_iid}/epics/{child_epic_id}",
-        "Change the position of an epic in an epic",
+        "Change the position of a child epic",
     ),
     (
         "DELETE",
         "/groups/{id}/epics/{epic_iid}/epics/{child_epic_id}",
-        "Remove an epic from an epic",
+        "Remove a child epic from an epic",
     ),
-    ("POST", "/todos/mark_as_done", "Mark all one's to-dos as done"),
+    ("POST", "/todos/mark_as_done", "Mark all to-dos of the caller as done"),
     ("GET", "/user/activities", "List when users were last active"),
-    ("GET", "//-/group/{id}/page", "Show where the API tells of a group"),
-    ("GET", "//-/group/{id}/page/{thing}", "Show where the API tells of something in a group"),
+    ("GET", "//-/group/{id}/page", "Show the API URL of a group"),
+    ("GET", "//-/group/{id}/page/{thing}", "Show the API URL of a resource of a group"),
     ("GET", "//-/group/{id}/wikis/{file_path}", "Download a file of a group's wiki"),
-    ("GET", "//-/project/{id}/archive/{place}", "Download an archive by its address for people"),
-    ("GET", "//-/project/{id}/page", "Show where the API tells of a project"),
-    ("GET", "//-/project/{id}/page/{thing}", "Show where the API tells of something in a project"),
-    ("GET", "//-/project/{id}/raw/{place}", "Download a file by its address for people"),
-    ("GET", "//-/user/{username}/page", "Show where the API tells of a user"),
+    ("GET", "//-/project/{id}/archive/{place}", "Download an archive by its web URL"),
+    ("GET", "//-/project/{id}/page", "Show the API URL of a project"),
+    ("GET", "//-/project/{id}/page/{thing}", "Show the API URL of a resource of a project"),
+    ("GET", "//-/project/{id}/raw/{place}", "Download a file by its web URL"),
+    ("GET", "//-/user/{username}/page", "Show the API URL of a user"),
     ("GET", "//-/project/{id}/wikis/{file_path}", "Download a file of a project's wiki"),
     (
         "GET",
         "//-/project/{id}/uploads/{secret}/{filename}",
-        "Download an uploaded file of a project, as web pages link it",
+        "Download an uploaded file of a project by its web URL",
     ),
-    ("GET", "//-/project/{id}/page", "Show where the API has a project"),
-    ("GET", "//-/project/{id}/page/{thing}", "Show where the API has something of a project"),
-    ("GET", "//-/group/{id}/page", "Show where the API has a group"),
-    ("GET", "//-/group/{id}/page/{thing}", "Show where the API has something of a group"),
-    ("GET", "//-/user/{username}/page", "Show where the API has a user"),
-    ("GET", "//-/project/{id}/raw/{place}", "Download a file of a revision, as web pages link it"),
-    ("GET", "//-/project/{id}/archive/{place}", "Download an archive, as web pages link it"),
     ("POST", "/ci/lint", "Check a CI configuration"),
     ("GET", "/projects/{id}/ci/lint", "Check the CI configuration of a project"),
     ("POST", "/projects/{id}/ci/lint", "Check a CI configuration as if it were a project's"),
     ("POST", "//oauth/token", "Get an access token"),
     ("POST", "//oauth/revoke", "Revoke an access token"),
-    ("GET", "//oauth/token/info", "Get what an access token is worth"),
+    ("GET", "//oauth/token/info", "Get information about an access token"),
     (
         "GET",
         "//uploads/-/system/appearance/{picture}/{appearance_id}/{filename}",
@@ -547,8 +543,8 @@ const WHOLE: &[(&str, &str, &str)] = &[
     ("GET", "//uploads/-/system/user/avatar/{id}/{filename}", "Download the avatar of a user"),
     ("GET", "//uploads/{secret}/{filename}", "Download an uploaded file"),
     ("GET", "//users/confirmation", "Confirm the email address of an account"),
-    ("POST", "//users/confirmation", "Send the confirmation letter again"),
-    ("GET", "//users/confirmation/new", "Show the form for another confirmation letter"),
+    ("POST", "//users/confirmation", "Send the confirmation email again"),
+    ("GET", "//users/confirmation/new", "Show the form for another confirmation email"),
     ("POST", "//users/password", "Send a link for a new password"),
     ("GET", "//users/password/edit", "Show the form for a new password"),
     ("POST", "//users/password/edit", "Set a new password"),

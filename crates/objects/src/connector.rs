@@ -1,4 +1,4 @@
-//! Requests to an object store elsewhere, sent by the HTTP client of the rest of the house.
+//! HTTP requests to an S3-compatible store, sent with `ureq` as everywhere else.
 
 use std::{
     collections::VecDeque,
@@ -28,17 +28,17 @@ use ureq::{
     tls::{PemItem, RootCerts, TlsConfig, parse_pem},
 };
 
-/// Until a connection is there.
+/// Limit for connecting.
 const CONNECT: Duration = Duration::from_secs(5);
-/// Until an answer begins.
+/// Limit until the response head arrives.
 const ANSWER: Duration = Duration::from_secs(60);
-/// So long a body may stand still, either way.
+/// Limit for a stalled body, in either direction.
 const STALL: Duration = Duration::from_secs(60);
-/// Connections that are kept for later requests.
+/// Idle connections kept for later requests.
 const IDLE: usize = 32;
 /// Bytes of a body that are read at once.
 const BLOCK: usize = 64 << 10;
-/// Where systems keep the authorities that they trust.
+/// Certificate authorities of the operating system.
 const SYSTEM_ROOTS: &str = "/etc/ssl/certs/ca-certificates.crt";
 
 /// Speaks HTTP/1.1, with TLS where the address says so.
@@ -64,8 +64,8 @@ impl Connector {
     }
 }
 
-/// The authorities of the system, so that a store inside with an authority of its own can be used; else those that browsers
-/// trust.
+/// The certificate authorities of the system, so that an internal store with its own authority works; otherwise those that
+/// browsers trust.
 fn roots() -> RootCerts {
     let text = std::fs::read(SYSTEM_ROOTS).unwrap_or_default();
     let known: Vec<_> = parse_pem(&text)
@@ -143,7 +143,7 @@ fn failed(cause: ureq::Error) -> HttpError {
     HttpError::new(kind, cause)
 }
 
-/// A body on its way in. While whoever reads it is slow, one block waits, and no thread.
+/// A response body as a stream. A slow reader holds one block and no thread.
 fn received(body: ureq::Body) -> HttpResponseBody {
     let (sender, receiver) = channel(1);
     tokio::spawn(pass_on(body.into_reader(), sender));

@@ -1,4 +1,4 @@
-//! Contents on their way in.
+//! Writing contents piece by piece.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::failed;
 
-/// So much goes in one part: less is not taken everywhere.
+/// Bytes of one part of a multipart upload; some stores refuse smaller ones.
 const PART: usize = 8 << 20;
 
-/// A content that arrives. Nothing is kept of it unless it is finished.
+/// A content being written. Nothing is stored unless [`finish`](Self::finish) succeeds.
 pub struct Incoming {
     store: Arc<dyn ObjectStore>,
     path: Path,
@@ -23,7 +23,7 @@ pub struct Incoming {
     size: u64,
 }
 
-/// A content that is kept.
+/// A content that was stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     pub size: u64,
@@ -74,7 +74,7 @@ impl Incoming {
         Ok(Kept { size: self.size, sha256: hex::encode(self.digest.finalize()) })
     }
 
-    /// Takes back what has arrived.
+    /// Discards what was written.
     pub async fn abort(self) {
         let Some(mut upload) = self.upload else { return };
         if let Err(cause) = upload.abort().await {

@@ -1,5 +1,4 @@
-//! Contents that are no rows and no repositories: artifacts, uploads, pictures and large files. They lie in a folder of this
-//! machine, or in a bucket of an S3-compatible store.
+//! Storage for artifacts, uploads, avatars and large files: in a local folder or in a bucket of an S3-compatible store.
 
 mod connector;
 mod incoming;
@@ -25,20 +24,20 @@ pub use incoming::{Incoming, Kept};
 pub use reader::ObjectReader;
 pub use storage::{Bucket, ContentStorage};
 
-/// So much of a file is read at once.
+/// Bytes read at once from a file.
 const BLOCK: usize = 64 << 10;
 
 /// All contents of one kind. Cheap to clone.
 #[derive(Clone)]
 pub struct Objects {
     store: Arc<dyn ObjectStore>,
-    /// Where they lie on this machine, if they do.
+    /// The local folder, if contents are stored locally.
     folder: Option<Arc<FilePath>>,
-    /// The bucket in which they lie else.
+    /// The bucket, if contents are stored remotely.
     bucket: Option<Arc<Bucket>>,
 }
 
-/// A content as a list shows it.
+/// A content as listed: name, size and time of writing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
     pub name: String,
@@ -47,7 +46,7 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// Whether it was kept so long ago.
+    /// Whether it was stored at least `age` ago.
     pub fn is_older_than(&self, age: Duration) -> bool {
         self.kept_at.elapsed().is_ok_and(|since| since >= age)
     }
@@ -68,36 +67,36 @@ fn failed(cause: object_store::Error) -> Error {
     }
 }
 
-/// A name as it is: what a folder has below a name is found under the same one, whatever letters are in it.
+/// The name without escaping, so that files which are already in a folder are found under their names.
 fn place(name: &str) -> Result<Path> {
     Path::parse(name).map_err(|_no_place| Error::missing())
 }
 
 impl Objects {
-    /// The folder in which they lie on this machine, if they do.
+    /// The local folder, if contents are stored locally.
     pub fn folder(&self) -> Option<&FilePath> {
         self.folder.as_deref()
     }
 
-    /// The bucket in which they lie else.
+    /// The bucket, if contents are stored remotely.
     pub fn bucket(&self) -> Option<&Bucket> {
         self.bucket.as_deref()
     }
 
-    /// Begins to keep a content under a name, which nothing has yet.
+    /// Starts writing a content under a new name.
     pub fn begin(&self, name: &str) -> Result<Incoming> {
         Ok(Incoming::new(Arc::clone(&self.store), place(name)?))
     }
 
-    /// Keeps a short content under a name, in the place of what had it. To be used on a thread that is allowed to block;
-    /// `runtime` is where such threads belong to.
+    /// Stores a short content under a name and replaces what was there. Call it on a thread that may block; `runtime` is the
+    /// runtime of that thread.
     pub fn put_blocking(&self, runtime: &Handle, name: &str, content: Bytes) -> Result<()> {
         let place = place(name)?;
         let put = self.store.put(&place, PutPayload::from(content));
         runtime.block_on(put).map(drop).map_err(failed)
     }
 
-    /// The content of that name, piece by piece, with its length.
+    /// Streams a content of known length.
     pub async fn read(
         &self,
         name: &str,
@@ -106,7 +105,7 @@ impl Objects {
         Ok((found.meta.size, found.into_stream().map_err(io::Error::other)))
     }
 
-    /// As [`read`](Self::read), for a part that is not empty.
+    /// As [`read`](Self::read), for a non-empty range.
     pub async fn read_part(
         &self,
         name: &str,
@@ -117,7 +116,7 @@ impl Objects {
         Ok(found.into_stream().map_err(io::Error::other))
     }
 
-    /// The same for who may block and jumps about in it. To be used on a thread that is allowed to block.
+    /// A seekable, blocking reader of a content. Call it on a thread that may block.
     pub fn reader(&self, name: &str, size: u64) -> ObjectReader {
         ObjectReader::new(Arc::clone(&self.store), Path::from(name), size)
     }
@@ -131,7 +130,7 @@ impl Objects {
         Ok(self.reader(name, found.size))
     }
 
-    /// Keeps what is in a file under a name, which nothing has yet.
+    /// Stores a file under a new name.
     pub async fn keep_file(&self, name: &str, file: std::fs::File) -> Result<Kept> {
         let mut incoming = self.begin(name)?;
         let mut file = tokio::fs::File::from_std(file);
@@ -154,7 +153,7 @@ impl Objects {
         }
     }
 
-    /// All contents whose names begin with these parts; without any, all there are.
+    /// All contents below a path; all there are if it is empty.
     pub fn list(&self, parts: &str) -> impl Stream<Item = Result<Listed>> + use<> {
         let below = (!parts.is_empty()).then(|| Path::from(parts));
         let found = self.store.list(below.as_ref()).map(|found| match found {
@@ -170,22 +169,22 @@ impl Objects {
         found.try_filter_map(|listed| std::future::ready(Ok(listed)))
     }
 
-    /// Those of them that were kept before `age` ago.
+    /// All contents stored at least `age` ago.
     pub fn kept_before(&self, age: Duration) -> impl Stream<Item = Result<String>> + use<> {
         self.list("").try_filter_map(move |listed| {
             std::future::ready(Ok(listed.is_older_than(age).then_some(listed.name)))
         })
     }
 
-    /// Removes parts of contents that somebody began to keep before `age` ago, and was stopped. An object store elsewhere has
-    /// rules of its own for them.
+    /// Removes unfinished files that were started at least `age` ago. Remote stores have lifecycle rules for unfinished
+    /// uploads.
     pub async fn remove_unfinished(&self, age: Duration) -> Result<()> {
         let Some(folder) = self.folder.clone() else { return Ok(()) };
         let done = spawn_blocking(move || unfinished::remove_parts(&folder, age));
         done.await.map_err(Error::internal)?.map_err(Error::internal)
     }
 
-    /// Removes all contents whose names begin with these parts.
+    /// Removes all contents below a path.
     pub async fn remove_below(&self, parts: &str) -> Result<()> {
         let mut found = Box::pin(self.list(parts));
         while let Some(one) = found.try_next().await? {

@@ -1,4 +1,4 @@
-//! Reading from a content here and there, for who may block.
+//! Seekable, blocking reads of a content.
 
 use std::{
     io::{self, Read, Seek, SeekFrom},
@@ -9,10 +9,10 @@ use bytes::Bytes;
 use object_store::{ObjectStore, ObjectStoreExt as _, path::Path};
 use tokio::runtime::Handle;
 
-/// So much of an object is read at once by who jumps about in it.
+/// Bytes fetched at once for random access.
 const WINDOW: u64 = 256 << 10;
 
-/// Reads from an object here and there.
+/// A seekable reader of an object.
 pub struct ObjectReader {
     store: Arc<dyn ObjectStore>,
     path: Path,

@@ -1,4 +1,4 @@
-//! Where contents lie: in the data folder, or in a bucket of an S3-compatible store.
+//! The configured storage: the data folder, or a bucket of an S3-compatible store.
 
 use std::{fmt, path::Path as FilePath, sync::Arc, time::Duration};
 
@@ -13,17 +13,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Objects, connector::Connector};
 
-/// So often a request is sent again that failed, all within [`PATIENCE`].
+/// How often a failed request is retried, all within [`PATIENCE`].
 const RETRIES: usize = 3;
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A bucket, and who may use it.
+/// A bucket with its credentials.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bucket {
     pub name: String,
-    /// What all names begin with; may be empty.
+    /// Prefix of all object keys; may be empty.
     pub prefix: String,
-    /// `http://…` or `https://…`; `None` for Amazon's own.
+    /// `http://…` or `https://…`; `None` for AWS.
     pub endpoint: Option<String>,
     pub region: String,
     pub access_key: String,
@@ -77,14 +77,14 @@ impl Bucket {
 /// Where an installation keeps its contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ContentStorage {
-    /// Beside its repositories.
+    /// In the data folder.
     #[default]
     DataFolder,
     Bucket(Bucket),
 }
 
 impl ContentStorage {
-    /// The contents of one kind: a folder of that name, or all that begins with it.
+    /// The contents of one kind: a folder of that name, or the objects with that prefix.
     pub fn objects(&self, data: &FilePath, kind: &str) -> Result<Objects> {
         match self {
             Self::DataFolder => Objects::in_folder(&data.join(kind)),
@@ -94,7 +94,7 @@ impl ContentStorage {
 }
 
 impl Objects {
-    /// Those in a folder, which is made when it is not there. What is kept survives a power cut.
+    /// Contents in a folder, which is created if needed. Stored contents survive a power cut.
     pub fn in_folder(folder: &FilePath) -> Result<Self> {
         std::fs::create_dir_all(folder).map_err(Error::internal)?;
         let local = LocalFileSystem::new_with_prefix(folder).map_err(Error::internal)?;

@@ -1,8 +1,8 @@
-//! Files that somebody began to write in a folder, and was stopped.
+//! Cleans up files whose writing was interrupted.
 
 use std::{fs, io, path::Path, time::Duration};
 
-/// Where a file is written before it has its name: that name, and a number behind it.
+/// Whether this is the temporary name of an unfinished file: its name and a number.
 fn is_part(name: &str) -> bool {
     let number = name.rsplit_once('#').map(|(_, number)| number);
     number.is_some_and(|it| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit()))

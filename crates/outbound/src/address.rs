@@ -1,8 +1,8 @@
-//! Which addresses are those of the open internet.
+//! Which IP addresses are publicly routable.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Networks that are somebody's own, or for examples, or lead to several at once (RFC 6890 and later registries).
+/// Private, documentation and multicast networks (RFC 6890 and later registries).
 const CLOSED_V4: [([u8; 4], u32); 16] = [
     ([0, 0, 0, 0], 8),
     ([10, 0, 0, 0], 8),
@@ -22,12 +22,11 @@ const CLOSED_V4: [([u8; 4], u32); 16] = [
     ([240, 0, 0, 0], 4),
 ];
 
-/// Of all others only `2000::/3` is given out; from it these are taken: tunnels, which lead to any address of the older
-/// kind, and examples.
+/// IPv6 assigns only `2000::/3`; excluded from it are tunnels to IPv4 addresses and documentation networks.
 const CLOSED_V6: [(u128, u32); 4] =
     [(0x2001 << 112, 23), (0x2001_0db8 << 96, 32), (0x2002 << 112, 16), (0x3fff << 112, 20)];
 
-/// Whether an address is one of the open internet.
+/// Whether an address is publicly routable.
 pub fn is_open(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => is_open_v4(address),

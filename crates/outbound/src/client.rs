@@ -1,4 +1,4 @@
-//! Fetching, with an end to everything.
+//! Fetches URLs with a limit on size and time.
 
 use std::{io::Read as _, net::IpAddr, sync::Arc, time::Duration};
 
@@ -6,38 +6,38 @@ use ureq::{Agent, Error, http::Uri, unversioned::transport::DefaultConnector};
 
 use crate::guard::{AddressAllowlist, Guard, PlaceAllowlist, Refusal, check_uri};
 
-/// How much of an answer is taken, and how long it may take from the first lookup to its last byte.
+/// The maximum size of a response, and the time from the DNS lookup to its last byte.
 #[derive(Clone, Copy, Debug)]
 pub struct FetchLimits {
     pub bytes: u64,
     pub time: Duration,
 }
 
-/// Why there is no text.
+/// Why a fetch failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
-    /// The server does not go there; the words tell nothing of what is there.
+    /// The guard refused the address; the message reveals nothing about it.
     #[error("{0}")]
     Refused(&'static str),
-    /// What came back is no success.
+    /// The response has another status than 2xx.
     #[error("status {0}")]
     Status(u16),
     #[error("it took too long")]
     Timeout,
     #[error("it is too large")]
     TooLarge,
-    /// Nobody is there, or they do not speak as they should.
+    /// The connection failed, or the response is malformed.
     #[error("nobody answers")]
     Unreachable,
 }
 
-/// Goes where the guard lets it.
+/// An HTTP client behind the guard.
 #[derive(Debug)]
 pub struct Client {
     pub(crate) agent: Agent,
 }
 
-/// So often an answer may send elsewhere.
+/// Maximum number of redirects.
 const REDIRECTS: u32 = 5;
 
 impl Default for Client {
@@ -47,7 +47,7 @@ impl Default for Client {
 }
 
 impl Client {
-    /// One that also goes to those addresses inside.
+    /// A client that may also reach the internal addresses on the allowlist.
     pub fn new(allowlist: AddressAllowlist) -> Self {
         Self::to_places(Arc::new(move |_, address| allowlist(address.ip())))
     }
@@ -66,7 +66,7 @@ impl Client {
         Self { agent: Agent::with_parts(config, DefaultConnector::default(), guard) }
     }
 
-    /// What lies at an address. Blocks until it is there, or the time is up.
+    /// Fetches a URL. Blocks until the response is read, or the time is up.
     ///
     /// # Errors
     /// When there is nothing that may be had.

@@ -1,5 +1,5 @@
-//! Looks at where a request is about to go, each time it goes somewhere: at first, and wherever it is sent on to. The name
-//! is looked up here and nowhere else, so what was judged is what is connected to.
+//! Checks the target of a request and of each redirect. The name is resolved here and nowhere else, so the address that was
+//! checked is the one that is connected to.
 
 use std::{
     fmt,
@@ -17,16 +17,16 @@ use ureq::{
     },
 };
 
-/// Which addresses inside may be reached all the same.
+/// Internal addresses that may be reached nevertheless.
 pub type AddressAllowlist = Arc<dyn Fn(IpAddr) -> bool + Send + Sync>;
 
-/// Which places inside may be reached all the same, by the name that was asked for and where it leads.
+/// Internal places that may be reached nevertheless, by the name of the request and the address behind it.
 pub type PlaceAllowlist = Arc<dyn Fn(&str, SocketAddr) -> bool + Send + Sync>;
 
-/// Ports below speak other protocols, whose servers may obey what looks like a request.
+/// Well-known ports below are refused: servers of other protocols may act on what looks like an HTTP request.
 const FIRST_OF_PEOPLE: u16 = 1024;
 
-/// Why a request goes nowhere.
+/// Why the guard refused a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.text())]
 pub(crate) enum Refusal {
@@ -92,7 +92,7 @@ impl Resolver for Guard {
     }
 }
 
-/// What can be said before the name is looked up.
+/// Checks scheme, host and port before the name is resolved.
 pub(crate) fn check_uri(uri: &Uri) -> Result<(), Refusal> {
     if !matches!(uri.scheme_str(), Some("http" | "https")) {
         return Err(Refusal::Scheme);
@@ -109,12 +109,12 @@ pub(crate) fn check_uri(uri: &Uri) -> Result<(), Refusal> {
     }
 }
 
-/// Whether an address is one of the open internet, and not this machine's own.
+/// Whether an address is publicly routable and not one of this machine.
 fn is_outside(address: SocketAddr) -> bool {
     crate::is_open(address.ip()) && !is_own(address)
 }
 
-/// Whoever is about to talk to themselves talks from the same address. No packet is sent to find out.
+/// A connection to this machine has the same source and target address. No packet is sent to find out.
 fn is_own(address: SocketAddr) -> bool {
     let any = match address.ip() {
         IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),

@@ -1,5 +1,5 @@
-//! Requests that the server makes on somebody's word, as files that a configuration includes: to the open internet alone,
-//! since what stands beside the server often trusts whoever can reach it.
+//! HTTP requests to URLs that users give, such as remote includes: to the public internet only, because internal services
+//! often trust whoever can reach them.
 
 mod address;
 mod client;

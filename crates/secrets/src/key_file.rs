@@ -1,4 +1,4 @@
-//! The file of the key: made once, for this account alone, and on the disk before anything is sealed with it.
+//! The key file: created once, readable by this account alone, and synced to disk before anything is sealed with it.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-/// Where the key lies in the data folder.
+/// Name of the key file in the data folder.
 pub const KEY_FILE: &str = "secrets.key";
 pub(crate) const LENGTH: usize = 32;
 
@@ -25,8 +25,8 @@ pub(crate) fn read(data: &Path) -> io::Result<Option<Key>> {
     bytes.try_into().map(Some).map_err(damaged)
 }
 
-/// Makes a key, unless another process is faster; the one that lies there counts. It is written beside its place first,
-/// so that nobody ever reads half of it.
+/// Creates a key, unless another process was faster: an existing file wins. It is written to a temporary file first, so that
+/// nobody reads half of it.
 pub(crate) fn make(data: &Path) -> io::Result<Key> {
     let beside = data.join(format!("{KEY_FILE}.{:016x}", rand::random::<u64>()));
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;

@@ -1,4 +1,4 @@
-//! A text that no log shows.
+//! A string that is never logged.
 
 /// A secret in clear. Only [`reveal`](Secret::reveal) shows it.
 #[derive(Clone, PartialEq, Eq)]

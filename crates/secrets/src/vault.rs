@@ -1,4 +1,4 @@
-//! Sealing and unsealing.
+//! Authenticated encryption of secrets.
 
 use std::{io, path::Path};
 
@@ -14,12 +14,12 @@ use crate::{
     key_file::{self, Key},
 };
 
-/// What stands before everything sealed in this way: another way gets another number.
+/// Version prefix of sealed values; another format gets another number.
 const FORMAT: &str = "1:";
-/// So long a nonce may be drawn by chance as often as one likes.
+/// Bytes of a nonce. At this length random nonces do not repeat.
 const NONCE: usize = 24;
 
-/// What was sealed cannot be read: it was changed, lies elsewhere than it was sealed for, or another key sealed it.
+/// A sealed value cannot be opened: it was changed, was copied to another place, or was sealed with another key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a secret cannot be read with secrets.key of the data folder")]
 pub struct UnsealError;
@@ -57,12 +57,12 @@ impl Vault {
         Self { cipher: XChaCha20Poly1305::new(key.into()), number: i64::from_be_bytes(first) }
     }
 
-    /// What tells this key from others; nobody can make the key of it.
+    /// Number that identifies this key without revealing it.
     pub fn number(&self) -> i64 {
         self.number
     }
 
-    /// Seals a secret for one place: only there it can be unsealed, so that nobody reads another's by copying a row.
+    /// Seals a secret for one place. It can be unsealed only for that place, so copying a row reveals nothing.
     ///
     /// # Errors
     /// When it is longer than any can be.

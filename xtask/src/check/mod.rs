@@ -1,6 +1,7 @@
 //! What must hold of every commit, besides its tests.
 
 mod circles;
+mod duplicates;
 mod graph;
 mod names;
 mod outcome;
@@ -41,6 +42,7 @@ const STEPS: &[Step] = &[
     Step { name: "names", check: names::check },
     Step { name: "unused", check: unused::check },
     Step { name: "owners", check: owners::check },
+    Step { name: "duplicates", check: duplicates::check },
     Step { name: "sealed", check: sealed::check },
     Step { name: "snapshots", check: snapshots::check },
     Step { name: "workflows", check: workflows::check },

@@ -1,21 +1,16 @@
 //! How far checks of a commit are that run elsewhere.
 
 use ci::{
-    commit_status::{Report, Reported, actions},
+    commit_status::{Reported, actions},
     job::{StatusFilter, StatusOrder},
-    pipeline::{PipelineStore as _, Place},
     policy::{ReadCommitStatuses, ReportCommitStatus},
 };
 use forge::{
-    merge_request::merge::merge_waiting_for,
-    pipeline::lookup::{branch_with, named},
-    ports::ci::{Projects, Refs},
+    commit::status::{self, NewStatus},
+    ports::ci::Projects,
 };
-use kernel::{
-    Result,
-    ids::{PipelineId, ProjectId},
-};
-use repo::{commit::read::commit_named, git::Oid};
+use kernel::ids::PipelineId;
+use repo::commit::read::commit_named;
 
 use crate::{
     app::App,
@@ -98,18 +93,10 @@ async fn report(
     app: App,
     call: Call<ReportCommitStatus, ReportStatus>,
 ) -> ApiResult<Created<CommitStatusEntity>> {
-    let (grant, params, urls) = (call.grant, call.params, app.urls.clone());
-    let (sha, place) = (params.sha, filled(params.r#ref));
-    let read = app.git_read(grant.project(), move |reader| named(reader, &sha, place.as_deref()));
-    let (commit, place) = read.await?;
-    let fallback = match &place {
-        Some(_) => None,
-        None => fallback(&app, grant.project(), commit, params.pipeline_id).await?,
-    };
-    let report = Report {
-        sha: commit.to_string(),
-        place,
-        fallback,
+    let (params, urls) = (call.params, app.urls.clone());
+    let status = NewStatus {
+        commit: params.sha,
+        ref_name: filled(params.r#ref),
         state: params.state,
         name: params.name.or(params.context).unwrap_or_else(|| "default".to_owned()),
         target_url: filled(params.target_url),
@@ -117,30 +104,6 @@ async fn report(
         coverage: params.coverage,
         pipeline: params.pipeline_id,
     };
-    let (project, sha) = (grant.project(), commit.to_string());
-    let success = report.state == Reported::Success;
-    let kept = app.db.write(move |tx| {
-        let job = actions::report(tx, &grant, &Refs, report)?;
-        CommitStatusEntity::one(tx, &urls, job)
-    });
-    let kept = kept.await?;
-    if success {
-        merge_waiting_for(&app, project, sha).await?;
-    }
-    Ok(Created(kept))
-}
-
-/// A branch with the commit, which is looked for only where no pipeline is sure to say one.
-async fn fallback(
-    app: &App,
-    project: ProjectId,
-    commit: Oid,
-    pinned: Option<PipelineId>,
-) -> Result<Option<Place>> {
-    let sha = commit.to_string();
-    if pinned.is_none() && app.db.peek(move |tx| tx.newest_pipeline(project, &sha)).await?.is_some()
-    {
-        return Ok(None);
-    }
-    app.git_read(project, move |reader| branch_with(reader, commit)).await
+    let job = status::report(&app, &call.grant, status).await?;
+    Ok(Created(app.db.read(move |tx| CommitStatusEntity::one(tx, &urls, job)).await?))
 }

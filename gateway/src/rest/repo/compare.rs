@@ -3,14 +3,11 @@
 use std::sync::Arc;
 
 use actix_web::HttpResponse;
-use kernel::{Ability as _, Error, Grant, Result, ids::ProjectId};
-use org::{
-    access::{IdOrPath, locate_project},
-    project::forks::are_related,
-};
+use forge::commit::compare::commit_of_fork;
+use kernel::{Error, Result, ids::ProjectId};
 use repo::{
     compare::{self, Comparison, Start},
-    git::{Oid, Reader, RepoPath},
+    git::Reader,
     policy::ReadCode,
 };
 
@@ -63,7 +60,7 @@ async fn show(app: App, call: Call<ReadCode, Compare>) -> ApiResult<Shown> {
             read.await?
         }
         Some(other) => {
-            let (from, theirs) = located(&app, &grant, other, params.from).await?;
+            let (from, theirs) = commit_of_fork(&app, &grant, other, params.from).await?;
             let to = source.read(move |reader| compare::side(reader, &params.to)).await?;
             source.elsewhere = Some(theirs.as_path().join("objects"));
             let url = url.clone();
@@ -100,35 +97,4 @@ fn beginning(
     };
     let commits = reader.commits(&found.commits[skipped..])?;
     Ok((found, commits.iter().map(|commit| CommitEntity::new(commit, url)).collect()))
-}
-
-/// A commit of another project of the fork network, and where that lies.
-async fn located(
-    app: &App,
-    grant: &Grant<ReadCode>,
-    source: ProjectId,
-    name: String,
-) -> Result<(Oid, RepoPath)> {
-    let (actor, own) = (grant.actor(), grant.project());
-    let unrelated = move || {
-        Error::bad_request()
-            .whole(format!("Target project id:{source} is not a fork of project id:{own}"))
-    };
-    let allowed = app.db.read(move |tx| {
-        let found = locate_project(tx, actor, &IdOrPath::Id(source.0));
-        let (_, who) = found.map_err(|cause| match cause {
-            gone if gone.is_gone() => unrelated(),
-            failure => failure,
-        })?;
-        if !are_related(tx, source, own)? {
-            return Err(unrelated());
-        }
-        if ReadCode::allows(&who) {
-            return Ok(());
-        }
-        Err(Error::forbidden().because("You don't have access to this fork's parent project"))
-    });
-    allowed.await?;
-    let id = app.git_read(source, move |reader| compare::side(reader, &name)).await?;
-    Ok((id, app.storage.repository(source)))
 }

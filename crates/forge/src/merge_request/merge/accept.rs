@@ -12,8 +12,8 @@ use super::{
     auto_merge::{MergeWaiting, wait_for_pipeline},
     may_merge,
     mergeability::{facts, look, look_now},
-    merger::By,
     pending_work::{hurry, settle},
+    permission::By,
     row, run,
 };
 use crate::Forge;

@@ -23,9 +23,8 @@ use worker::{Job, Queue as _};
 
 use super::{
     mergeability::{facts, head_pipeline, look, look_now},
-    merger::By,
     pending_work::settle,
-    permission::{ensure_may_merge, may_merge},
+    permission::{By, ensure_may_merge, may_merge},
     run,
 };
 use crate::{

@@ -22,7 +22,7 @@ use review::merge_request::{
     template::{MERGE_TEMPLATE, Named, SQUASH_TEMPLATE, SourceCommit, Words},
 };
 
-use super::{Sides, mergeability::commits_between, merger::By};
+use super::{Sides, mergeability::commits_between, permission::By};
 use crate::{Forge, commit::author::signature};
 
 /// Everything that is written into commits.

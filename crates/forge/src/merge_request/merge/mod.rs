@@ -6,7 +6,6 @@ mod after_push;
 mod auto_merge;
 mod closing_commits;
 mod mergeability;
-mod merger;
 mod messages;
 mod pending_work;
 mod permission;

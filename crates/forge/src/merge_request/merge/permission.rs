@@ -1,9 +1,20 @@
-//! Who may merge into a branch.
+//! Who merges, and who may merge into a branch.
+
+use std::sync::Arc;
 
 use db::Tx;
-use kernel::{Error, Result, Standing};
+use kernel::{Error, Result, Standing, access::ProjectFacts};
+use org::user::User;
 use repo::protection::Protection;
 use review::merge_request::MergeRequest;
+
+/// A user who merges, and their standing in the project.
+#[derive(Clone, Debug)]
+pub(super) struct By {
+    pub(super) facts: Arc<ProjectFacts>,
+    pub(super) who: Standing,
+    pub(super) user: User,
+}
 
 /// Whether somebody may merge into the target, by push or by merge right.
 pub fn may_merge(tx: &mut Tx<'_>, who: &Standing, row: &MergeRequest) -> Result<bool> {

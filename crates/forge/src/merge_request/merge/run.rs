@@ -25,8 +25,8 @@ use worker::Queue as _;
 use super::{
     Sides,
     mergeability::{facts, sides},
-    merger::By,
     messages::{self, Messages},
+    permission::By,
     unlock::{LookAfter, look_after_now},
 };
 use crate::{Forge, merge_request::heads::branch_head};

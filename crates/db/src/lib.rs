@@ -7,6 +7,7 @@ mod database;
 mod error;
 mod figures;
 mod folded;
+mod fragment;
 mod lane;
 pub mod listing;
 mod migrations;
@@ -28,6 +29,7 @@ pub use count::CountOf;
 pub use database::{Database, Listener, Location};
 pub use error::{error, is_duplicate};
 pub use folded::{Folded, lower};
+pub use fragment::Fragment;
 pub use subselect::{Subselect, SubselectText};
 pub use tx::{Conn, Tx};
 

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use db::{
-    Tx, each_backend, error,
+    Fragment, Tx, each_backend, error,
     listing::{self, list_of},
     schema::{namespace_access, namespaces, project_access, projects},
 };
@@ -183,7 +183,7 @@ fn open_to(actor: Actor) -> Vec<Visibility> {
 
 /// Whether somebody may look around in a group, as SQL about its id: because it is open, or with a role in it; and not
 /// from outside its networks, unless they own it.
-pub fn sees_group(tx: &mut Tx<'_>, actor: Actor, group: &str) -> Result<String> {
+pub fn sees_group(tx: &mut Tx<'_>, actor: Actor, group: &str) -> Result<Fragment> {
     let now = tx.now;
     let seen = match actor.admin {
         true => String::new(),
@@ -206,22 +206,22 @@ pub fn sees_group(tx: &mut Tx<'_>, actor: Actor, group: &str) -> Result<String> 
             format!(" AND (g.ip_ranges IS NULL OR g.ip_ranges NOT IN ({closed}) OR {owner})")
         }
     };
-    Ok(format!(
+    Ok(Fragment::new(format!(
         "EXISTS (SELECT 1 FROM namespaces g WHERE g.id = {group} AND g.deleted_at IS NULL{seen}{reached})"
-    ))
+    )))
 }
 
 /// Whether somebody has at least this role in a group, as SQL about its id.
-pub fn has_role_in(now: Ts, actor: Actor, group: &str, role: AccessLevel) -> String {
+pub fn has_role_in(now: Ts, actor: Actor, group: &str, role: AccessLevel) -> Fragment {
     if actor.admin {
-        return "1 = 1".to_owned();
+        return Fragment::new("1 = 1");
     }
-    let Some(user) = actor.id else { return "1 = 0".to_owned() };
+    let Some(user) = actor.id else { return Fragment::new("1 = 0") };
     let reached = seen::reached(now, role);
-    format!(
+    Fragment::new(format!(
         "EXISTS (SELECT 1 FROM namespace_access a WHERE a.user_id = {user} \
          AND a.namespace_id = {group} AND {reached})"
-    )
+    ))
 }
 
 /// Those of these groups, all of which somebody sees, whose wikis they may read.

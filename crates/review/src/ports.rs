@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use db::Tx;
+use db::{Fragment, Tx};
 use kernel::{
     AccessLevel, Actor, Result, Standing, Ts,
     ids::{DeploymentId, NamespaceId, ProjectId, UserId},
@@ -29,9 +29,9 @@ pub trait Places {
     /// What the caller may in a group.
     fn level_in(&self, tx: &mut Tx<'_>, actor: Actor, group: NamespaceId) -> Result<AccessLevel>;
     /// Whether the caller may look around in a group, as SQL about its id.
-    fn sees_group(&self, tx: &mut Tx<'_>, actor: Actor, group: &str) -> Result<String>;
+    fn sees_group(&self, tx: &mut Tx<'_>, actor: Actor, group: &str) -> Result<Fragment>;
     /// Whether the caller has at least this role in a group, as SQL about its id.
-    fn has_role_in(&self, now: Ts, actor: Actor, group: &str, role: AccessLevel) -> String;
+    fn has_role_in(&self, now: Ts, actor: Actor, group: &str, role: AccessLevel) -> Fragment;
 }
 
 /// Who people are, and what they may.
@@ -66,8 +66,8 @@ pub trait NamedProjects {
 /// Projects in which somebody may read items of a kind.
 #[derive(Clone, Debug)]
 pub struct Readable {
-    /// SQL: the conditions on a project `p` of the table `projects`, without values to bind.
-    pub condition: String,
+    /// The conditions on a project `p` of the table `projects`.
+    pub condition: Fragment,
     /// All of them, where they are few.
     pub few: Option<Vec<i64>>,
 }

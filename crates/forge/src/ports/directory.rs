@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use db::Tx;
+use db::{Fragment, Tx};
 use kernel::{
     AccessLevel, Actor, Result, Standing, Ts,
     ids::{NamespaceId, ProjectId, UserId},
@@ -52,11 +52,11 @@ impl ports::Places for Directory {
         Places.level_in(tx, actor, group)
     }
 
-    fn sees_group(&self, tx: &mut Tx<'_>, actor: Actor, group: &str) -> Result<String> {
+    fn sees_group(&self, tx: &mut Tx<'_>, actor: Actor, group: &str) -> Result<Fragment> {
         Places.sees_group(tx, actor, group)
     }
 
-    fn has_role_in(&self, now: Ts, actor: Actor, group: &str, role: AccessLevel) -> String {
+    fn has_role_in(&self, now: Ts, actor: Actor, group: &str, role: AccessLevel) -> Fragment {
         Places.has_role_in(now, actor, group, role)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use db::Tx;
+use db::{Fragment, Tx};
 use deployments::deployment::LinkFilter;
 use kernel::{
     AccessLevel, Actor, Result, Standing, Ts,
@@ -48,11 +48,11 @@ impl ports::Places for Places {
         org::access::level_in_namespace(tx, actor, group)
     }
 
-    fn sees_group(&self, tx: &mut Tx<'_>, actor: Actor, group: &str) -> Result<String> {
+    fn sees_group(&self, tx: &mut Tx<'_>, actor: Actor, group: &str) -> Result<Fragment> {
         org::places::sees_group(tx, actor, group)
     }
 
-    fn has_role_in(&self, now: Ts, actor: Actor, group: &str, role: AccessLevel) -> String {
+    fn has_role_in(&self, now: Ts, actor: Actor, group: &str, role: AccessLevel) -> Fragment {
         org::places::has_role_in(now, actor, group, role)
     }
 }

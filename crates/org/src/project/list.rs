@@ -10,7 +10,7 @@ mod words;
 
 use std::collections::HashMap;
 
-use db::{Tx, each_backend, error, schema::projects};
+use db::{Fragment, Tx, each_backend, error, schema::projects};
 use diesel::prelude::*;
 use kernel::{
     AccessLevel, Actor, Result, Ts, Visibility,
@@ -80,7 +80,7 @@ pub struct ProjectFilter {
     pub attributes: Vec<CustomAttribute>,
     /// Only those in which a job brought a report of security findings: SQL about a project `p`, which whoever knows
     /// reports gives.
-    pub with_security_reports: Option<String>,
+    pub with_security_reports: Option<Fragment>,
 }
 
 #[derive(Clone, Copy, Debug)]

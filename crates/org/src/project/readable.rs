@@ -1,6 +1,6 @@
 //! Whose issues and merge requests somebody may read, as conditions for lists of these.
 
-use db::Tx;
+use db::{Fragment, Tx};
 use kernel::{Actor, Result};
 
 use crate::{
@@ -27,7 +27,7 @@ pub struct Within {
 #[derive(Clone, Debug)]
 pub struct Readable {
     /// The conditions on a project `p`, without values to bind.
-    pub condition: String,
+    pub condition: Fragment,
     /// All of them, where they are few.
     pub few: Option<Vec<i64>>,
 }
@@ -52,7 +52,7 @@ pub fn readable(tx: &mut Tx<'_>, actor: Actor, what: What, within: &Within) -> R
             "p.namespace_id NOT IN (SELECT n.id FROM namespaces n WHERE n.ip_ranges = '{ranges}')"
         )
     }));
-    let condition = all.join(" AND ");
+    let condition = Fragment::new(all.join(" AND "));
     let few = few(tx, actor, within, &condition)?;
     Ok(Readable { condition, few })
 }
@@ -96,7 +96,7 @@ fn few(
     tx: &mut Tx<'_>,
     actor: Actor,
     within: &Within,
-    condition: &str,
+    condition: &Fragment,
 ) -> Result<Option<Vec<i64>>> {
     let most = FEW + 1;
     let is_few = |found: &Vec<i64>| i64::try_from(found.len()).is_ok_and(|found| found <= FEW);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use db::{
-    CountOf, Tx, each_backend, error,
+    CountOf, Fragment, Tx, each_backend, error,
     listing::{ids, value},
     schema::{events, issues, item_assignees as assignees, notes, project_access},
 };
@@ -136,7 +136,7 @@ fn groups_of(
     let condition = match whose {
         Feed::Of(user) => {
             let seen = forge.sees_group(tx, actor, GROUP)?;
-            format!("e.author_id = {} AND {seen}", value(user))
+            Fragment::new(format!("e.author_id = {} AND {seen}", value(user)))
         }
         Feed::Around(user) => {
             let member = Actor { admin: false, id: Some(user), ..actor };

@@ -1,7 +1,7 @@
 //! Who may read which epic: whoever may look around in its group; where it is confidential, those who report there.
 
 use db::{
-    Tx,
+    Fragment, Tx,
     listing::{ids, list_of},
 };
 use kernel::{AccessLevel, Actor, Result};
@@ -9,17 +9,17 @@ use kernel::{AccessLevel, Actor, Result};
 use super::{Epic, EpicStore as _};
 use crate::ports::Places;
 
-/// Whether somebody may read the epic of a row, as SQL.
+/// Whether a caller may read the epic of a row.
 pub(crate) fn condition(
     tx: &mut Tx<'_>,
     places: &impl Places,
     actor: Actor,
     row: &str,
-) -> Result<String> {
+) -> Result<Fragment> {
     let group = format!("{row}.namespace_id");
     let seen = places.sees_group(tx, actor, &group)?;
     let reports = places.has_role_in(tx.now, actor, &group, AccessLevel::Reporter);
-    Ok(format!("({seen} AND (NOT {row}.confidential OR {reports}))"))
+    Ok(Fragment::new(format!("({seen} AND (NOT {row}.confidential OR {reports}))")))
 }
 
 /// Those of these epics that somebody may read, in no order.

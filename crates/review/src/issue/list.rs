@@ -1,6 +1,6 @@
 //! Lists of issues: what can be asked of them.
 
-use db::{Tx, listing::Bind};
+use db::{Fragment, Tx, listing::Bind};
 use kernel::{
     AccessLevel, Actor, Result, Standing, Ts,
     ids::{ProjectId, UserId},
@@ -195,7 +195,7 @@ fn not_wanted(all: &mut Conditions, not: &NotFilter) {
 }
 
 /// An epic that somebody may not read is none; `readable` says which they may, of rows `e`.
-fn in_epic(all: &mut Conditions, filter: &IssueFilter, readable: &str) {
+fn in_epic(all: &mut Conditions, filter: &IssueFilter, readable: &Fragment) {
     let inside = |which: &str| {
         format!("EXISTS (SELECT 1 FROM epics e WHERE e.id = i.epic_id{which} AND {readable})")
     };
@@ -219,7 +219,7 @@ fn in_epic(all: &mut Conditions, filter: &IssueFilter, readable: &str) {
 }
 
 /// An iteration that somebody may not see is none; `seen` says which they may, of rows `t`.
-fn in_iteration(all: &mut Conditions, filter: &IssueFilter, now: Ts, seen: &str) {
+fn in_iteration(all: &mut Conditions, filter: &IssueFilter, now: Ts, seen: &Fragment) {
     let inside = |not: &str, choice: Option<&IterationChoice>| {
         let (which, binds) = match choice {
             None => (String::new(), Vec::new()),

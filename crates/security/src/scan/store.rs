@@ -1,6 +1,6 @@
 //! Scans in the database.
 
-use db::{Tx, each_backend, error, schema::security_scans as scans};
+use db::{Fragment, Tx, each_backend, error, schema::security_scans as scans};
 use diesel::{dsl::exists, prelude::*};
 use kernel::{
     Error, Result,
@@ -12,9 +12,9 @@ use crate::vulnerability::ReportType;
 
 const NOUN: &str = "Scan";
 
-/// Whether any job of a project brought a report, as SQL about the id of the project.
-pub fn has_reports(project: &str) -> String {
-    format!("EXISTS (SELECT 1 FROM security_scans s WHERE s.project_id = {project})")
+/// Whether any job of a project brought a report; `project` is the column of its ID.
+pub fn has_reports(project: &str) -> Fragment {
+    Fragment::new(format!("EXISTS (SELECT 1 FROM security_scans s WHERE s.project_id = {project})"))
 }
 
 pub trait ScanStore {

@@ -215,7 +215,7 @@ fn about_the_project(all: &mut Conditions, filter: &ProjectFilter) {
     }
     having(all, &filter.attributes);
     if let Some(condition) = &filter.with_security_reports {
-        all.plain(condition);
+        all.plain(&condition.to_string());
     }
     // A project that comes from elsewhere is refused.
     if filter.imported {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use db::Tx;
+use db::{Fragment, Tx};
 use forgeway_review::{
     Home,
     ports::{Branches, Forge, People, Places},
@@ -43,8 +43,8 @@ impl Around {
 }
 
 /// A condition in SQL that always is so, or never.
-fn always(so: bool) -> String {
-    if so { "1 = 1".to_owned() } else { "1 = 0".to_owned() }
+fn always(so: bool) -> Fragment {
+    Fragment::new(if so { "1 = 1" } else { "1 = 0" })
 }
 
 impl Places for Around {
@@ -70,11 +70,11 @@ impl Places for Around {
         Ok(self.standing_of(actor).level)
     }
 
-    fn sees_group(&self, _: &mut Tx<'_>, _: Actor, _: &str) -> Result<String> {
+    fn sees_group(&self, _: &mut Tx<'_>, _: Actor, _: &str) -> Result<Fragment> {
         Ok(always(true))
     }
 
-    fn has_role_in(&self, _: Ts, actor: Actor, _: &str, role: AccessLevel) -> String {
+    fn has_role_in(&self, _: Ts, actor: Actor, _: &str, role: AccessLevel) -> Fragment {
         always(self.standing_of(actor).is(role))
     }
 }

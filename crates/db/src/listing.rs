@@ -117,7 +117,7 @@ pub fn page_of_few(
     let total = match found.first() {
         Some(row) => row.total,
         None if page.page == 1 => 0,
-        // Nobody tells how many there are before a page that is beyond them.
+        // Past the last page COUNT(*) OVER() has no row that carries the total.
         None => {
             let sql = format!("SELECT COUNT(*) AS id FROM {all}");
             ids(tx, &sql, binds)?.first().copied().unwrap_or_default()

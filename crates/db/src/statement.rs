@@ -128,7 +128,7 @@ impl Familiar {
     const LONGEST: usize = 4096;
     /// So many are counted at a time.
     const COUNTED: usize = 8192;
-    /// A term is as long as a pool keeps a connection, with which its statements go.
+    /// Counters reset as often as pooled connections are recycled, because prepared statements die with them.
     const TERM: Duration = Duration::from_secs(30 * 60);
 
     fn admits(&self, parts: &[Part<'_>]) -> bool {

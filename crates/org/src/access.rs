@@ -1,4 +1,4 @@
-//! How a caller stands in a project or group: one look into the projection of effective membership.
+//! The standing of a caller in a project or group, from the projection of effective membership.
 
 mod ban_effect;
 pub mod bans;

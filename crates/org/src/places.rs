@@ -1,4 +1,4 @@
-//! How projects and groups lie in one another, for those who keep things along that order.
+//! Queries on the group hierarchy.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,7 +18,7 @@ use crate::namespace::{
     store::NamespaceStore,
 };
 
-/// Groups lie in one another so deep at most.
+/// Maximum depth of the group hierarchy.
 const DEEPEST: usize = 64;
 
 /// The group of a project and those above it, nearest first; nothing for projects of persons.

@@ -1,4 +1,4 @@
-//! How somebody wants to see things.
+//! User preferences.
 
 use db::{Tx, each_backend, error, schema::user_preferences};
 use diesel::prelude::*;

@@ -1,5 +1,4 @@
-//! What runners want to know of projects and groups: with which token one registers where, and whose jobs a project lets
-//! it do.
+//! Registration tokens of projects and groups, and which runners a project accepts.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,7 +21,7 @@ use crate::{
 
 /// No token is longer.
 const LONGEST: usize = 255;
-/// Groups lie in one another so deep at most.
+/// Maximum depth of the group hierarchy.
 const DEEPEST: usize = 64;
 
 /// Where a registration token registers runners.

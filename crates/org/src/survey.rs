@@ -1,4 +1,4 @@
-//! What administrators want to know of people at large: where they belong, and when they were last here.
+//! Memberships and last activity of users, for administrators.
 
 use db::{
     CountOf, Tx, each_backend, error,

@@ -1,4 +1,4 @@
-//! What becomes of what somebody did here, when the person goes.
+//! Reassigns what a removed user did to the ghost user.
 
 use db::{
     Tx, each_backend, error,

@@ -13,7 +13,7 @@ use crate::{
     item::{ItemKind, list::IndexedFilter},
 };
 
-/// How projects and groups lie in one another.
+/// The group hierarchy.
 pub trait Places {
     /// The groups above a project or group, nearest first. Personal namespaces are none.
     fn above(&self, tx: &mut Tx<'_>, home: Home) -> Result<Vec<NamespaceId>>;

@@ -1,4 +1,4 @@
-//! How much somebody wrote.
+//! Number of issues and merge requests that a user has written.
 
 use db::{
     Tx, each_backend, error,

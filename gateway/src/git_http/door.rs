@@ -1,4 +1,4 @@
-//! Who is at the door: git clients show a token, or a user name with a password or token.
+//! Authentication of git clients: a token, or a user name with a password or token.
 
 use std::{net::IpAddr, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! What is said of each ref of a push: a push is judged ref by ref, unless all of it is to move at once.
+//! The decision on each ref of a push: ref by ref, unless the push is atomic.
 
 use std::collections::{HashMap, HashSet};
 

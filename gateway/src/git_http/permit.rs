@@ -1,4 +1,4 @@
-//! Where a visitor may go: the project or wiki they name, and whether they may read or push there.
+//! Authorization of git clients: the project or wiki, and whether they may read or push.
 
 use forge::{job_token::locate_for_job, project::downloads};
 use kernel::{Ability, Standing, access::Project, ids::ProjectId};

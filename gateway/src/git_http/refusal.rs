@@ -1,4 +1,4 @@
-//! Why git's user does not get what they asked for, in a sentence that git repeats to them.
+//! Errors of git over HTTP, as sentences that git prints.
 
 use actix_web::{HttpResponse, http::StatusCode, http::header};
 use kernel::{Error, error::Kind};

@@ -34,7 +34,7 @@ pub fn branches_changed(tx: &mut Tx<'_>, project: ProjectId) -> Result<()> {
     approval::refresh_project(tx, &Approvers, project)
 }
 
-/// Weighs anew what is open in a project.
+/// Recomputes approvals for every open merge request of a project.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct WeighApprovals {
     project: ProjectId,

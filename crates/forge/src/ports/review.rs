@@ -19,7 +19,7 @@ use review::{
     ports,
 };
 
-/// How projects and groups lie in one another, and who people are, as `org` knows it.
+/// The group hierarchy and users, answered by `org`.
 #[derive(Clone, Copy, Debug)]
 pub struct Places;
 

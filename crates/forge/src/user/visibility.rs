@@ -4,7 +4,7 @@ use db::Tx;
 use kernel::{Actor, Result, Visibility};
 use org::settings::store::SettingsStore as _;
 
-/// Whether the caller may know who is there: nobody from outside may where nothing is to be public.
+/// Whether the caller may list users: anonymous callers may not if public visibility is restricted.
 pub fn sees_people(tx: &mut Tx<'_>, actor: Actor) -> Result<bool> {
     if actor.id.is_some() {
         return Ok(true);

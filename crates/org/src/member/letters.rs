@@ -1,4 +1,4 @@
-//! What people are told by mail about their membership.
+//! E-mails about memberships.
 
 use db::Tx;
 use kernel::{AccessLevel, Result, ids::NamespaceId};

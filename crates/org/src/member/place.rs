@@ -1,4 +1,4 @@
-//! Where members come and go: a project or a group, and how the caller stands there.
+//! A project or group as the source of memberships, with the caller's standing.
 
 use db::Tx;
 use kernel::{

@@ -121,7 +121,7 @@ fn depth(namespace: &Namespace) -> usize {
     namespace.full_path.split('/').count()
 }
 
-/// How many groups lie in one another from this one down.
+/// Depth of the hierarchy below a group.
 fn height(tx: &mut Tx<'_>, group: &Namespace) -> Result<usize> {
     let (from, to) = below(&group.full_path);
     let paths = namespaces::table

@@ -1,4 +1,4 @@
-//! Whom a project reaches: its people and its groups.
+//! Members and groups with access to a project.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Who likes which project.
+//! Stars of projects.
 
 use db::{
     CountOf, Tx, each_backend, error, lower,

@@ -1,4 +1,4 @@
-//! What people say of themselves for a while.
+//! User status messages.
 
 pub mod actions;
 pub mod emoji;

@@ -1,4 +1,4 @@
-//! What people take when they do not think of a password.
+//! Common passwords, which are refused.
 
 /// Beginnings and ends that add nothing to one of these words do not save it.
 #[rustfmt::skip]

@@ -1,4 +1,4 @@
-//! What becomes of somebody's reactions, when the person goes.
+//! Reassigns the reactions of a removed user.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What people feel about issues, merge requests and notes, without words.
+//! Emoji reactions on issues, merge requests and notes.
 
 pub mod actions;
 pub mod event;

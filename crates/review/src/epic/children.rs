@@ -285,7 +285,7 @@ fn leave(tx: &mut Tx<'_>, forge: &impl Forge, by: UserId, child: &Epic) -> Resul
     tell(tx, forge, by, (&old, child), ["removed child epic {}", "removed parent epic {}"])
 }
 
-/// Tells both, for those alone who may read the other one.
+/// Writes a system note on both epics, visible only to readers of the other.
 fn tell(
     tx: &mut Tx<'_>,
     forge: &impl Forge,

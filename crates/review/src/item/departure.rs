@@ -1,4 +1,4 @@
-//! What becomes of items when somebody leaves the project or group that they are in.
+//! Unassigns a user who left a project or group.
 
 use db::{Tx, each_backend, error, schema::item_assignees as assignees};
 use diesel::prelude::*;

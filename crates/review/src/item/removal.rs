@@ -1,4 +1,4 @@
-//! What hangs on an item goes with it.
+//! Cascading deletes for issues and merge requests.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Who hears of an item: those who said so, and those who take part in it until they say otherwise.
+//! Subscriptions to items: explicit ones, and those of participants.
 
 use db::{
     Tx, each_backend, error,

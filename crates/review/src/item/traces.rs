@@ -1,4 +1,4 @@
-//! What is left of an item that is gone: nothing.
+//! Deletes every row that refers to a deleted issue or merge request.
 
 use db::{
     Tx, each_backend, error,

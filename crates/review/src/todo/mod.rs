@@ -1,4 +1,4 @@
-//! What somebody is asked to look at.
+//! To-dos.
 
 pub mod actions;
 mod model;

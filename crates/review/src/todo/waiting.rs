@@ -1,4 +1,4 @@
-//! How much waits for somebody, of what they may still read.
+//! Numbers of open assignments and to-dos of a user.
 
 use db::Tx;
 use kernel::{

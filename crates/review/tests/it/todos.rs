@@ -1,4 +1,4 @@
-//! What people are asked to look at.
+//! To-dos.
 
 use db::Tx;
 use forgeway_review::{

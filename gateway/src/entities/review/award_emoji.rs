@@ -1,4 +1,4 @@
-//! What somebody feels about something, without words.
+//! Emoji reactions.
 
 use db::Tx;
 use forge::urls::Urls;

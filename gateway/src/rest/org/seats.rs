@@ -1,4 +1,4 @@
-//! Who counts below a top-level group, and who waits for approval there.
+//! Billable and pending members of a top-level group.
 
 use kernel::{
     access::SignedIn,

@@ -1,4 +1,4 @@
-//! Who wants to hear of whom.
+//! Users who follow other users.
 
 use db::Tx;
 use kernel::{

@@ -1,4 +1,4 @@
-//! What people say of themselves for a while.
+//! User status messages.
 
 use kernel::access::{Anyone, SignedIn};
 use org::status::{Availability, ClearAfter, Status, actions};

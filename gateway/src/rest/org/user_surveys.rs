@@ -1,4 +1,4 @@
-//! Where people belong, and when they were last here.
+//! Memberships and last activity of users.
 
 use kernel::{
     Error, Ts,

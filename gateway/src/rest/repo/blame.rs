@@ -1,4 +1,4 @@
-//! Who wrote each line of a file.
+//! Blame.
 
 use std::collections::HashMap;
 

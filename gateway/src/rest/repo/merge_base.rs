@@ -1,4 +1,4 @@
-//! Where histories have parted.
+//! Merge bases.
 
 use repo::{compare, policy::ReadCode};
 

@@ -31,7 +31,7 @@ use super::{
 };
 use crate::{Forge, merge_request::heads::branch_head};
 
-/// So often it is tried again when somebody else moves the target meanwhile.
+/// Retries when the target branch moved during the merge.
 const TRIES: usize = 5;
 /// So long it is waited for a branch that is about to move.
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(40);

@@ -1,4 +1,4 @@
-//! Who wrote a history.
+//! Contributors of a repository.
 
 use std::collections::HashMap;
 

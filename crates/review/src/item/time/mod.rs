@@ -1,4 +1,4 @@
-//! How long something is thought to take, and how long it took.
+//! Time estimates and time spent.
 
 pub mod actions;
 mod duration;

@@ -52,7 +52,7 @@ fn new_runner(given: &Register, name: &str, token: &str) -> Result<Runner> {
     let is_contained = given.executor != ExecutorKind::Shell;
     ensure!(
         is_contained || given.image.is_none(),
-        "--image needs --executor container, docker or podman"
+        "--image needs --executor docker, podman or container"
     );
     let container = is_contained.then(|| ContainerConfig {
         image: given.image.clone().unwrap_or_default(),

@@ -13,12 +13,13 @@ use forgeway_deployments::{
     policy::{RemoveReviewApps, StopStaleEnvironments},
 };
 use kernel::{
+    AccessLevel::Maintainer,
     Result, Ts,
     ids::{EnvironmentId, NamespaceId},
 };
 use time::Duration;
 
-use crate::world::{World, person, test, wait};
+use crate::world::{World, person, role, test, wait};
 
 const FIRST: EnvironmentId = EnvironmentId(0);
 const ALL: ReviewAppFilter = ReviewAppFilter { before: None, limit: 100 };
@@ -50,7 +51,7 @@ fn what_is_protected_is_never_stale() {
         let named = world.environment(tx, "review/named")?;
         let plain = world.environment(tx, "review/plain")?;
         world.protect(tx, "review/named", vec![person(world.maintainer)], Vec::new())?;
-        world.protect_tier(tx, "production", vec![person(world.maintainer)])?;
+        world.protect_tier(tx, "production", vec![role(Maintainer)])?;
         wait(tx, Duration::weeks(2));
 
         assert_eq!(stale(tx, world, &[world.group])?, [plain.id]);

@@ -116,7 +116,8 @@ fn follow_job(
             _ => Ok(()),
         },
         "prepare" | "access" if job.status == Status::Success => {
-            let auto_stop = auto_stop(tx, vault, job, term_of(tx, job, written)?)?;
+            let term = term_of(tx, job, written)?;
+            let auto_stop = auto_stop(tx, vault, job, term)?;
             jobs::settle(tx, environment, Outcome { auto_stop, ..Outcome::default() }).map(drop)
         }
         // Who verifies an environment leaves it as it is.

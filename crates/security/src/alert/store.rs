@@ -182,7 +182,8 @@ impl AlertStore for Tx<'_> {
     }
 }
 
-/// In the very words of the index over open alerts: with a bound value neither database would use it.
+/// In the very words of the index over open alerts: with a bound value PostgreSQL does not use it once it has a plan for all
+/// values.
 fn is_open() -> SqlLiteral<Bool> {
     sql("status <> 'resolved'")
 }

@@ -19,7 +19,8 @@ async fn what_happens_to_an_alert_is_told_newest_first() {
     let over = json!({ "title": "a", "monitoring_tool": "nagios", "end_time": "2026-01-01" });
     monitor.send(over).await.ok();
 
-    let told = dev.get(&format!("{path}/notes")).await;
+    let path = format!("{path}/notes");
+    let told = dev.get(&path).await.ok();
 
     let bodies = [
         "changed the status to **Resolved**",
@@ -28,12 +29,11 @@ async fn what_happens_to_an_alert_is_told_newest_first() {
         "created incident #1 for this alert",
         "logged an alert from **nagios**",
     ];
-    assert_eq!(told.each("body"), bodies);
-    let told = told.ok();
+    assert_eq!(dev.get(&path).await.each("body"), bodies);
     assert_eq!(told[2]["author"]["username"], "dev");
     assert_eq!((&told[0]["author"], &told[0]["system"]), (&json!(null), &json!(true)));
     let kinds = ["status", "new_alert_added", "status", "alert_issue_added", "new_alert_added"];
-    assert_eq!(dev.get(&format!("{path}/notes")).await.each("kind"), kinds);
+    assert_eq!(dev.get(&path).await.each("kind"), kinds);
 }
 
 #[actix_web::test]

@@ -84,7 +84,7 @@ async fn an_incident_ends_with_the_text_of_its_template() {
     let [incident] = &issues(&mia, project).await[..] else { panic!("one incident") };
     let text = incident["description"].as_str().expect("a text");
     assert!(text.starts_with("#### Summary\n"), "{text}");
-    assert!(text.ends_with("```\n\n---\n\n## Who was told?\n"), "{text}");
+    assert!(text.trim_end().ends_with("```\n\n---\n\n## Who was told?"), "{text}");
     let file =
         format!("/projects/{project}/repository/files/.gitlab%2Fissue_templates%2Fincident.md");
     let removal = json!({ "branch": "main", "commit_message": "Remove it" });

@@ -28,7 +28,7 @@ pub enum Rule {
 }
 
 /// The branches that a receiver can choose.
-pub const BRANCHES: [&str; 4] = ["all", "default", "protected", "default_and_protected"];
+const BRANCHES: [&str; 4] = ["all", "default", "protected", "default_and_protected"];
 /// Characters of a value.
 const LONGEST: usize = 65_536;
 

@@ -14,7 +14,7 @@ use kernel::{
 
 use super::{
     courier::{Sent, note_health},
-    gaps::{Gaps, fill},
+    gaps::fill,
     payload::project::example,
     request::Request,
     trial,

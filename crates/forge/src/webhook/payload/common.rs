@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use db::Tx;
 use kernel::{
-    AccessLevel, Result, TextEnum as _, Ts, Visibility,
+    AccessLevel, Result, Ts, Visibility,
     ids::{ProjectId, UserId},
 };
 use org::{

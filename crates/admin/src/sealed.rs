@@ -22,10 +22,8 @@ pub const SEALED_TABLES: [&str; 2] = ["hooks", "integrations"];
 /// When the database cannot be read.
 pub fn is_key_of(tx: &mut Tx<'_>, vault: &Vault, most: i64) -> Result<Option<bool>> {
     let hooks = hooks::table.order(hooks::id.desc()).limit(most);
-    let hooks: Vec<Hook> = each_backend!(tx, |conn| hooks
-        .select(Hook::as_select())
-        .load(conn)
-        .map_err(error(NOUN)))?;
+    let hooks: Vec<Hook> =
+        each_backend!(tx, |conn| hooks.select(Hook::as_select()).load(conn).map_err(error(NOUN)))?;
     let rows = integrations::table.order(integrations::id.desc()).limit(most);
     let rows: Vec<Integration> = each_backend!(tx, |conn| rows
         .select(Integration::as_select())

@@ -13,9 +13,10 @@ use forgeway_deployments::{
     environment::{
         EnvironmentStep,
         actions::{create, step},
-        cleanup::remove_review_apps,
+        cleanup::{ReviewAppFilter, schedule_removal},
     },
     policy::{ChangeEnvironments, RemoveReviewApps},
+    ports::Members,
 };
 use kernel::{
     Ability, AccessLevel, Actor, Grant, Result, Standing, Visibility,
@@ -33,9 +34,11 @@ fn main() -> Result<()> {
         let developer = make_project(tx)?;
         developer.make_environments(tx)?;
         let tomorrow = tx.now.plus(Duration::days(1));
-        remove_review_apps(tx, &developer.may::<RemoveReviewApps>()?, Some(tomorrow), MOST, false)
+        let filter = ReviewAppFilter { before: Some(tomorrow), limit: MOST };
+        schedule_removal(tx, &developer.may::<RemoveReviewApps>()?, &NoGroups, filter)
     })?;
-    let names: Vec<&str> = removed.iter().map(|environment| environment.name.as_str()).collect();
+    let names: Vec<&str> =
+        removed.scheduled.iter().map(|environment| environment.name.as_str()).collect();
     println!("removed in a week: {}", names.join(", "));
     assert_eq!(names, ["review/old-idea"]);
     Ok(())
@@ -82,5 +85,30 @@ impl Developer {
         };
         let standing = Standing::in_project(actor, AccessLevel::Developer, &facts);
         Grant::check(&standing, Project(Arc::new(facts)))
+    }
+}
+
+/// An installation in which nobody is in a group; a tool for a real one asks its members.
+struct NoGroups;
+
+impl Members for NoGroups {
+    fn groups_above(&self, _: &mut Tx<'_>, _: ProjectId) -> Result<Vec<NamespaceId>> {
+        Ok(Vec::new())
+    }
+
+    fn is_in_group(&self, _: &mut Tx<'_>, _: UserId, _: NamespaceId, _: bool) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn is_in_project(&self, _: &mut Tx<'_>, _: UserId, _: ProjectId) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn is_group_of(&self, _: &mut Tx<'_>, _: NamespaceId, _: ProjectId) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn is_group_below(&self, _: &mut Tx<'_>, _: NamespaceId, _: NamespaceId) -> Result<bool> {
+        Ok(false)
     }
 }

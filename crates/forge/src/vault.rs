@@ -133,8 +133,7 @@ pub fn survey(location: &Location, data: &Path) -> Result<Survey> {
     let (db, folder) = (connect(location)?, ServerKey::open(data)?);
     let vault = Vault::find(data).map_err(Error::internal)?;
     db.read_blocking(|tx| {
-        let secrets =
-            sealed::count(tx)? + security::sealed::count(tx)? + admin::sealed::count(tx)?;
+        let secrets = sealed::count(tx)? + security::sealed::count(tx)? + admin::sealed::count(tx)?;
         let is_readable = match &vault {
             Some(vault) => secrets > 0 && fit(tx, vault)? != Fit::Foreign,
             None => false,

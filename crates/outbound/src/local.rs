@@ -59,7 +59,9 @@ fn literal(host: &str) -> Option<IpAddr> {
     let places = 4_usize.checked_sub(first.len())?;
     let fits = first.iter().all(|part| *part < 256) && *last < 1 << (8 * places);
     let high = first.iter().enumerate().fold(0, |all, (at, part)| all | part << (8 * (3 - at)));
-    fits.then(|| u32::try_from(high | last).ok()).flatten().map(|bits| IpAddr::from(bits.to_be_bytes()))
+    fits.then(|| u32::try_from(high | last).ok())
+        .flatten()
+        .map(|bits| IpAddr::from(bits.to_be_bytes()))
 }
 
 fn number(text: &str) -> Option<u64> {
@@ -158,11 +160,13 @@ mod tests {
     #[test]
     fn the_allowlist_names_hosts_networks_and_ports() {
         let list = ["localhost:8080", "10.0.0.0/8", "192.168.1.1", "fd00::/8", "ci.local"];
-        let open = LocalRequests {
-            allowed: false,
-            allowlist: list.map(str::to_owned).to_vec(),
-        };
-        for url in ["http://localhost:8080/", "http://10.9.8.7:3000/", "http://192.168.1.1/", "http://[fd00::2]/"] {
+        let open = LocalRequests { allowed: false, allowlist: list.map(str::to_owned).to_vec() };
+        for url in [
+            "http://localhost:8080/",
+            "http://10.9.8.7:3000/",
+            "http://192.168.1.1/",
+            "http://[fd00::2]/",
+        ] {
             assert!(open.allows_url(url), "{url}");
         }
         for url in ["http://localhost:8081/", "http://127.0.0.1:8080/", "http://192.168.1.2/"] {

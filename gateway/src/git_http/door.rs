@@ -17,9 +17,7 @@ use org::{
 };
 
 use super::Refusal;
-use crate::{
-    app::App, error::ApiError, extract::ensure_may_sign_in, rate_limit::Area,
-};
+use crate::{app::App, error::ApiError, extract::ensure_may_sign_in, rate_limit::Area};
 
 const LONGEST_SECRET: usize = 8192;
 const EXPIRED: &str = "This access token has expired. Please make a new one.";

@@ -35,9 +35,7 @@ fn count(tx: &mut db::Tx<'_>) -> kernel::Result<i64> {
 }
 
 fn delete_all(tx: &mut db::Tx<'_>) -> kernel::Result<usize> {
-    Ok(sealed::delete_all(tx)?
-        + security::sealed::delete_all(tx)?
-        + admin::sealed::delete_all(tx)?)
+    Ok(sealed::delete_all(tx)? + security::sealed::delete_all(tx)? + admin::sealed::delete_all(tx)?)
 }
 
 /// Has the server seal something in each of its tables.

@@ -109,8 +109,7 @@ impl DeliveryQueue for Tx<'_> {
         }
         let free = deliveries::locked_until.is_null().or(deliveries::locked_until.le(now));
         let mine = deliveries::table.filter(deliveries::id.eq_any(ids)).filter(free);
-        let take =
-            diesel::update(mine).set(deliveries::locked_until.eq(Some(now.plus(LEASE))));
+        let take = diesel::update(mine).set(deliveries::locked_until.eq(Some(now.plus(LEASE))));
         let mut taken: Vec<Delivery> = each_backend!(self, |conn| take
             .returning(Delivery::as_returning())
             .get_results(conn)

@@ -153,9 +153,8 @@ fn set<T>(place: &mut T, given: Option<T>) {
 }
 
 fn apply(row: &mut Hook, secrets: &mut HookSecrets, change: HookChange) {
-    let filled = |text: Option<Option<String>>| {
-        text.map(|text| text.filter(|text| !text.is_empty()))
-    };
+    let filled =
+        |text: Option<Option<String>>| text.map(|text| text.filter(|text| !text.is_empty()));
     set(&mut secrets.url, change.url.map(|url| url.trim().to_owned()));
     set(&mut secrets.token, filled(change.token));
     secrets.url_variables.extend(change.url_variables.unwrap_or_default());

@@ -11,7 +11,10 @@ const LONGEST_VALUE: usize = 2_048;
 /// The names in braces, in order.
 pub fn placeholders(url: &str) -> Vec<&str> {
     let parts = url.split('{').skip(1);
-    parts.filter_map(|part| part.split_once('}').map(|(name, _)| name)).filter(|n| is_name(n)).collect()
+    parts
+        .filter_map(|part| part.split_once('}').map(|(name, _)| name))
+        .filter(|n| is_name(n))
+        .collect()
 }
 
 /// The address with all values.
@@ -28,8 +31,13 @@ pub fn fill(url: &str, values: &BTreeMap<String, String>) -> String {
 }
 
 fn encoded(value: &str) -> String {
-    const KEPT: percent_encoding::AsciiSet =
-        NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':').remove(b'/');
+    const KEPT: percent_encoding::AsciiSet = NON_ALPHANUMERIC
+        .remove(b'-')
+        .remove(b'.')
+        .remove(b'_')
+        .remove(b'~')
+        .remove(b':')
+        .remove(b'/');
     utf8_percent_encode(value, &KEPT).to_string()
 }
 

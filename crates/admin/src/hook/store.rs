@@ -97,7 +97,8 @@ impl HookStore for Tx<'_> {
             .load(conn)
             .map_err(error(NOUN)))?;
         if !groups.is_empty() {
-            let of_groups = hooks::table.filter(hooks::namespace_id.eq_any(groups)).order(hooks::id);
+            let of_groups =
+                hooks::table.filter(hooks::namespace_id.eq_any(groups)).order(hooks::id);
             let more: Vec<Hook> = each_backend!(self, |conn| of_groups
                 .select(Hook::as_select())
                 .load(conn)
@@ -116,7 +117,10 @@ impl HookStore for Tx<'_> {
     }
 
     fn has_receivers(&mut self) -> Result<bool> {
-        let any = (exists(hooks::table.select(hooks::id)), exists(integrations::table.select(integrations::id)));
+        let any = (
+            exists(hooks::table.select(hooks::id)),
+            exists(integrations::table.select(integrations::id)),
+        );
         let (hooks, integrations): (bool, bool) =
             each_backend!(self, |conn| diesel::select(any).get_result(conn).map_err(error(NOUN)))?;
         Ok(hooks || integrations)

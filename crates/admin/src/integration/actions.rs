@@ -213,7 +213,8 @@ mod tests {
     #[test]
     fn secrets_do_not_follow_to_another_address() {
         let kind = Kind::find("jenkins").unwrap();
-        let stored = values(json!({ "jenkins_url": "https://a", "password": "x", "username": "u" }));
+        let stored =
+            values(json!({ "jenkins_url": "https://a", "password": "x", "username": "u" }));
         let same = merged(kind, stored.clone(), &values(json!({ "jenkins_url": "https://a" })));
         assert_eq!(same["password"], "x");
         let moved = merged(kind, stored.clone(), &values(json!({ "jenkins_url": "https://b" })));

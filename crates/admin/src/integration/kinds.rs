@@ -5,7 +5,7 @@ use super::{
     parameter::{Rule, boolean, integer, secret, text, url},
 };
 use crate::flags::Flag::{
-    self, Commits, Comments, ConfidentialIssues, ConfidentialNotes, Issues, Jobs, MergeRequests,
+    self, Comments, Commits, ConfidentialIssues, ConfidentialNotes, Issues, Jobs, MergeRequests,
     Notes, Pipelines, Push, TagPush, WikiPages,
 };
 
@@ -27,20 +27,14 @@ pub(super) const KINDS: &[Kind] = &[
         slug: "asana",
         title: "Asana",
         class: Class::Tracker,
-        parameters: &[
-            secret("api_key").required(),
-            text("restrict_to_branch"),
-        ],
+        parameters: &[secret("api_key").required(), text("restrict_to_branch")],
         events: &[Push],
     },
     Kind {
         slug: "assembla",
         title: "Assembla",
         class: Class::Tracker,
-        parameters: &[
-            secret("token").required(),
-            text("subdomain").exposing(),
-        ],
+        parameters: &[secret("token").required(), text("subdomain").exposing()],
         events: &[Push],
     },
     Kind {
@@ -125,20 +119,14 @@ pub(super) const KINDS: &[Kind] = &[
         slug: "campfire",
         title: "Campfire",
         class: Class::Own,
-        parameters: &[
-            secret("token").required(),
-            text("subdomain").exposing(),
-            text("room"),
-        ],
+        parameters: &[secret("token").required(), text("subdomain").exposing(), text("room")],
         events: &[Push],
     },
     Kind {
         slug: "confluence",
         title: "Confluence Workspace",
         class: Class::Silent,
-        parameters: &[
-            text("confluence_url").rule(Rule::ConfluenceUrl).required(),
-        ],
+        parameters: &[text("confluence_url").rule(Rule::ConfluenceUrl).required()],
         events: &[],
     },
     Kind {
@@ -195,9 +183,7 @@ pub(super) const KINDS: &[Kind] = &[
         slug: "external-wiki",
         title: "External wiki",
         class: Class::Silent,
-        parameters: &[
-            url("external_wiki_url").required(),
-        ],
+        parameters: &[url("external_wiki_url").required()],
         events: &[],
     },
     Kind {
@@ -311,18 +297,14 @@ pub(super) const KINDS: &[Kind] = &[
         slug: "mattermost-slash-commands",
         title: "Mattermost slash commands",
         class: Class::Commands,
-        parameters: &[
-            secret("token").required(),
-        ],
+        parameters: &[secret("token").required()],
         events: &[],
     },
     Kind {
         slug: "slack-slash-commands",
         title: "Slack slash commands",
         class: Class::Commands,
-        parameters: &[
-            secret("token").required(),
-        ],
+        parameters: &[secret("token").required()],
         events: &[],
     },
     Kind {
@@ -363,10 +345,7 @@ pub(super) const KINDS: &[Kind] = &[
         slug: "pivotaltracker",
         title: "Pivotal Tracker",
         class: Class::Tracker,
-        parameters: &[
-            secret("token").required(),
-            text("restrict_to_branch"),
-        ],
+        parameters: &[secret("token").required(), text("restrict_to_branch")],
         events: &[Push],
     },
     Kind {
@@ -430,9 +409,7 @@ pub(super) const KINDS: &[Kind] = &[
         slug: "shimo",
         title: "Shimo",
         class: Class::Silent,
-        parameters: &[
-            url("external_wiki_url").required(),
-        ],
+        parameters: &[url("external_wiki_url").required()],
         events: &[],
     },
     Kind {
@@ -489,10 +466,7 @@ pub(super) const KINDS: &[Kind] = &[
         slug: "squash-tm",
         title: "Squash TM",
         class: Class::Build,
-        parameters: &[
-            url("url").required().exposing(),
-            secret("token"),
-        ],
+        parameters: &[url("url").required().exposing(), secret("token")],
         events: &[Issues, ConfidentialIssues],
     },
     Kind {
@@ -533,17 +507,14 @@ pub(super) const KINDS: &[Kind] = &[
         slug: "mock-ci",
         title: "Mock CI",
         class: Class::Silent,
-        parameters: &[
-            url("mock_service_url"),
-        ],
+        parameters: &[url("mock_service_url")],
         events: &[],
     },
     Kind {
         slug: "mock-monitoring",
         title: "Mock monitoring",
         class: Class::Silent,
-        parameters: &[
-        ],
+        parameters: &[],
         events: &[],
     },
 ];

@@ -95,8 +95,7 @@ impl Integration {
 
     /// Keeps values: secrets apart from the rest.
     pub(super) fn set(&mut self, kind: &Kind, vault: &Vault, values: Values) -> Result<()> {
-        let is_secret =
-            |name: &str| kind.parameter(name).is_none_or(|parameter| parameter.secret);
+        let is_secret = |name: &str| kind.parameter(name).is_none_or(|parameter| parameter.secret);
         let (hidden, shown): (Values, Values) =
             values.into_iter().partition(|(name, _)| is_secret(name));
         self.properties = Value::Object(shown).to_string();

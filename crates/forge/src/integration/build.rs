@@ -20,8 +20,7 @@ pub(super) fn message(slug: &str, values: &Values, payload: &Value) -> Option<Me
             let url = below(text(values, "teamcity_url")?, "httpAuth/app/rest/buildQueue");
             let name = encoded_xml(branch(payload)?);
             let build = encoded_xml(text(values, "build_type")?);
-            let body =
-                format!("<build branchName=\"{name}\"><buildType id=\"{build}\"/></build>");
+            let body = format!("<build branchName=\"{name}\"><buildType id=\"{build}\"/></build>");
             let message = Message { body, ..Message::json(url, &json!({})) };
             basic(message, values).header("Content-Type", "application/xml".to_owned())
         }
@@ -89,7 +88,8 @@ mod tests {
         });
         let Value::Object(values) = values else { return };
         let sent = message("bamboo", &values, &push).unwrap();
-        let url = "https://b.example.com/updateAndBuild.action?buildKey=FOO%2DBAR&os_authType=basic";
+        let url =
+            "https://b.example.com/updateAndBuild.action?buildKey=FOO%2DBAR&os_authType=basic";
         assert_eq!((sent.url.as_str(), sent.verify), (url, true));
         assert_eq!(sent.headers, [("Authorization".to_owned(), "Basic YWRhOng=".to_owned())]);
         let tag = json!({ "object_kind": "tag_push", "ref": "refs/tags/v1" });

@@ -14,7 +14,9 @@ pub(super) fn message(slug: &str, values: &Values, flag: Flag, payload: &Value) 
     let body = match slug {
         "discord" => json!({ "content": line }),
         "webex-teams" => json!({ "markdown": line }),
-        "unify-circuit" => json!({ "subject": payload["project"]["path_with_namespace"], "text": line, "markdown": true }),
+        "unify-circuit" => {
+            json!({ "subject": payload["project"]["path_with_namespace"], "text": line, "markdown": true })
+        }
         "microsoft-teams" => json!({
             "@type": "MessageCard", "@context": "http://schema.org/extensions",
             "summary": line, "text": line,
@@ -120,7 +122,10 @@ fn pushed(payload: &Value, user: &str, home: &str) -> String {
     for commit in payload["commits"].as_array().map(Vec::as_slice).unwrap_or_default() {
         let id: String = commit["id"].as_str().unwrap_or_default().chars().take(8).collect();
         let title = commit["title"].as_str().unwrap_or_default();
-        text.push_str(&format!("\n{}: {title}", link(&id, commit["url"].as_str().unwrap_or_default())));
+        text.push_str(&format!(
+            "\n{}: {title}",
+            link(&id, commit["url"].as_str().unwrap_or_default())
+        ));
     }
     text
 }
@@ -168,7 +173,8 @@ mod tests {
         let Value::Object(values) = json!({ "webhook": "https://c/x" }) else { return };
         let sent = message("pumble", &values, Flag::Pipelines, &pipeline("failed")).unwrap();
         assert_eq!(sent.url, "https://c/x");
-        let line = r#"{"text":"[a/b](http://f/a/b): Pipeline [#3](http://f/3) of main by Ada failed"}"#;
+        let line =
+            r#"{"text":"[a/b](http://f/a/b): Pipeline [#3](http://f/3) of main by Ada failed"}"#;
         assert_eq!(sent.body, line);
     }
 

@@ -46,7 +46,8 @@ pub(super) fn message(slug: &str, values: &Values, payload: &Value) -> Option<Me
         "packagist" => {
             let server = text(values, "server").unwrap_or("https://packagist.org");
             let (name, token) = (text(values, "username")?, text(values, "token")?);
-            let url = below(server, &format!("api/update-package?username={name}&apiToken={token}"));
+            let url =
+                below(server, &format!("api/update-package?username={name}&apiToken={token}"));
             Some(Message::json(url, payload))
         }
         _ => None,

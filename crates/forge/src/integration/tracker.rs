@@ -10,7 +10,9 @@ pub(super) fn message(slug: &str, values: &Values, payload: &Value) -> Option<Me
         "assembla" => {
             let subdomain = text(values, "subdomain").unwrap_or("atlas");
             let token = text(values, "token")?;
-            let url = format!("https://{subdomain}.assembla.com/spaces/ouposp/github_tool?secret_key={token}");
+            let url = format!(
+                "https://{subdomain}.assembla.com/spaces/ouposp/github_tool?secret_key={token}"
+            );
             Some(Message::json(url, &json!({ "payload": payload })))
         }
         "pivotaltracker" => {
@@ -32,9 +34,10 @@ pub(super) fn message(slug: &str, values: &Values, payload: &Value) -> Option<Me
 
 /// A comment on the first task that a commit names, as `#123` or by its address.
 fn asana(values: &Values, payload: &Value) -> Option<Message> {
-    let (commit, task) = payload["commits"].as_array()?.iter().find_map(|commit| {
-        Some((commit, task_in(commit["message"].as_str()?)?))
-    })?;
+    let (commit, task) = payload["commits"]
+        .as_array()?
+        .iter()
+        .find_map(|commit| Some((commit, task_in(commit["message"].as_str()?)?)))?;
     let branch = payload["ref"].as_str()?.strip_prefix("refs/heads/")?;
     let user = payload["user_name"].as_str().unwrap_or_default();
     let project = payload["project"]["path_with_namespace"].as_str().unwrap_or_default();

@@ -62,12 +62,7 @@ pub async fn test<K: HookKeeper + Clone + Send + 'static>(
     send(forge, &hook, event, (&uuid::new(), by)).await
 }
 
-fn event(
-    hook: &Hook,
-    forge: &Forge,
-    (flag, header): (Flag, &str),
-    payload: String,
-) -> HookEvent {
+fn event(hook: &Hook, forge: &Forge, (flag, header): (Flag, &str), payload: String) -> HookEvent {
     let header = if hook.home() == Home::Instance { "System Hook" } else { header };
     HookEvent {
         id: HookEventId(0),

@@ -21,9 +21,9 @@ use kernel::{
 };
 use org::user::{State, store::UserStore as _};
 use repo::{
-    push::journal::JournalStore as _,
     commit::note::CommitNoteStore as _,
     event::{Moved, WikiAction},
+    push::journal::JournalStore as _,
     wiki::PageName,
 };
 use review::{
@@ -182,10 +182,10 @@ fn pushed(
 ) -> Result<()> {
     let Some((scene, audience)) = by.place(tx, project)? else { return Ok(()) };
     let user = user.map(|id| tx.find_user(id)).transpose()?.flatten();
-    let (branches, tags): (Vec<&Moved>, Vec<&Moved>) =
-        moves.iter().filter(|moved| !moved.name.starts_with("refs/notes/")).partition(|moved| {
-            moved.name.starts_with("refs/heads/")
-        });
+    let (branches, tags): (Vec<&Moved>, Vec<&Moved>) = moves
+        .iter()
+        .filter(|moved| !moved.name.starts_with("refs/notes/"))
+        .partition(|moved| moved.name.starts_with("refs/heads/"));
     let kinds = [(Flag::Push, "Push Hook", branches), (Flag::TagPush, "Tag Push Hook", tags)];
     for (flag, header, moves) in kinds {
         if moves.len() > MOST_REFS {
@@ -502,7 +502,8 @@ fn tell_jobs(
     let rows = tx.jobs_by_id(&ids)?;
     let users: Vec<UserId> = rows.iter().filter_map(|job| job.user_id).collect();
     let users = tx.users_by_id(&users)?;
-    let runners: Vec<RunnerId> = rows.iter().filter_map(|job| job.runner_id.map(RunnerId)).collect();
+    let runners: Vec<RunnerId> =
+        rows.iter().filter_map(|job| job.runner_id.map(RunnerId)).collect();
     let runners = tx.runners_by_id(&runners)?;
     for job in rows.iter().rev() {
         let user = job.user_id.and_then(|id| users.get(&id));

@@ -364,11 +364,7 @@ async fn conclude(
 }
 
 /// Notes how a hook fares; from when on it may be told again, and nothing where it wants nothing more.
-pub(super) fn note_health(
-    tx: &mut db::Tx<'_>,
-    id: HookId,
-    outcome: Outcome,
-) -> Result<Option<Ts>> {
+pub(super) fn note_health(tx: &mut db::Tx<'_>, id: HookId, outcome: Outcome) -> Result<Option<Ts>> {
     let Some(hook) = tx.hooks_with(&[id])?.pop() else { return Ok(None) };
     let before = hook.health();
     let after = before.after(outcome, tx.now);

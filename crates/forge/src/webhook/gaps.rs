@@ -109,9 +109,7 @@ pub(super) async fn fill(forge: &Forge, gaps: Gaps, payload: Value) -> Result<Va
             forge.git_read(project, read).await
         }
         Gaps::Wiki { project, path, version, is_gone } => {
-            let read = move |reader: &Reader| {
-                Ok(page(reader, (&path, &version), is_gone, payload))
-            };
+            let read = move |reader: &Reader| Ok(page(reader, (&path, &version), is_gone, payload));
             let read = forge.wiki_read(Wiki::Project(project), read).await;
             read.map(|filled| filled.unwrap_or(Value::Null))
         }
@@ -156,12 +154,7 @@ fn push(
     Ok(payload)
 }
 
-fn head(
-    reader: &Reader,
-    answers: &Answers,
-    branch: &str,
-    mut payload: Value,
-) -> Result<Value> {
+fn head(reader: &Reader, answers: &Answers, branch: &str, mut payload: Value) -> Result<Value> {
     let tip = reader.reference(&RefName::branch(branch)?)?.target;
     let info = reader.commit(tip)?;
     let before = info.parents.first().map(ToString::to_string);

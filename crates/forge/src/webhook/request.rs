@@ -2,12 +2,7 @@
 
 use std::time::Duration;
 
-use admin::{
-    delivery::HookEvent,
-    home::Home,
-    hook::Hook,
-    integration::Integration,
-};
+use admin::{delivery::HookEvent, home::Home, hook::Hook, integration::Integration};
 use kernel::Result;
 use outbound::Post;
 use secrets::Vault;

@@ -3,7 +3,9 @@
 use admin::{flags::Flag, home::Home};
 use ci::{
     job::{JobFilter, JobKind, JobListStore as _},
-    pipeline::{Pipeline, PipelineFilter, PipelineListStore as _, PipelineOrder, PipelineStore as _},
+    pipeline::{
+        Pipeline, PipelineFilter, PipelineListStore as _, PipelineOrder, PipelineStore as _,
+    },
 };
 use db::Tx;
 use kernel::{
@@ -45,7 +47,11 @@ pub(super) fn example(
     (flag, user): (Flag, UserId),
 ) -> Result<Example> {
     let Home::Project(project) = home else {
-        return Ok(Example { header: "Push Hook", payload: payload::project::example(), gaps: None });
+        return Ok(Example {
+            header: "Push Hook",
+            payload: payload::project::example(),
+            gaps: None,
+        });
     };
     let scene = Scene::load(tx, urls, project)?.ok_or_else(|| no_data("a repository"))?;
     match flag {
@@ -155,8 +161,12 @@ fn job(tx: &mut Tx<'_>, scene: &Scene) -> Result<Example> {
     let pipeline = tx.find_pipeline(scene.project.id, row.pipeline_id)?;
     let pipeline = pipeline.ok_or_else(|| no_data("CI jobs"))?;
     let user = row.user_id.map(|id| tx.find_user(id)).transpose()?.flatten();
-    let beside =
-        payload::job::Beside { pipeline: &pipeline, user: user.as_ref(), runner: None, now: tx.now };
+    let beside = payload::job::Beside {
+        pipeline: &pipeline,
+        user: user.as_ref(),
+        runner: None,
+        now: tx.now,
+    };
     let payload = payload::job::job(scene, &row, beside)?;
     Ok(Example { header: "Job Hook", payload, gaps: Some(Gaps::job(scene.project.id, &row.sha)) })
 }

@@ -65,8 +65,9 @@ impl Scene {
     pub(crate) fn project_json(&self) -> Value {
         let project = &self.project;
         let picture = project.avatar.as_ref();
-        let picture = picture
-            .map(|file| self.urls.at(&format!("uploads/-/system/project/avatar/{}/{file}", project.id)));
+        let picture = picture.map(|file| {
+            self.urls.at(&format!("uploads/-/system/project/avatar/{}/{file}", project.id))
+        });
         let (ssh, http) = (self.ssh(), self.http());
         json!({
             "id": project.id,
@@ -204,8 +205,7 @@ pub(super) fn label_json(label: &Label) -> Value {
 
 /// `2022-12-15 09:08:07 UTC`
 pub(crate) fn utc(at: Ts) -> String {
-    let form =
-        format_description!("[year]-[month]-[day] [hour]:[minute]:[second] UTC");
+    let form = format_description!("[year]-[month]-[day] [hour]:[minute]:[second] UTC");
     at.datetime().format(&form).unwrap_or_default()
 }
 

@@ -161,7 +161,8 @@ pub(crate) fn issue(
         Deed::Trial => Map::new(),
     };
     if matches!(deed, Deed::Close | Deed::Reopen | Deed::Update(_)) {
-        changed.insert("updated_at".to_owned(), change(Value::Null, attributes["updated_at"].clone()));
+        changed
+            .insert("updated_at".to_owned(), change(Value::Null, attributes["updated_at"].clone()));
     }
     if let Some(action) = deed.action() {
         attributes["action"] = json!(action);

@@ -6,7 +6,7 @@ use org::user::User;
 use runners::runner::Runner;
 use serde_json::{Value, json};
 
-use super::common::{Scene, user_json, utc_or_null, utc, word};
+use super::common::{Scene, user_json, utc, utc_or_null, word};
 
 /// What is known beside the job.
 #[derive(Clone, Copy, Debug)]
@@ -18,8 +18,7 @@ pub(crate) struct Beside<'a> {
 }
 
 pub(crate) fn runner_json(runner: &Runner) -> Result<Value> {
-    let tags: Value =
-        serde_json::from_str(&runner.tags).map_err(kernel::Error::internal)?;
+    let tags: Value = serde_json::from_str(&runner.tags).map_err(kernel::Error::internal)?;
     Ok(json!({
         "id": runner.id,
         "description": runner.description,

@@ -12,9 +12,7 @@ use review::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    common::{
-        People, Scene, all_new, change, human_time, label_json, utc, word,
-    },
+    common::{People, Scene, all_new, change, human_time, label_json, utc, word},
     issue::{changes_json, people_in},
 };
 
@@ -55,7 +53,9 @@ impl MergeRequestPart {
             None => None,
         };
         let head_pipeline = match &row.head_sha {
-            Some(sha) => tx.newest_pipeline(row.source_project_id.unwrap_or(row.project_id), sha)?,
+            Some(sha) => {
+                tx.newest_pipeline(row.source_project_id.unwrap_or(row.project_id), sha)?
+            }
             None => None,
         };
         Ok(Self {
@@ -183,7 +183,9 @@ pub(crate) enum Deed<'a> {
     Open,
     Update(&'a [Change]),
     /// Commits were pushed to its source branch.
-    Push { before: Option<&'a str> },
+    Push {
+        before: Option<&'a str>,
+    },
     Step(&'static str),
     Trial,
 }

@@ -37,7 +37,8 @@ pub(crate) fn pipeline(
     let mut ids: Vec<UserId> = jobs.iter().filter_map(|job| job.user_id).collect();
     ids.extend(row.user_id);
     let people = People::load(tx, &ids)?;
-    let runners: Vec<RunnerId> = jobs.iter().filter_map(|job| job.runner_id).map(RunnerId).collect();
+    let runners: Vec<RunnerId> =
+        jobs.iter().filter_map(|job| job.runner_id).map(RunnerId).collect();
     let runners = tx.runners_by_id(&runners)?;
     let runners: HashMap<i64, &Runner> = runners.iter().map(|one| (one.id.0, one)).collect();
     let now = tx.now;
@@ -87,7 +88,8 @@ pub(crate) fn pipeline(
 }
 
 fn latest_jobs(tx: &mut Tx<'_>, row: &Pipeline) -> Result<Vec<Job>> {
-    let filter = JobFilter { kind: JobKind::Build, statuses: Vec::new(), retried: false, before: None };
+    let filter =
+        JobFilter { kind: JobKind::Build, statuses: Vec::new(), retried: false, before: None };
     let page = PageRequest { page: 1, per_page: MOST_JOBS };
     let mut jobs = tx.pipeline_jobs(row.id, &filter, page)?.items;
     jobs.reverse();

@@ -31,12 +31,7 @@ fn options_json(options: &[String]) -> Value {
 }
 
 /// A branch or tag that moved. Commits, and the text of a tag, are added when they were read.
-pub(crate) fn push(
-    scene: &Scene,
-    user: Option<&User>,
-    moved: &Moved,
-    options: &[String],
-) -> Value {
+pub(crate) fn push(scene: &Scene, user: Option<&User>, moved: &Moved, options: &[String]) -> Value {
     let is_tag = moved.name.starts_with("refs/tags/");
     let kind = if is_tag { "tag_push" } else { "push" };
     let urls = scene.urls();

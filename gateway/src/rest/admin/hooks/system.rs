@@ -24,10 +24,7 @@ routes! { "System hooks" at "/hooks";
     DELETE "/{hook_id}" => remove : Administrate,
 }
 
-async fn list(
-    app: App,
-    call: Call<Administrate, OnlyPage>,
-) -> ApiResult<Listed<SystemHookEntity>> {
+async fn list(app: App, call: Call<Administrate, OnlyPage>) -> ApiResult<Listed<SystemHookEntity>> {
     list_as(app, call.grant, call.page, SystemHookEntity::new).await
 }
 

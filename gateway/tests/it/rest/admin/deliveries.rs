@@ -100,7 +100,8 @@ async fn a_receiver_in_trouble_is_given_time_and_told_again_in_order() {
     deliver(&app).await;
 
     let told = receiver.told();
-    let actions: Vec<&Value> = told.iter().map(|one| &one.body["object_attributes"]["action"]).collect();
+    let actions: Vec<&Value> =
+        told.iter().map(|one| &one.body["object_attributes"]["action"]).collect();
     assert_eq!(actions, ["open", "update"]);
     let key = |one: &super::receiver::Told| one.header("Idempotency-Key").map(str::to_owned);
     assert_eq!(key(&told[0]), key(&first[0]), "the receiver knows it by its key");
@@ -166,7 +167,9 @@ async fn a_hook_is_tried_out_five_times_a_minute() {
     let hook = ada.post(&path, receiver.hook(&[])).await.created();
     let test = format!("{path}/{}/test", hook["id"]);
     let issues = format!("{test}/issues_events");
-    ada.post(&issues, json!({})).await.refused(422, json!({ "message": "Ensure the project has issues." }));
+    ada.post(&issues, json!({}))
+        .await
+        .refused(422, json!({ "message": "Ensure the project has issues." }));
     open_issue(&ada, project, "One").await;
     commit(&ada, project, "main", "a", "b\n").await;
 

@@ -31,7 +31,10 @@ async fn a_hook_is_made_changed_and_taken_away() {
     for (flag, on) in [("push_events", true), ("note_events", true), ("issues_events", false)] {
         assert_eq!(made[flag], on, "{flag}");
     }
-    assert_eq!((&made["alert_status"], &made["disabled_until"]), (&json!("executable"), &Value::Null));
+    assert_eq!(
+        (&made["alert_status"], &made["disabled_until"]),
+        (&json!("executable"), &Value::Null)
+    );
     let one = format!("{path}/{}", made["id"]);
     let changed = mia.put(&one, json!({ "push_events": false, "job_events": "true" })).await.ok();
     assert_eq!((&changed["push_events"], &changed["job_events"]), (&json!(false), &json!(true)));
@@ -46,7 +49,14 @@ async fn what_cannot_be_is_refused_in_the_words_of_the_contract() {
     let app = TestApp::new();
     let (mia, path) = set_up(&app);
     let url = json!({ "error": "Invalid url given" });
-    for bad in ["ftp://x", "nothing", "http://127.0.0.1/", "http://2130706433/", "http://[::1]/", "https://x.example.com/{key}"] {
+    for bad in [
+        "ftp://x",
+        "nothing",
+        "http://127.0.0.1/",
+        "http://2130706433/",
+        "http://[::1]/",
+        "https://x.example.com/{key}",
+    ] {
         mia.post(&path, json!({ "url": bad })).await.refused(422, url.clone());
     }
     mia.post(&path, json!({})).await.refused(400, json!({ "error": "url is missing" }));
@@ -78,7 +88,9 @@ async fn url_variables_are_set_merged_and_never_shown() {
     assert_eq!(shown["url_variables"], json!([{ "key": "key" }, { "key": "other" }]));
     assert!(!shown.to_string().contains("s3cret"));
     let illegal = json!({ "error": "Illegal key or value" });
-    mia.put(&format!("{one}/url_variables/1x"), json!({ "value": "x" })).await.refused(422, illegal);
+    mia.put(&format!("{one}/url_variables/1x"), json!({ "value": "x" }))
+        .await
+        .refused(422, illegal);
     mia.delete(&format!("{one}/url_variables/other")).await.with(204);
     let gone = json!({ "message": "404 URL variable Not Found" });
     mia.delete(&format!("{one}/url_variables/other")).await.refused(404, gone);
@@ -104,7 +116,10 @@ async fn hooks_of_groups_are_for_owners_and_system_hooks_for_administrators() {
     app.member_of(source, "ole", Owner).get(&path).await.ok();
     let admin = app.admin();
     let system = admin.post("/hooks", json!({ "url": URL })).await.created();
-    assert_eq!((&system["repository_update_events"], &system["push_events"]), (&json!(true), &json!(false)));
+    assert_eq!(
+        (&system["repository_update_events"], &system["push_events"]),
+        (&json!(true), &json!(false))
+    );
     let id = &system["id"];
     admin.put(&format!("/hooks/{id}"), json!({ "push_events": true })).await.ok();
     assert_eq!(admin.get("/hooks").await.each("push_events"), [true]);

@@ -23,7 +23,10 @@ async fn an_integration_is_set_shown_and_switched_off() {
 
     let set = mia.put(&one, given).await.ok();
 
-    assert_eq!(set["properties"], json!({ "notify_only_broken_pipelines": true, "branches_to_be_notified": "default" }));
+    assert_eq!(
+        set["properties"],
+        json!({ "notify_only_broken_pipelines": true, "branches_to_be_notified": "default" })
+    );
     assert_eq!((&set["slug"], &set["active"]), (&json!("unify-circuit"), &json!(true)));
     assert_eq!((&set["push_events"], &set["issues_events"]), (&json!(false), &json!(true)));
     assert_eq!(mia.get(&one.replace('-', "_")).await.ok(), set);
@@ -57,7 +60,8 @@ async fn every_kind_takes_its_parameters_and_shows_no_secret() {
     let (mia, path) = set_up(&app);
     for kind in Kind::all() {
         let one = format!("{path}/{}", kind.slug);
-        let values = kind.parameters.iter().map(|one| (one.name.to_owned(), sample(one.rule, one.kind)));
+        let values =
+            kind.parameters.iter().map(|one| (one.name.to_owned(), sample(one.rule, one.kind)));
         let all: serde_json::Map<String, Value> = values.collect();
 
         let set = mia.put(&one, Value::Object(all.clone())).await.ok();
@@ -86,7 +90,8 @@ async fn bad_values_and_unknown_kinds_are_refused() {
         let given = json!({ "webhook": url });
         mia.put(&format!("{path}/pumble"), given).await.refused(400, bad.clone());
     }
-    let odd = json!({ "webhook": "https://x.example.com", "notify_only_broken_pipelines": "maybe" });
+    let odd =
+        json!({ "webhook": "https://x.example.com", "notify_only_broken_pipelines": "maybe" });
     let refusal = json!({ "error": "notify_only_broken_pipelines is invalid" });
     mia.put(&format!("{path}/pumble"), odd).await.refused(400, refusal);
     let unknown = format!("{path}/nothing");
@@ -107,7 +112,9 @@ async fn secrets_do_not_follow_to_another_address_and_old_names_are_taken() {
     assert_eq!(set["properties"]["bamboo_url"], "https://b.example.com");
     let url = format!("{path}/assembla");
     mia.put(&url, json!({ "token": "t", "subdomain": "a" })).await.ok();
-    mia.put(&url, json!({ "subdomain": "b" })).await.refused(400, json!({ "error": "token is missing" }));
+    mia.put(&url, json!({ "subdomain": "b" }))
+        .await
+        .refused(400, json!({ "error": "token is missing" }));
 }
 
 #[actix_web::test]

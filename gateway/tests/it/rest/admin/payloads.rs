@@ -35,9 +35,22 @@ impl<'a> Scene<'a> {
 }
 
 const PROJECT: [&str; 16] = [
-    "id", "name", "description", "web_url", "avatar_url", "git_ssh_url", "git_http_url",
-    "namespace", "visibility_level", "path_with_namespace", "default_branch", "ci_config_path",
-    "homepage", "url", "ssh_url", "http_url",
+    "id",
+    "name",
+    "description",
+    "web_url",
+    "avatar_url",
+    "git_ssh_url",
+    "git_http_url",
+    "namespace",
+    "visibility_level",
+    "path_with_namespace",
+    "default_branch",
+    "ci_config_path",
+    "homepage",
+    "url",
+    "ssh_url",
+    "http_url",
 ];
 
 #[actix_web::test]
@@ -52,9 +65,24 @@ async fn a_push_tells_its_commits_with_their_files() {
     let told = scene.told().await;
     let [push] = told.as_slice() else { panic!("{told:?}") };
     let expected = [
-        "object_kind", "event_name", "before", "after", "ref", "checkout_sha", "message", "user_id",
-        "user_name", "user_username", "user_email", "user_avatar", "project_id", "project",
-        "commits", "total_commits_count", "push_options", "repository",
+        "object_kind",
+        "event_name",
+        "before",
+        "after",
+        "ref",
+        "checkout_sha",
+        "message",
+        "user_id",
+        "user_name",
+        "user_username",
+        "user_email",
+        "user_avatar",
+        "project_id",
+        "project",
+        "commits",
+        "total_commits_count",
+        "push_options",
+        "repository",
     ];
     assert_eq!(keys(push), expected);
     assert_eq!(keys(&push["project"]), PROJECT);
@@ -64,8 +92,15 @@ async fn a_push_tells_its_commits_with_their_files() {
     assert_eq!(keys(commit), expected);
     assert_eq!((&push["after"], &push["checkout_sha"]), (&commit["id"], &commit["id"]));
     assert_eq!(push["total_commits_count"], 1);
-    let expected =
-        ["name", "url", "description", "homepage", "git_http_url", "git_ssh_url", "visibility_level"];
+    let expected = [
+        "name",
+        "url",
+        "description",
+        "homepage",
+        "git_http_url",
+        "git_ssh_url",
+        "visibility_level",
+    ];
     assert_eq!(keys(&push["repository"]), expected);
 }
 
@@ -84,8 +119,16 @@ async fn an_issue_tells_what_was_done_and_changed() {
     let actions: Vec<&Value> = told.iter().map(|one| &one["object_attributes"]["action"]).collect();
     assert_eq!(actions, ["open", "update", "close"]);
     let expected = [
-        "object_kind", "event_type", "user", "project", "object_attributes", "labels", "changes",
-        "repository", "assignees", "assignee",
+        "object_kind",
+        "event_type",
+        "user",
+        "project",
+        "object_attributes",
+        "labels",
+        "changes",
+        "repository",
+        "assignees",
+        "assignee",
     ];
     assert_eq!(keys(&told[0]), expected);
     assert_eq!(keys(&told[0]["user"]), ["id", "name", "username", "avatar_url", "email"]);
@@ -121,11 +164,20 @@ async fn a_comment_tells_what_it_is_about() {
     let told = scene.told().await;
     let [note] = told.as_slice() else { panic!("{told:?}") };
     let expected = [
-        "object_kind", "event_type", "user", "project_id", "project", "object_attributes",
-        "repository", "issue",
+        "object_kind",
+        "event_type",
+        "user",
+        "project_id",
+        "project",
+        "object_attributes",
+        "repository",
+        "issue",
     ];
     assert_eq!(keys(note), expected);
-    assert_eq!((&note["object_attributes"]["note"], &note["object_attributes"]["action"]), (&json!("Hello"), &json!("create")));
+    assert_eq!(
+        (&note["object_attributes"]["note"], &note["object_attributes"]["action"]),
+        (&json!("Hello"), &json!("create"))
+    );
     assert_eq!(note["issue"]["title"], "One");
 }
 
@@ -144,7 +196,13 @@ async fn a_merge_request_tells_its_ends_and_last_commit() {
     let told = scene.told().await;
     let [opened] = told.as_slice() else { panic!("{told:?}") };
     let expected = [
-        "object_kind", "event_type", "user", "project", "object_attributes", "labels", "changes",
+        "object_kind",
+        "event_type",
+        "user",
+        "project",
+        "object_attributes",
+        "labels",
+        "changes",
         "repository",
     ];
     assert_eq!(keys(opened), expected);
@@ -168,7 +226,13 @@ async fn a_pipeline_and_its_jobs_tell_how_far_they_are() {
 
     let pipeline = told.iter().find(|one| one["object_kind"] == "pipeline").expect("a pipeline");
     let expected = [
-        "object_kind", "object_attributes", "merge_request", "user", "project", "commit", "builds",
+        "object_kind",
+        "object_attributes",
+        "merge_request",
+        "user",
+        "project",
+        "commit",
+        "builds",
     ];
     assert_eq!(keys(pipeline), expected);
     assert_eq!(pipeline["object_attributes"]["stages"], json!(["test"]));
@@ -189,10 +253,22 @@ async fn a_wiki_page_tells_its_text_also_when_it_goes() {
 
     let page = |one: &Value| one["object_attributes"].clone();
     assert_eq!(keys(&told[0]), ["object_kind", "user", "project", "wiki", "object_attributes"]);
-    let expected =
-        ["title", "content", "format", "message", "slug", "version_id", "url", "diff_url", "action"];
+    let expected = [
+        "title",
+        "content",
+        "format",
+        "message",
+        "slug",
+        "version_id",
+        "url",
+        "diff_url",
+        "action",
+    ];
     assert_eq!(keys(&page(&told[0])), expected);
-    assert_eq!((page(&told[0])["action"].clone(), page(&told[1])["action"].clone()), (json!("create"), json!("delete")));
+    assert_eq!(
+        (page(&told[0])["action"].clone(), page(&told[1])["action"].clone()),
+        (json!("create"), json!("delete"))
+    );
     assert_eq!(page(&told[1])["content"], "Hello");
 }
 
@@ -216,8 +292,18 @@ async fn groups_and_the_installation_hear_of_members_groups_projects_and_people(
     assert_eq!(names, ["user_add_to_group", "subgroup_create"]);
     assert_eq!(told[0].header("X-Gitlab-Event"), Some("Member Hook"));
     let expected = [
-        "created_at", "updated_at", "group_name", "group_path", "group_id", "user_username",
-        "user_name", "user_email", "user_id", "group_access", "group_plan", "expires_at",
+        "created_at",
+        "updated_at",
+        "group_name",
+        "group_path",
+        "group_id",
+        "user_username",
+        "user_name",
+        "user_email",
+        "user_id",
+        "group_access",
+        "group_plan",
+        "expires_at",
         "event_name",
     ];
     assert_eq!(keys(&told[0].body), expected);

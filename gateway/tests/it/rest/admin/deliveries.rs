@@ -62,7 +62,7 @@ async fn inner_addresses_are_reached_only_where_settings_say_so() {
             tx.keep_settings(&settings)?;
             Ok(settings)
         });
-        app.state.follow(&set);
+        app.state.follow(std::sync::Arc::new(set));
     };
     allow(true);
     let hook = ada.post(&path, receiver.hook(&["issues_events"])).await.created();
